@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Every target of ours is built in Swift 6 mode, and a warning is an error.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Arrows run one way, from the executables down to the values; `docs/architecture.md` draws them.
+let package = Package(
+  name: "navd",
+  targets: [
+    // What C gives us.
+    .systemLibrary(name: "CLinux"),
+
+    // What knows nothing of navd.
+    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
+
+    // Tests: a folder a target, and the end-to-end scenarios a file each.
+    .target(
+      name: "TestSupport", dependencies: ["CLinux", "EventLoop"],
+      path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,44 @@
+// Why this file exists: the Glibc module leaves out the system calls that an event loop and a keeper of processes
+// live on. What glibc declares only under _GNU_SOURCE (which a module cannot turn on) is declared here once more.
+#pragma once
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#define LINUX_P_PIDFD 3u
+#define LINUX_MFD_CLOEXEC 1u
+#define LINUX_O_PATH 010000000
+#define LINUX_SPLICE_F_NONBLOCK 2u
+#define LINUX_POSIX_SPAWN_SETSID 0x80
+
+int memfd_create(const char *name, unsigned int flags);
+ssize_t splice(int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned int flags);
+const char *strerrordesc_np(int error);
+const char *sigabbrev_np(int signal);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *actions, int directory);
+
+// waitid's first parameter is an enumeration of glibc's, into which Swift lets no other number.
+static inline int linux_wait_pidfd(int pidfd, siginfo_t *info, int options) {
+  return waitid((idtype_t)LINUX_P_PIDFD, (id_t)pidfd, info, options);
+}
+
+// The members of siginfo_t that matter here are macros into unions.
+static inline pid_t linux_siginfo_pid(const siginfo_t *info) { return info->si_pid; }
+static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_status; }
+
+// prctl is variadic, which Swift cannot call.
+static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)on, 0, 0, 0); }
+
+// A mutable global, which Swift 6 lets nobody read; navd never changes it.
+extern char **environ;
+static inline char *const *linux_environment(void) { return environ; }
