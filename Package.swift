@@ -17,11 +17,14 @@ let package = Package(
 
     // What knows nothing of navd.
     .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
+    .target(name: "Processes", dependencies: ["EventLoop", "CLinux"], swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ProcessesTests", dependencies: ["Processes", "EventLoop", "TestSupport"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,181 @@
+// Why this file exists: a child must start with nothing of the daemon's but its standard error, and what keeps it
+// from starting must be known at once.
+import CLinux
+import EventLoop
+import Glibc
+
+/// Starts the command in a session of its own, with empty signal mask and default signal handling, without any
+/// descriptor of ours but standard error.
+/// - Parameter output: a FIFO for standard output. The child itself opens it for reading and writing, so that it
+///   neither dies nor loses anything when we do. Nil: standard output goes where standard error goes.
+/// - Parameter descriptorLimit: how many descriptors it may have; nil: as many as we.
+/// - Returns: the process, which is ours to reap.
+func spawn(_ command: Command, output: ByteString?, descriptorLimit: rlimit?) throws(SpawnError) -> pid_t {
+  try validate(command)
+  let directory = try openDirectory(command.directory)
+  defer { close(directory) }
+  let program = try locate(command.arguments[0], in: command.environment, directory: directory)
+  let input: Int32
+  do throws(SystemError) { input = try openInput(command.input) } catch { throw .failed(error) }
+  defer { close(input) }
+
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  var failure = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+  if failure == 0 {
+    if let output {
+      failure = output.withCString { posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, $0, O_RDWR, 0) }
+    } else {
+      failure = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+    }
+  }
+  if failure == 0 { failure = posix_spawn_file_actions_addfchdir_np(&actions, directory) }
+  if failure == 0 { failure = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1) }
+
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  posix_spawnattr_setsigmask(&attributes, &signals)
+  sigfillset(&signals)
+  posix_spawnattr_setsigdefault(&attributes, &signals)
+  posix_spawnattr_setflags(
+    &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | LINUX_POSIX_SPAWN_SETSID))
+  if failure != 0 { throw .failed(SystemError(code: failure, operation: "posix_spawn_file_actions")) }
+
+  // Inherited, so it is ours for the moment; that we have more open than it allows does no harm.
+  let ownLimit = descriptorLimit.flatMap(exchangeDescriptorLimit)
+  defer { _ = ownLimit.flatMap(exchangeDescriptorLimit) }
+  var pid: pid_t = 0
+  failure = withCStrings(command.arguments) { arguments in
+    withCStrings(command.environment.map { $0.key + "=" + $0.value }) { environment in
+      program.withCString { posix_spawn(&pid, $0, &actions, &attributes, arguments, environment) }
+    }
+  }
+  guard failure == 0 else { throw explain(failure, program: program, directory: directory) }
+  return pid
+}
+
+/// Sets the limit, and tells what it was; nil if it cannot be set.
+private func exchangeDescriptorLimit(_ new: rlimit) -> rlimit? {
+  var old = rlimit()
+  var new = new
+  let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  guard getrlimit(resource, &old) == 0, setrlimit(resource, &new) == 0 else { return nil }
+  return old
+}
+
+private func validate(_ command: Command) throws(SpawnError) {
+  guard let program = command.arguments.first, !program.bytes.isEmpty else {
+    throw .malformed("the command names no program")
+  }
+  for argument in command.arguments where argument.containsNul {
+    throw .malformed("the argument '\(argument)' contains a NUL")
+  }
+  for (name, value) in command.environment {
+    if name.bytes.isEmpty || name.containsNul || name.bytes.contains(UInt8(ascii: "=")) {
+      throw .malformed("'\(name)' is no name for an environment variable")
+    }
+    if value.containsNul { throw .malformed("the environment variable \(name) contains a NUL") }
+  }
+  if command.directory.bytes.first != UInt8(ascii: "/") {
+    throw .badDirectory(command.directory, reason: "not an absolute path")
+  }
+  if command.directory.containsNul { throw .badDirectory(command.directory, reason: "contains a NUL") }
+}
+
+/// Opened here rather than in the child, whose failures do not say at what they failed.
+private func openDirectory(_ path: ByteString) throws(SpawnError) -> Int32 {
+  let descriptor = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | LINUX_O_PATH) }
+  if descriptor < 0 { throw .badDirectory(path, reason: SystemError("open").reason) }
+  if faccessat(descriptor, ".", X_OK, 0) != 0 {
+    let reason = SystemError("access").reason
+    close(descriptor)
+    throw .badDirectory(path, reason: reason)
+  }
+  return descriptor
+}
+
+/// An unlinked file in memory, opened for reading only.
+private func openInput(_ bytes: [UInt8]) throws(SystemError) -> Int32 {
+  if bytes.isEmpty { return try check("open /dev/null") { open("/dev/null", O_RDONLY | O_CLOEXEC) } }
+  let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC) }
+  defer { close(file) }
+  var written = 0
+  while written < bytes.count {
+    written += try check("write to a memfd") {
+      bytes.withUnsafeBytes { write(file, $0.baseAddress! + written, $0.count - written) }
+    }
+  }
+  return try check("open a memfd for reading") { open("/proc/self/fd/\(file)", O_RDONLY | O_CLOEXEC) }
+}
+
+/// The file that a program's name means to the child: what `execvp` would find with the child's `PATH` and directory.
+private func locate(
+  _ name: ByteString, in environment: ProcessEnvironment, directory: Int32
+) throws(SpawnError) -> ByteString {
+  let slash = UInt8(ascii: "/")
+  if name.bytes.contains(slash) {
+    switch executability(of: name, directory: directory) {
+    case 0: return name
+    case ENOENT, ENOTDIR: throw .programNotFound(name, searchPath: nil)
+    case let failure: throw .notExecutable(name, reason: SystemError(code: failure, operation: "").reason)
+    }
+  }
+  // Without a PATH, what the C library's own lookup uses.
+  let path = environment["PATH"] ?? "/bin:/usr/bin"
+  var refused: SpawnError?
+  for element in path.bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
+    // An empty element means the working directory.
+    let candidate = ByteString((element.isEmpty ? [UInt8(ascii: ".")] : Array(element)) + [slash] + name.bytes)
+    switch executability(of: candidate, directory: directory) {
+    case 0: return candidate
+    case EACCES: refused = .notExecutable(candidate, reason: SystemError(code: EACCES, operation: "").reason)
+    default: continue
+    }
+  }
+  throw refused ?? .programNotFound(name, searchPath: path)
+}
+
+/// 0, or what would keep the file from being executed, as `errno` says it.
+private func executability(of path: ByteString, directory: Int32) -> Int32 {
+  path.withCString { path in
+    var status = stat()
+    if fstatat(directory, path, &status, 0) != 0 { return errno }
+    guard status.st_mode & S_IFMT == S_IFREG else { return EACCES }
+    return faccessat(directory, path, X_OK, 0) == 0 ? 0 : errno
+  }
+}
+
+/// What a failure of `posix_spawn` means, when the directory and the descriptors are known to be good.
+private func explain(_ failure: Int32, program: ByteString, directory: Int32) -> SpawnError {
+  let error = SystemError(code: failure, operation: "posix_spawn \(program)")
+  switch failure {
+  case ENOENT where executability(of: program, directory: directory) == 0:
+    return .notExecutable(program, reason: "the interpreter that it names is missing")
+  case ENOENT, ENOTDIR: return .programNotFound(program, searchPath: nil)
+  case EACCES, EPERM, ENOEXEC, ELOOP, ETXTBSY, EISDIR, ELIBBAD, EINVAL:
+    return .notExecutable(program, reason: error.reason)
+  default: return .failed(error)
+  }
+}
+
+/// Calls the body with a NULL-terminated array of C strings.
+private func withCStrings<Result>(
+  _ strings: [ByteString], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var characters: [CChar] = []
+  var offsets: [Int] = []
+  for string in strings {
+    offsets.append(characters.count)
+    characters += string.bytes.lazy.map { CChar(bitPattern: $0) }
+    characters.append(0)
+  }
+  return characters.withUnsafeMutableBufferPointer { buffer in
+    var pointers: [UnsafeMutablePointer<CChar>?] = offsets.map { buffer.baseAddress! + $0 }
+    pointers.append(nil)
+    return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+  }
+}
