@@ -16,13 +16,15 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
 
     // What knows nothing of navd.
+    .target(name: "DBusValues", swiftSettings: strict),
     .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "Processes", dependencies: ["EventLoop", "CLinux"], swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
-      name: "TestSupport", dependencies: ["CLinux", "EventLoop"],
+      name: "TestSupport", dependencies: ["CLinux", "DBusValues", "EventLoop"],
       path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ProcessesTests", dependencies: ["Processes", "EventLoop", "TestSupport"], swiftSettings: strict),

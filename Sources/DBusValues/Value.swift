@@ -1,0 +1,145 @@
+// Why this file exists: what the bus carries, as one Swift value that the pure core, the wire and JSON share.
+
+/// A value of any D-Bus type.
+///
+/// Equality is that of rule P2: integers compare by number whatever their width, dictionaries without order, NaN equals
+/// NaN; lists compare by what they hold. Hashing agrees with it.
+public enum Value: Sendable {
+  case byte(UInt8)
+  case boolean(Bool)
+  case int16(Int16)
+  case uint16(UInt16)
+  case int32(Int32)
+  case uint32(UInt32)
+  case int64(Int64)
+  case uint64(UInt64)
+  case double(Double)
+  case string(String)
+  case objectPath(ObjectPath)
+  case signature(Signature)
+  /// What the variant holds.
+  indirect case variant(Value)
+  /// `ay`, kept as bytes.
+  case bytes([UInt8])
+  case array(element: ValueType, [Value])
+  indirect case dictionary(key: ValueType, value: ValueType, [Value: Value])
+  case structure([Value])
+  case descriptor(Descriptor)
+}
+
+/// A dictionary as `a{sv}` carries it; the values stand without the variant around them.
+public typealias Properties = [String: Value]
+
+extension Value {
+  /// The type by which the value travels.
+  public var type: ValueType {
+    switch self {
+    case .byte: .byte
+    case .boolean: .boolean
+    case .int16: .int16
+    case .uint16: .uint16
+    case .int32: .int32
+    case .uint32: .uint32
+    case .int64: .int64
+    case .uint64: .uint64
+    case .double: .double
+    case .string: .string
+    case .objectPath: .objectPath
+    case .signature: .signature
+    case .variant: .variant
+    case .bytes: .array(.byte)
+    case .array(let element, _): .array(element)
+    case .dictionary(let key, let value, _): .dictionary(key: key, value: value)
+    case .structure(let fields): .structure(fields.map(\.type))
+    case .descriptor: .descriptor
+    }
+  }
+
+  /// The number, where the value is an integer of any width.
+  public var integer: Int128? {
+    switch self {
+    case .byte(let number): Int128(number)
+    case .int16(let number): Int128(number)
+    case .uint16(let number): Int128(number)
+    case .int32(let number): Int128(number)
+    case .uint32(let number): Int128(number)
+    case .int64(let number): Int128(number)
+    case .uint64(let number): Int128(number)
+    default: nil
+    }
+  }
+
+  /// About how many bytes the value takes in a message: never less than its content, the padding between left out.
+  public var byteCount: Int {
+    switch self {
+    case .byte: 1
+    case .int16, .uint16: 2
+    case .boolean, .int32, .uint32, .descriptor: 4
+    case .int64, .uint64, .double: 8
+    case .string(let text): 5 + text.utf8.count
+    case .objectPath(let path): 5 + path.text.utf8.count
+    case .signature(let signature): 2 + signature.text.utf8.count
+    case .variant(let inner): 3 + inner.byteCount
+    case .bytes(let bytes): 4 + bytes.count
+    case .array(_, let elements): elements.reduce(4) { $0 + $1.byteCount }
+    case .dictionary(_, _, let entries): entries.reduce(4) { $0 + $1.key.byteCount + $1.value.byteCount }
+    case .structure(let fields): fields.reduce(0) { $0 + $1.byteCount }
+    }
+  }
+
+  /// How many containers are nested in the value, itself and variants counted; 0 for a basic value. A message holds 64.
+  public var depth: Int {
+    switch self {
+    case .variant(let inner): 1 + inner.depth
+    case .bytes: 1
+    case .array(_, let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)
+    case .dictionary(_, _, let entries): 2 + (entries.values.lazy.map(\.depth).max() ?? 0)
+    case .structure(let fields): 1 + (fields.lazy.map(\.depth).max() ?? 0)
+    default: 0
+    }
+  }
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.boolean(let a), .boolean(let b)): a == b
+    case (.double(let a), .double(let b)): a == b || a.isNaN && b.isNaN
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.objectPath(let a), .objectPath(let b)): a == b
+    case (.signature(let a), .signature(let b)): a == b
+    case (.variant(let a), .variant(let b)): a == b
+    case (.bytes(let a), .bytes(let b)): a == b
+    case (.bytes(let a), .array(_, let b)), (.array(_, let b), .bytes(let a)):
+      a.count == b.count && zip(a, b).allSatisfy { Int128($0) == $1.integer }
+    case (.array(_, let a), .array(_, let b)): a == b
+    case (.dictionary(_, _, let a), .dictionary(_, _, let b)): a == b
+    case (.structure(let a), .structure(let b)): a == b
+    case (.descriptor(let a), .descriptor(let b)): a == b
+    default:
+      if let a = a.integer, let b = b.integer { a == b } else { false }
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: hasher.combine(integer)
+    case .boolean(let truth): hasher.combine(truth)
+    case .double(let number): hasher.combine(number.isNaN ? .nan : number)
+    case .string(let text):
+      var text = text
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+      hasher.combine(UInt8(0xff))
+    case .objectPath(let path): hasher.combine(path)
+    case .signature(let signature): hasher.combine(signature)
+    case .variant(let inner): hasher.combine(inner)
+    case .bytes(let bytes):
+      hasher.combine(bytes.count)
+      for byte in bytes { hasher.combine(Value.byte(byte)) }
+    case .array(_, let elements): hasher.combine(elements)
+    case .dictionary(_, _, let entries): hasher.combine(entries)
+    case .structure(let fields): hasher.combine(fields)
+    case .descriptor(let descriptor): hasher.combine(descriptor)
+    }
+  }
+}

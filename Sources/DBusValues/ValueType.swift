@@ -1,0 +1,80 @@
+// Why this file exists: every value on the bus has a type that is known before the value, and an empty array still has
+// an element type.
+
+/// One complete D-Bus type ("D-Bus Specification", section *Type System*).
+public indirect enum ValueType: Hashable, Sendable {
+  case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
+  case string, objectPath, signature, variant, descriptor
+  case array(ValueType)
+  case dictionary(key: ValueType, value: ValueType)
+  case structure([ValueType])
+}
+
+extension ValueType: CustomStringConvertible {
+  /// The type as a signature spells it. Of a type that the specification forbids (a structure of nothing, a key that is
+  /// no basic type, …) it is no valid signature: ``Signature/init(types:)`` says so.
+  public var signature: String {
+    switch self {
+    case .array(let element): "a" + element.signature
+    case .dictionary(let key, let value): "a{" + key.signature + value.signature + "}"
+    case .structure(let fields): "(" + fields.map(\.signature).joined() + ")"
+    default: String(UnicodeScalar(code))
+    }
+  }
+
+  public var description: String { signature }
+
+  /// `a{sv}`, the type of ``Properties``.
+  public static let properties = ValueType.dictionary(key: .string, value: .variant)
+
+  /// No container: one of the types that may be the key of a dictionary.
+  public var isBasic: Bool {
+    switch self {
+    case .array, .dictionary, .structure, .variant: false
+    default: true
+    }
+  }
+
+  /// The type code that a value of this type has in a message.
+  package var code: UInt8 {
+    switch self {
+    case .byte: UInt8(ascii: "y")
+    case .boolean: UInt8(ascii: "b")
+    case .int16: UInt8(ascii: "n")
+    case .uint16: UInt8(ascii: "q")
+    case .int32: UInt8(ascii: "i")
+    case .uint32: UInt8(ascii: "u")
+    case .int64: UInt8(ascii: "x")
+    case .uint64: UInt8(ascii: "t")
+    case .double: UInt8(ascii: "d")
+    case .string: UInt8(ascii: "s")
+    case .objectPath: UInt8(ascii: "o")
+    case .signature: UInt8(ascii: "g")
+    case .variant: UInt8(ascii: "v")
+    case .descriptor: UInt8(ascii: "h")
+    case .array, .dictionary: UInt8(ascii: "a")
+    case .structure: UInt8(ascii: "r")
+    }
+  }
+
+  /// The type that one letter stands for.
+  package init?(code: UInt8) {
+    switch code {
+    case UInt8(ascii: "y"): self = .byte
+    case UInt8(ascii: "b"): self = .boolean
+    case UInt8(ascii: "n"): self = .int16
+    case UInt8(ascii: "q"): self = .uint16
+    case UInt8(ascii: "i"): self = .int32
+    case UInt8(ascii: "u"): self = .uint32
+    case UInt8(ascii: "x"): self = .int64
+    case UInt8(ascii: "t"): self = .uint64
+    case UInt8(ascii: "d"): self = .double
+    case UInt8(ascii: "s"): self = .string
+    case UInt8(ascii: "o"): self = .objectPath
+    case UInt8(ascii: "g"): self = .signature
+    case UInt8(ascii: "v"): self = .variant
+    case UInt8(ascii: "h"): self = .descriptor
+    default: return nil
+    }
+  }
+}
