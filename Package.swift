@@ -13,20 +13,25 @@ let package = Package(
   name: "navd",
   targets: [
     // What C gives us.
+    .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CLinux"),
 
     // What knows nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
     .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "Processes", dependencies: ["EventLoop", "CLinux"], swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CDBus", "DBusValues", "EventLoop"], swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
-      name: "TestSupport", dependencies: ["CLinux", "DBusValues", "EventLoop"],
+      name: "TestSupport", dependencies: ["CLinux", "DBus", "DBusValues", "EventLoop"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ProcessesTests", dependencies: ["Processes", "EventLoop", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoop", "TestSupport"],
+      swiftSettings: strict),
   ]
 )

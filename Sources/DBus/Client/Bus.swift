@@ -1,0 +1,27 @@
+// Why this file exists: the bus itself is an object with an interface, and is called as any other.
+import DBusValues
+
+/// The message bus, as a peer ("D-Bus Specification", *Message Bus Messages*); what of it is used here.
+public enum Bus {
+  public static let name: BusName = "org.freedesktop.DBus"
+  public static let path: ObjectPath = "/org/freedesktop/DBus"
+  private static let interface: InterfaceName = "org.freedesktop.DBus"
+
+  public static let requestName = Method(
+    interface, "RequestName", in: Arg<String>("name"), Arg<UInt32>("flags"), out: Arg<UInt32>("reply"))
+  public static let releaseName = Method(
+    interface, "ReleaseName", in: Arg<String>("name"), out: Arg<UInt32>("reply"))
+  public static let getNameOwner = Method(
+    interface, "GetNameOwner", in: Arg<String>("name"), out: Arg<String>("owner"))
+  public static let listNames = Method(interface, "ListNames", out: Arg<[String]>("names"))
+  public static let getConnectionCredentials = Method(
+    interface, "GetConnectionCredentials", in: Arg<String>("name"), out: Arg<Properties>("credentials"))
+  /// The id of this bus, which no other bus has, ever.
+  public static let getID = Method(interface, "GetId", out: Arg<String>("id"))
+  static let addMatch = Method(interface, "AddMatch", in: Arg<String>("rule"))
+  static let removeMatch = Method(interface, "RemoveMatch", in: Arg<String>("rule"))
+
+  public static let nameOwnerChanged = Signal(
+    interface, "NameOwnerChanged", Arg<String>("name"), Arg<String>("old"), Arg<String>("new"))
+  static let nameLost = Signal(interface, "NameLost", Arg<String>("name"))
+}

@@ -1,0 +1,177 @@
+// Why this file exists: the same rows describe an interface to programs that ask for it, and in files to people and
+// their tools.
+import DBusValues
+
+extension Interface {
+  /// A whole document for a file: the docs stand as comments in the form that `gdbus-codegen` reads.
+  public func xmlFile() -> String {
+    var xml = IntrospectionXML(docs: .comments)
+    xml.document { xml in xml.interface(self) }
+    return xml.text
+  }
+}
+
+/// Writes introspection data ("D-Bus Specification", *Introspection Data Format*).
+struct IntrospectionXML {
+  enum Docs {
+    /// `org.gtk.GDBus.DocString`, which survives parsing: for `Introspect`.
+    case annotations
+    /// Comments, which are easier to read: for files.
+    case comments
+  }
+
+  private(set) var text = ""
+  private var indentation: String
+  private let docs: Docs
+
+  /// - Parameter depth: how deep in a document this is to stand.
+  init(docs: Docs, depth: Int = 0) {
+    self.docs = docs
+    indentation = String(repeating: "  ", count: depth)
+  }
+
+  /// Takes over what was written for this depth.
+  mutating func append(_ xml: String) { text += xml }
+
+  mutating func document(_ body: (inout IntrospectionXML) -> Void) {
+    text += """
+      <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+       "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+
+      """
+    element("node", [], body)
+  }
+
+  mutating func child(_ name: String) { element("node", [("name", name)]) }
+
+  mutating func interface(_ interface: Interface) {
+    comment(interface.name.text, interface.doc, isInterface: true)
+    element("interface", [("name", interface.name.text)]) { xml in
+      xml.annotations(interface.doc, interface.annotations)
+      for (index, member) in interface.members.enumerated() {
+        if index > 0, xml.docs == .comments { xml.text += "\n" }
+        xml.member(member)
+      }
+    }
+  }
+
+  private mutating func member(_ member: MemberDescription) {
+    switch member {
+    case .method(let name, let inputs, let outputs, let doc, let annotations):
+      comment(name.text, doc, arguments: inputs + outputs)
+      element("method", [("name", name.text)]) { xml in
+        xml.annotations(doc, annotations)
+        for argument in inputs { xml.argument(argument, "in") }
+        for argument in outputs { xml.argument(argument, "out") }
+      }
+    case .signal(let name, let arguments, let doc, let annotations):
+      comment(name.text, doc, arguments: arguments)
+      element("signal", [("name", name.text)]) { xml in
+        xml.annotations(doc, annotations)
+        for argument in arguments { xml.argument(argument, nil) }
+      }
+    case .property(let name, let type, let access, let emitsChanged, let doc, let annotations):
+      comment(name.text, doc)
+      element("property", [("name", name.text), ("type", type.signature), ("access", access.rawValue)]) { xml in
+        xml.annotation("org.freedesktop.DBus.Property.EmitsChangedSignal", emitsChanged.rawValue)
+        xml.annotations(doc, annotations)
+      }
+    }
+  }
+
+  private mutating func argument(_ argument: ArgumentDescription, _ direction: String?) {
+    var attributes = [("name", argument.name), ("type", argument.type.signature)]
+    if let direction { attributes.append(("direction", direction)) }
+    element("arg", attributes) { xml in xml.annotations(argument.doc, []) }
+  }
+
+  private mutating func annotations(_ doc: String, _ annotations: [Annotation]) {
+    for item in annotations { annotation(item.name, item.value) }
+    if docs == .annotations, !doc.isEmpty { annotation("org.gtk.GDBus.DocString", doc) }
+  }
+
+  private mutating func annotation(_ name: String, _ value: String) {
+    element("annotation", [("name", name), ("value", value)])
+  }
+
+  private mutating func comment(
+    _ symbol: String, _ doc: String, isInterface: Bool = false, arguments: [ArgumentDescription] = []
+  ) {
+    guard docs == .comments, !doc.isEmpty || arguments.contains(where: { !$0.doc.isEmpty }) else { return }
+    var lines = ["\(symbol):"]
+    if isInterface { lines.append("@short_description: " + oneLine(doc.prefix { $0 != "." && $0 != "\n" })) }
+    for argument in arguments where !argument.doc.isEmpty {
+      lines.append("@\(argument.name): " + oneLine(argument.doc[...]))
+    }
+    if !doc.isEmpty {
+      lines.append("")
+      lines += doc.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+    text += "\(indentation)<!--\n"
+    for line in lines {
+      // What XML does not allow inside a comment.
+      var safe = line
+      while let range = safe.firstRange(of: "--") { safe.replaceSubrange(range, with: "- -") }
+      // A parameter's doc has to stand in one line for gdbus-codegen.
+      let room = safe.hasPrefix("@") ? Int.max : Self.columns - indentation.utf8.count
+      for part in wrapped(safe, within: room) { text += part.isEmpty ? "\n" : "\(indentation)  \(part)\n" }
+    }
+    text += "\(indentation)-->\n"
+  }
+
+  /// How wide comments are.
+  private static let columns = 100
+
+  /// The line in parts of at most so many characters, where its words allow it.
+  private func wrapped(_ line: String, within room: Int) -> [Substring] {
+    var parts: [Substring] = []
+    var rest = line[...]
+    while let limit = rest.index(rest.startIndex, offsetBy: room, limitedBy: rest.endIndex), limit < rest.endIndex,
+      let space = rest[..<limit].lastIndex(of: " ") ?? rest.firstIndex(of: " ")
+    {
+      parts.append(rest[..<space])
+      rest = rest[rest.index(after: space)...]
+    }
+    return parts + [rest]
+  }
+
+  private func oneLine(_ text: Substring) -> String {
+    text.split(separator: "\n").joined(separator: " ")
+  }
+
+  private mutating func element(
+    _ name: String, _ attributes: [(String, String)], _ body: (inout IntrospectionXML) -> Void = { _ in }
+  ) {
+    text += "\(indentation)<\(name)"
+    for (name, value) in attributes { text += " \(name)=\"\(escaped(value))\"" }
+    text += ">\n"
+    let start = text.utf8.count
+    indentation += "  "
+    body(&self)
+    indentation.removeLast(2)
+    if text.utf8.count == start {
+      text.removeLast(2)
+      text += "/>\n"
+    } else {
+      text += "\(indentation)</\(name)>\n"
+    }
+  }
+
+  private func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      // Otherwise a parser makes spaces of them in an attribute.
+      case "\n", "\t", "\r": result += "&#\(scalar.value);"
+      // XML 1.0 has no way to write the other control characters.
+      case "\0"..."\u{1f}", "\u{fffe}", "\u{ffff}": break
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

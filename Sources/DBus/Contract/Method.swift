@@ -1,0 +1,81 @@
+// Why this file exists: one row says all about a method; dispatch, the check of signatures, introspection, docs and the
+// client's typed call are made of it.
+import DBusValues
+
+/// A method of an interface, for both ends.
+///
+/// `Input` and `Output` are the tuples of the arguments' Swift types; of one argument its type, of none `Void`.
+///
+///     static let pop = Method(
+///       name, "Pop", in: Arg<String>("stack"), Arg<UInt32>("count"), out: Arg<UInt32>("popped"), doc: "…")
+public struct Method<Input, Output>: InterfaceMember {
+  public let interface: InterfaceName
+  public let name: MemberName
+  public let inputs: [ArgumentDescription]
+  public let outputs: [ArgumentDescription]
+  public let doc: String
+  public let annotations: [Annotation]
+
+  let inputSignature: Signature
+  let outputSignature: Signature
+  let readInput: @Sendable (inout MessageReader) throws(DBusError) -> Input
+  let readOutput: @Sendable (inout MessageReader) throws(DBusError) -> Output
+  let writeInput: @Sendable (Input, inout MessageWriter) throws(DBusError) -> Void
+  let writeOutput: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
+
+  public init<each I: ValueConvertible, each O: ValueConvertible>(
+    _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
+    doc: String = "", annotations: [Annotation] = []
+  ) where Input == (repeat each I), Output == (repeat each O) {
+    var inputDescriptions: [ArgumentDescription] = []
+    repeat inputDescriptions.append((each inputs).description)
+    var outputDescriptions: [ArgumentDescription] = []
+    repeat outputDescriptions.append((each outputs).description)
+
+    self.interface = interface
+    self.name = name
+    self.inputs = inputDescriptions
+    self.outputs = outputDescriptions
+    self.doc = doc
+    self.annotations = annotations
+    inputSignature = inputDescriptions.signature
+    outputSignature = outputDescriptions.signature
+    readInput = { reader throws(DBusError) in (repeat try reader.next((each I).self)) }
+    readOutput = { reader throws(DBusError) in (repeat try reader.next((each O).self)) }
+    writeInput = { input, writer throws(DBusError) in
+      let input: (repeat each I) = input
+      repeat try writer.append(each input)
+    }
+    writeOutput = { output, writer throws(DBusError) in
+      let output: (repeat each O) = output
+      repeat try writer.append(each output)
+    }
+  }
+
+  public var member: MemberDescription {
+    .method(name, in: inputs, out: outputs, doc: doc, annotations: annotations)
+  }
+
+  /// - Throws: `InvalidArgs`, saying which argument, what it was and what would do, and as ``MessageReader`` does.
+  func input(of call: Message, budget: Int) throws(DBusError) -> Input {
+    guard call.hasSignature(inputSignature) else { throw inputs.mismatch(call.signature) }
+    var reader = MessageReader(call, budget: budget, isChecked: true)
+    do throws(DBusError) {
+      return try readInput(&reader)
+    } catch {
+      guard error.name == .invalidArgs, inputs.indices.contains(reader.position) else { throw error }
+      let which = "argument \(reader.position + 1), “\(inputs[reader.position].name)”"
+      throw DBusError(name: .invalidArgs, message: "\(which): \(error.message)")
+    }
+  }
+
+  /// - Throws: `InvalidArgs` where the other end answered with something else than the contract says.
+  func output(of reply: Message) throws(DBusError) -> Output {
+    guard reply.hasSignature(outputSignature) else {
+      throw DBusError(
+        name: .invalidArgs, message: "the reply to \(interface).\(name): \(outputs.mismatch(reply.signature).message)")
+    }
+    var reader = MessageReader(reply)
+    return try readOutput(&reader)
+  }
+}

@@ -1,0 +1,65 @@
+// Why this file exists: one row says all about a signal, for who sends it and for who gets it.
+import DBusValues
+
+/// A signal of an interface; `Args` is the tuple of its arguments' Swift types.
+///
+///     static let updated = Signal(name, "Updated", Arg<String>("binding"), Arg<UInt64>("serial"), doc: "…")
+public struct Signal<Args>: InterfaceMember {
+  public let interface: InterfaceName
+  public let name: MemberName
+  public let arguments: [ArgumentDescription]
+  public let doc: String
+  public let annotations: [Annotation]
+
+  let signature: Signature
+  let read: @Sendable (inout MessageReader) throws(DBusError) -> Args
+  let write: @Sendable (Args, inout MessageWriter) throws(DBusError) -> Void
+
+  public init<each A: ValueConvertible>(
+    _ interface: InterfaceName, _ name: MemberName, _ arguments: repeat Arg<each A>, doc: String = "",
+    annotations: [Annotation] = []
+  ) where Args == (repeat each A) {
+    var descriptions: [ArgumentDescription] = []
+    repeat descriptions.append((each arguments).description)
+
+    self.interface = interface
+    self.name = name
+    self.arguments = descriptions
+    self.doc = doc
+    self.annotations = annotations
+    signature = descriptions.signature
+    read = { reader throws(DBusError) in (repeat try reader.next((each A).self)) }
+    write = { arguments, writer throws(DBusError) in
+      let arguments: (repeat each A) = arguments
+      repeat try writer.append(each arguments)
+    }
+  }
+
+  public var member: MemberDescription { .signal(name, arguments, doc: doc, annotations: annotations) }
+
+  /// - Throws: where an argument cannot be sent.
+  func message(from path: ObjectPath, _ arguments: Args) throws(DBusError) -> OutgoingMessage {
+    try message(from: path) { writer throws(DBusError) in try write(arguments, &writer) }
+  }
+
+  /// - Parameter body: writes the arguments.
+  /// - Throws: what `body` throws.
+  func message(
+    from path: ObjectPath, _ body: (inout MessageWriter) throws(DBusError) -> Void
+  ) throws(DBusError) -> OutgoingMessage {
+    let header = MessageHeader(
+      kind: .signal, flags: .noReplyExpected, path: path, interface: interface, member: name, signature: signature)
+    return try OutgoingMessage(header, body)
+  }
+
+  /// The arguments of a signal that has arrived.
+  /// - Throws: `InvalidArgs` where the message is not this signal, or has other arguments.
+  public func arguments(of message: Message) throws(DBusError) -> Args {
+    guard message.member == name, message.interface == interface, message.hasSignature(signature) else {
+      throw DBusError(
+        name: .invalidArgs, message: "no \(interface).\(name): \(arguments.mismatch(message.signature).message)")
+    }
+    var reader = MessageReader(message)
+    return try read(&reader)
+  }
+}

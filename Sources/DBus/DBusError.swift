@@ -1,0 +1,44 @@
+// Why this file exists: whatever goes wrong between two ends of a bus is told as a name and a sentence.
+import CDBus
+import DBusValues
+
+/// An error as it travels on the bus, and as a call of ours fails.
+public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let name: ErrorName
+  /// For people: what was wrong, what it was, what would do.
+  public let message: String
+
+  public init(name: ErrorName, message: String) {
+    self.name = name
+    self.message = message
+  }
+
+  public var description: String { message.isEmpty ? name.text : "\(message) (\(name))" }
+}
+
+/// The names that the protocol's own faults have ("D-Bus Specification"; dbus-protocol.h).
+extension ErrorName {
+  public static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
+  public static let noMemory: ErrorName = "org.freedesktop.DBus.Error.NoMemory"
+  public static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
+  public static let timedOut: ErrorName = "org.freedesktop.DBus.Error.Timeout"
+  public static let disconnected: ErrorName = "org.freedesktop.DBus.Error.Disconnected"
+  public static let noServer: ErrorName = "org.freedesktop.DBus.Error.NoServer"
+  public static let invalidArgs: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
+  public static let invalidSignature: ErrorName = "org.freedesktop.DBus.Error.InvalidSignature"
+  public static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
+  public static let unknownObject: ErrorName = "org.freedesktop.DBus.Error.UnknownObject"
+  public static let unknownInterface: ErrorName = "org.freedesktop.DBus.Error.UnknownInterface"
+  public static let unknownMethod: ErrorName = "org.freedesktop.DBus.Error.UnknownMethod"
+  public static let unknownProperty: ErrorName = "org.freedesktop.DBus.Error.UnknownProperty"
+  public static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
+  public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
+  public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
+  public static let addressInUse: ErrorName = "org.freedesktop.DBus.Error.AddressInUse"
+  public static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"
+  public static let notSupported: ErrorName = "org.freedesktop.DBus.Error.NotSupported"
+}
+
+extension DBusError {
+  static func noMemory() -> DBusError { DBusError(name: .noMemory, message: "out of memory") }
+}

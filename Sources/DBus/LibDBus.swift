@@ -1,0 +1,26 @@
+// Why this file exists: our types decide what is valid; libdbus-1's own opinion is there to hold them against.
+import CDBus
+
+/// What libdbus-1 accepts.
+enum LibDBus {
+  static func isObjectPath(_ text: String) -> Bool { dbus_validate_path(text, nil) != 0 }
+  static func isBusName(_ text: String) -> Bool { dbus_validate_bus_name(text, nil) != 0 }
+  static func isInterfaceName(_ text: String) -> Bool { dbus_validate_interface(text, nil) != 0 }
+  static func isErrorName(_ text: String) -> Bool { dbus_validate_error_name(text, nil) != 0 }
+  static func isMemberName(_ text: String) -> Bool { dbus_validate_member(text, nil) != 0 }
+  static func isSignature(_ text: String) -> Bool { dbus_signature_validate(text, nil) != 0 }
+
+  /// Of messages without descriptors.
+  static func isMessage(_ message: OutgoingMessage) -> Bool { read(message) != nil }
+
+  /// What somebody gets to whom the message is sent; nil for one that is not valid, or carries descriptors.
+  static func read(_ message: OutgoingMessage) -> Message? {
+    var bytes = message.bytes
+    // 0 is no valid serial.
+    bytes[OutgoingMessage.serialIndex] = 1
+    let raw = bytes.withUnsafeBytes {
+      dbus_message_demarshal($0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count), nil)
+    }
+    return raw.map(Message.init(adopting:))
+  }
+}

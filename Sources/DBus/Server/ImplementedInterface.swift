@@ -1,0 +1,117 @@
+// Why this file exists: what a contract says, bound to what is done about it.
+import DBusValues
+
+/// An interface with the code behind it. One of these serves any number of objects: the code is told which.
+public final class ImplementedInterface {
+  /// Reads the arguments and hands them to the code; answers with an error where it cannot.
+  typealias MethodHandler = (Message, ReplyAddress, ObjectPath, Connection) -> Void
+
+  struct PropertyHandler {
+    let name: String
+    let emitsChanged: EmitsChanged
+    let get: (ObjectPath) -> Value?
+    let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
+  }
+
+  typealias NamedValue = (name: String, value: Value)
+
+  public let interface: Interface
+  private(set) var methods: [String: MethodHandler] = [:]
+  /// In the order of the contract.
+  private(set) var properties: [PropertyHandler] = []
+  private var readers: [(ObjectPath) -> [NamedValue]] = []
+  /// For `Introspect`.
+  private(set) lazy var xml: String = {
+    var xml = IntrospectionXML(docs: .annotations, depth: 1)
+    xml.interface(interface)
+    return xml.text
+  }()
+
+  public init(_ interface: Interface) { self.interface = interface }
+
+  /// Serves a method.
+  /// - Precondition: it is of this interface.
+  public func implement<Input, Output>(
+    _ method: Method<Input, Output>, _ body: @escaping (Input, Call<Output>) -> Void
+  ) {
+    check(method)
+    methods[method.name.text] = { message, address, path, connection in
+      let input: Input
+      do throws(DBusError) {
+        input = try method.input(of: message, budget: connection.limits.requestBytes)
+      } catch {
+        let isTooLarge = error.name == .limitsExceeded
+        return connection.fail(address, isTooLarge ? connection.limits.requestTooLarge : error)
+      }
+      body(input, Call(method, address, path, connection))
+    }
+  }
+
+  /// Serves a property.
+  /// - Parameters:
+  ///   - get: the value for the object; nil where there is none any more.
+  ///   - set: where the contract lets it be set; throws what the caller is told.
+  /// - Precondition: it is of this interface, and `set` is there exactly where the contract wants it.
+  public func implement<T>(
+    _ property: Property<T>, get: @escaping (ObjectPath) -> T?,
+    set: ((T, ObjectPath) throws(DBusError) -> Void)? = nil
+  ) {
+    check(property)
+    precondition((set != nil) == (property.access == .readWrite), "\(property.name): the contract says otherwise")
+    var setter: ((Value, ObjectPath) throws(DBusError) -> Void)?
+    if let set {
+      setter = { value, path throws(DBusError) in
+        guard let new = T(value: value) else {
+          throw DBusError(
+            name: .invalidArgs,
+            message: "property “\(property.name)”: \(value.type) was given, and it has to be \(T.valueType)")
+        }
+        try set(new, path)
+      }
+    }
+    let read = { path in get(path).map { $0.value } }
+    properties.append(
+      PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
+    readers.append { path in read(path).map { [(property.name.text, $0)] } ?? [] }
+  }
+
+  /// Serves properties that can only be read, of objects that are looked for once, however many of them are asked for.
+  /// - Parameter find: nil where there is no such object any more.
+  /// - Precondition: they are of this interface.
+  public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
+    for property in properties {
+      check(property.row)
+      self.properties.append(
+        PropertyHandler(
+          name: property.name, emitsChanged: property.emitsChanged, get: { find($0).map(property.get) }, set: nil))
+    }
+    readers.append { path in find(path).map { object in properties.map { ($0.name, $0.get(object)) } } ?? [] }
+  }
+
+  private func check(_ row: some InterfaceMember) {
+    precondition(
+      row.interface == interface.name && interface.members.contains { $0.name == row.name },
+      "\(row.interface).\(row.name) is no member of \(interface.name)")
+  }
+
+  /// The values of all properties for an object.
+  func values(for path: ObjectPath) -> [NamedValue] {
+    readers.count == 1 ? readers[0](path) : readers.flatMap { $0(path) }
+  }
+}
+
+/// A property of a kind of object that can only be read, with the code that reads it.
+public struct PropertyOf<Object> {
+  let row: any InterfaceMember
+  let name: String
+  let emitsChanged: EmitsChanged
+  let get: (Object) -> Value
+
+  public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
+    precondition(property.access == .read, "\(property.name): the contract says otherwise")
+    row = property
+    name = property.name.text
+    emitsChanged = property.emitsChanged
+    self.get = { get($0).value }
+  }
+}

@@ -1,0 +1,82 @@
+// Why this file exists: which objects there are, one by one or by the hundred thousand, and what leads to them.
+import DBusValues
+
+/// Objects below a path that are not exported one by one.
+public protocol ObjectProvider: AnyObject {
+  /// What each of the objects implements.
+  var interfaces: [ImplementedInterface] { get }
+  func contains(_ path: ObjectPath) -> Bool
+  /// All of the objects there are: for introspection and GetManagedObjects.
+  var paths: [ObjectPath] { get }
+}
+
+/// The objects of a connection.
+struct ObjectTree {
+  struct Object {
+    var interfaces: [ImplementedInterface]
+    var isManager: Bool
+  }
+
+  private(set) var objects: [ObjectPath: Object] = [:]
+  private(set) var subtrees: [(prefix: ObjectPath, provider: any ObjectProvider)] = []
+
+  mutating func export(_ path: ObjectPath, _ object: Object) { objects[path] = object }
+
+  mutating func unexport(_ path: ObjectPath) { objects[path] = nil }
+
+  mutating func exportSubtree(_ prefix: ObjectPath, _ provider: any ObjectProvider) {
+    subtrees.append((prefix, provider))
+  }
+
+  /// What the object at the path implements; nil where there is none.
+  func object(at path: ObjectPath) -> Object? {
+    if let object = objects[path] { return object }
+    guard let provider = provider(for: path), provider.contains(path) else { return nil }
+    return Object(interfaces: provider.interfaces, isManager: false)
+  }
+
+  /// As ``object(at:)``, also for one of a subtree that is not there any more.
+  func interfaces(at path: ObjectPath) -> [ImplementedInterface] {
+    objects[path]?.interfaces ?? provider(for: path)?.interfaces ?? []
+  }
+
+  private func provider(for path: ObjectPath) -> (any ObjectProvider)? {
+    subtrees.first { path.below($0.prefix) != nil }?.provider
+  }
+
+  /// Whether there is, or may come to be, an object below the path.
+  func leadsSomewhere(_ path: ObjectPath) -> Bool {
+    subtrees.contains { $0.prefix == path || $0.prefix.below(path) != nil }
+      || objects.keys.contains { $0.below(path) != nil }
+  }
+
+  /// The names of what stands directly below the path, in order.
+  func children(of path: ObjectPath) -> [String] {
+    var children: Set<Substring> = []
+    for other in descendants(of: path, withPrefixes: true) {
+      if let rest = other.below(path) { children.insert(rest.prefix { $0 != "/" }) }
+    }
+    return children.sorted().map(String.init)
+  }
+
+  /// The paths of all objects below the path.
+  func descendants(of path: ObjectPath, withPrefixes: Bool = false) -> [ObjectPath] {
+    var paths = objects.keys.filter { $0.below(path) != nil }
+    for (prefix, provider) in subtrees {
+      if withPrefixes, prefix.below(path) != nil { paths.append(prefix) }
+      if prefix == path || prefix.below(path) != nil {
+        paths += provider.paths
+      } else if path.below(prefix) != nil {
+        paths += provider.paths.filter { $0.below(path) != nil }
+      }
+    }
+    return paths
+  }
+
+  /// The nearest ObjectManager above the path.
+  func manager(above path: ObjectPath) -> ObjectPath? {
+    objects.lazy.filter { $0.value.isManager && path.below($0.key) != nil }.map(\.key).max {
+      $0.text.utf8.count < $1.text.utf8.count
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// Why this file exists: a message is some hundred small pieces put one behind the other, and an array checks more at
+// each of them than the piece costs.
+
+/// Bytes that grow at their end.
+struct ByteBuffer: ~Copyable {
+  private var start: UnsafeMutableRawPointer
+  private var capacity: Int
+  private(set) var count = 0
+
+  init(capacity: Int = 512) {
+    start = .allocate(byteCount: capacity, alignment: 8)
+    self.capacity = capacity
+  }
+
+  deinit { start.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+
+  mutating func append<T: FixedWidthInteger>(_ number: T) {
+    reserve(MemoryLayout<T>.size)
+    (start + count).storeBytes(of: number, as: T.self)
+    count += MemoryLayout<T>.size
+  }
+
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    reserve(bytes.count)
+    UnsafeMutableRawBufferPointer(start: start + count, count: bytes.count).copyMemory(from: bytes)
+    count += bytes.count
+  }
+
+  /// Zeroes up to a multiple of `boundary`, a power of 2 of at most 8.
+  mutating func align(_ boundary: Int) {
+    reserve(8)
+    // All 8 that may be needed, and whatever comes next overwrites the rest.
+    (start + count).storeBytes(of: 0, as: UInt64.self)
+    count = (count + boundary - 1) & -boundary
+  }
+
+  /// Sets an integer that was appended before.
+  mutating func set(_ number: UInt32, at index: Int) {
+    precondition(index >= 0 && index + 4 <= count)
+    (start + index).storeBytes(of: number, as: UInt32.self)
+  }
+
+  mutating func removeAll() { count = 0 }
+
+  private mutating func reserve(_ more: Int) {
+    if capacity - count < more { grow(more) }
+  }
+
+  private mutating func grow(_ more: Int) {
+    let larger = max(2 * capacity, count + more)
+    let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+    new.copyMemory(from: start, byteCount: count)
+    start.deallocate()
+    start = new
+    capacity = larger
+  }
+}

@@ -1,0 +1,65 @@
+// Why this file exists: libdbus-1 counts references to its messages by hand; here Swift does.
+import CDBus
+import DBusValues
+
+/// A message that has arrived. libdbus-1 has validated it.
+public final class Message {
+  public enum Kind: Sendable { case methodCall, methodReturn, error, signal, unknown }
+
+  let raw: OpaquePointer
+
+  /// Takes over a reference.
+  init(adopting raw: OpaquePointer) { self.raw = raw }
+
+  deinit { dbus_message_unref(raw) }
+
+  // MARK: Header
+
+  public var kind: Kind {
+    switch dbus_message_get_type(raw) {
+    case DBUS_MESSAGE_TYPE_METHOD_CALL: .methodCall
+    case DBUS_MESSAGE_TYPE_METHOD_RETURN: .methodReturn
+    case DBUS_MESSAGE_TYPE_ERROR: .error
+    case DBUS_MESSAGE_TYPE_SIGNAL: .signal
+    default: .unknown
+    }
+  }
+
+  /// Given by the connection that sent the message.
+  public var serial: UInt32 { dbus_message_get_serial(raw) }
+  /// The serial of the call that this is the answer to; 0 if it is none.
+  public var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
+  /// Whether the sender of a call wants an answer.
+  public var expectsReply: Bool { kind == .methodCall && dbus_message_get_no_reply(raw) == 0 }
+
+  public var sender: BusName? { text(dbus_message_get_sender(raw)).map(BusName.init(unchecked:)) }
+  public var destination: BusName? { text(dbus_message_get_destination(raw)).map(BusName.init(unchecked:)) }
+  public var path: ObjectPath? { text(dbus_message_get_path(raw)).map(ObjectPath.init(unchecked:)) }
+  public var interface: InterfaceName? { text(dbus_message_get_interface(raw)).map(InterfaceName.init(unchecked:)) }
+  public var member: MemberName? { text(dbus_message_get_member(raw)).map(MemberName.init(unchecked:)) }
+  public var errorName: ErrorName? { text(dbus_message_get_error_name(raw)).map(ErrorName.init(unchecked:)) }
+  public var signature: Signature { Signature(unchecked: text(dbus_message_get_signature(raw)) ?? "") }
+
+  private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map(String.init(cString:)) }
+
+  func hasSignature(_ signature: Signature) -> Bool { dbus_message_has_signature(raw, signature.text) != 0 }
+
+  // MARK: Body
+
+  /// The arguments.
+  /// - Throws: `LimitsExceeded` past ``MessageReader/defaultBudget``, `Failed` where a descriptor could not be had.
+  public func body() throws(DBusError) -> [Value] {
+    var reader = MessageReader(self)
+    var values: [Value] = []
+    for type in signature.types { values.append(try reader.next(type)) }
+    return values
+  }
+
+  /// The error that this message is; nil if it is none.
+  public var error: DBusError? {
+    guard kind == .error else { return nil }
+    var reader = MessageReader(self)
+    let text = signature.text.first == "s" ? try? reader.next(String.self) : nil
+    return DBusError(name: errorName ?? .failed, message: text ?? "")
+  }
+}

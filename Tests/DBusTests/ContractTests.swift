@@ -1,0 +1,158 @@
+import DBusValues
+import Testing
+
+// Why this file exists: one row must give both ends the same signature, codec and description.
+@testable import DBus
+
+enum Sample {
+  static let name: InterfaceName = "org.example.Sample1"
+  static let nothing = Method(name, "Nothing")
+  static let pop = Method(
+    name, "Pop", in: Arg<String>("stack", doc: "Which one."), Arg<UInt32>("count"),
+    out: Arg<UInt32>("popped", doc: "How many went."),
+    doc: "Takes from the top.\n\nNever more than <there> are & never --forced.")
+  static let path = Method(
+    name, "SetPath", in: Arg<[Structure<String, String, Properties>]>("elements"), Arg<Properties>("options"),
+    out: Arg<[ObjectPath]>("presentations"), Arg<UInt64>("serial"),
+    annotations: [Annotation("org.freedesktop.DBus.Deprecated", "true")])
+  static let updated = Signal(
+    name, "Updated", Arg<String>("binding"), Arg<UInt64>("serial"), doc: "Something differs.")
+  static let version = Property<UInt32>(name, "Version", emitsChanged: .const, doc: "Of this interface.")
+  static let title = Property<String>(name, "Title", access: .readWrite)
+  static let interface = Interface(
+    name, doc: "An example. For tests.", members: [nothing, pop, path, updated, version, title])
+}
+
+/// What arrives of a call with such arguments.
+private func received(
+  _ signature: Signature, _ body: (inout MessageWriter) throws(DBusError) -> Void = { _ throws(DBusError) in }
+) throws -> Message {
+  let header = MessageHeader(
+    kind: .methodCall, path: "/", interface: Sample.name, member: "Pop", destination: "a.b", signature: signature)
+  return try #require(LibDBus.read(try OutgoingMessage(header, body)))
+}
+
+@Test func method_signatures_comeFromItsArguments() {
+  #expect(Sample.nothing.inputSignature == "")
+  #expect(Sample.pop.inputSignature == "su")
+  #expect(Sample.pop.outputSignature == "u")
+  #expect(Sample.path.inputSignature == "a(ssa{sv})a{sv}")
+  #expect(Sample.path.outputSignature == "aot")
+}
+
+@Test func method_inputAndOutput_thereAndBack_areTheSame() throws {
+  let message = try received("su") { writer throws(DBusError) in try Sample.pop.writeInput(("main", 3), &writer) }
+  let (stack, count) = try Sample.pop.input(of: message, budget: 1000)
+  #expect(stack == "main")
+  #expect(count == 3)
+
+  let reply = try received("u") { writer throws(DBusError) in try Sample.pop.writeOutput(7, &writer) }
+  let popped: UInt32 = try Sample.pop.output(of: reply)
+  #expect(popped == 7)
+  try Sample.nothing.input(of: received(""), budget: 0)
+}
+
+@Test func method_structuresAndProperties_thereAndBack_areTheSame() throws {
+  let options: Properties = ["a": .int32(1), "b": .bytes([1, 2]), "c": ["d": Value.string("e")].value]
+  let message = try received("a(ssa{sv})a{sv}") { writer throws(DBusError) in
+    try Sample.path.writeInput(([Structure("fact", "1", options)], options), &writer)
+  }
+  let (elements, back) = try Sample.path.input(of: message, budget: 10_000)
+  #expect(back == options)
+  #expect(elements[0].fields.2 == options)
+}
+
+@Test func input_wrongSignature_saysWhichArgumentAndWhatWouldDo() throws {
+  let message = try received("ss") { writer throws(DBusError) in
+    try writer.append("main")
+    try writer.append("3")
+  }
+  let error = #expect(throws: DBusError.self) { try Sample.pop.input(of: message, budget: 1000) }
+  #expect(error?.name == .invalidArgs)
+  #expect(error?.message == "argument 2, “count”, was s and has to be u (wanted: s stack, u count)")
+  let few = #expect(throws: DBusError.self) { try Sample.pop.input(of: received(""), budget: 1000) }
+  #expect(few?.message == "0 arguments were given, not 2 (wanted: s stack, u count)")
+}
+
+@Test func introspection_forPrograms_carriesTheDocsAsAnnotations() {
+  var xml = IntrospectionXML(docs: .annotations)
+  xml.document {
+    $0.interface(Sample.interface)
+    $0.child("child")
+  }
+  #expect(
+    xml.text == """
+      <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+       "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+      <node>
+        <interface name="org.example.Sample1">
+          <annotation name="org.gtk.GDBus.DocString" value="An example. For tests."/>
+          <method name="Nothing"/>
+          <method name="Pop">
+            <annotation name="org.gtk.GDBus.DocString" value="Takes from the top.&#10;&#10;Never more than &lt;there&gt; are &amp; never --forced."/>
+            <arg name="stack" type="s" direction="in">
+              <annotation name="org.gtk.GDBus.DocString" value="Which one."/>
+            </arg>
+            <arg name="count" type="u" direction="in"/>
+            <arg name="popped" type="u" direction="out">
+              <annotation name="org.gtk.GDBus.DocString" value="How many went."/>
+            </arg>
+          </method>
+          <method name="SetPath">
+            <annotation name="org.freedesktop.DBus.Deprecated" value="true"/>
+            <arg name="elements" type="a(ssa{sv})" direction="in"/>
+            <arg name="options" type="a{sv}" direction="in"/>
+            <arg name="presentations" type="ao" direction="out"/>
+            <arg name="serial" type="t" direction="out"/>
+          </method>
+          <signal name="Updated">
+            <annotation name="org.gtk.GDBus.DocString" value="Something differs."/>
+            <arg name="binding" type="s"/>
+            <arg name="serial" type="t"/>
+          </signal>
+          <property name="Version" type="u" access="read">
+            <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+            <annotation name="org.gtk.GDBus.DocString" value="Of this interface."/>
+          </property>
+          <property name="Title" type="s" access="readwrite">
+            <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+          </property>
+        </interface>
+        <node name="child"/>
+      </node>
+
+      """)
+}
+
+@Test func introspection_asAFile_carriesTheDocsAsComments() {
+  let xml = Sample.interface.xmlFile()
+  #expect(!xml.contains("DocString"))
+  #expect(
+    xml.contains(
+      """
+          <!--
+            Pop:
+            @stack: Which one.
+            @popped: How many went.
+
+            Takes from the top.
+
+            Never more than <there> are & never - -forced.
+          -->
+          <method name="Pop">
+            <arg name="stack" type="s" direction="in"/>
+
+      """))
+  #expect(
+    xml.contains(
+      """
+        <!--
+          org.example.Sample1:
+          @short_description: An example
+
+          An example. For tests.
+        -->
+        <interface name="org.example.Sample1">
+
+      """))
+}

@@ -1,0 +1,210 @@
+import DBusValues
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+// Why this file exists: what a caller asks for is found, or the caller is told which part of it is not there.
+@testable import DBus
+
+@Test func call_byRow_isAnswered() throws {
+  let fixture = try Fixture()
+  #expect(try fixture.call(Echo.join, ("a", 2, ["x": .boolean(true)])) == "a 2 [\"x\"]")
+  #expect(try fixture.call(Echo.echo, .string("text")) == .string("text"))
+}
+
+@Test func call_allTypes_comeBackAsTheyWere() throws {
+  let fixture = try Fixture()
+  let values: [Value] = [
+    .byte(255), .boolean(true), .int16(-2), .uint16(3), .int32(-4), .uint32(5), .int64(.min), .uint64(.max),
+    .double(1.5), .string("äöü 🎉"), .string(""), .objectPath("/a/b"), .signature("a{sv}"), .signature(""),
+    .variant(.variant(.string("deep"))), .bytes([]), .bytes([0, 1, 255]), .array(element: .string, []),
+    .array(element: .array(.variant), [.array(element: .variant, [.variant(.byte(1))])]),
+    .array(element: .boolean, [.boolean(true), .boolean(false)]), Properties().value,
+    ["a": Value.bytes([1]), "b": ["c": Value.double(2)].value].value,
+    .dictionary(
+      key: .uint32, value: .structure([.string, .int16]), [.uint32(1): .structure([.string("x"), .int16(2)])]),
+    .structure([.byte(1), .structure([.string("x")])]),
+    .array(element: .structure([.string, .string, .properties]), []),
+  ]
+  for value in values {
+    let back = try fixture.call(Echo.echo, value)
+    #expect(back == value)
+    #expect(back.type == value.type)
+  }
+}
+
+@Test func call_descriptor_arrivesAsOneOfItsOwn() throws {
+  let fixture = try Fixture()
+  let original = Descriptor(owning: open("/", O_RDONLY | O_CLOEXEC))
+  let copy = try fixture.call(Echo.pass, original)
+  #expect(copy.number != original.number)
+  #expect(fcntl(copy.number, F_GETFD) & FD_CLOEXEC != 0)
+  var a = stat()
+  var b = stat()
+  #expect(fstat(original.number, &a) == 0 && fstat(copy.number, &b) == 0)
+  #expect(a.st_ino == b.st_ino && a.st_dev == b.st_dev)
+}
+
+@Test func call_withoutInterface_isFoundByItsMember() throws {
+  let fixture = try Fixture()
+  #expect(try fixture.call("Echo", of: nil, [.variant(.byte(1))]) == [.variant(.byte(1))])
+  #expect(try fixture.call("Ping", of: nil) == [])
+  #expect(fixture.error("Nothing", of: nil)?.name == .unknownMethod)
+}
+
+@Test func call_ofWhatIsNotThere_saysWhatThatIs() throws {
+  let fixture = try Fixture()
+  #expect(fixture.error("Echo", of: Echo.name, at: "/org/example/Other")?.name == .unknownObject)
+  #expect(fixture.error("Echo", of: "org.example.Other1")?.name == .unknownInterface)
+  #expect(fixture.error("Other", of: Echo.name)?.name == .unknownMethod)
+  #expect(fixture.error("Get", of: "org.freedesktop.DBus.Properties", at: "/org")?.name == .unknownInterface)
+  #expect(fixture.error("GetManagedObjects", of: ObjectManagement.name)?.name == .unknownInterface)
+  let long = ObjectPath("/" + String(repeating: "x", count: 100_000))
+  let error = fixture.error("Echo", of: Echo.name, at: try #require(long))
+  #expect(error?.name == .unknownObject)
+  #expect(error?.message.utf8.count ?? 0 < 1000)
+}
+
+@Test func call_wrongSignature_saysWhichArgument() throws {
+  let fixture = try Fixture()
+  let error = fixture.error("Join", of: Echo.name, [.string("a"), .int32(1), Properties().value])
+  #expect(error?.name == .invalidArgs)
+  #expect(error?.message == "argument 2, “second”, was i and has to be u (wanted: s first, u second, a{sv} options)")
+  #expect(fixture.error("Join", of: Echo.name)?.name == .invalidArgs)
+  #expect(fixture.error("Ping", of: Peer.name, [.byte(1)])?.name == .invalidArgs)
+}
+
+/// A word of two.
+private enum Word: String, ValueConvertible {
+  case yes, no
+  static var valueType: ValueType { .string }
+  init?(value: Value) {
+    guard let text = String(value: value) else { return nil }
+    self.init(rawValue: text)
+  }
+  var value: Value { .string(rawValue) }
+}
+
+@Test func call_argumentThatMeansNothing_saysWhichOne() throws {
+  let fixture = try Fixture()
+  let name: InterfaceName = "org.example.Words1"
+  let choose = Method(name, "Choose", in: Arg<UInt32>("number"), Arg<Word>("word"), out: Arg<Word>("word"))
+  let words = ImplementedInterface(Interface(name, members: [choose]))
+  words.implement(choose) { input, call in call.reply(input.1) }
+  fixture.service.export(Echo.path, [words])
+  #expect(try fixture.call(choose, (1, .no)) == .no)
+  let error = fixture.error("Choose", of: name, [.uint32(1), .string("perhaps")])
+  #expect(error == DBusError(name: .invalidArgs, message: "argument 2, “word”: “perhaps” means nothing here"))
+}
+
+@Test func peer_onAnyPath_answers() throws {
+  let fixture = try Fixture()
+  for path: ObjectPath in ["/", "/org", Echo.path, "/nothing/here"] {
+    #expect(try fixture.call("Ping", of: Peer.name, at: path) == [])
+    let id = try fixture.call(Peer.getMachineID, (), at: path)
+    #expect(id.utf8.count == 32)
+  }
+}
+
+@Test func introspection_ofNodesInBetween_leadsToTheObject() throws {
+  let fixture = try Fixture()
+  let root = try fixture.call(Introspection.introspect, (), at: "/")
+  #expect(root.contains(#"<node name="org"/>"#))
+  #expect(root.contains(#"<interface name="org.freedesktop.DBus.Introspectable">"#))
+  #expect(!root.contains("Properties"))
+  #expect(try fixture.call(Introspection.introspect, (), at: "/org").contains(#"<node name="example"/>"#))
+  let object = try fixture.call(Introspection.introspect, (), at: Echo.path)
+  for name in ["org.example.Echo1", "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.Peer"] {
+    #expect(object.contains("  <interface name=\"\(name)\">"))
+  }
+  #expect(object.contains("For tests."))
+  #expect(fixture.error("Introspect", of: Introspection.name, at: "/other")?.name == .unknownObject)
+}
+
+@Test func properties_getSetAndGetAll_followTheContract() throws {
+  let fixture = try Fixture()
+  let name = Echo.name.text
+  #expect(try fixture.call(PropertyAccessing.get, (name, "Label")) == .string("first"))
+  #expect(try fixture.call(PropertyAccessing.get, ("", "Label")) == .string("first"))
+  #expect(try fixture.call(PropertyAccessing.get, (name, "Hint")) == .variant(.variant(.int32(7))))
+  try fixture.call(PropertyAccessing.set, (name, "Label", .string("second")))
+  let all: Properties = [
+    "Count": .uint32(0), "Label": .string("second"), "Hint": .variant(.variant(.int32(7))), "Birth": .uint64(1),
+  ]
+  #expect(try fixture.call(PropertyAccessing.getAll, name) == all)
+  #expect(try fixture.call(PropertyAccessing.getAll, "") == all)
+  #expect(try fixture.call(PropertyAccessing.getAll, Peer.name.text) == [:])
+
+  func error<Input, Output>(_ method: Method<Input, Output>, _ input: Input) -> ErrorName? {
+    #expect(throws: DBusError.self) { try fixture.call(method, input) }?.name
+  }
+  #expect(error(PropertyAccessing.get, (name, "Other")) == .unknownProperty)
+  #expect(error(PropertyAccessing.get, ("org.example.Other1", "Label")) == .unknownInterface)
+  #expect(error(PropertyAccessing.getAll, "not even a name") == .unknownInterface)
+  #expect(error(PropertyAccessing.set, (name, "Count", .uint32(1))) == .propertyReadOnly)
+  #expect(error(PropertyAccessing.set, (name, "Label", .uint32(1))) == .invalidArgs)
+  #expect(error(PropertyAccessing.set, (name, "Label", .string(""))) == .invalidArgs)
+  #expect(error(PropertyAccessing.set, (name, "Other", .string(""))) == .unknownProperty)
+}
+
+@Test func answer_later_isGivenOnceWhenItIs() throws {
+  let fixture = try Fixture()
+  var answers: [Result<String, DBusError>] = []
+  for key in ["a", "b", "c"] {
+    fixture.client.call(
+      Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil
+    ) { answers.append($0) }
+  }
+  try #require(fixture.loop.turn { fixture.waiting.count == 3 })
+  #expect(fixture.waiting[0].sender == fixture.client.uniqueName)
+  try fixture.settle()
+  #expect(answers.isEmpty)
+
+  fixture.waiting[1].reply("second")
+  fixture.waiting[0].fail(DBusError(name: "org.example.Error.No", message: "why"))
+  // The third is dropped.
+  fixture.waiting = []
+  try #require(fixture.loop.turn { answers.count == 3 })
+  #expect(answers[0] == .success("second"))
+  #expect(answers[1] == .failure(DBusError(name: "org.example.Error.No", message: "why")))
+  #expect(throws: DBusError(name: .failed, message: "the call was given up without an answer")) { try answers[2].get() }
+}
+
+@Test func answer_thatCannotBeSent_isAnErrorAndHarmsNothing() throws {
+  let fixture = try Fixture()
+  fixture.implementation.implement(Echo.later) { _, call in call.reply("a\0b") }
+  let error = #expect(throws: DBusError.self) { try fixture.call(Echo.later, "x") }
+  #expect(error?.name == .failed)
+  #expect(error?.message.contains("NUL") == true)
+  try fixture.settle()
+}
+
+@Test func answer_notWanted_isNotGiven() throws {
+  let fixture = try Fixture()
+  try fixture.client.send(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1))
+  try fixture.client.send(Echo.later, on: fixture.service.uniqueName, at: "/nothing", "x")
+  try fixture.client.send(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x")
+  try #require(fixture.loop.turn { !fixture.waiting.isEmpty })
+  #expect(!fixture.waiting[0].isReplyExpected)
+  fixture.waiting[0].reply("unheard")
+  fixture.waiting = []
+  // Had anything been answered, it would have arrived before this, and been counted.
+  let before = fixture.client.answersWithoutCall
+  try fixture.settle()
+  #expect(fixture.client.answersWithoutCall == before)
+}
+
+@Test func sharedPath_withTwoInterfaces_servesBoth() throws {
+  let fixture = try Fixture()
+  let other = ImplementedInterface(Sample.interface)
+  other.implement(Sample.pop) { input, call in call.reply(input.1) }
+  fixture.service.export("/both", [fixture.implementation, other])
+  #expect(try fixture.call(Sample.pop, ("main", 3), at: "/both") == 3)
+  #expect(try fixture.call(Echo.echo, .byte(1), at: "/both") == .byte(1))
+  #expect(try fixture.call("Pop", of: nil, at: "/both", [.string(""), .uint32(9)]) == [.uint32(9)])
+  // In the contract, yet not done.
+  #expect(fixture.error("Nothing", of: Sample.name, at: "/both")?.name == .unknownMethod)
+  fixture.service.unexport("/both")
+  #expect(fixture.error("Pop", of: Sample.name, at: "/both")?.name == .unknownObject)
+}

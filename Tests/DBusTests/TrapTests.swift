@@ -1,0 +1,376 @@
+import DBusValues
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+// Why this file exists: libdbus-1 aborts the process, drops the connection or grows without bound where it is used
+// wrongly or a client means ill; each of these traps has a test here, to be run with the debug build of the library too.
+@testable import DBus
+
+// MARK: What is given to libdbus-1
+
+/// Text that is near to being valid, from a seed.
+private struct Scribbler: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+  mutating func text(of alphabet: [Character], most: Int) -> String {
+    String((0..<Int.random(in: 0...most, using: &self)).map { _ in alphabet.randomElement(using: &self)! })
+  }
+}
+
+@Test(arguments: [1, 2, 3] as [UInt64])
+func names_areAcceptedExactlyAsByLibdbus(seed: UInt64) {
+  var scribbler = Scribbler(seed: seed)
+  let texts = (0..<20_000).map { _ in scribbler.text(of: Array("/a.1_-:Zé "), most: 8) }
+  #expect(texts.filter { (ObjectPath($0) != nil) != LibDBus.isObjectPath($0) } == [])
+  #expect(texts.filter { (InterfaceName($0) != nil) != LibDBus.isInterfaceName($0) } == [])
+  #expect(texts.filter { (ErrorName($0) != nil) != LibDBus.isErrorName($0) } == [])
+  #expect(texts.filter { (MemberName($0) != nil) != LibDBus.isMemberName($0) } == [])
+  // Of unique names it takes some that the specification does not.
+  #expect(texts.filter { BusName($0) != nil && !LibDBus.isBusName($0) } == [])
+  #expect(texts.filter { BusName($0) == nil && LibDBus.isBusName($0) && !$0.hasPrefix(":") } == [])
+}
+
+@Test(arguments: [1, 2, 3] as [UInt64])
+func signatures_areAcceptedExactlyAsByLibdbus(seed: UInt64) {
+  var scribbler = Scribbler(seed: seed)
+  var texts = (0..<20_000).map { _ in scribbler.text(of: Array("aa(){}sivz"), most: 9) }
+  for depth in 1...70 {
+    for (open, close) in [("a", ""), ("(", ")"), ("a(", ")"), ("a{s", "}"), ("a{s(", ")}"), ("aa{s", "}")] {
+      texts.append(String(repeating: open, count: depth) + "y" + String(repeating: close, count: depth))
+    }
+  }
+  #expect(texts.filter { (Signature($0) != nil) != LibDBus.isSignature($0) } == [])
+}
+
+private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { value, _ in .variant(value) } }
+
+@Test func writer_nesting64_isDeliveredAndDeeperRefused() throws {
+  let fixture = try Fixture()
+  // The argument is a variant already.
+  let deepest = nested(63)
+  #expect(try fixture.call(Echo.echo, deepest) == deepest)
+  let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, nested(64)) }
+  #expect(error?.name == .invalidArgs)
+  // What cannot go out as an answer is an error there.
+  fixture.implementation.implement(Echo.echo) { value, call in call.reply(.variant(value)) }
+  #expect(throws: DBusError.self) { try fixture.call(Echo.echo, nested(63)) }
+  try fixture.settle()
+}
+
+@Test func writer_valueThatIsNotWhatItClaims_isRefusedBeforeLibdbusSeesIt() throws {
+  let fixture = try Fixture()
+  let wrong: [Value] = [
+    .string("a\0b"), .array(element: .string, [.string("a"), .int32(1)]), .array(element: .byte, [.string("x")]),
+    .array(element: .string, [.bytes([1])]), .structure([]), .array(element: .structure([]), []),
+    .dictionary(key: .variant, value: .string, [:]),
+    .dictionary(key: .string, value: .string, [.int32(1): .string("x")]),
+    .dictionary(key: .string, value: .string, [.string("x"): .int32(1)]),
+    .array(element: .structure([.string, .string]), [.structure([.string("x")])]),
+    .structure([.string("fine"), .array(element: .properties, [["key": Value.string("a\0b")].value])]),
+    .descriptor(Descriptor(owning: -1)), .array(element: (0..<33).reduce(.byte) { type, _ in .array(type) }, []),
+    .structure(Array(repeating: .byte(1), count: 254)),
+  ]
+  for value in wrong {
+    let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, value) }
+    #expect(error?.name == .invalidArgs, "\(value.type)")
+    // As argument by its own type, in a dictionary, and in an answer.
+    #expect(throws: DBusError.self) { try OutgoingMessage.call("X", of: nil, on: "a.b", at: "/", [value]) }
+    #expect(throws: DBusError.self) { try fixture.call(Echo.join, ("", 0, ["x": value])) }
+  }
+  #expect(try fixture.call(Echo.echo, .string("still here")) == .string("still here"))
+}
+
+@Test func writer_moreThanAMessageHolds_isRefused() throws {
+  var writer = MessageWriter()
+  let large = Value.bytes([UInt8](repeating: 0, count: 40 << 20))
+  try writer.append(large)
+  let error = #expect(throws: DBusError.self) { try writer.append(large) }
+  #expect(error?.name == .limitsExceeded)
+}
+
+@Test func reader_pastTheEnd_isAnErrorAndNoAbort() throws {
+  let message = try OutgoingMessage.call("X", of: nil, on: "a.b", at: "/", [.int32(1)])
+  var reader = MessageReader(try #require(LibDBus.read(message)))
+  #expect(throws: DBusError.self) { try reader.next(String.self) }
+  #expect(try reader.next(Int32.self) == 1)
+  #expect(throws: DBusError.self) { try reader.next(Int32.self) }
+  #expect(throws: DBusError.self) { try reader.next(Properties.self) }
+  #expect(throws: DBusError.self) { try reader.next(Value.self) }
+  var empty = MessageReader(try #require(LibDBus.read(try OutgoingMessage.call("X", of: nil, on: "a.b", at: "/"))))
+  #expect(throws: DBusError.self) { try empty.next(UInt8.self) }
+}
+
+@Test func error_withNUL_isShortenedAndNoAbort() throws {
+  let fixture = try Fixture()
+  fixture.implementation.implement(Echo.later) { _, call in
+    call.fail(DBusError(name: .failed, message: "before\0after"))
+  }
+  let error = #expect(throws: DBusError.self) { try fixture.call(Echo.later, "") }
+  #expect(error == DBusError(name: .failed, message: "before"))
+}
+
+// MARK: The connection
+
+@Test func connection_isPrivate() throws {
+  let fixture = try Fixture()
+  #expect(fixture.service.uniqueName != fixture.client.uniqueName)
+  fixture.client.close()
+  #expect(fixture.service.isOpen)
+  #expect(try fixture.service.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()).utf8.count == 32)
+}
+
+@Test func connection_leavesSIGPIPEAlone() throws {
+  var before = sigaction()
+  sigaction(SIGPIPE, nil, &before)
+  let fixture = try Fixture()
+  try fixture.settle()
+  var after = sigaction()
+  sigaction(SIGPIPE, nil, &after)
+  #expect(
+    unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(after.__sigaction_handler.sa_handler, to: Int.self))
+}
+
+@Test func connection_busGone_isToldOnceAndEndsNoProcess() throws {
+  let fixture = try Fixture()
+  var told = 0
+  var results: [Result<String, DBusError>] = []
+  fixture.client.onDisconnected = { told += 1 }
+  fixture.client.call(
+    Echo.later, on: fixture.service.uniqueName, at: Echo.path, "sent", timeout: nil
+  ) { results.append($0) }
+  try #require(fixture.loop.turn { fixture.waiting.count == 1 })
+  kill(fixture.bus.processID, SIGKILL)
+  try #require(fixture.loop.turn { told == 1 && results.count == 1 && !fixture.service.isOpen })
+  #expect(#expect(throws: DBusError.self) { try results[0].get() }?.name == .disconnected)
+
+  // All that may still be done with it does nothing, or fails in its own time.
+  fixture.waiting.removeFirst().reply("too late")
+  try fixture.client.emit(Echo.happened, from: Echo.path, ("", 0))
+  fixture.client.objectAdded(Echo.path)
+  var late: Result<String, DBusError>?
+  fixture.client.call(Echo.later, on: Bus.name, at: Echo.path, "late") { late = $0 }
+  try #require(fixture.loop.turn { late != nil })
+  #expect(#expect(throws: DBusError.self) { try late?.get() }?.name == .disconnected)
+  #expect(throws: DBusError.self) { try fixture.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()) }
+  fixture.client.close()
+  fixture.client.close()
+  #expect(told == 1)
+}
+
+@Test func connection_close_sendsWhatIsToBeSentAndFailsWhatIsAwaited() throws {
+  let fixture = try Fixture()
+  var answer: Result<String, DBusError>?
+  fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { answer = $0 }
+  var unsent: [Result<String, DBusError>] = []
+  try #require(fixture.loop.turn { fixture.waiting.count == 1 })
+  fixture.service.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { unsent.append($0) }
+  fixture.waiting.removeFirst().fail(DBusError(name: "org.example.Error.ShuttingDown", message: "bye"))
+  fixture.service.close()
+  #expect(unsent.count == 1)
+  try #require(fixture.loop.turn { answer != nil })
+  #expect(#expect(throws: DBusError.self) { try answer?.get() }?.message == "bye")
+}
+
+@Test func watches_largeMessagesBothWaysAtOnce_passThroughOneEntry() throws {
+  let fixture = try Fixture()
+  let large = Value.bytes([UInt8](repeating: 7, count: 3 << 20))
+  var answers: [Bool] = []
+  for _ in 0..<4 {
+    fixture.client.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, large, timeout: nil) {
+      answers.append((try? $0.get()) == large)
+    }
+    fixture.service.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in }
+  }
+  try #require(fixture.loop.turn { answers.count == 4 })
+  #expect(answers == [true, true, true, true])
+}
+
+@Test func watches_whenIdle_areOneEntryWithoutWriting() throws {
+  let fixture = try Fixture()
+  try fixture.settle()
+  fixture.loop.turn(wait: .zero)
+  // Were writing still wanted, the socket would be ready for it at once, again and again.
+  #expect(!fixture.loop.turn(wait: .milliseconds(1)))
+}
+
+@Test("W3: what is not read grows nothing without bound")
+func outgoing_busThatDoesNotRead_dropsSignalsAndPausesReading() throws {
+  var limits = Connection.Limits()
+  limits.outgoingBytes = 1 << 20
+  let fixture = try Fixture(serviceLimits: limits)
+  try fixture.settle()
+  var dropped = 0
+  fixture.service.onSignalsDropped = { dropped += $0 }
+  kill(fixture.bus.processID, SIGSTOP)
+  let text = String(repeating: "x", count: 10_000)
+  for number in 0..<1000 {
+    try fixture.service.emit(Echo.happened, from: Echo.path, (text, UInt64(number)))
+    if number % 10 == 9 { fixture.loop.turn(wait: .zero) }
+  }
+  #expect(dropped > 0)
+  #expect(dropped < 1000)
+  #expect(fixture.service.outgoingSize < 2 << 20)
+  #expect(!fixture.service.transport.isReading)
+  kill(fixture.bus.processID, SIGCONT)
+  try fixture.settle()
+  #expect(fixture.service.transport.isReading)
+  #expect(fixture.service.outgoingSize == 0)
+}
+
+@Test func outgoing_busThatDiesWithMuchToBeWritten_isToldOnce() throws {
+  var limits = Connection.Limits()
+  limits.outgoingBytes = 1 << 20
+  let fixture = try Fixture(serviceLimits: limits)
+  var told = 0
+  fixture.service.onDisconnected = { told += 1 }
+  kill(fixture.bus.processID, SIGSTOP)
+  while fixture.service.transport.isReading {
+    try fixture.service.emit(Echo.happened, from: Echo.path, (String(repeating: "x", count: 100_000), 1))
+    fixture.loop.turn(wait: .zero)
+  }
+  kill(fixture.bus.processID, SIGKILL)
+  try #require(fixture.loop.turn { told == 1 && !fixture.client.isOpen })
+  #expect(!fixture.service.isOpen)
+}
+
+// MARK: What clients send
+
+@Test("L2: what is too large ends nobody")
+func input_tooLarge_isRefusedAndOthersAreServed() throws {
+  let fixture = try Fixture()
+  for size in [10 << 20, 60 << 20] {
+    let large = Value.bytes([UInt8](repeating: 0, count: size))
+    let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, large) }
+    #expect(error?.name == .limitsExceeded)
+  }
+  // Little on the wire, and much more in memory.
+  let many = Value.array(element: .boolean, Array(repeating: .boolean(true), count: 2 << 20))
+  let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, many) }
+  #expect(error?.name == .limitsExceeded)
+  #expect(try fixture.call(Echo.echo, .byte(1)) == .byte(1))
+}
+
+@Test("L2: descriptors by the hundred end nobody")
+func input_manyDescriptors_isSurvived() throws {
+  let fixture = try Fixture()
+  let client = try RawClient(fixture.bus)
+  var body = Marshalled()
+  body.uint32(0)
+  for count in [1, 16, 100, 253] {
+    _ = try? client.send(
+      member: "Pass", interface: Echo.name.text, to: fixture.service.uniqueName.text, at: Echo.path.text,
+      signature: "h", body: body.bytes, descriptors: count)
+  }
+  try fixture.settle()
+  // By the thousand, with no answer wanted.
+  if let other = try? RawClient(fixture.bus) {
+    for _ in 0..<200 {
+      _ = try? other.send(
+        flags: 1, member: "Nothing", interface: Echo.name.text, to: fixture.service.uniqueName.text, at: Echo.path.text,
+        signature: "h", body: body.bytes, descriptors: 10)
+    }
+  }
+  try fixture.settle()
+  #expect(try fixture.call(Echo.echo, .byte(1)) == .byte(1))
+  #expect(fixture.service.isOpen)
+}
+
+@Test("L2: 65 levels of nesting end nobody but their sender")
+func input_nestedTooDeep_throwsTheClientOutAndNobodyElse() throws {
+  let fixture = try Fixture()
+  let client = try RawClient(fixture.bus)
+  var body: [UInt8] = []
+  for _ in 0..<65 { body += [1, UInt8(ascii: "v"), 0] }
+  body += [1, UInt8(ascii: "y"), 0, 7]
+  _ = try? client.send(
+    member: "Echo", interface: Echo.name.text, to: fixture.service.uniqueName.text, at: Echo.path.text, signature: "v",
+    body: body)
+  #expect(client.isThrownOut())
+  try fixture.settle()
+}
+
+@Test(
+  "L2: text that is none ends nobody but its sender",
+  arguments: [
+    [0xff, 0xfe, 0], [0, 0, 0], Array("a\u{0}".utf8),
+  ] as [[UInt8]])
+func input_invalidText_throwsTheClientOutAndNobodyElse(text: [UInt8]) throws {
+  let fixture = try Fixture()
+  let client = try RawClient(fixture.bus)
+  var body = Marshalled()
+  body.uint32(UInt32(text.count))
+  body.bytes += text + [0]
+  _ = try? client.send(
+    member: "Later", interface: Echo.name.text, to: fixture.service.uniqueName.text, at: Echo.path.text,
+    signature: "s", body: body.bytes)
+  #expect(client.isThrownOut())
+  try fixture.settle()
+  #expect(fixture.waiting.isEmpty)
+}
+
+@Test func input_unknownMessageType_isIgnored() throws {
+  let fixture = try Fixture()
+  let client = try RawClient(fixture.bus)
+  try client.send(
+    type: 77, member: "Echo", interface: Echo.name.text, to: fixture.service.uniqueName.text, at: Echo.path.text)
+  try fixture.settle()
+  #expect(fixture.service.isOpen)
+}
+
+@Test func input_disconnectInTheMiddle_isSurvived() throws {
+  let fixture = try Fixture()
+  for share in [1, 16, 40, 100] {
+    let client = try RawClient(fixture.bus)
+    var body = Marshalled()
+    body.string(String(repeating: "x", count: 1000))
+    let message = RawClient.message(
+      serial: 2, member: "Later", interface: Echo.name.text, to: fixture.service.uniqueName.text, at: Echo.path.text,
+      signature: "s", body: body.bytes)
+    try client.write(Array(message[..<(message.count * share / 101)]))
+  }
+  // One that sends all of it and does not stay for the answer.
+  let client = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+  try client.send(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x")
+  client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { _ in }
+  client.close()
+  try #require(fixture.loop.turn { fixture.waiting.count == 2 })
+  for call in fixture.waiting { call.reply("to nobody") }
+  fixture.waiting = []
+  try fixture.settle()
+}
+
+@Test func input_noReplyFlag_getsNoAnswer() throws {
+  let fixture = try Fixture()
+  let client = try RawClient(fixture.bus)
+  let destination = fixture.service.uniqueName.text
+  for member in ["Ping", "Nothing", "Introspect"] {
+    try client.send(flags: 1, member: member, interface: nil, to: destination, at: Echo.path.text)
+  }
+  let last = try client.send(member: "Ping", interface: nil, to: destination, at: Echo.path.text)
+  // Whatever comes first has to be the answer to the last.
+  try fixture.settle()
+  #expect(try client.answer().replySerial == last)
+}
+
+@Test func input_callsThatAreNeverAnswered_doNotPauseReading() throws {
+  var limits = Connection.Limits()
+  limits.receivedBytes = 64 << 10
+  let fixture = try Fixture(serviceLimits: limits)
+  // Far more than may be received and not handled: a call that waits is no message any more.
+  let key = String(repeating: "k", count: 10_000)
+  for _ in 0..<50 {
+    fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil) { _ in }
+  }
+  try #require(fixture.loop.turn { fixture.waiting.count == 50 })
+  try fixture.settle()
+}

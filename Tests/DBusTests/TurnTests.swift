@@ -1,0 +1,212 @@
+import DBusValues
+import EventLoop
+import TestSupport
+import Testing
+
+// Why this file exists: the order in which a turn's messages go out is part of the contract.
+@testable import DBus
+
+/// Everything that the client hears of the service, in order.
+private final class Log {
+  var lines: [String] = []
+}
+
+extension Fixture {
+  /// Writes down all signals of the service.
+  fileprivate func listen() throws -> Log {
+    let log = Log()
+    client.subscribe(MatchRule(sender: service.uniqueName)) { message in
+      let body = (try? message.body()) ?? []
+      switch message.member {
+      case "PropertiesChanged":
+        let changed = Properties(value: body[1]) ?? [:]
+        let invalidated = [String](value: body[2]) ?? []
+        log.lines.append("changed \(message.path!) \(changed.keys.sorted()) \(invalidated)")
+      case "InterfacesAdded":
+        let values = [String: Properties](value: body[1])?[Item.name.text] ?? [:]
+        log.lines.append("added \(ObjectPath(value: body[0])!) \(values["Phase"].flatMap(String.init(value:)) ?? "")")
+      case "InterfacesRemoved":
+        log.lines.append("removed \(ObjectPath(value: body[0])!) \([String](value: body[1])!)")
+      default:
+        log.lines.append("\(message.member!) \(String(value: body[0])!)")
+      }
+    }
+    try settle()
+    return log
+  }
+}
+
+private enum Item {
+  static let name: InterfaceName = "org.example.Item1"
+  static let phase = Property<String>(name, "Phase")
+  static let parent = Property<ObjectPath>(name, "Parent", emitsChanged: .const)
+  static let interface = Interface(name, members: [phase, parent])
+}
+
+/// Objects `/org/example/Echo1/item/<number>`.
+private final class Items: ObjectProvider {
+  static let prefix: ObjectPath = "/org/example/Echo1/item"
+  var phases: [UInt64: String] = [:]
+  private let implementation = ImplementedInterface(Item.interface)
+
+  init() {
+    implementation.implement(Item.phase) { [unowned self] path in phase(path) }
+    implementation.implement(Item.parent) { _ in .root }
+  }
+
+  private func phase(_ path: ObjectPath) -> String? { path.number(below: Self.prefix).flatMap { phases[$0] } }
+
+  var interfaces: [ImplementedInterface] { [implementation] }
+  func contains(_ path: ObjectPath) -> Bool { phase(path) != nil }
+  var paths: [ObjectPath] { phases.keys.sorted().map(Self.prefix.appending) }
+}
+
+extension Fixture {
+  fileprivate func exportItems() -> Items {
+    let items = Items()
+    service.export(Echo.path, [implementation], isObjectManager: true)
+    service.exportSubtree(Items.prefix, items)
+    return items
+  }
+}
+
+@Test("W2: a request's signals go out before its reply")
+func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  items.phases = [1: "old", 2: "old"]
+  let log = try fixture.listen()
+  fixture.implementation.implement(Echo.later) { [unowned fixture] input, call in
+    call.reply(input)
+    items.phases[1] = nil
+    fixture.service.objectRemoved(Items.prefix.appending(1))
+    items.phases[2] = "changing"
+    fixture.service.propertyChanged(Items.prefix.appending(2), Item.phase)
+    items.phases[3] = "waiting"
+    fixture.service.objectAdded(Items.prefix.appending(3))
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("one", 1))
+    fixture.count += 1
+    fixture.service.propertyChanged(Echo.path, Echo.count)
+    fixture.service.propertyChanged(Echo.path, Echo.hint)
+    fixture.service.propertyChanged(Echo.path, Echo.birth)
+    items.phases[3] = "presented"
+    fixture.service.propertyChanged(Items.prefix.appending(3), Item.phase)
+    items.phases[2] = "changed"
+    fixture.service.propertyChanged(Items.prefix.appending(2), Item.phase)
+    fixture.service.propertyChanged(Echo.path, Echo.count)
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("two", 2))
+    fixture.service.beforeFlush = { [unowned fixture] in
+      // What the hook adds goes out with the rest, once.
+      fixture.service.beforeFlush = nil
+      try? fixture.service.emit(Echo.happened, from: Echo.path, ("hook", 3))
+    }
+  }
+  var replies = 0
+  fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "") { _ in
+    log.lines.append("reply")
+    replies += 1
+  }
+  try #require(fixture.loop.turn { replies == 1 })
+  #expect(
+    log.lines == [
+      "Happened one", "Happened two", "Happened hook", "added /org/example/Echo1/item/3 presented",
+      #"changed /org/example/Echo1/item/2 ["Phase"] []"#, #"changed /org/example/Echo1 ["Count"] ["Hint"]"#,
+      #"removed /org/example/Echo1/item/1 ["org.example.Item1"]"#, "reply",
+    ])
+}
+
+@Test func turn_objectThatCameAndWent_isNotMentioned() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  let log = try fixture.listen()
+  let path = Items.prefix.appending(1)
+  items.phases[1] = "x"
+  fixture.service.objectAdded(path)
+  fixture.service.propertyChanged(path, Item.phase)
+  items.phases[1] = nil
+  fixture.service.objectRemoved(path)
+  try fixture.settle()
+  #expect(log.lines == [])
+
+  // Was there, goes and comes: has to go before it comes.
+  items.phases[1] = "y"
+  fixture.service.objectRemoved(path)
+  fixture.service.objectAdded(path)
+  fixture.service.propertyChanged(path, Item.phase)
+  try fixture.settle()
+  #expect(log.lines == [#"removed \#(path) ["org.example.Item1"]"#, "added \(path) y"])
+
+  // Goes, comes, and goes.
+  log.lines = []
+  fixture.service.objectRemoved(path)
+  fixture.service.objectAdded(path)
+  fixture.service.objectRemoved(path)
+  fixture.service.propertyChanged(path, Item.phase)
+  try fixture.settle()
+  #expect(log.lines == [#"removed \#(path) ["org.example.Item1"]"#])
+}
+
+@Test func turn_propertySetByAClient_isToldBeforeItsReply() throws {
+  let fixture = try Fixture()
+  let log = try fixture.listen()
+  let input = (Echo.name.text, "Label", Value.string("new"))
+  fixture.client.call(PropertyAccessing.set, on: fixture.service.uniqueName, at: Echo.path, input) { _ in
+    log.lines.append("reply")
+  }
+  try #require(fixture.loop.turn { log.lines.contains("reply") })
+  #expect(log.lines == [#"changed /org/example/Echo1 ["Label"] []"#, "reply"])
+}
+
+@Test func objectManager_listsWhatIsThere() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  items.phases = [7: "a", 10: "b"]
+  let objects = try fixture.call(ObjectManagement.getManagedObjects, ())
+  #expect(Set(objects.keys) == [Items.prefix.appending(7), Items.prefix.appending(10)])
+  #expect(objects[Items.prefix.appending(7)]?[Item.name.text]?["Phase"] == .string("a"))
+
+  let node = try fixture.call(Introspection.introspect, (), at: Echo.path)
+  #expect(node.contains(#"<node name="item"/>"#))
+  #expect(node.contains(#"<interface name="org.freedesktop.DBus.ObjectManager">"#))
+  let list = try fixture.call(Introspection.introspect, (), at: Items.prefix)
+  #expect(list.contains(#"<node name="10"/>"#) && list.contains(#"<node name="7"/>"#))
+  let item = try fixture.call(Introspection.introspect, (), at: Items.prefix.appending(7))
+  #expect(item.contains("org.example.Item1"))
+  #expect(!item.contains("ObjectManager"))
+  #expect(
+    try fixture.call(PropertyAccessing.get, (Item.name.text, "Phase"), at: Items.prefix.appending(7)) == .string("a"))
+  #expect(fixture.error("Introspect", of: Introspection.name, at: Items.prefix.appending(8))?.name == .unknownObject)
+  items.phases = [:]
+  #expect(try fixture.call(ObjectManagement.getManagedObjects, ()).isEmpty)
+  #expect(try !fixture.call(Introspection.introspect, (), at: Items.prefix).contains("<node name"))
+}
+
+@Test func objectManager_ofManyObjects_answersInTime() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  for number in 0..<20_000 { items.phases[UInt64(number)] = "presented" }
+  #expect(try fixture.call(ObjectManagement.getManagedObjects, ()).count == 20_000)
+}
+
+@Test("L2: no input delays another client's answers")
+func turn_floodOfCalls_leavesRoomForOthers() throws {
+  let fixture = try Fixture()
+  var answered = 0
+  for _ in 0..<2000 {
+    fixture.client.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1)) { _ in answered += 1 }
+  }
+  var answeredWhenDue: Int?
+  var turns = 0
+  func again() {
+    turns += 1
+    if answered < 2000 { fixture.loop.soon(again) }
+  }
+  fixture.loop.soon(again)
+  fixture.loop.timer(after: .milliseconds(1)) { answeredWhenDue = answered }
+  try #require(fixture.loop.turn { answered == 2000 && answeredWhenDue != nil })
+  // The last one planned holds the fixture.
+  fixture.loop.turn(wait: .zero)
+  // Two connections, at most 64 messages each in a turn: it took many turns, and others had theirs in between.
+  #expect(turns > 2000 / 64)
+  #expect(answeredWhenDue ?? 2000 < 2000)
+}

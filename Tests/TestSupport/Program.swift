@@ -1,0 +1,167 @@
+// Why this file exists: what users start as programs is tested as programs, and none outlives its test.
+import CLinux
+public import EventLoop
+import Glibc
+
+/// A program that a test has started. It is killed when the last reference goes.
+public final class Program {
+  public let processID: pid_t
+  /// nil while it runs.
+  public private(set) var status: ProcessStatus?
+  /// What it wrote to standard output and to standard error so far.
+  public private(set) var output: [UInt8] = []
+  public private(set) var errors: [UInt8] = []
+
+  private var outputLines = Lines()
+  private let loop: EventLoop
+  private var outputReader: Reader?
+  private var errorReader: Reader?
+  private var exit: ExitWatch?
+
+  /// Starts a program with this environment and no other, and with no descriptors but the three.
+  /// - Parameters:
+  ///   - arguments: the program's path, then its arguments.
+  ///   - input: what it reads from standard input.
+  /// - Throws: `SystemError`.
+  public init(_ loop: EventLoop, _ arguments: [String], environment: [String: String], input: [UInt8] = []) throws {
+    self.loop = loop
+    let standardInput = try Self.file(of: input)
+    defer { close(standardInput) }
+    let (outputEnd, output) = try Self.pipe()
+    defer { close(output) }
+    let (errorEnd, error) = try Self.pipe()
+    defer { close(error) }
+    processID = try spawn(
+      arguments, environment: environment.map { "\($0.key)=\($0.value)" }, descriptors: [standardInput, output, error])
+    outputReader = try Reader(outputEnd, loop) { [unowned self] in
+      self.output.append(contentsOf: $0)
+      outputLines.take($0)
+    }
+    errorReader = try Reader(errorEnd, loop) { [unowned self] in self.errors.append(contentsOf: $0) }
+    exit = try loop.onExit(of: processID) { [unowned self] in status = $0 }
+  }
+
+  /// Whether it has ended and all that it wrote was read.
+  public var hasEnded: Bool {
+    status != nil && outputReader?.isAtEnd != false && errorReader?.isAtEnd != false
+  }
+
+  /// What it exited with; nil while it runs, and where a signal ended it.
+  public var exitCode: Int32? { if case .exited(let code)? = status { code } else { nil } }
+
+  public var outputText: String { String(decoding: output, as: UTF8.self) }
+  public var errorText: String { String(decoding: errors, as: UTF8.self) }
+  /// The whole lines of its standard output.
+  public var lines: [String] { outputLines.lines }
+
+  /// Sends it a signal, if it still runs.
+  public func send(_ signal: Int32) { if status == nil { exit?.send(signal) } }
+
+  /// Whether its standard output is read; while it is not, the pipe fills.
+  public var isRead: Bool {
+    get { outputReader?.isReading ?? false }
+    set { outputReader?.isReading = newValue }
+  }
+
+  /// Closes our end of its standard output.
+  public func closeOutput() { outputReader = nil }
+
+  deinit {
+    exit?.cancel()
+    guard status == nil else { return }
+    kill(processID, SIGKILL)
+    waitpid(processID, nil, 0)
+  }
+
+  private static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    try check("pipe") { Glibc.pipe(&ends) }
+    // Between the two others may start programs, but whoever does closes all that is not for them.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  private static func file(of bytes: [UInt8]) throws(SystemError) -> Int32 {
+    let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC) }
+    _ = bytes.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+    return file
+  }
+}
+
+/// Bytes as they come, in lines.
+struct Lines {
+  private(set) var lines: [String] = []
+  private var rest: [UInt8] = []
+
+  mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    var bytes = bytes
+    while let start = bytes.baseAddress, let end = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count) {
+      let count = UnsafeRawPointer(end) - start
+      rest.append(contentsOf: bytes[..<count])
+      lines.append(String(decoding: rest, as: UTF8.self))
+      rest = []
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[(count + 1)...])
+    }
+    rest.append(contentsOf: bytes)
+  }
+}
+
+/// One end of a pipe, read as it comes.
+private final class Reader {
+  private(set) var isAtEnd = false
+  private let descriptor: Int32
+  private var watch: Watch?
+
+  init(_ descriptor: Int32, _ loop: EventLoop, _ take: @escaping (UnsafeRawBufferPointer) -> Void) throws(SystemError) {
+    self.descriptor = descriptor
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    watch = try loop.watch(descriptor, .read) { [unowned self] _ in
+      let count = read(descriptor, &buffer, buffer.count)
+      if count > 0 {
+        buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      } else if count == 0 || errno != EINTR {
+        isAtEnd = true
+        watch?.cancel()
+      }
+    }
+  }
+
+  var isReading = true {
+    didSet { watch?.interest = isReading ? .read : [] }
+  }
+
+  deinit {
+    watch?.cancel()
+    close(descriptor)
+  }
+}
+
+/// Starts a program with standard input, output and error as given, and nothing else of ours.
+func spawn(_ arguments: [String], environment: [String], descriptors: [Int32]) throws(SystemError) -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  for (number, descriptor) in descriptors.enumerated() {
+    posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, Int32(max(3, descriptors.count)))
+
+  // The threads that tests run on block most signals; a child would never hear that it is to end.
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  posix_spawnattr_setsigmask(&attributes, &signals)
+  sigfillset(&signals)
+  posix_spawnattr_setsigdefault(&attributes, &signals)
+  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+  let argv = arguments.map { strdup($0) } + [nil]
+  let envp = environment.map { strdup($0) } + [nil]
+  defer { for text in argv + envp { free(text) } }
+  var pid: pid_t = 0
+  let failure = posix_spawn(&pid, arguments[0], &actions, &attributes, argv, envp)
+  guard failure == 0 else { throw SystemError(code: failure, operation: "posix_spawn \(arguments[0])") }
+  return pid
+}
