@@ -11,6 +11,9 @@ let strict: [SwiftSetting] = [
 /// Arrows run one way, from the executables down to the values; `docs/architecture.md` draws them.
 let package = Package(
   name: "navd",
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+  ],
   targets: [
     // What C gives us.
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
@@ -21,6 +24,15 @@ let package = Package(
     .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "Processes", dependencies: ["EventLoop", "CLinux"], swiftSettings: strict),
     .target(name: "DBus", dependencies: ["CDBus", "DBusValues", "EventLoop"], swiftSettings: strict),
+
+    // The rules, and the contract.
+    .target(
+      name: "Presentation",
+      dependencies: [
+        "DBusValues",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
@@ -33,5 +45,7 @@ let package = Package(
     .testTarget(
       name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoop", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "PresentationTests", dependencies: ["Presentation", "DBusValues"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,50 @@
+// Why this file exists: an exclusive group's state is one optional selection, and those who wait for it.
+
+/// One item in a group's queue (G9).
+struct QueueEntry: Hashable, Sendable {
+  let priority: Int32
+  /// Counts acceptances, so that of one priority the oldest is first.
+  let age: UInt64
+  let binding: BindingID
+  let tag: String
+
+  func comesBefore(_ other: QueueEntry) -> Bool {
+    priority != other.priority ? priority > other.priority : age < other.age
+  }
+}
+
+/// The state of one exclusive group.
+///
+/// There is no list of “who is selected”: one optional says it, so that two cannot be (G1).
+struct Group: Sendable {
+  /// The binding whose item is the selected one.
+  var selected: BindingID?
+  /// In the order in which they will be selected.
+  var queue: [QueueEntry] = []
+  /// The tags that requests taught it; what they were is in the machine's memory of tags (G7).
+  var remembered: Set<String> = []
+  /// The member that may be on screen (G1).
+  var live: Handle?
+  var changed = Serial(0)
+}
+
+/// What a group remembers of the last request for a tag (G7).
+struct TagMemory: Hashable, Sendable {
+  var binding: BindingID
+  var id: String
+  var options: ItemOptions
+
+  /// What it takes to keep it, in bytes, roughly (L1).
+  var byteCount: Int {
+    let command = options.command?.arguments.reduce(0) { $0 + $1.count } ?? 0
+    let environment = options.environment?.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } ?? 0
+    return command + environment + id.utf8.count + (options.value?.byteCount ?? 0)
+      + (options.containerValues?.byteCount ?? 0)
+  }
+}
+
+/// A tag of a group, as a key.
+struct GroupTag: Hashable, Sendable {
+  let group: BindingID
+  let tag: String
+}

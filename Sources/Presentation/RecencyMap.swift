@@ -1,0 +1,54 @@
+// Why this file exists: what is remembered of things that are gone (tags, endings, changes of empty slots) has a limit,
+// and past it the oldest is dropped (L1).
+
+import DequeModule
+
+/// A dictionary of limited size that drops what was set longest ago.
+struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// How many there may be.
+  let limit: Int
+  /// How many bytes all of them may take.
+  let byteLimit: Int
+  private var values: [Key: (value: Value, stamp: UInt64, bytes: Int)] = [:]
+  private var bytes = 0
+  /// In the order of setting; an entry whose stamp is not the key's own has been overtaken.
+  private var order: Deque<(key: Key, stamp: UInt64)> = []
+  private var lastStamp: UInt64 = 0
+
+  init(limit: Int, byteLimit: Int = .max) {
+    self.limit = limit
+    self.byteLimit = byteLimit
+  }
+
+  var count: Int { values.count }
+
+  subscript(key: Key) -> Value? { values[key]?.value }
+
+  /// All keys and values, the oldest first.
+  var inOrder: [(key: Key, value: Value)] {
+    order.compactMap { entry in
+      guard let kept = values[entry.key], kept.stamp == entry.stamp else { return nil }
+      return (entry.key, kept.value)
+    }
+  }
+
+  /// Sets a value as the newest; it stays, however many bytes it takes.
+  /// - Returns: what was dropped for it, the oldest first.
+  mutating func set(_ key: Key, _ value: Value, bytes count: Int = 0) -> [(key: Key, value: Value)] {
+    lastStamp += 1
+    bytes += count - (values[key]?.bytes ?? 0)
+    values[key] = (value, lastStamp, count)
+    order.append((key, lastStamp))
+    if order.count > 2 * values.count + 64 {
+      order.removeAll { entry in values[entry.key]?.stamp != entry.stamp }
+    }
+    var dropped: [(key: Key, value: Value)] = []
+    while values.count > limit || bytes > byteLimit, values.count > 1, let oldest = order.popFirst() {
+      guard let kept = values[oldest.key], kept.stamp == oldest.stamp else { continue }
+      values[oldest.key] = nil
+      bytes -= kept.bytes
+      dropped.append((oldest.key, kept.value))
+    }
+    return dropped
+  }
+}
