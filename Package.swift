@@ -33,10 +33,11 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
+    .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues"], swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
-      name: "TestSupport", dependencies: ["CLinux", "DBus", "DBusValues", "EventLoop"],
+      name: "TestSupport", dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
@@ -47,5 +48,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PresentationTests", dependencies: ["Presentation", "DBusValues"], swiftSettings: strict),
+    .testTarget(
+      name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,46 @@
+// Why this file exists: placeholders in braces are written alike wherever navd and navctl take them.
+
+/// A text in which `{name}` stands for something else; `{{` and `}}` stand for the braces themselves.
+public struct BracedText: Hashable, Sendable {
+  public enum Part: Hashable, Sendable {
+    case literal([UInt8])
+    /// What stands between the braces.
+    case placeholder(String)
+  }
+
+  /// In the order of the text; no literal is empty.
+  public let parts: [Part]
+
+  /// Why a text with braces is wrong, as the rest of a sentence that begins with the text.
+  public struct Mistake: Error, Hashable, Sendable {
+    public let why: String
+    public init(_ why: String) { self.why = why }
+  }
+
+  /// - Throws: `Mistake` where a brace is not closed or not opened.
+  public init(_ text: some Sequence<UInt8>) throws(Mistake) {
+    let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
+    var parts: [Part] = []
+    var literal: [UInt8] = []
+    var rest = Array(text)[...]
+    while let byte = rest.popFirst() {
+      if byte != open, byte != close {
+        literal.append(byte)
+      } else if rest.first == byte {
+        rest.removeFirst()
+        literal.append(byte)
+      } else if byte == open, let end = rest.firstIndex(of: close) {
+        if !literal.isEmpty { parts.append(.literal(literal)) }
+        literal = []
+        parts.append(.placeholder(String(decoding: rest[..<end], as: UTF8.self)))
+        rest = rest[(end + 1)...]
+      } else if byte == open {
+        throw Mistake("has a “{” without its “}”; “{{” stands for a brace")
+      } else {
+        throw Mistake("has a “}” without its “{”; “}}” stands for a brace")
+      }
+    }
+    if !literal.isEmpty { parts.append(.literal(literal)) }
+    self.parts = parts
+  }
+}

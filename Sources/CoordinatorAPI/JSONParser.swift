@@ -1,0 +1,266 @@
+// Why this file exists: a mistake in a hand-written request must be told with its line and column, which the usual
+// parsers do not give.
+
+extension JSON {
+  /// Why a text is not JSON, and where.
+  public struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
+    public var position: TextPosition
+    public var why: String
+    public init(position: TextPosition, why: String) {
+      self.position = position
+      self.why = why
+    }
+    public var description: String { "\(position): \(why)" }
+  }
+
+  /// One step from a value to a value inside it.
+  public enum Step: Hashable, Sendable {
+    case member(String)
+    case element(Int)
+  }
+
+  /// How deep arrays and objects may stand in each other; more than the bus carries anyway.
+  public static let maximumDepth = 64
+
+  /// Reads one value and nothing after it.
+  ///
+  /// Stricter than RFC 8259 asks for: a name may stand only once in an object, text must be UTF-8 without unpaired
+  /// surrogates, and numbers must fit (integers −2⁶³ … 2⁶⁴−1, reals finite).
+  /// - Throws: the first `Mistake`, with its position.
+  public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
+
+  /// As above, for bytes that need not be UTF-8.
+  public static func parse(_ bytes: [UInt8]) throws(Mistake) -> JSON {
+    var parser = JSONParser(bytes)
+    return try parser.document()
+  }
+
+  /// Where the value that `path` leads to begins in a text that parses.
+  ///
+  /// For mistakes that show only after the parsing (a value of the wrong type): positions are not kept, but found again.
+  public static func position(of path: [Step], in bytes: [UInt8]) -> TextPosition {
+    var parser = JSONParser(bytes)
+    parser.wanted = path
+    _ = try? parser.document()
+    return parser.position(at: parser.found ?? 0)
+  }
+}
+
+/// Recursive descent over bytes; the depth limit bounds the recursion.
+struct JSONParser {
+  private let bytes: [UInt8]
+  private var index = 0
+  private var path: [JSON.Step] = []
+  private var depth = 0
+  /// With this, `found` is the offset where the value at that path begins.
+  var wanted: [JSON.Step]?
+  private(set) var found: Int?
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func document() throws(JSON.Mistake) -> JSON {
+    let value = try self.value()
+    skipSpace()
+    guard index == bytes.count else { throw mistake("expected the end, found \(here)") }
+    return value
+  }
+
+  func position(at offset: Int) -> TextPosition { TextPosition(of: offset, in: bytes) }
+
+  private mutating func value() throws(JSON.Mistake) -> JSON {
+    skipSpace()
+    if let wanted, found == nil, wanted == path { found = index }
+    guard let byte = peek else { throw mistake("expected a value, found \(here)") }
+    switch byte {
+    case UInt8(ascii: "{"): return try nested { parser throws(JSON.Mistake) in try parser.object() }
+    case UInt8(ascii: "["): return try nested { parser throws(JSON.Mistake) in try parser.array() }
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    default:
+      for (word, value) in [("true", JSON.boolean(true)), ("false", .boolean(false)), ("null", .null)] {
+        if bytes[index...].starts(with: word.utf8) {
+          index += word.utf8.count
+          return value
+        }
+      }
+      throw mistake("expected a value, found \(here)")
+    }
+  }
+
+  private mutating func nested(
+    _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
+  ) throws(JSON.Mistake) -> JSON {
+    guard depth < JSON.maximumDepth else { throw mistake("nested more than \(JSON.maximumDepth) deep") }
+    depth += 1
+    defer { depth -= 1 }
+    index += 1  // the opening bracket
+    return try body(&self)
+  }
+
+  private mutating func array() throws(JSON.Mistake) -> JSON {
+    var elements: [JSON] = []
+    if take("]") { return .array([]) }
+    while true {
+      path.append(.element(elements.count))
+      elements.append(try value())
+      path.removeLast()
+      if take("]") { return .array(elements) }
+      guard take(",") else { throw mistake("expected ',' or ']' after an element of a list, found \(here)") }
+    }
+  }
+
+  private mutating func object() throws(JSON.Mistake) -> JSON {
+    var members: [String: JSON] = [:]
+    if take("}") { return .object([:]) }
+    while true {
+      skipSpace()
+      let start = index
+      guard peek == UInt8(ascii: "\"") else { throw mistake("expected a name in quotes, found \(here)") }
+      let name = try string()
+      guard members[name] == nil else {
+        throw mistake("\(JSON.string(name).text) stands twice in one object", at: start)
+      }
+      guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
+      path.append(.member(name))
+      members[name] = try value()
+      path.removeLast()
+      if take("}") { return .object(members) }
+      guard take(",") else { throw mistake("expected ',' or '}' after a member of an object, found \(here)") }
+    }
+  }
+
+  private mutating func number() throws(JSON.Mistake) -> JSON {
+    let start = index
+    let negative = peek == UInt8(ascii: "-")
+    if negative { index += 1 }
+    if peek == UInt8(ascii: "0") {
+      index += 1
+      guard !isDigit(peek) else { throw mistake("a number may not begin with a zero", at: start) }
+    } else {
+      try digits()
+    }
+    var isReal = false
+    if peek == UInt8(ascii: ".") {
+      isReal = true
+      index += 1
+      try digits()
+    }
+    if peek == UInt8(ascii: "e") || peek == UInt8(ascii: "E") {
+      isReal = true
+      index += 1
+      if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { index += 1 }
+      try digits()
+    }
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    if isReal {
+      guard let real = Double(text), real.isFinite else { throw mistake("the number is out of range", at: start) }
+      return .real(real)
+    }
+    if let integer = Int64(text) { return .integer(integer) }
+    if let integer = UInt64(text) { return .unsigned(integer) }
+    throw mistake("the integer is out of range (\(Int64.min) to \(UInt64.max))", at: start)
+  }
+
+  private mutating func digits() throws(JSON.Mistake) {
+    guard isDigit(peek) else { throw mistake("expected a digit, found \(here)") }
+    while isDigit(peek) { index += 1 }
+  }
+
+  private mutating func string() throws(JSON.Mistake) -> String {
+    let start = index
+    index += 1
+    var text: [UInt8] = []
+    while let byte = peek {
+      switch byte {
+      case UInt8(ascii: "\""):
+        index += 1
+        guard let result = String(validating: text, as: UTF8.self) else {
+          throw mistake("the string is not valid UTF-8", at: start)
+        }
+        return result
+      case UInt8(ascii: "\\"):
+        text.append(contentsOf: String(Character(try escaped())).utf8)
+      case 0..<0x20:
+        throw mistake("a control character in a string must be escaped")
+      default:
+        text.append(byte)
+        index += 1
+      }
+    }
+    throw mistake("the string has no end", at: start)
+  }
+
+  private mutating func escaped() throws(JSON.Mistake) -> Unicode.Scalar {
+    let start = index
+    index += 1
+    let letter = peek
+    index += 1
+    switch letter {
+    case UInt8(ascii: "\""): return "\""
+    case UInt8(ascii: "\\"): return "\\"
+    case UInt8(ascii: "/"): return "/"
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{c}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"):
+      let unit = try codeUnit(of: start)
+      if let scalar = Unicode.Scalar(unit) { return scalar }
+      // A surrogate: only a high one with a low one after it is a character.
+      guard unit < 0xDC00, peek == UInt8(ascii: "\\"), bytes.dropFirst(index + 1).first == UInt8(ascii: "u") else {
+        throw mistake("an unpaired surrogate", at: start)
+      }
+      index += 2
+      let low = try codeUnit(of: start)
+      guard (0xDC00...0xDFFF).contains(low),
+        let scalar = Unicode.Scalar(0x10000 + (UInt32(unit - 0xD800) << 10) + UInt32(low - 0xDC00))
+      else { throw mistake("an unpaired surrogate", at: start) }
+      return scalar
+    default:
+      throw mistake("an unknown escape; one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX would do", at: start)
+    }
+  }
+
+  private mutating func codeUnit(of escape: Int) throws(JSON.Mistake) -> UInt16 {
+    var unit: UInt16 = 0
+    for _ in 0..<4 {
+      guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        throw mistake("\\u must be followed by four hexadecimal digits", at: escape)
+      }
+      unit = unit << 4 | UInt16(digit)
+      index += 1
+    }
+    return unit
+  }
+
+  private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+  }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    skipSpace()
+    guard peek == UInt8(ascii: character) else { return false }
+    index += 1
+    return true
+  }
+
+  private func isDigit(_ byte: UInt8?) -> Bool {
+    guard let byte else { return false }
+    return byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+  }
+
+  /// What stands at the index, for messages.
+  private var here: String {
+    guard index < bytes.count else { return "the end" }
+    // A scalar is at most four bytes long.
+    let scalar = String(decoding: bytes[index..<min(index + 4, bytes.count)], as: UTF8.self).unicodeScalars.first
+    return scalar.map { JSON.string(String(Character($0))).text } ?? "the end"
+  }
+
+  private func mistake(_ why: String, at offset: Int? = nil) -> JSON.Mistake {
+    JSON.Mistake(position: position(at: min(offset ?? index, bytes.count)), why: why)
+  }
+}

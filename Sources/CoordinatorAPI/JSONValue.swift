@@ -1,0 +1,208 @@
+// Why this file exists: what JSON says must mean one thing on the bus, wherever it is read, and the other way round.
+//
+// Without a declared type: integer→x (t past its range), real→d, string→s, boolean→b, array→av, object→a{sv}; null is
+// refused. The other way nothing is refused: bytes are shown as text.
+import DBusValues
+
+extension JSON {
+  /// Why a JSON value cannot travel as what is declared, and which value inside it.
+  public struct Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
+    /// From the value that was to be converted to the one that cannot be.
+    public var path: [Step]
+    public var why: String
+    public var description: String {
+      let place = path.map { step in
+        switch step {
+        case .member(let name): "[\(JSON.string(name).text)]"
+        case .element(let index): "[\(index)]"
+        }
+      }
+      return place.isEmpty ? why : "\(place.joined()): \(why)"
+    }
+
+    public init(path: [Step] = [], why: String) {
+      self.path = path
+      self.why = why
+    }
+
+    /// The same, seen from a value further out.
+    func inside(_ step: Step) -> Mismatch { Mismatch(path: [step] + path, why: why) }
+  }
+
+  /// A value as JSON shows it.
+  ///
+  /// `ay` is a string: bytes that are no UTF-8 become U+FFFD. Variants show what they hold, structures are arrays,
+  /// dictionaries are objects whose names are their keys' text. Descriptors, which mean nothing in a text, are null.
+  public init(_ value: DBusValues.Value) {
+    switch value {
+    case .boolean(let flag): self = .boolean(flag)
+    case .double(let number): self = .real(number)
+    case .string(let text): self = .string(text)
+    case .objectPath(let path): self = .string(path.text)
+    case .signature(let signature): self = .string(signature.text)
+    case .variant(let inner): self = JSON(inner)
+    case .bytes(let bytes): self = .string(String(decoding: bytes, as: UTF8.self))
+    case .array(_, let elements), .structure(let elements): self = .array(elements.map { JSON($0) })
+    case .dictionary(_, _, let entries):
+      var members: [String: JSON] = [:]
+      for (key, value) in entries {
+        let key = JSON(key)
+        members[key.string ?? key.text] = JSON(value)
+      }
+      self = .object(members)
+    case .descriptor: self = .null
+    case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: self = value.integer.map { JSON($0) } ?? .null
+    }
+  }
+
+  public init(_ properties: Properties) { self = .object(properties.mapValues { JSON($0) }) }
+}
+
+extension Value {
+  /// The value that a JSON value means where no type is declared.
+  /// - Throws: `Mismatch` where it holds null, or text with U+0000.
+  public init(_ json: JSON) throws(JSON.Mismatch) {
+    switch json {
+    case .null: throw JSON.Mismatch(why: "null has no place on the bus; leave it out")
+    case .boolean(let flag): self = .boolean(flag)
+    case .integer(let number): self = .int64(number)
+    case .unsigned(let number): self = .uint64(number)
+    case .real(let number): self = .double(number)
+    case .string(let text): self = .string(try text.withoutNUL())
+    case .array: self = try Value(json, as: .array(.variant))
+    case .object: self = try Value(json, as: .properties)
+    }
+  }
+
+  /// The value of the declared type that a JSON value means.
+  ///
+  /// Numbers must fit. `ay` is read from a string (its UTF-8) or a list of integers, `o` also from a number: the
+  /// presentation of that number. A real type takes integers too.
+  /// - Throws: `Mismatch`, which says what would do.
+  public init(_ json: JSON, as type: ValueType) throws(JSON.Mismatch) {
+    switch (type, json) {
+    case (.variant, _): self = .variant(try Value(json))
+    case (.byte, _): self = .byte(try json.integer(type))
+    case (.int16, _): self = .int16(try json.integer(type))
+    case (.uint16, _): self = .uint16(try json.integer(type))
+    case (.int32, _): self = .int32(try json.integer(type))
+    case (.uint32, _): self = .uint32(try json.integer(type))
+    case (.int64, _): self = .int64(try json.integer(type))
+    case (.uint64, _): self = .uint64(try json.integer(type))
+    case (.boolean, .boolean(let flag)): self = .boolean(flag)
+    case (.double, .real(let number)): self = .double(number)
+    case (.double, .integer(let number)): self = .double(Double(number))
+    case (.double, .unsigned(let number)): self = .double(Double(number))
+    case (.string, .string(let text)): self = .string(try text.withoutNUL())
+    case (.objectPath, .string(let text)):
+      guard let path = ObjectPath(text) else { throw JSON.Mismatch(why: "\(json.text) is no object path") }
+      self = .objectPath(path)
+    case (.objectPath, .integer), (.objectPath, .unsigned):
+      guard let number = json.unsigned else { throw JSON.Mismatch(why: "\(json.text) is no presentation") }
+      self = .objectPath(CoordinatorNames.presentation(number))
+    case (.signature, .string(let text)):
+      guard let signature = Signature(text) else { throw JSON.Mismatch(why: "\(json.text) is no D-Bus signature") }
+      self = .signature(signature)
+    case (.array(.byte), .string(let text)): self = .bytes(Array(text.utf8))
+    case (.array(.byte), .array(let elements)):
+      var bytes: [UInt8] = []
+      for (index, element) in elements.enumerated() {
+        do throws(JSON.Mismatch) { bytes.append(try element.integer(.byte)) } catch {
+          throw error.inside(.element(index))
+        }
+      }
+      self = .bytes(bytes)
+    case (.array(let element), .array(let elements)):
+      self = .array(element: element, try elements.values { _ in element })
+    case (.structure(let fields), .array(let elements)):
+      guard fields.count == elements.count else {
+        throw JSON.Mismatch(why: "expected a list of \(fields.count) (\(type.signature)), found \(elements.count)")
+      }
+      self = .structure(try elements.values { fields[$0] })
+    case (.dictionary(let keyType, let valueType), .object(let members)):
+      var entries: [Value: Value] = [:]
+      // In order, so that the same mistake is told every time.
+      for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+        do throws(JSON.Mismatch) {
+          let key: Value =
+            keyType == .string ? .string(try name.withoutNUL()) : try Value(argument: name, as: keyType)
+          entries[key] = try Value(member, as: valueType)
+        } catch {
+          throw error.inside(.member(name))
+        }
+      }
+      self = .dictionary(key: keyType, value: valueType, entries)
+    default: throw JSON.Mismatch(why: "expected \(type.wanted) (\(type.signature)), found \(json.kind)")
+    }
+  }
+
+  /// The value of the declared type that a word on a command line means: text as it stands for `s`, `o`, `g` and `ay`,
+  /// JSON for every other type, `v` included.
+  /// - Throws: `Mismatch`, which says what would do.
+  public init(argument text: String, as type: ValueType) throws(JSON.Mismatch) {
+    switch type {
+    case .string, .objectPath, .signature, .array(.byte): self = try Value(.string(text), as: type)
+    default:
+      let json: JSON
+      do throws(JSON.Mistake) { json = try JSON.parse(text) } catch {
+        throw JSON.Mismatch(why: "expected \(type.wanted) (\(type.signature)) as JSON: \(error)")
+      }
+      self = try Value(json, as: type)
+    }
+  }
+}
+
+extension JSON {
+  fileprivate func integer<T: FixedWidthInteger>(_ type: ValueType) throws(Mismatch) -> T {
+    let number: T? =
+      switch self {
+      case .integer(let number): T(exactly: number)
+      case .unsigned(let number): T(exactly: number)
+      default:
+        throw Mismatch(why: "expected \(type.wanted) (\(type.signature)), found \(kind)")
+      }
+    guard let number else {
+      throw Mismatch(why: "\(text) is out of range for \(type.signature) (\(T.min) to \(T.max))")
+    }
+    return number
+  }
+}
+
+extension [JSON] {
+  fileprivate func values(as type: (Int) -> ValueType) throws(JSON.Mismatch) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    for (index, element) in enumerated() {
+      do throws(JSON.Mismatch) { values.append(try Value(element, as: type(index))) } catch {
+        throw error.inside(.element(index))
+      }
+    }
+    return values
+  }
+}
+
+extension String {
+  /// D-Bus strings end at a NUL, so none can be inside.
+  fileprivate func withoutNUL() throws(JSON.Mismatch) -> String {
+    guard !utf8.contains(0) else { throw JSON.Mismatch(why: "text on the bus may not hold U+0000") }
+    return self
+  }
+}
+
+extension ValueType {
+  /// What JSON value it takes, for messages.
+  fileprivate var wanted: String {
+    switch self {
+    case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: "an integer"
+    case .boolean: "true or false"
+    case .double: "a number"
+    case .string: "a string"
+    case .objectPath: "an object path or a presentation's number"
+    case .signature: "a D-Bus signature"
+    case .variant: "a value"
+    case .descriptor: "a descriptor, which JSON does not have,"
+    case .array, .structure: "a list"
+    case .dictionary: "an object"
+    }
+  }
+}

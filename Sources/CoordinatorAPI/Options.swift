@@ -1,0 +1,112 @@
+// Why this file exists: every option of the contract is one row, so that the daemon, navctl and the documentation cannot
+// disagree about it.
+import DBusValues
+
+/// The options of the contract, and which methods take them.
+public enum Options {
+  // MARK: What is to be shown, and how
+
+  public static let destination = OptionKey<String>(
+    "destination", doc: "How it is shown. Without it: the destination called like the binding, else state only.")
+  public static let value = OptionKey<Properties>(
+    "value", doc: "What the item holds, a dictionary; replaces the former value whole.")
+  public static let containerValues = OptionKey<Properties>(
+    "container-values", doc: "Values for declared keys, each of its declared type.")
+  public static let style = OptionKey<String>("style", doc: "Handed to the presenter: sheet, popover, alert, …")
+  public static let title = OptionKey<String>("title", doc: "What to call it where a name is shown.")
+  public static let from = OptionKey<String>(
+    "from", doc: "The binding that it is presented from, which must hold an item. Without it: the nearest one.")
+  public static let group = OptionKey<String>(
+    "group", doc: "The exclusive group whose member it is. Without it: the destination's.")
+  public static let tag = OptionKey<String>(
+    "tag", doc: "What selects it in its group. Without it: the binding, less a leading “group.”.")
+  public static let stack = OptionKey<String>("stack", doc: "The stack on whose top it is.")
+  public static let timeout = OptionKey<UInt64>(
+    "timeout", doc: "Milliseconds after which it expires, from when it is presented; given again, it starts again.")
+  public static let owned = OptionKey<Bool>(
+    "owned", doc: "Whether it ends when its sender leaves the bus. False: it has no owner.")
+  public static let ifBusy = OptionKey<String>(
+    "if-busy", doc: "When another member of the group is selected: replace (the default), queue or refuse.")
+  public static let priority = OptionKey<Int32>("priority", doc: "In a queue the highest comes first, then the oldest.")
+  /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
+  public static let command = OptionKey<[String]>(
+    "command", alternatives: [.array(.array(.byte))],
+    doc: "The program and its arguments that show it, instead of a destination.")
+  public static let directory = OptionKey<String>("directory", doc: "Where the command is started.")
+  public static let environment = OptionKey<[String: String]>(
+    "environment", doc: "Variables for the command, added to its environment.")
+  public static let platformData = OptionKey<Properties>(
+    "platform-data", doc: "Handed to the presenter: activation-token s, parent-window s, output s.")
+
+  // MARK: Whom a request is about
+
+  public static let binding = OptionKey<String>("binding", doc: "The binding of the tag.")
+  public static let id = OptionKey<String>("id", doc: "The id of the tag's item.")
+  public static let anyID = OptionKey<Bool>("any-id", doc: "Whatever is shown is dismissed, whatever its id.")
+  public static let root = OptionKey<String>("root", doc: "Every binding of this root.")
+  public static let all = OptionKey<Bool>("all", doc: "Everything; must be true.")
+
+  // MARK: How a request is carried out
+
+  public static let animated = OptionKey<Bool>(
+    "animated", doc: "Whether presenters animate what the request changes (default true).")
+  public static let expectedSerial = OptionKey<UInt64>(
+    "expected-serial", doc: "Refused (Stale) if the slot, group or stack has changed since this serial.")
+  public static let expectedID = OptionKey<String>(
+    "expected-id", doc: "Refused (Stale) unless the slot holds an item of this id.")
+  public static let expectedPresentation = OptionKey<ObjectPath>(
+    "expected-presentation", doc: "Refused (Stale) unless this is the slot's presentation; / for none.")
+
+  // MARK: Of single methods
+
+  public static let remove = OptionKey<[String]>("remove", doc: "Keys that are taken out of the item's value.")
+  public static let startTimeout = OptionKey<UInt64>(
+    "start-timeout", doc: "Milliseconds that showing may take before it counts as failed.")
+  public static let grace = OptionKey<UInt64>(
+    "grace", doc: "Milliseconds that a dismissal may take before it counts as gone.")
+  public static let reason = OptionKey<String>("reason", doc: "Only endings with this reason.")
+}
+
+extension Options {
+  /// Of every method with options whose reply has a serial.
+  public static let ofChanges = OptionTable([animated.row, expectedSerial.row])
+  /// Of the methods about one slot.
+  public static let ofSlot = ofChanges + OptionTable([expectedID.row, expectedPresentation.row])
+  /// What an item is given with: the options of `SetPath`'s elements.
+  public static let ofItem = OptionTable([
+    destination.row, value.row, containerValues.row, style.row, title.row, from.row, group.row, tag.row, stack.row,
+    timeout.row, owned.row, ifBusy.row, priority.row, command.row, directory.row, environment.row, platformData.row,
+  ])
+
+  public static let ofPresent = ofItem + ofSlot
+  public static let ofToggle = ofItem + ofSlot + OptionTable([anyID.row])
+  public static let ofUpdate = OptionTable([containerValues.row, remove.row, timeout.row]) + ofSlot
+  public static let ofDismiss = ofSlot
+  public static let ofDismissAll =
+    OptionTable([
+      root.row, group.row(doc: "Every member of this group, and its queue."),
+      stack.row(doc: "All that stands in this stack."), all.row,
+    ]) + ofChanges
+  public static let ofSelect = OptionTable([binding.row, id.row]) + ofItem + ofChanges
+  public static let ofDeselect = ofChanges
+  public static let ofPush = ofItem + ofSlot
+  public static let ofPop = ofChanges
+  public static let ofSetPath = ofChanges
+  public static let ofApply = ofChanges
+  public static let ofRegisterPresenter = OptionTable([
+    group.row(doc: "The group of items that name none."), style.row(doc: "The style of items that name none."),
+    startTimeout.row, grace.row,
+  ])
+  public static let ofHistory = OptionTable([
+    binding.row(doc: "Only endings of this binding."), destination.row(doc: "Only endings of this destination."),
+    group.row(doc: "Only endings in this group."), stack.row(doc: "Only endings in this stack."), reason.row,
+  ])
+}
+
+extension Properties {
+  /// The option `command` as bytes, however it was sent; nil where it is not given.
+  public var command: [[UInt8]]? {
+    guard let value = self[Options.command.name] else { return nil }
+    return [[UInt8]](value: value) ?? [String](value: value)?.map { Array($0.utf8) }
+  }
+}

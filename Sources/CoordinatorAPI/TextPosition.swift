@@ -1,0 +1,34 @@
+// Why this file exists: mistakes in what people write by hand, JSON or a file, are told with their place, counted alike.
+
+/// A place in a text.
+public struct TextPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// From 1.
+  public private(set) var line: Int
+  /// In Unicode scalars, from 1.
+  public private(set) var column: Int
+
+  public init(line: Int = 1, column: Int = 1) {
+    self.line = line
+    self.column = column
+  }
+
+  /// Where the byte at `offset` stands.
+  public init(of offset: Int, in bytes: some Sequence<UInt8>) {
+    self.init()
+    for byte in bytes.prefix(offset) { advance(over: byte) }
+  }
+
+  /// Goes on to the next byte.
+  public mutating func advance(over byte: UInt8) {
+    if byte == UInt8(ascii: "\n") {
+      line += 1
+      column = 1
+    } else if byte & 0xc0 != 0x80 {
+      column += 1
+    }
+  }
+
+  public var description: String { "line \(line), column \(column)" }
+
+  public static func < (a: TextPosition, b: TextPosition) -> Bool { (a.line, a.column) < (b.line, b.column) }
+}

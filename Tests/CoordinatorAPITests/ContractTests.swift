@@ -1,0 +1,171 @@
+// Why this file exists: names and signatures are what other programs hold us to, so they stand here once more, by hand.
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import Testing
+
+@Test func coordinator_members_areThoseOfTheContract() {
+  #expect(
+    lines(CoordinatorInterface.interface) == [
+      "Present (s binding, s id, a{sv} options) → (o presentation, b changed, t serial)",
+      "Toggle (s binding, s id, a{sv} options) → (b presented, o presentation, t serial)",
+      "Update (s binding, a{sv} value, a{sv} options) → (b changed, t serial)",
+      "Dismiss (s binding, a{sv} options) → (b changed, t serial)",
+      "DismissAll (a{sv} options) → (u count, t serial)",
+      "Select (s group, s tag, a{sv} options) → (o presentation, b changed, t serial)",
+      "Deselect (s group, s tag, a{sv} options) → (b changed, t serial)",
+      "ToggleSelection (s group, s tag, a{sv} options) → (b selected, t serial)",
+      "Push (s stack, s binding, s id, a{sv} options) → (o presentation, b changed, t serial)",
+      "Pop (s stack, u count, a{sv} options) → (u popped, t serial)",
+      "PopTo (s stack, s binding, a{sv} options) → (u popped, t serial)",
+      "SetPath (s stack, a(ssa{sv}) elements, a{sv} options) → (ao presentations, t serial)",
+      "Apply (a(sav) requests, a{sv} options) → (aav replies, t serial)",
+      "Wait (o presentation, s phase) → (s reason, a{sv} result)",
+      "Get (s binding) → (o presentation, a{sv} item, t serial)",
+      "GetState () → (a{sv} state, t serial)",
+      "Members (s kind, s name) → (a(ssoa{sv}) members)",
+      "DeclareContainerValue (s key, v default) → ()",
+      "ContainerValue (s binding, s key) → (v value)",
+      "RegisterPresenter (s destination, o path, a{sv} options) → ()",
+      "UnregisterPresenter (s destination) → ()",
+      "Destinations () → (a(sa{sv}) destinations)",
+      "Closed (o presentation, a{sv} result) → (b changed, t serial)",
+      "Act (o presentation, s action, a{sv} parameters) → (t serial)",
+      "History (u most, a{sv} filter) → (aa{sv} endings)",
+      "Reload () → ()",
+      "Quit () → ()",
+      "signal Presented (s binding, s id, o presentation, t serial, a{sv} item)",
+      "signal Updated (s binding, s id, o presentation, t serial, a{sv} item)",
+      "signal PhaseChanged (s binding, s id, o presentation, t serial, s phase)",
+      "signal Dismissed (s binding, s id, o presentation, t serial, s reason)",
+      "signal Action (s binding, s id, o presentation, t serial, s action, a{sv} parameters)",
+      "signal SelectionChanged (s group, s tag, t serial)",
+      "signal PathChanged (s stack, a(ss) path, t serial)",
+      "signal GroupChanged (s group, as tags, as queue, t serial)",
+      "signal DestinationsChanged ()",
+      "property Version u read const",
+      "property Release s read const",
+      "property Serial t read false",
+      "property Limits a{st} read const",
+    ])
+}
+
+@Test func presentation_members_areThoseOfTheContract() {
+  #expect(
+    lines(PresentationInterface.interface) == [
+      "property Binding s read const", "property Id s read const", "property Destination s read const",
+      "property Group s read const", "property Tag s read const", "property Stack s read const",
+      "property Parent o read const", "property Phase s read true", "property Value a{sv} read true",
+      "property ContainerValues a{sv} read true", "property Style s read true", "property Title s read true",
+      "property Owner s read true",
+      "Dismiss (a{sv} options) → (b changed, t serial)",
+      "Update (a{sv} value, a{sv} options) → (b changed, t serial)",
+      "Wait (s phase) → (s reason, a{sv} result)",
+    ])
+}
+
+@Test func presenter_members_areThoseOfTheContract() {
+  #expect(
+    lines(PresenterInterface.interface) == [
+      "Present (o presentation, s binding, s id, a{sv} item) → ()",
+      "Update (o presentation, a{sv} item) → ()",
+      "Dismiss (o presentation, s reason, b animated) → (a{sv} result)",
+    ])
+}
+
+@Test func contract_everyMember_isDocumented() {
+  for interface in interfaces {
+    #expect(!interface.doc.isEmpty)
+    for member in interface.members {
+      switch member {
+      case .method(let name, _, _, let doc, _), .signal(let name, _, let doc, _),
+        .property(let name, _, _, _, let doc, _):
+        #expect(!doc.isEmpty, "\(interface.name).\(name)")
+      }
+    }
+  }
+}
+
+/// `navctl introspect --xml INTERFACE > dbus/INTERFACE.xml` makes them anew.
+@Test(arguments: [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name])
+func contract_fileInDbus_isWhatTheRowsGive(name: InterfaceName) throws {
+  let interface = try #require(interfaces.first { $0.name == name })
+  #expect(try text(ofFile: "dbus/\(name).xml") == interface.xmlFile())
+}
+
+@Test func changingMethods_takeTheOptionsOfTheirRows() throws {
+  #expect(ChangingMethod.all.count == 12)
+  for method in ChangingMethod.all {
+    #expect(method.inputs.last?.name == "options")
+    #expect(method.options["animated"] != nil && method.options["expected-serial"] != nil, "\(method.name)")
+  }
+  #expect(throws: CoordinatorError.self) { try ChangingMethod(named: "Wait") }
+}
+
+@Test func changingMethod_arguments_areCheckedByCountAndType() throws {
+  let pop = try ChangingMethod(named: "Pop")
+  try pop.check([.string("main"), .uint32(2), Properties().value])
+  let few = try #require(throws: CoordinatorError.self) { try pop.check([.string("main")]) }
+  #expect(few.message == "Pop takes 3 arguments (stack, count, options), not 1")
+  let other = try #require(throws: CoordinatorError.self) {
+    try pop.check([.string("main"), .int64(2), Properties().value])
+  }
+  #expect(other == CoordinatorError(.invalidArgument, "Pop's argument “count” is of type x, not u"))
+}
+
+@Test func changingMethod_argumentsFromJSON_areOfTheirDeclaredTypes() throws {
+  let path = try ChangingMethod(named: "SetPath")
+  let json = try JSON.parse(#"["main",[["a","1",{"timeout":5}],["","2",{}]],{"animated":false}]"#)
+  let arguments = try path.arguments(try #require(json.array))
+  try path.check(arguments)
+  let elements = try #require([Structure<String, String, Properties>](value: arguments[1]))
+  #expect(elements[0].fields.2[Options.timeout] == 5)
+  #expect(elements.map(\.fields.1) == ["1", "2"])
+  #expect(Properties(value: arguments[2])?[Options.animated] == false)
+}
+
+@Test(
+  arguments: [
+    (
+      #"["main",[["a","1",{"timeout":"5"}]],{}]"#, [JSON.Step.element(1), .element(0), .element(2), .member("timeout")]
+    ),
+    (#"["main",[["a","1",{"expected-id":"5"}]],{}]"#, [.element(1), .element(0), .element(2), .member("expected-id")]),
+    (#"["main",[["a","1"]],{}]"#, [.element(1), .element(0)]),
+    (#"["main",[],{"timeout":5}]"#, [.element(2), .member("timeout")]),
+    (#"[1,[],{}]"#, [.element(0)]), (#"["main",[]]"#, []),
+  ] as [(String, [JSON.Step])])
+func changingMethod_mistakeInJSON_hasItsPlace(text: String, path: [JSON.Step]) throws {
+  let json = try #require(try JSON.parse(text).array)
+  let method = try ChangingMethod(named: "SetPath")
+  let mismatch = try #require(throws: JSON.Mismatch.self) { try method.arguments(json) }
+  #expect(mismatch.path == path)
+}
+
+private let interfaces = [
+  CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
+]
+
+private func lines(_ interface: Interface) -> [String] {
+  func list(_ arguments: [ArgumentDescription]) -> String {
+    "(" + arguments.map { "\($0.type) \($0.name)" }.joined(separator: ", ") + ")"
+  }
+  return interface.members.map { member in
+    switch member {
+    case .method(let name, let inputs, let outputs, _, _): "\(name) \(list(inputs)) → \(list(outputs))"
+    case .signal(let name, let arguments, _, _): "signal \(name) \(list(arguments))"
+    case .property(let name, let type, let access, let emitsChanged, _, _):
+      "property \(name) \(type) \(access.rawValue) \(emitsChanged.rawValue)"
+    }
+  }
+}
+
+/// - Parameter path: from the top of the package.
+private func text(ofFile path: String, from here: String = #filePath) throws -> String {
+  let top = here.split(separator: "/").dropLast(3).joined(separator: "/")
+  let file = try #require(fopen("/\(top)/\(path)", "r"), "\(path)")
+  defer { fclose(file) }
+  var bytes: [UInt8] = []
+  while case let byte = getc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+  return String(decoding: bytes, as: UTF8.self)
+}

@@ -1,0 +1,62 @@
+// Why this file exists: error names, exit codes and durations are text that scripts and files depend on.
+import CoordinatorAPI
+import DBusValues
+import Testing
+
+@Test func errorNames_areThoseOfTheContract() {
+  #expect(
+    CoordinatorError.Name.allCases.map(\.errorName.text)
+      == [
+        "InvalidBinding", "InvalidArgument", "UnknownDestination", "UnknownTag", "UnknownPresentation", "NotPresented",
+        "Stale", "Busy", "AlreadyInStack", "UnknownContainerValue", "ContainerValueType", "LimitExceeded",
+        "InvalidConfiguration", "AccessDenied", "ShuttingDown",
+      ].map { "org.navd.Error.\($0)" })
+  for name in CoordinatorError.Name.allCases {
+    #expect(ErrorName(name.errorName.text as String) == name.errorName)
+    #expect(CoordinatorError.Name(name.errorName) == name)
+  }
+  #expect(CoordinatorError.Name("org.navd.Error.Nonsense") == nil)
+  #expect(CoordinatorError.Name("org.freedesktop.DBus.Error.Failed") == nil)
+}
+
+@Test(
+  arguments: [
+    ("org.navd.Error.InvalidBinding", 2), ("org.navd.Error.InvalidArgument", 2), ("org.navd.Error.NotPresented", 3),
+    ("org.navd.Error.ContainerValueType", 2), ("org.navd.Error.UnknownDestination", 4),
+    ("org.navd.Error.UnknownTag", 4), ("org.navd.Error.UnknownPresentation", 4),
+    ("org.navd.Error.UnknownContainerValue", 4), ("org.navd.Error.Busy", 6), ("org.navd.Error.Stale", 6),
+    ("org.navd.Error.LimitExceeded", 6), ("org.navd.Error.AlreadyInStack", 6), ("org.navd.Error.AccessDenied", 6),
+    ("org.navd.Error.InvalidConfiguration", 1), ("org.navd.Error.ShuttingDown", 8),
+    ("org.freedesktop.DBus.Error.Timeout", 5), ("org.freedesktop.DBus.Error.NoReply", 8),
+    ("org.freedesktop.DBus.Error.ServiceUnknown", 8),
+    ("org.freedesktop.DBus.Error.NameHasNoOwner", 8), ("org.freedesktop.DBus.Error.NoServer", 8),
+    ("org.freedesktop.DBus.Error.Spawn.ExecFailed", 8), ("org.freedesktop.DBus.Error.AccessDenied", 6),
+    ("org.freedesktop.DBus.Error.InvalidArgs", 2), ("org.freedesktop.DBus.Error.UnknownMethod", 1),
+    ("com.example.Error", 1),
+  ] as [(String, Int32)])
+func commandStatus_ofAnError_isThatOfTheContract(name: String, code: Int32) throws {
+  #expect(CommandStatus(try #require(ErrorName(name))).rawValue == code)
+}
+
+@Test(
+  arguments: [
+    ("3s", 3000), ("500ms", 500), ("1.5s", 1500), ("2m", 120_000), ("2min", 120_000), ("1h", 3_600_000), ("0s", 0),
+    ("0.0004s", 0), ("0.0005s", 1), ("5", 5000),
+  ] as [(String, UInt64)])
+func duration_text_isMilliseconds(text: String, milliseconds: UInt64) {
+  #expect(DurationText.milliseconds(text, bare: 1000) == milliseconds)
+}
+
+@Test(arguments: [
+  "", "s", "5", "-1s", "+1s", "1 s", " 1s", "1d", "1.s", ".5s", "1.5.5s", "1e3s", "nan", "inf", "٣s", "0x3s",
+  "99999999999999999999h",
+])
+func duration_text_thatIsNone_isRefused(text: String) {
+  #expect(DurationText.milliseconds(text) == nil)
+}
+
+@Test func presentation_path_isItsNumber() {
+  #expect(CoordinatorNames.number(of: CoordinatorNames.presentation(17)) == 17)
+  #expect(CoordinatorNames.number(of: .root) == nil)
+  #expect(CoordinatorNames.number(of: "/org/navd/Coordinator1/presentation/017") == nil)
+}

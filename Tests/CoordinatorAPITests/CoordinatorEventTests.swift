@@ -1,0 +1,21 @@
+// Why this file exists: the signals' JSON is what scripts that follow events read.
+import DBus
+import DBusValues
+import Testing
+
+@testable import CoordinatorAPI
+
+@Test func event_json_leavesOutWhatThereIsNone() {
+  #expect(
+    CoordinatorEvent("selection", 3, ["group": "panels", "tag": .null]).json
+      == ["serial": 3, "event": "selection", "group": "panels"])
+}
+
+@Test func event_ofAPresentation_carriesItsNumber() {
+  let event = CoordinatorEvent(
+    "dismissed", "volume", "", CoordinatorNames.presentation(17), 43, ["reason": "deselected"])
+  #expect(event.serial == 43)
+  #expect(
+    event.json.text
+      == #"{"binding":"volume","event":"dismissed","id":"","presentation":17,"reason":"deselected","serial":43}"#)
+}

@@ -1,0 +1,86 @@
+// Why this file exists: an option that a method does not know is refused by name, on both ends in the same words.
+import CoordinatorAPI
+import DBusValues
+import Testing
+
+@Test func options_ofTheContract_areAccepted() throws {
+  var options: Properties = [:]
+  options[Options.destination] = "sleeper"
+  options[Options.value] = ["level": .int64(40)]
+  options[Options.timeout] = 3000
+  options[Options.owned] = true
+  options[Options.priority] = -1
+  options[Options.command] = ["sleep", "1"]
+  options[Options.environment] = ["DISPLAY": ":0"]
+  options[Options.animated] = false
+  options[Options.expectedPresentation] = CoordinatorNames.presentation(17)
+  try Options.ofPresent.check(options)
+  #expect(options[Options.timeout] == 3000)
+  #expect(options[Options.title] == nil)
+  #expect(options[Options.value]?["level"] == .int64(40))
+  #expect(options.command == [Array("sleep".utf8), Array("1".utf8)])
+}
+
+@Test func options_command_isReadFromStringsAndBytesAlike() throws {
+  let bytes: [[UInt8]] = [[0x2F, 0xFF], []]
+  let options: Properties = ["command": bytes.value]
+  try Options.ofPresent.check(options)
+  #expect(options.command == bytes)
+  #expect((["command": ["é"].value] as Properties).command == [[0xC3, 0xA9]])
+  #expect(([:] as Properties).command == nil)
+}
+
+@Test(
+  arguments: [
+    (["tittle": Value.string("x")] as Properties, "unknown option \"tittle\"; known here: destination, value, "),
+    (["timeout": .int32(3)], "option \"timeout\" is of type i; t would do"),
+    (["command": .string("sleep 1")], "option \"command\" is of type s; as or aay would do"),
+    (["b": .byte(1), "a": .byte(1)], "unknown option \"a\""),
+  ] as [(Properties, String)])
+func options_mistake_isToldByName(options: Properties, message: String) throws {
+  let error = try #require(throws: CoordinatorError.self) { try Options.ofPresent.check(options) }
+  #expect(error.name == .invalidArgument)
+  #expect(error.message.hasPrefix(message), "\(error.message)")
+}
+
+@Test func options_ofMethods_differAsTheContractSays() {
+  for (table, known, unknown) in [
+    (Options.ofItem, ["destination", "platform-data"], ["animated", "expected-id", "any-id", "binding"]),
+    (Options.ofPresent, ["expected-id", "expected-presentation", "expected-serial", "animated"], ["any-id", "id"]),
+    (Options.ofToggle, ["any-id", "expected-id"], ["binding"]),
+    (Options.ofUpdate, ["container-values", "remove", "timeout", "expected-id", "animated"], ["title", "owned"]),
+    (Options.ofDismiss, ["animated", "expected-presentation"], ["timeout"]),
+    (Options.ofDismissAll, ["root", "group", "stack", "all", "expected-serial"], ["expected-id"]),
+    (Options.ofSelect, ["binding", "id", "title", "expected-serial"], ["expected-id", "any-id"]),
+    (Options.ofPop, ["animated", "expected-serial"], ["expected-id"]),
+    (Options.ofRegisterPresenter, ["group", "style", "start-timeout", "grace"], ["animated"]),
+  ] {
+    for name in known { #expect(table[name] != nil, "\(name)") }
+    for name in unknown { #expect(table[name] == nil, "\(name)") }
+    #expect(Set(table.rows.map(\.name)).count == table.rows.count)
+  }
+}
+
+@Test func options_fromJSON_areOfTheirDeclaredTypes() throws {
+  let json = try JSON.parse(#"{"timeout":3000,"priority":2,"command":["sleep","1"],"value":{"level":1},"owned":true}"#)
+  let options = try Options.ofPresent.options(json)
+  try Options.ofPresent.check(options)
+  #expect(options[Options.timeout] == 3000)
+  #expect(options[Options.priority] == 2)
+  #expect(options[Options.value]?["level"]?.type == .int64)
+}
+
+@Test(arguments: [
+  (#"{"timeout":-1}"#, "timeout", "out of range"), (#"{"tittle":"x"}"#, "tittle", "unknown option \"tittle\""),
+  (#"{"command":"sleep"}"#, "command", "expected a list (as)"),
+])
+func options_fromJSONThatDoNotFit_sayWhich(text: String, name: String, why: String) throws {
+  let mismatch = try #require(throws: JSON.Mismatch.self) { try Options.ofPresent.options(JSON.parse(text)) }
+  #expect(mismatch.path == [.member(name)])
+  #expect(mismatch.why.contains(why), "\(mismatch)")
+}
+
+@Test func options_documentation_namesEachWithItsType() {
+  #expect(Options.ofDismiss.doc.hasPrefix("animated (b): "))
+  #expect(Options.ofItem.doc.contains("\ncommand (as or aay): "))
+}
