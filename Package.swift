@@ -11,8 +11,13 @@ let strict: [SwiftSetting] = [
 /// Arrows run one way, from the executables down to the values; `docs/architecture.md` draws them.
 let package = Package(
   name: "navd",
+  products: [
+    .executable(name: "navd", targets: ["navd"]),
+  ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     // What C gives us.
@@ -35,6 +40,21 @@ let package = Package(
       ], swiftSettings: strict),
     .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues"], swiftSettings: strict),
 
+    // The daemon and the client.
+    .target(
+      name: "Coordinator",
+      dependencies: [
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
+        .product(name: "Logging", package: "swift-log"),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "navd",
+      dependencies: [
+        "Coordinator", "CoordinatorAPI",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ], swiftSettings: strict),
+
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
       name: "TestSupport", dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
@@ -50,5 +70,9 @@ let package = Package(
       name: "PresentationTests", dependencies: ["Presentation", "DBusValues"], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues"], swiftSettings: strict),
+    .testTarget(
+      name: "CoordinatorTests",
+      dependencies: ["Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "Presentation", "TestSupport"],
+      swiftSettings: strict),
   ]
 )

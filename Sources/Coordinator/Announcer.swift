@@ -1,0 +1,67 @@
+// Why this file exists: every difference between two states becomes one signal, in the order in which it happened (W1,
+// W2), and the objects of the presentations follow.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Logging
+import Presentation
+
+/// Tells the bus what changed.
+struct Announcer {
+  typealias Rows = CoordinatorInterface
+  let connection: Connection
+  let log: Logger
+
+  /// Sends a change as its signal; `machine` is as it is after the input that made the change.
+  func announce(_ change: Change, _ machine: StateMachine) {
+    let serial = change.serial.number
+    switch change.event {
+    case .presented(let handle, let binding, let id, let item):
+      emit(Rows.presented, (binding.text, id, handle.path, serial, properties(of: item, handle, machine)))
+      changed(handle, PresentationInterface.phase)
+    case .updated(let handle, let binding, let id, let item):
+      emit(Rows.updated, (binding.text, id, handle.path, serial, properties(of: item, handle, machine)))
+      changed(handle, PresentationInterface.value)
+      changed(handle, PresentationInterface.containerValues)
+      changed(handle, PresentationInterface.style)
+      changed(handle, PresentationInterface.title)
+      changed(handle, PresentationInterface.owner)
+    case .phase(let handle, let binding, let id, let word):
+      emit(Rows.phaseChanged, (binding.text, id, handle.path, serial, word))
+      changed(handle, PresentationInterface.phase)
+    case .dismissed(let handle, let binding, let id, let reason, _):
+      emit(Rows.dismissed, (binding.text, id, handle.path, serial, reason.rawValue))
+      connection.objectRemoved(handle.path)
+    case .action(let handle, let binding, let id, let action, let parameters):
+      emit(Rows.action, (binding.text, id, handle.path, serial, action, parameters))
+    case .selection(let group, let tag):
+      emit(Rows.selectionChanged, (group.text, tag ?? "", serial))
+    case .group(let group):
+      emit(Rows.groupChanged, (group.text, machine.tags(of: group), machine.queuedTags(of: group), serial))
+    case .path(let stack):
+      let path = machine.path(of: stack).map { Structure($0.binding.text, $0.id) }
+      emit(Rows.pathChanged, (stack.text, path, serial))
+    }
+  }
+
+  func destinationsChanged() { emit(Rows.destinationsChanged, ()) }
+
+  private func properties(of item: Item, _ handle: Handle, _ machine: StateMachine) -> Properties {
+    let parent = machine.presentation(handle)?.parent.flatMap { machine.presentation($0)?.binding }
+    return item.properties(parent: parent)
+  }
+
+  private func emit<Args>(_ signal: Signal<Args>, _ arguments: Args) {
+    do throws(DBusError) {
+      try connection.emit(signal, from: CoordinatorNames.object, arguments)
+    } catch {
+      // What comes from the bus can go to it again, so this is a mistake of ours, and no client's.
+      log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])
+    }
+  }
+
+  private func changed<T>(_ handle: Handle, _ property: Property<T>) {
+    connection.propertyChanged(handle.path, property)
+  }
+}

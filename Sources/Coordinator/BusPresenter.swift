@@ -1,0 +1,110 @@
+// Why this file exists: a program on the bus shows items by its own means; its replies are the acknowledgements (D4).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Presentation
+
+/// Shows items by calling `org.navd.Presenter1`.
+final class BusPresenter: Presenter {
+  private final class Showing {
+    let name: BusName
+    let path: ObjectPath
+    var watch: NameWatch?
+    /// Who shows it: the owner of the name while it shows.
+    var owner: Client?
+
+    init(name: BusName, path: ObjectPath) {
+      self.name = name
+      self.path = path
+    }
+  }
+
+  private let connection: Connection
+  private let report: (Report) -> Void
+  private var showing: [Handle: Showing] = [:]
+
+  init(_ connection: Connection, report: @escaping (Report) -> Void) {
+    self.connection = connection
+    self.report = report
+  }
+
+  func present(_ presentation: Presentation, _ properties: Properties) {
+    let handle = presentation.handle
+    guard case .bus(let text, let path) = presentation.item.destination?.presenter, let name = BusName(text) else {
+      report(.presentAnswered(handle, error: "its destination names no presenter on the bus"))
+      return
+    }
+    let showing = Showing(name: name, path: path)
+    self.showing[handle] = showing
+    var item = properties
+    item["animated"] = .boolean(presentation.item.animated)
+    item["platform-data"] = presentation.item.platformData.value
+    // The machine keeps the time, so that the call has none of its own.
+    connection.call(
+      PresenterInterface.present, on: name, at: path,
+      (handle.path, presentation.binding.text, presentation.item.id, item), timeout: nil
+    ) { [weak self] result in
+      guard let self, self.showing[handle] === showing else { return }
+      switch result {
+      case .success: report(.presentAnswered(handle, error: nil))
+      case .failure(let error): report(.presentAnswered(handle, error: error.description))
+      }
+    }
+    var wasThere = false
+    // Followed from now on, but a name that is activated by the call has no owner yet.
+    showing.watch = connection.watchName(name) { [weak self] owner in
+      guard let self, self.showing[handle] === showing else { return }
+      if let owner {
+        if wasThere, showing.owner != Client(owner.text) { left(handle) }
+        wasThere = true
+        showing.owner = Client(owner.text)
+      } else if wasThere || name.isUnique {
+        left(handle)
+      }
+    }
+  }
+
+  /// The presenter left the bus, and what it showed with it (D4).
+  private func left(_ handle: Handle) {
+    forget(handle)
+    report(.ended(handle, failed: true, result: ["error": .string("its presenter left the bus")]))
+  }
+
+  func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {
+    let handle = presentation.handle
+    guard let showing = showing[handle] else { return }
+    guard author == nil || author != showing.owner else {
+      report(.updateAnswered(handle))
+      return
+    }
+    connection.call(
+      PresenterInterface.update, on: showing.name, at: showing.path, (handle.path, properties), timeout: nil
+    ) { [weak self] _ in
+      guard let self, self.showing[handle] === showing else { return }
+      report(.updateAnswered(handle))
+    }
+  }
+
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool) {
+    guard let showing = showing[handle] else {
+      report(.dismissAnswered(handle, result: [:]))
+      return
+    }
+    connection.call(
+      PresenterInterface.dismiss, on: showing.name, at: showing.path, (handle.path, reason.rawValue, animated),
+      timeout: nil
+    ) { [weak self] result in
+      guard let self, self.showing[handle] === showing else { return }
+      forget(handle)
+      switch result {
+      case .success(let values): report(.dismissAnswered(handle, result: values))
+      case .failure(let error): report(.dismissAnswered(handle, result: ["error": .string(error.description)]))
+      }
+    }
+  }
+
+  func shows(_ handle: Handle, as client: Client) -> Bool { showing[handle]?.owner == client }
+
+  func forget(_ handle: Handle) { showing.removeValue(forKey: handle)?.watch?.cancel() }
+}

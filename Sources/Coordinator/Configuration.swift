@@ -1,0 +1,131 @@
+// Why this file exists: what files say is looked up in one order, and a file with a mistake takes away nothing that had
+// been loaded before.
+
+import EventLoop
+import Glibc
+import Presentation
+
+/// The destinations that files declare.
+public struct Configuration {
+  /// The largest file that is read, in bytes (L1).
+  public static let largestFile = 1 << 20
+
+  /// Where files of the name `NAME.toml` are looked for, the first found wins.
+  private let directories: [[UInt8]]
+  /// Whether a directory that is not there is a mistake: one that somebody named, not one of those that may be.
+  private let isNamed: Bool
+  /// What was read of each name's file the last time, so that a file that is as it was is not parsed again.
+  private var files: [String: FileState] = [:]
+  /// What counts, which may be what an earlier text of the file said.
+  private var loaded: [String: Destination] = [:]
+
+  private struct FileState {
+    let path: [UInt8]
+    let text: [UInt8]
+    let result: Result<Destination, ConfigurationFaults>
+  }
+
+  /// The configuration of a session: `navd/destinations` in each base directory.
+  /// - Parameter baseDirectories: absolute paths, the most important first.
+  public init(baseDirectories: [[UInt8]]) {
+    directories = baseDirectories.map { $0 + Array("/navd/destinations".utf8) }
+    isNamed = false
+  }
+
+  /// What `check-config DIR` reads: `DIR/navd/destinations`, or `DIR/destinations`, or else `DIR` itself.
+  public init(only directory: [UInt8]) {
+    let candidates = ["/navd/destinations", "/destinations"].map { directory + Array($0.utf8) }
+    directories = [candidates.first { (try? ConfigurationFiles.names(in: $0)) != nil } ?? directory]
+    isNamed = true
+  }
+
+  /// `$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`, with the defaults of the XDG Base Directory
+  /// Specification. As it says, what is empty counts as not set and what is not absolute is passed over.
+  /// - Parameter variable: looks up an environment variable.
+  public static func baseDirectories(
+    _ variable: (String) -> [UInt8]? = { name in
+      getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+  ) -> [[UInt8]] {
+    func list(_ name: String, default standard: [UInt8]) -> [[UInt8]] {
+      let value = variable(name) ?? []
+      return (value.isEmpty ? standard : value).split(separator: UInt8(ascii: ":")).map(Array.init)
+    }
+    let home = variable("HOME").map { $0 + Array("/.config".utf8) } ?? []
+    // One path, in which a colon is a letter like any other.
+    let configHome = variable("XDG_CONFIG_HOME").flatMap { $0.isEmpty ? nil : $0 } ?? home
+    let all =
+      [configHome] + list("XDG_CONFIG_DIRS", default: Array("/etc/xdg".utf8))
+      + list("XDG_DATA_DIRS", default: Array("/usr/local/share:/usr/share".utf8))
+    return all.filter { $0.first == UInt8(ascii: "/") }
+  }
+
+  /// Reads all files again.
+  ///
+  /// A name whose file has a mistake keeps what was loaded of it before, if anything; a file further down the order does
+  /// not stand in for it. A name without a file any more is gone.
+  /// - Returns: what counts now, in the order of names, and all mistakes.
+  public mutating func reload() -> (destinations: [Destination], faults: [ConfigurationFault]) {
+    var faults: [ConfigurationFault] = []
+    var states: [String: FileState] = [:]
+    var counting: [String: Destination] = [:]
+    var found: Set<String> = []
+    for directory in directories {
+      let names: [[UInt8]]
+      do throws(SystemError) {
+        if let found = try ConfigurationFiles.names(in: directory) {
+          names = found
+        } else {
+          if isNamed { throw SystemError(code: ENOENT, operation: "open") }
+          continue
+        }
+      } catch {
+        faults.append(ConfigurationFault(displayed(directory), nil, "cannot be read: \(error.reason)"))
+        for (name, state) in files where state.path.starts(with: directory + [UInt8(ascii: "/")]) {
+          if found.insert(name).inserted {
+            counting[name] = loaded[name]
+            states[name] = state
+          }
+        }
+        continue
+      }
+      for fileName in names where fileName.suffix(5).elementsEqual(".toml".utf8) {
+        let path = directory + [UInt8(ascii: "/")] + fileName
+        guard let name = String(validating: fileName.dropLast(5), as: UTF8.self) else {
+          faults.append(
+            ConfigurationFault(displayed(path), nil, "has a name that is no UTF-8, so nobody can ask for it; rename it")
+          )
+          continue
+        }
+        guard !found.contains(name) else { continue }
+        do throws(ConfigurationFiles.Unreadable) {
+          guard let text = try ConfigurationFiles.content(of: path, most: Self.largestFile) else { continue }
+          let state = read(text, name: name, path: path)
+          states[name] = state
+          switch state.result {
+          case .success(let destination): counting[name] = destination
+          case .failure(let error):
+            faults += error.all
+            counting[name] = loaded[name]
+          }
+        } catch {
+          faults.append(ConfigurationFault(displayed(path), nil, error.why))
+          states[name] = files[name]
+          counting[name] = loaded[name]
+        }
+        found.insert(name)
+      }
+    }
+    files = states
+    loaded = counting
+    return (loaded.values.sorted { $0.name < $1.name }, faults)
+  }
+
+  private func read(_ text: [UInt8], name: String, path: [UInt8]) -> FileState {
+    if let state = files[name], state.path == path, state.text == text { return state }
+    let result = Result { () throws(ConfigurationFaults) in
+      try DestinationFile.read(text, name: name, path: displayed(path))
+    }
+    return FileState(path: path, text: text, result: result)
+  }
+}

@@ -1,0 +1,282 @@
+// Why this file exists: the rules decide, this carries out. It hands what comes in to the state machine, and what comes
+// of it to watchers, to those who wait, and to presenters.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoop
+import Logging
+import Presentation
+
+/// The daemon's body: one state machine and what is around it, on one thread.
+final class Coordinator {
+  let loop: EventLoop
+  let connection: Connection
+  let log: Logger
+  private(set) var machine: StateMachine
+  private var configuration: Configuration
+
+  private var presenters: PresenterTable!
+  private var waiters = Waiters()
+  private var lifetimes: Lifetimes!
+  private var announcer: Announcer!
+
+  /// What presenters are to be asked, once what was decided is told.
+  private var commands: [Command] = []
+  /// What ended; presenters keep nothing for it once they have done what they were asked.
+  private var gone: [Handle] = []
+  private var alarm: (timer: Timer, at: Instant)?
+  private var isQuitting = false
+  /// Called once, when everything is gone after `Quit`.
+  var onQuit: (() -> Void)?
+
+  /// - Parameters:
+  ///   - connection: on which the coordinator is to be found; its name is asked for by `start`.
+  init(
+    loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, limits: Limits,
+    log: Logger
+  ) {
+    self.loop = loop
+    self.connection = connection
+    self.configuration = configuration
+    self.log = log
+    machine = StateMachine(limits: limits)
+    announcer = Announcer(connection: connection, log: log)
+    presenters = PresenterTable(
+      commands: CommandPresenter(loop: loop, runtime: runtime, outputLimit: limits.output, log: log) { [unowned self] in
+        report($0)
+      },
+      bus: BusPresenter(connection) { [unowned self] in report($0) })
+    lifetimes = Lifetimes(connection) { [unowned self] client in
+      if let name = BusName(client.name) { waiters.forget(name) }
+      take(machine.clientLeft(client, at: now))
+    }
+    loop.atEndOfTurn { [unowned self] in carryOut() }
+    connection.export(
+      CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
+    connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(self))
+  }
+
+  var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
+
+  // MARK: What comes in
+
+  /// Carries requests out, all or none (T1).
+  func perform(_ requests: [Request], animated: Bool = true, by client: Client) throws(Refusal) -> [Reply] {
+    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: now)
+    take(outcome)
+    if machine.isOwner(client) { lifetimes.follow(client) }
+    return replies
+  }
+
+  func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
+    let (reply, outcome) = try machine.perform(request, by: client, at: now)
+    take(outcome)
+    if machine.isOwner(client) { lifetimes.follow(client) }
+    return reply
+  }
+
+  /// Carries out the requests of `Apply` (T1).
+  func apply(
+    _ requests: [(method: String, arguments: [Value])], _ options: Properties, by client: Client
+  ) throws(Refusal) -> [Reply] {
+    try Options.ofApply.refuse(options)
+    if let expected = options[Options.expectedSerial], expected < machine.serial.number {
+      throw Refusal(
+        .stale, "expected-serial is \(expected), but the state is at \(machine.serial); look at it again, and ask then")
+    }
+    var read: [Request] = []
+    read.reserveCapacity(requests.count)
+    for (index, request) in requests.enumerated() {
+      do throws(Refusal) {
+        read.append(try Request(method: request.method, arguments: request.arguments))
+      } catch {
+        var refusal = error
+        refusal.index = index
+        throw refusal
+      }
+    }
+    return try perform(read, animated: options[Options.animated] ?? true, by: client)
+  }
+
+  /// A presenter has something to say.
+  func report(_ report: Report) { take(machine.report(report, at: now)) }
+
+  func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
+    let (changed, outcome) = try machine.closed(
+      handle, result: result, byPresenter: presenters[handle]?.shows(handle, as: client) ?? false, at: now)
+    take(outcome)
+    return changed
+  }
+
+  func act(_ handle: Handle, action: String, parameters: Properties, by client: Client) throws(Refusal) {
+    take(
+      try machine.act(
+        handle, action: action, parameters: parameters,
+        byPresenter: presenters[handle]?.shows(handle, as: client) ?? false))
+  }
+
+  func declareContainerValue(_ key: String, standard: Value) throws(Refusal) {
+    try machine.declareContainerValue(key, standard: standard)
+  }
+
+  func register(_ destination: Destination, by client: Client) throws(Refusal) {
+    take(try machine.register(destination, by: client))
+    lifetimes.follow(client)
+  }
+
+  func unregister(_ name: String, by client: Client) throws(Refusal) {
+    take(try machine.unregister(name, by: client))
+  }
+
+  /// Reads the destination files; of what has a mistake the former reading stays.
+  /// - Throws: `Refusal` with the code `invalidConfiguration`, naming every file and line.
+  func reload() throws(Refusal) {
+    let faults = loadConfiguration()
+    guard faults.isEmpty else {
+      throw Refusal(.invalidConfiguration, faults.map(\.description).joined(separator: "\n"))
+    }
+  }
+
+  @discardableResult
+  func loadConfiguration() -> [ConfigurationFault] {
+    let (destinations, faults) = configuration.reload()
+    for fault in faults { log.error("\(fault)") }
+    take(machine.load(destinations))
+    log.info("destinations loaded", metadata: ["count": "\(destinations.count)", "faults": "\(faults.count)"])
+    return faults
+  }
+
+  /// Answers when a presentation has come as far as asked for, or has ended before.
+  func wait(_ path: ObjectPath, for word: String, _ call: Waiters.WaitCall) {
+    do throws(Refusal) {
+      guard let phase = WaitPhase(rawValue: word) else {
+        let words = WaitPhase.allCases.map(\.rawValue).joined(separator: " or ")
+        throw Refusal(.invalidArgument, "phase is “\(word)”; \(words) would do")
+      }
+      let handle = try Handle(path)
+      try machine.requireKnown(handle)
+      if let ending = machine.ending(of: handle) {
+        call.reply((ending.reason.rawValue, ending.result))
+      } else if phase == .presented, machine.presentation(handle)?.presentedAt != nil {
+        call.reply(("", [:]))
+      } else {
+        try wait(until: phase, of: handle, call)
+      }
+    } catch {
+      call.fail(DBusError(error))
+    }
+  }
+
+  private func wait(until phase: WaitPhase, of handle: Handle, _ call: Waiters.WaitCall) throws(Refusal) {
+    // Of one who wants no answer nothing is kept.
+    guard call.isReplyExpected else { return call.reply(("", [:])) }
+    try machine.limits.checkWaits(waiters.count(of: call.sender) + 1)
+    waiters.add(call, for: handle, until: phase)
+    lifetimes.follow(Client(call.sender.text))
+  }
+
+  /// What is known of a presentation beside what the rules know: its process, its unit.
+  func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
+
+  // MARK: Ends
+
+  /// Ends everything, then calls `onQuit` (R5).
+  func quit() {
+    log.notice("told to quit: everything that is presented ends")
+    isQuitting = true
+    take(machine.shutDown(at: now))
+  }
+
+  /// Leaves everything as it is; nobody is left waiting (R5).
+  func leave() {
+    waiters.refuseAll()
+    presenters.leave()
+  }
+
+  // MARK: What comes of it
+
+  private func take(_ outcome: Outcome) {
+    for handle in outcome.created { connection.objectAdded(handle.path) }
+    for change in outcome.changes {
+      announcer.announce(change, machine)
+      note(change)
+    }
+    if outcome.destinationsChanged { announcer.destinationsChanged() }
+    commands += outcome.commands
+    setAlarm()
+  }
+
+  private func note(_ change: Change) {
+    switch change.event {
+    case .presented(let handle, let binding, _, _):
+      waiters.arrived(handle)
+      log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
+    case .dismissed(let handle, let binding, _, let reason, let result):
+      waiters.ended(handle, reason, result)
+      gone.append(handle)
+      let metadata: Logger.Metadata = [
+        "binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)",
+      ]
+      if reason == .failed, case .string(let error)? = result["error"] {
+        log.warning("\(error)", metadata: metadata)
+      } else {
+        log.debug("dismissed", metadata: metadata)
+      }
+    default: break
+    }
+  }
+
+  /// At the end of a turn, when all has been told: presenters are asked (R6: the intention is known before the act).
+  private func carryOut() {
+    defer {
+      for handle in gone { presenters.forget(handle) }
+      gone.removeAll(keepingCapacity: true)
+    }
+    guard !commands.isEmpty else {
+      if isQuitting, machine.isEmpty {
+        isQuitting = false
+        onQuit?()
+      }
+      return
+    }
+    let ready = commands
+    commands = []
+    for command in ready { carryOut(command) }
+    // What they answered at once is told in another turn.
+    loop.soon {}
+  }
+
+  private func carryOut(_ command: Command) {
+    switch command {
+    case .present(let handle):
+      guard let presentation = machine.presentation(handle) else { return }
+      guard let presenter = presenters.presenter(for: presentation) else {
+        return report(
+          .presentAnswered(handle, error: "systemd units are not shown by this release; a command would do"))
+      }
+      presenter.present(presentation, machine.properties(of: presentation))
+    case .update(let handle, let author):
+      guard let presentation = machine.presentation(handle) else { return }
+      presenters[handle]?.update(presentation, machine.properties(of: presentation), author: author)
+    case .dismiss(let handle, let reason, let animated):
+      presenters[handle]?.dismiss(handle, reason, animated: animated)
+    case .kill(let handle):
+      presenters[handle]?.kill(handle)
+    case .abandon(let handle):
+      presenters[handle]?.abandon(handle)
+    }
+  }
+
+  private func setAlarm() {
+    guard let next = machine.nextDeadline else { return }
+    if let alarm, alarm.timer.isPending, alarm.at <= next { return }
+    alarm?.timer.cancel()
+    let at = MonotonicInstant(nanoseconds: Int64(clamping: next.nanoseconds))
+    let timer = loop.timer(at: at) { [unowned self] in
+      take(machine.expire(at: now))
+      setAlarm()
+    }
+    alarm = (timer, next)
+  }
+}

@@ -1,0 +1,177 @@
+// Why this file exists: org.navd.Coordinator1, bound to the coordinator: a method a line where that is all there is to
+// it.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Presentation
+
+extension Coordinator {
+  private typealias Rows = CoordinatorInterface
+
+  func coordinatorInterface() -> ImplementedInterface {
+    let object = ImplementedInterface(Rows.interface)
+    implementChanges(object)
+    implementReading(object)
+    implementPresenting(object)
+    implementManagement(object)
+    implementProperties(object)
+    return object
+  }
+
+  // MARK: What changes the state
+
+  private func implementChanges(_ object: ImplementedInterface) {
+    change(object, Rows.present, { i throws(Refusal) in try .present(i.0, i.1, i.2) }, answer: Self.presentation)
+    change(object, Rows.select, { i throws(Refusal) in try .select(i.0, i.1, i.2) }, answer: Self.presentation)
+    change(object, Rows.push, { i throws(Refusal) in try .push(i.0, i.1, i.2, i.3) }, answer: Self.presentation)
+    change(object, Rows.update, { i throws(Refusal) in try .update(i.0, i.1, i.2) }, answer: Self.changed)
+    change(object, Rows.dismiss, { i throws(Refusal) in try .dismiss(i.0, i.1) }, answer: Self.changed)
+    change(object, Rows.deselect, { i throws(Refusal) in try .deselect(i.0, i.1, i.2) }, answer: Self.changed)
+    change(object, Rows.dismissAll, { i throws(Refusal) in try .dismissAll(i) }, answer: Self.count)
+    change(object, Rows.pop, { i throws(Refusal) in try .pop(i.0, i.1, i.2) }, answer: Self.count)
+    change(object, Rows.popTo, { i throws(Refusal) in try .popTo(i.0, i.1, i.2) }, answer: Self.count)
+    change(object, Rows.toggle, { i throws(Refusal) in try .toggle(i.0, i.1, i.2) }) { reply, serial in
+      guard case .toggled(let presented, let handle) = reply else { return nil }
+      return (presented, handle?.path ?? .root, serial)
+    }
+    change(object, Rows.toggleSelection, { i throws(Refusal) in try .toggleSelection(i.0, i.1, i.2) }) {
+      reply, serial in
+      guard case .selected(let selected) = reply else { return nil }
+      return (selected, serial)
+    }
+    change(
+      object, Rows.setPath,
+      { i throws(Refusal) in try .setPath(i.0, i.1.map { ($0.fields.0, $0.fields.1, $0.fields.2) }, i.2) }
+    ) { reply, serial in
+      guard case .path(let handles) = reply else { return nil }
+      return (handles.map { $0?.path ?? .root }, serial)
+    }
+    object.implement(Rows.apply) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        let replies = try apply(input.0.map { ($0.fields.0, $0.fields.1) }, input.1, by: Client(call.sender.text))
+        return (replies.map(\.values), machine.serial.number)
+      }
+    }
+  }
+
+  private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64)? {
+    guard case .presentation(let handle, let changed) = reply else { return nil }
+    return (handle?.path ?? .root, changed, serial)
+  }
+
+  private static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64)? {
+    guard case .changed(let changed) = reply else { return nil }
+    return (changed, serial)
+  }
+
+  private static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64)? {
+    guard case .count(let count) = reply else { return nil }
+    return (UInt32(clamping: count), serial)
+  }
+
+  /// A method that is one request: read, carried out, answered with the serial after it (W2).
+  private func change<Input, Output>(
+    _ object: ImplementedInterface, _ method: Method<Input, Output>,
+    _ read: @escaping (Input) throws(Refusal) -> Request, answer shape: @escaping (Reply, UInt64) -> Output?
+  ) {
+    object.implement(method) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        let reply = try perform(try read(input), by: Client(call.sender.text))
+        guard let output = shape(reply, machine.serial.number) else {
+          preconditionFailure("\(method.name) is answered as the rules do")
+        }
+        return output
+      }
+    }
+  }
+
+  // MARK: What reads it
+
+  private func implementReading(_ object: ImplementedInterface) {
+    object.implement(Rows.get) { [unowned self] binding, call in
+      answer(call) { () throws(Refusal) in
+        let serial = machine.serial.number
+        guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
+        let entry = machine.entry(presentation, platform: platform(of: presentation.handle))
+        return (presentation.handle.path, entry, serial)
+      }
+    }
+    object.implement(Rows.getState) { [unowned self] _, call in
+      call.reply((machine.properties(platform: platform), machine.serial.number))
+    }
+    object.implement(Rows.members) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try machine.members(of: Container(kind: input.0, name: input.1)).map {
+          Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
+        }
+      }
+    }
+    object.implement(Rows.wait) { [unowned self] input, call in
+      wait(input.0, for: input.1, call)
+    }
+    object.implement(Rows.containerValue) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))
+      }
+    }
+    object.implement(Rows.history) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in try machine.history(most: input.0, filter: input.1) }
+    }
+    object.implement(Rows.destinations) { [unowned self] _, call in
+      call.reply(machine.destinations.map { Structure($0.name, $0.properties) })
+    }
+  }
+
+  // MARK: Presenters
+
+  private func implementPresenting(_ object: ImplementedInterface) {
+    object.implement(Rows.registerPresenter) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        let client = Client(call.sender.text)
+        try register(try Destination(name: input.0, path: input.1, options: input.2, client: client), by: client)
+      }
+    }
+    object.implement(Rows.unregisterPresenter) { [unowned self] name, call in
+      answer(call) { () throws(Refusal) in try unregister(name, by: Client(call.sender.text)) }
+    }
+    object.implement(Rows.closed) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        let changed = try closed(try Handle(input.0), result: input.1, by: Client(call.sender.text))
+        return (changed, machine.serial.number)
+      }
+    }
+    object.implement(Rows.act) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try act(try Handle(input.0), action: input.1, parameters: input.2, by: Client(call.sender.text))
+        return machine.serial.number
+      }
+    }
+  }
+
+  // MARK: The daemon itself
+
+  private func implementManagement(_ object: ImplementedInterface) {
+    object.implement(Rows.declareContainerValue) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in try declareContainerValue(input.0, standard: input.1) }
+    }
+    object.implement(Rows.reload) { [unowned self] _, call in
+      answer(call) { () throws(Refusal) in try reload() }
+    }
+    object.implement(Rows.quit) { [unowned self] _, call in
+      quit()
+      call.reply()
+    }
+  }
+
+  private func implementProperties(_ object: ImplementedInterface) {
+    object.implement(Rows.version, get: { _ in 1 })
+    object.implement(Rows.release, get: { _ in Release.version })
+    object.implement(Rows.serial, get: { [unowned self] _ in machine.serial.number })
+    object.implement(
+      Rows.limits,
+      get: { [unowned self] _ in
+        machine.limits.byName.merging(["request": UInt64(connection.limits.requestBytes)]) { $1 }
+      })
+  }
+}

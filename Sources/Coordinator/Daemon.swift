@@ -1,0 +1,115 @@
+// Why this file exists: the life of the daemon: it serves first, takes its name after, and leaves when it is told to.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoop
+import Glibc
+import Logging
+import Presentation
+import Processes
+
+/// The daemon, from its start to its end.
+public final class Daemon {
+  /// Why it could not start, in words for whoever started it.
+  public struct Failure: Error, CustomStringConvertible {
+    public let description: String
+  }
+
+  private let loop: EventLoop
+  private let connection: Connection
+  private let runtime: RuntimeDirectory
+  private let coordinator: Coordinator
+  private let log: Logger
+  private var status: Int32 = 0
+  private var signals: [SignalWatch] = []
+
+  /// Connects and gets everything ready.
+  /// - Parameters:
+  ///   - address: of the bus; nil is the session's.
+  ///   - stateDirectory: nil is `$XDG_RUNTIME_DIR/navd`.
+  /// - Throws: `Failure`, where there is no bus or a system call fails.
+  public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
+    self.log = log
+    signal(SIGPIPE, SIG_IGN)
+    let loop: EventLoop
+    do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(description: "\(error)") }
+    var limits = Connection.Limits()
+    limits.requestTooLarge = DBusError(
+      Refusal(.limitExceeded, "the request is larger than the limit “request”, \(limits.requestBytes) bytes"))
+    do throws(DBusError) {
+      connection =
+        if let address {
+          try Connection.open(address: address, loop: loop, limits: limits)
+        } else {
+          try Connection.session(loop: loop, limits: limits)
+        }
+    } catch {
+      throw Failure(
+        description: "no bus: \(error.message); start navd inside a session, or with --address or dbus-run-session")
+    }
+    self.loop = loop
+    do throws(SystemError) {
+      runtime = try RuntimeDirectory(stateDirectory)
+    } catch {
+      throw Failure(description: "no place for files: \(error); --state-directory names another")
+    }
+    coordinator = Coordinator(
+      loop: loop, connection: connection,
+      configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime,
+      limits: Limits(), log: log)
+  }
+
+  /// Serves until it is told to end.
+  /// - Returns: the status to exit with.
+  public func run() throws(Failure) -> Int32 {
+    do {
+      signals = [
+        try loop.onSignal([SIGTERM, SIGINT]) { [unowned self] _ in leave() },
+        try loop.onSignal([SIGHUP]) { [unowned self] _ in coordinator.loadConfiguration() },
+      ]
+    } catch {
+      throw Failure(description: "\(error)")
+    }
+    coordinator.onQuit = { [unowned self] in stop(0) }
+    connection.onDisconnected = { [unowned self] in
+      log.error("the bus is gone; what is shown stays")
+      coordinator.leave()
+      stop(1)
+    }
+    connection.onNameLost = { [unowned self] name in
+      log.error("another program took the name \(name)")
+      stop(1)
+    }
+    connection.onSignalsDropped = { [log] count in
+      log.warning("the bus does not read; signals were dropped", metadata: ["count": "\(count)"])
+    }
+    coordinator.loadConfiguration()
+    connection.requestName(CoordinatorNames.bus) { [unowned self] result in
+      switch result {
+      case .success:
+        log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
+      case .failure(let error):
+        log.critical("the name cannot be had: \(error.message)")
+        stop(1)
+      }
+    }
+    loop.run()
+    connection.close()
+    runtime.remove()
+    return status
+  }
+
+  /// Told to stop: nothing that is shown ends, nobody is left waiting (R5).
+  private func leave() {
+    log.notice("stopping; what is shown stays")
+    coordinator.leave()
+    stop(0)
+  }
+
+  private func stop(_ status: Int32) {
+    self.status = max(self.status, status)
+    // What this turn has made still goes out.
+    loop.soon { [loop] in loop.stop() }
+  }
+}

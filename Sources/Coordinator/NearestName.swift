@@ -1,0 +1,30 @@
+// Why this file exists: most unknown names are known ones, mistyped, and the message can say which.
+
+/// The candidate that `name` is most likely a mistyping of; nil where none is near.
+func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
+  // A third of a name mistyped is another name; and a name of thousands of letters is not worth the work.
+  let letters = Array(name.lowercased().unicodeScalars)
+  guard letters.count <= 64 else { return nil }
+  let most = max(1, letters.count / 3)
+  return
+    candidates
+    .map { (name: $0, distance: editDistance(letters, Array($0.lowercased().unicodeScalars))) }
+    .filter { $0.distance <= most }
+    .min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
+}
+
+/// How many letters have to be put in, taken out, changed or swapped with their neighbour (optimal string alignment).
+private func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+  var before: [Int] = []
+  var last = Array(0...b.count)
+  for i in a.indices {
+    var row = [i + 1]
+    for j in b.indices {
+      var distance = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { distance = min(distance, before[j - 1] + 1) }
+      row.append(distance)
+    }
+    (before, last) = (last, row)
+  }
+  return last[b.count]
+}

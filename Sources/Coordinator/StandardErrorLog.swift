@@ -1,0 +1,43 @@
+// Why this file exists: a line of the log is one write to standard error, with the priority in front where the journal
+// reads it.
+
+import Glibc
+import Logging
+
+/// Writes log lines to standard error; for the journal (`JOURNAL_STREAM`), with syslog's priorities in front (sd-daemon(3)).
+public struct StandardErrorLog: LogHandler {
+  public var logLevel = Logger.Level.notice
+  public var metadata: Logger.Metadata = [:]
+  private let isJournal = getenv("JOURNAL_STREAM") != nil
+
+  public init() {}
+
+  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  public func log(event: LogEvent) {
+    let all = metadata.merging(event.metadata ?? [:]) { $1 }
+    let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+    let start = isJournal ? "<\(event.level.priority)>" : "navd: \(event.level): "
+    // One line, whatever a message holds.
+    let text = "\(event.message)\(details)".split(separator: "\n", omittingEmptySubsequences: false).joined(
+      separator: "; ")
+    var line = start + text + "\n"
+    line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+  }
+}
+
+extension Logger.Level {
+  fileprivate var priority: Int {
+    switch self {
+    case .trace, .debug: 7
+    case .info: 6
+    case .notice: 5
+    case .warning: 4
+    case .error: 3
+    case .critical: 2
+    }
+  }
+}

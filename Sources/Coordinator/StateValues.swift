@@ -1,0 +1,144 @@
+// Why this file exists: the state and its parts as dictionaries, in the one shape that the bus, JSON and presenters share.
+
+import CoordinatorAPI
+import DBusValues
+import Presentation
+
+extension Item {
+  /// The item as signals and presenters are given it; what there is none of is left out.
+  func properties(parent: BindingID?) -> Properties {
+    var all: Properties = [:]
+    all["value"] = value.value
+    all["container-values"] = containerValues.value
+    if let style { all["style"] = .string(style) }
+    if let title { all["title"] = .string(title) }
+    if let destinationName { all["destination"] = .string(destinationName) }
+    if let membership {
+      all["group"] = .string(membership.group.text)
+      all["tag"] = .string(membership.tag)
+    }
+    if let place { all["stack"] = .string(place.stack.text) }
+    if let parent { all["from"] = .string(parent.text) }
+    return all
+  }
+}
+
+extension StateMachine {
+  /// The item of a presentation, with the binding that it is presented from.
+  func properties(of presentation: Presentation) -> Properties {
+    let parent = presentation.parent.flatMap { self.presentation($0)?.binding }
+    return presentation.item.properties(parent: parent)
+  }
+
+  /// A presentation as an entry of the state; `platform` is what its presenter knows, such as a process's number.
+  func entry(_ presentation: Presentation, platform: Properties) -> Properties {
+    var entry = properties(of: presentation)
+    entry["from"] = nil
+    entry["binding"] = .string(presentation.binding.text)
+    entry["id"] = .string(presentation.item.id)
+    entry["presentation"] = .uint64(presentation.handle.number)
+    entry["phase"] = .string(presentation.phase.word)
+    if let parent = presentation.parent { entry["parent"] = .uint64(parent.number) }
+    if let owner = presentation.item.owner { entry["owner"] = .string(owner.name) }
+    if let timeout = presentation.item.timeout { entry["timeout"] = .uint64(timeout) }
+    if presentation.item.priority != 0 { entry["priority"] = .int32(presentation.item.priority) }
+    return entry.merging(platform) { first, _ in first }
+  }
+
+  /// The whole state, as `GetState` answers it.
+  func properties(platform: (Handle) -> Properties) -> Properties {
+    let entries = allPresentations.map { entry($0, platform: platform($0.handle)) }
+    var groups: Properties = [:]
+    for name in groupNames {
+      var group: Properties = ["tags": tags(of: name).value, "queue": queuedTags(of: name).value]
+      if let selection = selection(of: name) { group["selection"] = .string(selection) }
+      groups[name.text] = group.value
+    }
+    var stacks: Properties = [:]
+    for name in stackNames {
+      let path = path(of: name).map { ["binding": .string($0.binding.text), "id": .string($0.id)] as Properties }
+      stacks[name.text] = path.value
+    }
+    return [
+      "serial": .uint64(serial.number), "presentations": entries.value, "groups": groups.value,
+      "stacks": stacks.value,
+    ]
+  }
+}
+
+extension StateMachine {
+  /// What is remembered of those that are gone, the latest first, without their results (D6).
+  func history(most: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
+    try Options.ofHistory.refuse(filter)
+    func fits(_ option: OptionKey<String>, _ text: String?) -> Bool { filter[option].map { $0 == text } ?? true }
+    let fitting = history.reversed().lazy.filter { ending in
+      fits(Options.binding, ending.binding.text) && fits(Options.destination, ending.destination)
+        && fits(Options.group, ending.group?.text) && fits(Options.stack, ending.stack?.text)
+        && fits(Options.reason, ending.reason.rawValue)
+    }
+    return fitting.prefix(most == 0 ? Int.max : Int(most)).map(\.properties)
+  }
+}
+
+extension Ending {
+  fileprivate var properties: Properties {
+    var all: Properties = [
+      "binding": .string(binding.text), "id": .string(id), "presentation": .uint64(handle.number),
+      "reason": .string(reason.rawValue), "serial": .uint64(serial.number),
+    ]
+    if let destination { all["destination"] = .string(destination) }
+    if let group { all["group"] = .string(group.text) }
+    if let stack { all["stack"] = .string(stack.text) }
+    if let presentedAt {
+      all["shown-for"] = .uint64((endedAt.nanoseconds - min(endedAt.nanoseconds, presentedAt.nanoseconds)) / 1_000_000)
+    }
+    return all
+  }
+}
+
+extension Destination {
+  /// What is known about it, as `Destinations` answers.
+  var properties: Properties {
+    var all: Properties = ["start-timeout": .uint64(startTimeout), "grace": .uint64(grace)]
+    switch presenter {
+    case .command(let arguments): all["command"] = arguments.map { String(decoding: $0, as: UTF8.self) }.value
+    case .unit(let unit): all["unit"] = .string(unit)
+    case .bus(let name, let path):
+      all["bus"] = .string(name)
+      all["path"] = .objectPath(path)
+    case .none: break
+    }
+    if let group { all["group"] = .string(group.text) }
+    if let style { all["style"] = .string(style) }
+    switch source {
+    case .file(let path): all["file"] = .string(path)
+    case .client(let client): all["client"] = .string(client.name)
+    case .request: break
+    }
+    return all
+  }
+
+  /// The registration that a client asks for (D1).
+  init(name: String, path: ObjectPath, options: Properties, client: Client) throws(Refusal) {
+    try Options.ofRegisterPresenter.refuse(options)
+    self.init(
+      name: name, presenter: .bus(name: client.name, path: path),
+      group: try BindingID(optional: options[Options.group]), style: options[Options.style],
+      startTimeout: options[Options.startTimeout] ?? Destination.standardStartTimeout,
+      grace: options[Options.grace] ?? Destination.standardGrace, source: .client(client))
+  }
+}
+
+extension Container {
+  /// - Throws: `Refusal`: `invalidArgument` for a kind that there is not, `invalidBinding`.
+  init(kind: String, name: String) throws(Refusal) {
+    switch kind {
+    case "group": self = .group(try BindingID(name))
+    case "stack": self = .stack(try BindingID(name))
+    case "parent": self = .parent(try BindingID(name))
+    case "all": self = .coordinator
+    default:
+      throw Refusal(.invalidArgument, "kind is “\(kind)”; group, stack, parent or all would do")
+    }
+  }
+}

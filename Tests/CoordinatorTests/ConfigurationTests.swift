@@ -1,0 +1,202 @@
+// Why this file exists: files are found where the contract says, and a mistake in one takes nothing away that was there.
+import Glibc
+import Presentation
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+/// What counts as `name:style`, and the faults, without the path of the root.
+private struct Loaded: Equatable {
+  var styles: [String]
+  var faults: [String]
+  init(_ styles: [String], _ faults: [String] = []) {
+    self.styles = styles
+    self.faults = faults
+  }
+}
+
+/// Base directories of the test's own, and what was read from them.
+private struct Bases {
+  let root: TemporaryDirectory
+  var configuration: Configuration
+
+  /// The base directories are `root/0`, `root/1`, ….
+  init(_ count: Int = 1) {
+    let root = TemporaryDirectory()
+    self.root = root
+    let bases = (0..<count).map { root.path(of: "\($0)") }
+    configuration = Configuration(baseDirectories: bases.map { Array($0.utf8) })
+    for base in bases { for part in ["", "/navd", "/navd/destinations"] { mkdir(base + part, 0o755) } }
+  }
+
+  func path(_ name: String, in base: Int = 0) -> String { root.path(of: "\(base)/navd/destinations/\(name)") }
+
+  func write(_ text: String, to name: String, in base: Int = 0) throws {
+    let file = try #require(fopen(path(name, in: base), "w"))
+    fputs(text, file)
+    fclose(file)
+  }
+
+  mutating func reload() -> Loaded {
+    let (destinations, faults) = configuration.reload()
+    let prefix = root.path.utf8.count + 1
+    return Loaded(
+      destinations.map { "\($0.name):\($0.style ?? "")" },
+      faults.map { String(decoding: $0.description.utf8.dropFirst(prefix), as: UTF8.self) }
+    )
+  }
+}
+
+@Test func configuration_sameNameInTwoDirectories_firstFoundWins() throws {
+  var bases = Bases(3)
+  try bases.write("style = 'late'", to: "a.toml", in: 2)
+  try bases.write("style = 'early'", to: "a.toml", in: 1)
+  try bases.write("style = 'only'", to: "b.toml", in: 2)
+  #expect(bases.reload() == Loaded(["a:early", "b:only"]))
+  unlink(bases.path("a.toml", in: 1))
+  #expect(bases.reload() == Loaded(["a:late", "b:only"]))
+}
+
+@Test func configuration_mistake_keepsWhatWasLoadedBefore() throws {
+  var bases = Bases(2)
+  try bases.write("style = 'one'", to: "a.toml")
+  #expect(bases.reload() == Loaded(["a:one"]))
+  try bases.write("style = 'two'\nstile = 3", to: "a.toml")
+  let fault = "0/navd/destinations/a.toml:2:1: “stile” is no key of a destination; did you mean “style”?"
+  for _ in 0..<2 { #expect(bases.reload() == Loaded(["a:one"], [fault])) }
+  try bases.write("style = 'three'", to: "a.toml")
+  #expect(bases.reload() == Loaded(["a:three"]))
+}
+
+@Test func configuration_mistakeInTheFirstFile_isNotPaperedOverByTheNext() throws {
+  var bases = Bases(2)
+  try bases.write("= 1", to: "a.toml", in: 0)
+  try bases.write("style = 'vendor'", to: "a.toml", in: 1)
+  let loaded = bases.reload()
+  #expect(loaded.styles.isEmpty)
+  #expect(loaded.faults.count == 1)
+}
+
+@Test func configuration_fileGone_takesItsDestinationWithIt() throws {
+  var bases = Bases()
+  try bases.write("", to: "a.toml")
+  #expect(bases.reload().styles == ["a:"])
+  unlink(bases.path("a.toml"))
+  #expect(bases.reload() == Loaded([]))
+}
+
+@Test func configuration_directoriesThatAreNotThere_areNoMistake() {
+  var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
+  let (destinations, faults) = configuration.reload()
+  #expect(destinations.isEmpty)
+  #expect(faults.isEmpty)
+}
+
+@Test func configuration_whatIsNoDestinationFile_isPassedOver() throws {
+  var bases = Bases()
+  for name in [".toml", ".hidden.toml", "a.toml~", "a.txt", "toml", "a.TOML"] { try bases.write("x = 1", to: name) }
+  mkdir(bases.path("directory"), 0o755)
+  #expect(bases.reload() == Loaded([]))
+}
+
+@Test func configuration_strangeFiles_areToldAndBlockNothing() throws {
+  var bases = Bases()
+  try bases.write("", to: "good.toml")
+  mkdir(bases.path("directory.toml"), 0o755)
+  mkfifo(bases.path("fifo.toml"), 0o644)
+  symlink("/nowhere", bases.path("dangling.toml"))
+  symlink("loop.toml", bases.path("loop.toml"))
+  symlink("good.toml", bases.path("link.toml"))
+  try bases.write(String(repeating: "#", count: Configuration.largestFile), to: "largest.toml")
+  try bases.write(String(repeating: "#", count: Configuration.largestFile + 1), to: "huge.toml")
+  symlink("/dev/zero", bases.path("device.toml"))
+  let loaded = bases.reload()
+  #expect(loaded.styles == ["good:", "largest:", "link:"])
+  #expect(
+    loaded.faults == [
+      "0/navd/destinations/dangling.toml: is a link that leads to no file; a file there, or no link, would do",
+      "0/navd/destinations/device.toml: is a device; a regular file would do",
+      "0/navd/destinations/directory.toml: is a directory; a regular file would do",
+      "0/navd/destinations/fifo.toml: is a FIFO; a regular file would do",
+      "0/navd/destinations/huge.toml: is larger than 1048576 bytes; a shorter one would do",
+      "0/navd/destinations/loop.toml: cannot be read: Too many levels of symbolic links",
+    ])
+}
+
+@Test func configuration_nameThatIsNoUTF8_isToldOnOneLine() throws {
+  var bases = Bases()
+  let path = Array(bases.path("a\n").utf8) + [0xff] + Array(".toml\0".utf8)
+  let file = path.withUnsafeBytes { creat($0.assumingMemoryBound(to: CChar.self).baseAddress!, 0o644) }
+  #expect(file >= 0)
+  close(file)
+  let loaded = bases.reload()
+  path.withUnsafeBytes { _ = unlink($0.assumingMemoryBound(to: CChar.self).baseAddress!) }
+  #expect(loaded.styles.isEmpty)
+  #expect(
+    loaded.faults == [
+      "0/navd/destinations/a\\x0a\\xff.toml: has a name that is no UTF-8, so nobody can ask for it; rename it"
+    ])
+}
+
+@Test(.enabled(if: geteuid() != 0, "root may read everything"))
+func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
+  var bases = Bases(2)
+  try bases.write("style = 'mine'", to: "a.toml", in: 0)
+  try bases.write("style = 'late'", to: "a.toml", in: 1)
+  #expect(bases.reload().styles == ["a:mine"])
+  chmod(bases.path("a.toml"), 0)
+  #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations/a.toml: cannot be read: Permission denied"]))
+  chmod(bases.path(""), 0)
+  #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations: cannot be read: Permission denied"]))
+  chmod(bases.path(""), 0o755)
+}
+
+@Test func configuration_directoryThatIsAFile_keepsWhatWasLoadedFromIt() throws {
+  var bases = Bases(2)
+  try bases.write("style = 'mine'", to: "a.toml", in: 0)
+  try bases.write("style = 'late'", to: "a.toml", in: 1)
+  #expect(bases.reload().styles == ["a:mine"])
+  rename(bases.path(""), bases.root.path(of: "aside"))
+  let file = try #require(fopen(bases.root.path(of: "0/navd/destinations"), "w"))
+  fclose(file)
+  #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations: cannot be read: Not a directory"]))
+}
+
+@Test func configuration_baseDirectories_followTheirSpecification() {
+  func directories(_ environment: [String: String]) -> [String] {
+    Configuration.baseDirectories { environment[$0].map { Array($0.utf8) } }.map { String(decoding: $0, as: UTF8.self) }
+  }
+  #expect(directories(["HOME": "/h"]) == ["/h/.config", "/etc/xdg", "/usr/local/share", "/usr/share"])
+  #expect(
+    directories([
+      "HOME": "/h", "XDG_CONFIG_HOME": "/c:d", "XDG_CONFIG_DIRS": "/e::relative:/f", "XDG_DATA_DIRS": "",
+    ]) == ["/c:d", "/e", "/f", "/usr/local/share", "/usr/share"])
+  #expect(
+    directories(["XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"]) == ["/e", "/d"])
+}
+
+@Test func configuration_onlyOneDirectory_isThatOfDestinationsWhereverItStands() throws {
+  var bases = Bases()
+  try bases.write("style = 's'", to: "a.toml")
+  for path in ["0", "0/navd", "0/navd/destinations"] {
+    bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
+    #expect(bases.reload() == Loaded(["a:s"]))
+  }
+  bases.configuration = Configuration(only: Array(bases.root.path(of: "nowhere").utf8))
+  #expect(bases.reload() == Loaded([], ["nowhere: cannot be read: No such file or directory"]))
+}
+
+@Test func configurationReport_ofADirectory_isTextOrOneLineOfJSON() throws {
+  let bases = Bases()
+  let path = bases.root.path(of: "0")
+  try bases.write("", to: "a.toml")
+  #expect(ConfigurationReport(of: path).isFaultless)
+  #expect(ConfigurationReport(of: path).text == "1 destinations, no mistake")
+  try bases.write("b = 1", to: "b.toml")
+  let report = ConfigurationReport(of: path)
+  #expect(!report.isFaultless)
+  #expect(report.text.hasPrefix("\(bases.path("b.toml")):1:1: “b” is no key of a destination; "))
+  #expect(report.json.hasPrefix(#"{"destinations":["a"],"faults":[{"column":1,"file":"#))
+  #expect(!report.json.contains("\n"))
+}
