@@ -13,6 +13,7 @@ let package = Package(
   name: "navd",
   products: [
     .executable(name: "navd", targets: ["navd"]),
+    .executable(name: "navctl", targets: ["navctl"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -54,6 +55,12 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
+    .executableTarget(
+      name: "navctl",
+      dependencies: [
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
@@ -73,6 +80,10 @@ let package = Package(
     .testTarget(
       name: "CoordinatorTests",
       dependencies: ["Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "Presentation", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "navctlTests",
+      dependencies: ["navctl", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport"],
       swiftSettings: strict),
   ]
 )

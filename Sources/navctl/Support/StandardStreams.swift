@@ -1,0 +1,53 @@
+// Why this file exists: what navctl writes is written at once and whole, or navctl says why not.
+import CoordinatorAPI
+import Glibc
+
+/// Standard output, for everything but `watch`.
+enum StandardOutput {
+  /// Whether people read it, not a program.
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+  /// How tables are written here.
+  static var style: Table.Style {
+    guard isTerminal else { return .plain }
+    let term = getenv("TERM").map { String(cString: $0) }
+    let noColour = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+    return .aligned(colour: !noColour && term != nil && term != "dumb")
+  }
+
+  static func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Ends navctl where nothing can be written; a closed pipe does that by SIGPIPE.
+  static func write(_ bytes: [UInt8]) {
+    guard let error = writeAll(STDOUT_FILENO, bytes) else { return }
+    StandardError.write("navctl: standard output: \(String(cString: strerror(error)))")
+    exit(CommandStatus.failed.rawValue)
+  }
+}
+
+/// Standard error.
+enum StandardError {
+  /// One line; whether it can be written is nobody's concern.
+  static func write(_ line: String) {
+    guard !line.isEmpty else { return }
+    _ = writeAll(STDERR_FILENO, Array((line.hasSuffix("\n") ? line : line + "\n").utf8))
+  }
+}
+
+/// - Returns: the error, nil where all was written.
+private func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Int32? {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count > 0 {
+      rest = rest.dropFirst(count)
+    } else if errno == EAGAIN {
+      // Somebody else made the descriptor non-blocking.
+      var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      Glibc.poll(&poll, 1, -1)
+    } else if errno != EINTR {
+      return errno
+    }
+  }
+  return nil
+}

@@ -1,0 +1,93 @@
+// Why this file exists: `apply`, many requests as one transaction.
+import ArgumentParser
+import CoordinatorAPI
+import DBusValues
+import Glibc
+
+struct Apply: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "apply", "Carry out a list of requests: all of them, or none.",
+    """
+    The file is a JSON list of requests, each a list of the method's name and its arguments as the D-Bus interface \
+    has them: [["Present","fact","1",{"destination":"sleeper"}],["Dismiss","note",{}]]
+    """)
+
+  @OptionGroup var global: GlobalOptions
+  @Argument(help: "“-” is standard input.") var file: String
+  @OptionGroup var change: ChangeOptions
+
+  func run() throws {
+    let what = "apply \(file)"
+    let bytes = try Self.read(file, what)
+    let requests: [Structure<String, [Value]>]
+    do throws(Mistake) { requests = try Self.requests(bytes) } catch {
+      throw Failure(what, "\(error.position): \(error.why)", status: .usage)
+    }
+    let daemon = try Daemon(global, what)
+    var options: Properties = [:]
+    change.write(to: &options)
+    let declared = try daemon.declaring(requests)
+    let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, options))
+    let list = zip(requests, replies).map { request, reply in
+      JSON.array([.string(request.fields.0)] + reply.map { JSON($0) })
+    }
+    guard global.json || global.verbose else { return }
+    global.write(
+      json: ["replies": .array(list), "serial": JSON(serial)], plain: list.map { $0.text + "\n" }.joined())
+  }
+
+  typealias Mistake = JSON.Mistake
+
+  /// - Throws: `Mistake` with the place of what is wrong, be it JSON or not.
+  static func requests(_ bytes: [UInt8]) throws(Mistake) -> [Structure<String, [Value]>] {
+    let json = try JSON.parse(bytes)
+    do throws(JSON.Mismatch) {
+      guard let list = json.array else { throw JSON.Mismatch(why: "expected a list of requests, found \(json.kind)") }
+      var requests: [Structure<String, [Value]>] = []
+      for (index, request) in list.enumerated() {
+        do throws(JSON.Mismatch) { requests.append(try Self.request(request)) } catch {
+          throw JSON.Mismatch(path: [.element(index)] + error.path, why: "request \(index): \(error.why)")
+        }
+      }
+      return requests
+    } catch {
+      throw Mistake(position: JSON.position(of: error.path, in: bytes), why: error.why)
+    }
+  }
+
+  private static func request(_ json: JSON) throws(JSON.Mismatch) -> Structure<String, [Value]> {
+    guard let list = json.array, let name = list.first?.string else {
+      throw JSON.Mismatch(why: "expected a list of a method's name and its arguments, found \(json.kind)")
+    }
+    let method: ChangingMethod
+    do throws(CoordinatorError) { method = try ChangingMethod(named: name) } catch {
+      throw JSON.Mismatch(path: [.element(0)], why: error.message)
+    }
+    do throws(JSON.Mismatch) {
+      return Structure(name, try method.arguments(Array(list.dropFirst())))
+    } catch {
+      // The name stands before the arguments.
+      guard case .element(let index)? = error.path.first else { throw error }
+      throw JSON.Mismatch(path: [.element(index + 1)] + error.path.dropFirst(), why: error.why)
+    }
+  }
+
+  private static func read(_ file: String, _ what: String) throws(Failure) -> [UInt8] {
+    let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failure(what, String(cString: strerror(errno))) }
+    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count == 0 { return bytes }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw Failure(what, String(cString: strerror(errno)))
+      }
+      bytes.append(contentsOf: buffer[..<count])
+      // More than a message on the bus can hold.
+      guard bytes.count <= 128 << 20 else { throw Failure(what, "longer than 128 MiB", status: .refused) }
+    }
+  }
+}

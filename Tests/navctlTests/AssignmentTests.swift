@@ -1,0 +1,46 @@
+// Why this file exists: `K=V` and `K:=JSON` are typed by hand, so every mistake in them has to be told.
+import ArgumentParser
+import CoordinatorAPI
+import DBusValues
+import Testing
+
+@testable import navctl
+
+@Test(
+  arguments: [
+    ("a=b", "a", Value.string("b")), ("a=", "a", .string("")), ("a=b=c", "a", .string("b=c")),
+    ("a=1", "a", .string("1")), ("a:=1", "a", .int64(1)), ("a:=1.5", "a", .double(1.5)),
+    ("a:=\"x=y\"", "a", .string("x=y")),
+    ("a:=[true]", "a", .array(element: .variant, [.variant(.boolean(true))])), ("a=:=1", "a", .string(":=1")),
+  ] as [(String, String, Value)])
+func assignment_word_isKeyAndValue(word: String, key: String, value: Value) throws {
+  let assignment = try Assignment(word)
+  #expect(assignment.key == key)
+  #expect(try assignment.value() == value)
+  #expect(try assignment.value().type == value.type)
+}
+
+@Test(arguments: ["a", "", "=b", ":=1", "a:=", "a:=x", "a:={"])
+func assignment_wordThatIsNone_isRefused(word: String) {
+  #expect(throws: ValidationError.self) { try Assignment(word) }
+}
+
+@Test func assignment_mistakeInJSON_hasItsPlace() throws {
+  let error = try #require(throws: ValidationError.self) { try Assignment("a:=[1,]") }
+  #expect(error.message == "the value of “a” is not JSON: line 1, column 4: expected a value, found \"]\"")
+}
+
+@Test func assignments_keyGivenTwice_isRefused() throws {
+  let failure = try #require(throws: Failure.self) {
+    try [Assignment("a=1"), Assignment("a:=2")].properties("present fact")
+  }
+  #expect(failure.line == "navctl: present fact: “a” is given twice")
+  #expect(failure.status == .usage)
+}
+
+@Test func assignment_ofADeclaredType_isTextOrJSON() throws {
+  #expect(try Assignment("k=7").value(as: .uint32).type == .uint32)
+  #expect(try Assignment("k:=7").value(as: .uint32).type == .uint32)
+  #expect(try Assignment("k=7").value(as: .string) == .string("7"))
+  #expect(throws: JSON.Mismatch.self) { try Assignment("k:=7").value(as: .string) }
+}

@@ -1,0 +1,102 @@
+// Why this file exists: half-specified input is refused with usage, and never guessed at.
+import ArgumentParser
+import CoordinatorAPI
+import DBusValues
+import Testing
+
+@testable import navctl
+
+private func accepts(_ line: String) -> Bool {
+  (try? Navctl.parseAsRoot(line.split(separator: " ").map(String.init))) != nil
+}
+
+@Test(arguments: [
+  "present fact", "present fact 1 --to sleeper --value a=1 --value b:=2 --timeout 3s --no-animation",
+  "present fact --wait --propagate -- sleep 1", "present fact --if-busy queue --priority -1 --expected-id 3",
+  "--json present fact", "present fact --json -q -v -w 3", "toggle fact", "toggle fact 1 --group g",
+  "dismiss a b c", "dismiss --group g", "dismiss --all --expected-serial 4", "update fact a=1",
+  "update fact --remove a",
+  "select g t", "deselect g", "deselect g t", "toggle-selection g t", "selection g", "push s b 1", "pop s", "pop s 3",
+  "pop-to s", "pop-to s b", "set-path s", "set-path s a=1 b", "path s", "list", "list --group g", "show fact",
+  "is-presented fact", "is-presented fact 1", "members --group g", "members --all", "wait fact",
+  "wait --presentation 17 --for presented", "watch", "watch --events --group g", "watch --waybar --binding b",
+  "watch --format {id}", "history -n 3", "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1",
+  "closed 17", "apply -", "destinations", "reload", "check-config", "check-config dir", "introspect",
+  "introspect --xml org.navd.Presenter1", "quit", "is-presented fact --address unix:path=/x",
+])
+func commandLine_ofTheContract_isUnderstood(line: String) {
+  #expect(accepts(line))
+}
+
+@Test(arguments: [
+  "present", "present fact 1 2", "present fact --value a", "present fact --timeout 3", "present fact --propagate",
+  "present fact --if-busy maybe", "present fact --priority x", "toggle", "dismiss", "dismiss a --all",
+  "dismiss --group g --root r", "dismiss a b --expected-id 1", "dismiss --all --expected-presentation 1", "update fact",
+  "select g", "selection", "push s", "pop", "pop s -1", "pop s x", "show", "is-presented", "members",
+  "members --all --group g", "wait", "wait fact --presentation 3", "wait fact --for dismissing",
+  "watch --waybar --events", "watch --waybar --format {id}", "watch --format {", "history -n x", "value declare k",
+  "value declare k qq 1", "value declare k q x", "value get b", "act 17", "act seventeen press", "closed", "apply",
+  "introspect --xml", "list --expected-serial 3", "present fact --nonsense", "nonsense", "list -w soon",
+  "present fact -H host",
+])
+func commandLine_halfSpecified_isRefused(line: String) {
+  #expect(!accepts(line))
+}
+
+@Test func verbs_list_hasTheNamesOfTheirConfigurations() {
+  for (name, type) in Verbs.groups.flatMap(\.verbs) { #expect(type().configuration.commandName == name) }
+}
+
+@Test func options_ofAnItem_becomeTheOptionsOfTheBus() throws {
+  let place = try PlaceOptions.parse(["--group", "g", "--tag", "t"])
+  let slot = try SlotOptions.parse(["--no-animation", "--expected-serial", "4", "--expected-presentation", "17"])
+  var options: Properties = [:]
+  place.write(to: &options)
+  slot.write(to: &options)
+  try Options.ofPresent.check(options)
+  #expect(options[Options.group] == "g")
+  #expect(options[Options.animated] == false)
+  #expect(options[Options.expectedSerial] == 4)
+  #expect(options[Options.expectedPresentation] == CoordinatorNames.presentation(17))
+  #expect(options[Options.stack] == nil)
+}
+
+@Test func within_isSecondsUnlessSaidOtherwise() throws {
+  #expect(try GlobalOptions.parse(["-w", "2.5"]).within == 2500)
+  #expect(try GlobalOptions.parse(["--within", "300ms"]).within == 300)
+}
+
+@Test(arguments: [("a", "a", ""), ("a=1", "a", "1"), ("a=", "a", ""), ("=1", "", "1"), ("a=b=c", "a", "b=c")])
+func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
+  let (first, second, options) = SetPath.element(word).fields
+  #expect(first == binding && second == id && options.isEmpty)
+}
+
+// MARK: apply
+
+@Test func apply_requests_areOfTheirDeclaredTypes() throws {
+  let text = #"[["Present","fact","1",{"destination":"sleeper","timeout":5}],["Pop","main",2,{}]]"#
+  let requests = try Apply.requests(Array(text.utf8))
+  #expect(requests.map(\.fields.0) == ["Present", "Pop"])
+  #expect(requests[1].fields.1[1].type == .uint32)
+  #expect(Properties(value: requests[0].fields.1[2])?[Options.timeout] == 5)
+  #expect(try Apply.requests(Array("[]".utf8)).isEmpty)
+}
+
+@Test(
+  arguments: [
+    ("{}", 1, 1, "expected a list of requests"), ("[1]", 1, 2, "request 0: expected a list of a method's name"),
+    ("[\n []]", 2, 2, "request 0: expected a list of a method's name"),
+    ("[[\"Wait\"]]", 1, 3, "request 0: \"Wait\" is no changing method"),
+    ("[[\"Dismiss\",\"a\",{}],\n [\"Dismiss\",\"a\"]]", 2, 2, "request 1: Dismiss takes 2 arguments"),
+    ("[[\"Dismiss\",1,{}]]", 1, 13, "request 0: expected a string (s)"),
+    ("[[\"Present\",\"a\",\"\",\n {\"timeout\": \"3\"}]]", 2, 14, "request 0: expected an integer (t)"),
+    ("[[\"Present\",\"a\",\"\",{\"x\":null}]]", 1, 25, "request 0: unknown option \"x\""),
+    ("[[\"Present\",\"a\",\"\",{\"value\":{\"x\":null}}]]", 1, 34, "request 0: null has no place"),
+    ("[", 1, 2, "expected a value"),
+  ] as [(String, Int, Int, String)])
+func apply_mistake_isToldWithItsPlace(text: String, line: Int, column: Int, why: String) throws {
+  let mistake = try #require(throws: JSON.Mistake.self) { try Apply.requests(Array(text.utf8)) }
+  #expect(mistake.position == TextPosition(line: line, column: column))
+  #expect(mistake.why.hasPrefix(why), "\(mistake)")
+}

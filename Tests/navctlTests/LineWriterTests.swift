@@ -1,0 +1,91 @@
+// Why this file exists: a stopped reader may neither block navctl nor be lost sight of.
+import EventLoop
+import Glibc
+import Testing
+
+@testable import navctl
+
+/// Turns the loop until something holds.
+private func turn(_ loop: EventLoop, until condition: () -> Bool) -> Bool {
+  let deadline = loop.now + .seconds(20)
+  while !condition() {
+    guard loop.now < deadline else { return false }
+    _ = loop.turn(wait: .milliseconds(100))
+  }
+  return true
+}
+
+private func pipe() throws -> (read: Int32, write: Int32) {
+  var ends: [Int32] = [0, 0]
+  try #require(Glibc.pipe(&ends) == 0)
+  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  return (ends[0], ends[1])
+}
+
+@Test func lineWriter_slowReader_blocksNobodyAndGetsAll() throws {
+  let (reader, descriptor) = try pipe()
+  defer { close(reader); close(descriptor) }
+  let loop = try EventLoop()
+  let writer = LineWriter(descriptor, loop)
+  var isDrained = false
+  writer.onDrained = { isDrained = true }
+  let line = String(repeating: "x", count: 1 << 20)
+  writer.write(line)
+  // A pipe takes 64 KiB; the rest stays, and the loop goes on.
+  #expect(turn(loop) { writer.pendingCount <= (1 << 20) - 60_000 })
+  #expect(!isDrained)
+  var got: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 1 << 16)
+  while got.count < line.utf8.count + 1 {
+    _ = loop.turn(wait: .zero)
+    let count = read(reader, &buffer, buffer.count)
+    try #require(count > 0)
+    got.append(contentsOf: buffer[..<count])
+  }
+  #expect(got == Array((line + "\n").utf8))
+  #expect(turn(loop) { isDrained })
+  #expect(writer.pendingCount == 0)
+}
+
+@Test func lineWriter_readerGoesWhileNothingIsWritten_isTold() throws {
+  let (reader, descriptor) = try pipe()
+  defer { close(descriptor) }
+  let loop = try EventLoop()
+  let writer = LineWriter(descriptor, loop)
+  var end: Int32?
+  writer.onEnd = {
+    end = $0
+    loop.stop()
+  }
+  close(reader)
+  #expect(turn(loop) { end != nil })
+  #expect(end == EPIPE)
+}
+
+@Test func lineWriter_file_isWrittenAtOnce() throws {
+  let file = try #require(tmpfile())
+  defer { fclose(file) }
+  let descriptor = fileno(file)
+  let writer = LineWriter(descriptor, try EventLoop())
+  var isDrained = false
+  writer.onDrained = { isDrained = true }
+  writer.write("a")
+  writer.write("b")
+  #expect(isDrained)
+  var buffer = [UInt8](repeating: 0, count: 16)
+  #expect(pread(descriptor, &buffer, 16, 0) == 4)
+  #expect(buffer.prefix(4) == [97, 10, 98, 10])
+}
+
+@Test func lineWriter_fullDisk_isTold() throws {
+  let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+  try #require(descriptor >= 0)
+  defer { close(descriptor) }
+  let loop = try EventLoop()
+  let writer = LineWriter(descriptor, loop)
+  var end: Int32?
+  writer.onEnd = { end = $0 }
+  writer.write("a")
+  #expect(turn(loop) { end != nil })
+  #expect(end == ENOSPC)
+}

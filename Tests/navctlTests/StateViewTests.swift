@@ -1,0 +1,93 @@
+// Why this file exists: what `list`, `watch` and waybar show is chosen from the whole state here.
+import CoordinatorAPI
+import DBusValues
+import Testing
+
+@testable import navctl
+
+private func presentation(
+  _ binding: String, _ number: Int, _ phase: String = "presented", group: String? = nil, stack: String? = nil
+) -> JSON {
+  var members: [String: JSON] = ["binding": .string(binding), "presentation": JSON(number), "phase": .string(phase)]
+  members["group"] = group.map(JSON.string)
+  members["tag"] = group.map { _ in .string(binding) }
+  members["stack"] = stack.map(JSON.string)
+  return .object(members)
+}
+
+private func state(_ presentations: [JSON], selection: String? = nil) -> StateView {
+  var group: [String: JSON] = ["tags": ["wifi", "volume"], "queue": []]
+  group["selection"] = selection.map(JSON.string)
+  return StateView([
+    "serial": 7, "presentations": .array(presentations), "groups": ["panels": .object(group), "other": [:]],
+    "stacks": ["main": [["binding": "settings", "id": "1"]], "else": []],
+  ])
+}
+
+@Test func filter_byGroup_keepsItsMembersAndItself() {
+  let whole = state([presentation("wifi", 1, group: "panels"), presentation("fact", 2)])
+  let filtered = StateFilter(group: "panels").apply(whole)
+  #expect(filtered.presentations.map { $0["binding"]?.string } == ["wifi"])
+  #expect(filtered.json["groups"]?.object?.keys.sorted() == ["panels"])
+  #expect(filtered.json["stacks"] == [:])
+  #expect(filtered.json["serial"] == 7)
+}
+
+@Test func filter_byBinding_keepsWhatItStandsIn() {
+  let whole = state([presentation("settings", 1, group: "other", stack: "main"), presentation("fact", 2)])
+  let filtered = StateFilter(binding: "settings").apply(whole)
+  #expect(filtered.presentations.count == 1)
+  #expect(filtered.json["groups"]?.object?.keys.sorted() == ["other"])
+  #expect(filtered.json["stacks"]?.object?.keys.sorted() == ["main"])
+}
+
+@Test func filter_ofNothing_keepsAll() {
+  let whole = state([presentation("fact", 2)])
+  #expect(StateFilter().apply(whole).json == whole.json)
+}
+
+@Test func shown_inAGroup_isTheSelectedOneNotWhatIsQueuedOrGoing() {
+  let filter = StateFilter(group: "panels")
+  func shown(_ presentations: [JSON], _ selection: String?) -> UInt64? {
+    filter.shown(state(presentations, selection: selection))?["presentation"]?.unsigned
+  }
+  let going = presentation("volume", 1, "dismissing", group: "panels")
+  let coming = presentation("wifi", 2, "waiting", group: "panels")
+  #expect(shown([going, coming], "wifi") == 2)
+  #expect(shown([presentation("volume", 1, group: "panels"), coming], "volume") == 1)
+  #expect(shown([going], nil) == 1)
+  #expect(shown([coming], nil) == nil)
+  #expect(shown([], "wifi") == nil)
+}
+
+@Test func shown_withoutAGroup_isTheLastThatShouldBe() {
+  func shown(_ presentations: [JSON], _ filter: StateFilter = StateFilter()) -> UInt64? {
+    filter.shown(state(presentations))?["presentation"]?.unsigned
+  }
+  let a = presentation("a", 1), b = presentation("b", 2)
+  #expect(shown([a, b]) == 2)
+  #expect(shown([a, presentation("b", 2, "dismissing")]) == 1)
+  #expect(shown([a, presentation("b", 2, "waiting")]) == 1)
+  #expect(shown([presentation("b", 2, "waiting")]) == 2)
+  #expect(shown([presentation("b", 2, "dismissing"), presentation("b", 3, "waiting")], .init(binding: "b")) == 3)
+  #expect(shown([]) == nil)
+}
+
+@Test func state_questions_areAnsweredFromTheJSON() {
+  let view = state([], selection: "wifi")
+  #expect(view.selection(of: "panels") == "wifi")
+  #expect(view.selection(of: "nothing") == nil)
+  #expect(view.path(of: "main") == [["binding": "settings", "id": "1"]])
+  #expect(view.path(of: "nothing") == [])
+  #expect(StateView([:], serial: 3).json == ["serial": 3])
+}
+
+@Test func list_table_hasAColumnForEachThing() {
+  let table = List.table(state([presentation("wifi", 1, group: "panels")]))
+  #expect(table.text(.plain) == "1\twifi\t\tpresented\t\tpanels\twifi\t\t\n")
+}
+
+@Test func show_table_beginsWithWhatIdentifies() {
+  let table = Show.table(["value": ["a": 1], "phase": "presented", "id": "1", "binding": "b", "serial": 3])
+  #expect(table.text(.plain) == "binding\tb\nid\t1\nphase\tpresented\nvalue\t{\"a\":1}\n")
+}
