@@ -14,6 +14,7 @@ let package = Package(
   products: [
     .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
+    .executable(name: "navbench", targets: ["navbench"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -59,6 +60,12 @@ let package = Package(
       name: "navctl",
       dependencies: [
         "CoordinatorAPI", "DBus", "DBusValues", "EventLoop",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "navbench",
+      dependencies: [
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 

@@ -1,0 +1,65 @@
+// Why this file exists: speed is told as ratios to peers that were measured in the same run, since these machines have
+// moods.
+
+import ArgumentParser
+import CoordinatorAPI
+import DBus
+import EventLoop
+import Glibc
+
+@main
+struct NavbenchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "navbench",
+    abstract: "Measures navd and navctl against their peers, on the session bus.",
+    discussion: """
+      It starts a navd of its own and dbus-test-tool's echo on the bus that it finds, so run it on a private one:
+      dbus-run-session -- navbench. Rounds of all subjects alternate; a ratio is taken within a round, and the median of
+      the rounds' ratios is told, with the least and the greatest.
+      """)
+
+  @Option(help: "How many rounds.")
+  var rounds = 9
+
+  @Option(help: "How many calls a round and subject.")
+  var calls = 1000
+
+  @Option(help: "How many processes a round and subject.")
+  var processes = 20
+
+  @Option(help: "Where the programs are that are measured; else beside navbench.")
+  var programs: String?
+
+  @Flag(help: "One JSON value instead of a table.")
+  var json = false
+
+  @Flag(help: "Only the rules, without a bus.")
+  var core = false
+
+  mutating func validate() throws {
+    guard rounds > 0, calls > 0, processes > 0 else {
+      throw ValidationError("--rounds, --calls and --processes have to be greater than 0")
+    }
+  }
+
+  mutating func run() throws {
+    var report = Report()
+    CoreBenchmark().run(into: &report)
+    if !core {
+      let peers = try Peers(programs: programs ?? Self.ownDirectory)
+      defer { peers.stop() }
+      try BusBenchmark(peers, rounds: rounds, calls: calls).run(into: &report)
+      try ProcessBenchmark(peers, rounds: rounds, processes: processes).run(into: &report)
+    }
+    print(json ? report.json.text : report.table)
+  }
+
+  private static var ownDirectory: String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let length = buffer.withUnsafeMutableBytes { bytes in
+      readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    let path = String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
+    return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+  }
+}
