@@ -92,5 +92,9 @@ let package = Package(
       name: "navctlTests",
       dependencies: ["navctl", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl"],
+      swiftSettings: strict),
   ]
 )

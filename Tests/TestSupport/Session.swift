@@ -1,0 +1,385 @@
+// Why this file exists: an end-to-end test needs a whole desktop session of its own: a bus, directories, a daemon, and
+// programs that talk to it; of which nothing is left when the test is over.
+public import CoordinatorAPI
+public import DBus
+public import DBusValues
+public import EventLoop
+import Glibc
+
+/// A session with a real navd in it.
+///
+/// Whatever is started in it, navd's commands too, has `NAVD_TEST_SESSION` in its environment, and is found by it and
+/// ended with the session.
+public final class Session {
+  public struct Failure: Error, CustomStringConvertible {
+    public let description: String
+  }
+
+  /// How long anything may take: only a failure takes as long.
+  public static let limit = Duration.seconds(30)
+
+  public let bus: PrivateBus
+  public let loop: EventLoop
+  /// For the calls of the test itself.
+  public let client: Connection
+  /// The daemon, while it was told to run.
+  public private(set) var navd: Program?
+  /// What the session's programs have in their environment.
+  public var environment: [String: String]
+
+  private let home = TemporaryDirectory()
+  private var journal: Journal?
+  private var watchers: [Watcher] = []
+
+  /// - Parameters:
+  ///   - destinations: the text of each destination file, by its name without `.toml`.
+  ///   - starting: whether navd is started, and waited for.
+  ///   - activatable: whether the bus starts navd for who calls it.
+  public init(
+    destinations: [String: String] = [:], starting: Bool = true,
+    activatable: Bool = false
+  ) throws {
+    bus = try PrivateBus(environment: Self.activation(in: home, if: activatable))
+    loop = try EventLoop()
+    client = try Connection.open(address: bus.address, loop: loop)
+    environment = [
+      "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home.path, "LANG": "C.UTF-8",
+      "XDG_RUNTIME_DIR": bus.directory, "XDG_CONFIG_HOME": home.path(of: "config"),
+      "XDG_CONFIG_DIRS": home.path(of: "etc"), "XDG_DATA_DIRS": home.path(of: "share"),
+      "XDG_DATA_HOME": home.path(of: "data"), "XDG_STATE_HOME": home.path(of: "state"),
+      "DBUS_SESSION_BUS_ADDRESS": bus.address, "NAVD_TEST_SESSION": home.path,
+      "NAVD_TEST_JOURNAL": home.path(of: "journal"),
+    ]
+    // A libdbus-1 that checks more is for our programs too.
+    for name in ["LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS"] {
+      if let value = getenv(name) { environment[name] = String(cString: value) }
+    }
+    for directory in ["config", "config/navd", "config/navd/destinations"] { mkdir(home.path(of: directory), 0o700) }
+    for (name, text) in destinations { try write(text, toDestination: name) }
+    journal = try Journal(home.path(of: "journal"), loop)
+    if starting { try start() }
+  }
+
+  /// What the bus needs in order to start navd: an activation file, and what navd is to have in its environment.
+  private static func activation(in home: TemporaryDirectory, if isWanted: Bool) -> [String: String] {
+    guard isWanted else { return ["XDG_DATA_HOME": home.path(of: "data"), "XDG_DATA_DIRS": home.path(of: "share")] }
+    for directory in ["data", "data/dbus-1", "data/dbus-1/services"] { mkdir(home.path(of: directory), 0o700) }
+    if let file = fopen(home.path(of: "data/dbus-1/services/org.navd.Coordinator1.service"), "w") {
+      fputs("[D-BUS Service]\nName=org.navd.Coordinator1\nExec=\(program("navd"))\n", file)
+      fclose(file)
+    }
+    return [
+      "XDG_DATA_HOME": home.path(of: "data"), "XDG_DATA_DIRS": home.path(of: "share"),
+      "XDG_CONFIG_HOME": home.path(of: "config"), "HOME": home.path, "XDG_RUNTIME_DIR": home.path,
+      "NAVD_TEST_SESSION": home.path, "NAVD_TEST_JOURNAL": home.path(of: "journal"),
+    ]
+  }
+
+  deinit {
+    // First who would start more of them.
+    navd = nil
+    for process in processes() { kill(process.pid, SIGKILL) }
+  }
+
+  // MARK: Files
+
+  /// Where the session's own files are.
+  public func path(_ name: String) -> String { home.path(of: name) }
+
+  /// The path of a destination file, as navd says it.
+  public func destinationPath(_ name: String) -> String { home.path(of: "config/navd/destinations/\(name).toml") }
+
+  public func write(_ text: String, toDestination name: String) throws {
+    let path = destinationPath(name)
+    let file = try check("open \(path)") { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) }
+    defer { close(file) }
+    _ = Array(text.utf8).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+  }
+
+  // MARK: Programs
+
+  /// One of our own programs, built beside the tests.
+  public static func program(_ name: String) -> String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = buffer.withUnsafeMutableBytes { readlink("/proc/self/exe", $0.baseAddress!, $0.count) }
+    let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
+  }
+
+  /// Starts navd and waits until it has its name.
+  public func start(_ arguments: [String] = []) throws {
+    let navd = try Program(loop, [Self.program("navd")] + arguments, environment: environment)
+    self.navd = navd
+    var owner: BusName?
+    let watch = client.watchName(CoordinatorNames.bus) { owner = $0 }
+    defer { watch.cancel() }
+    try wait("navd has its name") {
+      owner != nil || navd.status != nil
+    }
+    guard navd.status == nil else { throw failure("navd has ended") }
+  }
+
+  /// Ends navd by a signal and waits for its end.
+  /// - Returns: how it ended.
+  @discardableResult
+  public func stop(_ signal: Int32 = SIGTERM) throws -> ProcessStatus? {
+    guard let navd else { return nil }
+    navd.send(signal)
+    return try waitForEnd()
+  }
+
+  /// Waits until navd has ended.
+  /// - Returns: how it ended.
+  @discardableResult
+  public func waitForEnd() throws -> ProcessStatus? {
+    guard let navd else { return nil }
+    // Its standard error may go on: what it shows writes there, too.
+    try wait("navd ends") { navd.status != nil }
+    // What it wrote last is in the pipe.
+    loop.turn(wait: .zero)
+    self.navd = nil
+    return navd.status
+  }
+
+  /// Starts a program in the session.
+  public func start(program: String, _ arguments: [String], input: String = "") throws -> Program {
+    try Program(loop, [program] + arguments, environment: environment, input: Array(input.utf8))
+  }
+
+  /// Runs a program of the session to its end.
+  public func run(program: String, _ arguments: [String], input: String = "") throws -> Program {
+    let run = try start(program: program, arguments, input: input)
+    try wait("\(program) \(arguments) ends") { run.hasEnded }
+    return run
+  }
+
+  /// Runs navctl to its end.
+  public func navctl(_ arguments: String..., input: String = "") throws -> Program {
+    try run(program: Self.program("navctl"), arguments, input: input)
+  }
+
+  /// Starts navctl, which goes on beside the test.
+  public func startNavctl(_ arguments: String...) throws -> Program {
+    try start(program: Self.program("navctl"), arguments)
+  }
+
+  // MARK: Processes
+
+  public struct Process: Hashable {
+    public let pid: pid_t
+    /// `NAVD_BINDING` and `NAVD_ID`, where navd has set them.
+    public let binding: String?
+    public let id: String?
+  }
+
+  /// What runs in this session beside navd and the programs of the test, as the process table says.
+  public func processes() -> [Process] { Self.processes(of: home.path) }
+
+  /// What runs on account of a session, found by its mark.
+  static func processes(of mark: String) -> [Process] {
+    guard let table = opendir("/proc") else { return [] }
+    defer { closedir(table) }
+    var found: [Process] = []
+    while let entry = readdir(table) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let pid = pid_t(name) else { continue }
+      let variables = contents(of: "/proc/\(name)/environ").split(separator: 0)
+      func value(of name: String) -> String? {
+        let prefix = Array((name + "=").utf8)
+        return variables.first { $0.starts(with: prefix) }.map {
+          String(decoding: $0.dropFirst(prefix.count), as: UTF8.self)
+        }
+      }
+      guard value(of: "NAVD_TEST_SESSION") == mark, let binding = value(of: "NAVD_BINDING") else { continue }
+      found.append(Process(pid: pid, binding: binding, id: value(of: "NAVD_ID")))
+    }
+    return found
+  }
+
+  /// Resident memory of a process, in bytes.
+  public static func memory(of pid: pid_t) -> Int {
+    let fields = contents(of: "/proc/\(pid)/statm").split(separator: UInt8(ascii: " "))
+    guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  private static func contents(of path: String) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var all: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16384)
+    while case let count = read(file, &buffer, buffer.count), count > 0 { all += buffer[..<count] }
+    return all
+  }
+
+  /// What the session's commands have written to the file that `NAVD_TEST_JOURNAL` names, line by line.
+  public var journalLines: [String] { journal?.lines ?? [] }
+
+  // MARK: Waiting
+
+  /// Turns the loop until something is so.
+  /// - Throws: `Failure` where it does not become so within the limit, with what navd has said.
+  public func wait(
+    _ what: String, within limit: Duration = Session.limit, until condition: () -> Bool
+  ) throws {
+    guard loop.turn(until: condition, within: limit) else { throw failure("waited \(limit) in vain until \(what)") }
+  }
+
+  /// Turns the loop until something is so of which no event tells, such as what the process table says.
+  public func poll(_ what: String, until condition: () throws -> Bool) throws {
+    let end = loop.now + Self.limit
+    while try !condition() {
+      guard loop.now < end else { throw failure("looked in vain for: \(what)") }
+      loop.turn(wait: .milliseconds(2))
+    }
+  }
+
+  private func failure(_ what: String) -> Failure {
+    var text = what
+    if let navd {
+      text += "; navd \(navd.status.map { "ended: \($0)" } ?? "runs")"
+      if !navd.errors.isEmpty { text += ", and said:\n\(navd.errorText)" }
+    }
+    if !journalLines.isEmpty { text += "\nthe journal:\n\(journalLines.suffix(40).joined(separator: "\n"))" }
+    for watcher in watchers { text += "\na watcher saw last:\n\(watcher.log.suffix(40).joined(separator: "\n"))" }
+    return Failure(description: text)
+  }
+
+  // MARK: Calls
+
+  /// Another client of the bus.
+  public func connect() throws -> Connection { try Connection.open(address: bus.address, loop: loop) }
+
+  /// Calls navd and waits for the answer.
+  /// - Throws: the `DBusError` that was answered, or `Failure`.
+  @discardableResult
+  public func call<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
+    by client: Connection? = nil
+  ) throws -> Output {
+    let call = begin(method, input, at: path, by: client)
+    return try answer(to: call)
+  }
+
+  /// A call that is under way.
+  public final class Pending<Output> {
+    fileprivate let name: String
+    public fileprivate(set) var result: Result<Output, DBusError>?
+    fileprivate init(_ name: String) { self.name = name }
+  }
+
+  /// Calls navd without waiting.
+  public func begin<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
+    by client: Connection? = nil
+  ) -> Pending<Output> {
+    let pending = Pending<Output>(method.name.text)
+    let client = client ?? self.client
+    client.call(method, on: CoordinatorNames.bus, at: path, input, timeout: nil) { [weak self] result in
+      pending.result = result
+      for watcher in self?.watchers ?? [] where watcher.connection === client {
+        watcher.note("reply \(method.name)")
+      }
+    }
+    return pending
+  }
+
+  public func answer<Output>(to pending: Pending<Output>) throws -> Output {
+    try wait("\(pending.name) is answered") { pending.result != nil }
+    guard let result = pending.result else { preconditionFailure("waited for above") }
+    return try result.get()
+  }
+
+  /// Calls navd for an error.
+  /// - Returns: the error; nil where there was none.
+  public func error<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
+    by client: Connection? = nil
+  ) throws -> DBusError? {
+    do {
+      try call(method, input, at: path, by: client)
+      return nil
+    } catch let error as DBusError {
+      return error
+    }
+  }
+
+  /// Calls navd for one of the contract's errors.
+  /// - Returns: the error; nil where there was none.
+  /// - Throws: any other error.
+  public func refusal<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
+    by client: Connection? = nil
+  ) throws -> CoordinatorError? {
+    guard let error = try error(method, input, at: path, by: client) else { return nil }
+    guard let name = CoordinatorError.Name(error.name) else { throw error }
+    return CoordinatorError(name, error.message)
+  }
+
+  // MARK: The frequent ones
+
+  /// Presents an item, and gives back its handle.
+  @discardableResult
+  public func present(
+    _ binding: String, _ id: String = "", _ options: Properties = [:], by client: Connection? = nil
+  ) throws -> ObjectPath {
+    try call(CoordinatorInterface.present, (binding, id, options), by: client).0
+  }
+
+  @discardableResult
+  public func dismiss(_ binding: String, _ options: Properties = [:], by client: Connection? = nil) throws -> Bool {
+    try call(CoordinatorInterface.dismiss, (binding, options), by: client).0
+  }
+
+  /// Waits until a presentation is gone.
+  public func ending(of presentation: ObjectPath) throws -> (reason: String, result: Properties) {
+    let (reason, result) = try call(CoordinatorInterface.wait, (presentation, "gone"))
+    return (reason, result)
+  }
+
+  /// The state, by `GetState`.
+  public func state() throws -> JSON { JSON(try call(CoordinatorInterface.getState, ()).0) }
+
+  /// Watches all that navd tells, from now on.
+  public func watch(on connection: Connection? = nil) throws -> Watcher {
+    let connection = connection ?? client
+    let watcher = Watcher(connection)
+    watchers.append(watcher)
+    var isReady = false
+    watcher.subscribe { isReady = true }
+    try wait("the watcher is ready") { isReady }
+    let (state, serial) = try call(CoordinatorInterface.getState, (), by: connection)
+    watcher.begin(with: JSON(state), serial)
+    return watcher
+  }
+}
+
+/// What the session's commands write, as it comes.
+private final class Journal {
+  var lines: [String] { written.lines }
+  private var written = Lines()
+  private let descriptor: Int32
+  private var watch: Watch?
+
+  init(_ path: String, _ loop: EventLoop) throws {
+    guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo \(path)") }
+    // For writing too, so that it never ends.
+    descriptor = try check("open \(path)") { open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) }
+    watch = try loop.watch(descriptor, .read) { [unowned self] _ in take() }
+  }
+
+  private func take() {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = read(descriptor, &buffer, buffer.count)
+    guard count > 0 else { return }
+    buffer.withUnsafeBytes { written.take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+  }
+
+  deinit {
+    watch?.cancel()
+    close(descriptor)
+  }
+}

@@ -1,0 +1,103 @@
+// Why this file exists: what a watcher can prove is part of the contract, so tests watch as a watcher would.
+public import CoordinatorAPI
+public import DBus
+import DBusValues
+
+/// Follows all that navd tells on one connection, in the order of its arrival.
+public final class Watcher {
+  public let connection: Connection
+  /// The state from which it watches.
+  public private(set) var start: JSON = .null
+  /// Every event since, in the order of arrival.
+  public private(set) var events: [CoordinatorEvent] = []
+  /// Everything that came, in words: signals, and the answers to the calls of the same connection.
+  public private(set) var log: [String] = []
+  /// The signals behind it, as they came.
+  public private(set) var signals: [Message] = []
+  private var serial: UInt64?
+  private var subscription: Subscription?
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  func subscribe(ready: @escaping () -> Void) {
+    subscription = connection.subscribe(MatchRule(sender: CoordinatorNames.bus), ready: { _ in ready() }) {
+      [unowned self] in take($0)
+    }
+  }
+
+  func begin(with state: JSON, _ serial: UInt64) {
+    start = state
+    self.serial = serial
+    clear()
+  }
+
+  func note(_ line: String) { log.append(line) }
+
+  /// Forgets what came so far.
+  public func clear() {
+    events = []
+    log = []
+    signals = []
+  }
+
+  /// Stops to watch.
+  public func cancel() { subscription?.cancel() }
+
+  private func take(_ message: Message) {
+    signals.append(message)
+    guard let event = try? CoordinatorEvent(message) else {
+      note(message.line)
+      return
+    }
+    if let serial, event.serial <= serial { return }
+    events.append(event)
+    note(event.line)
+  }
+
+  /// The events in words, as in `dismissed fact 1 replaced`.
+  public var lines: [String] { events.map(\.line) }
+
+  /// The events of a slot, without the slot.
+  public func lines(of binding: String) -> [String] {
+    events.filter { $0.json["binding"]?.string == binding }.map { $0.line(without: binding) }
+  }
+
+  /// Whether no serial is missing and none stands twice.
+  public var hasAllSerials: Bool {
+    guard let serial else { return false }
+    return events.enumerated().allSatisfy { $1.serial == serial + 1 + UInt64($0) }
+  }
+
+  deinit { subscription?.cancel() }
+}
+
+extension CoordinatorEvent {
+  /// The event in words, as in `dismissed fact 1 replaced`.
+  public var line: String { line(without: nil) }
+
+  func line(without binding: String?) -> String {
+    var words = [json["event"]?.string ?? "?"]
+    for name in ["binding", "id", "phase", "reason", "action", "group", "tag", "stack"] {
+      guard let word = json[name]?.string, !word.isEmpty, name != "binding" || word != binding else { continue }
+      words.append(word)
+    }
+    return words.joined(separator: " ")
+  }
+}
+
+extension Message {
+  /// A signal that is no event, in words: its name, and what it is about.
+  fileprivate var line: String {
+    let name = member?.text ?? "?"
+    if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: self) {
+      let values = changed.sorted { $0.key < $1.key }.map { "\($0.key)=\(JSON($0.value).text)" }
+      return ([name, path?.text ?? "", interface] + values).joined(separator: " ")
+    }
+    if let (path, interfaces) = try? ObjectManagement.interfacesAdded.arguments(of: self) {
+      let phase = interfaces.values.lazy.compactMap { $0["Phase"] }.first.map { JSON($0).string ?? "" } ?? ""
+      return "\(name) \(path) \(phase)"
+    }
+    if let (path, _) = try? ObjectManagement.interfacesRemoved.arguments(of: self) { return "\(name) \(path)" }
+    return name
+  }
+}
