@@ -1,0 +1,79 @@
+# Why this file exists: every task has one short command, whatever it takes behind it.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR = $(PREFIX)/bin
+DATADIR = $(PREFIX)/share
+# For a prefix in a home, systemd looks below share and not below lib.
+USERUNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
+
+# Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
+BUILD = swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld
+PROGRAMS = navd navctl
+INTERFACES = $(wildcard dbus/*.xml)
+SEED ?= $(shell date +%s)
+WORLDS ?= 50000
+DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
+
+.PHONY: help run build test test-debug-libdbus bench simulate lint format install uninstall clean
+
+help:
+	@echo 'make run                 a tour: real programs presented on a real bus'
+	@echo 'make test                all tests'
+	@echo 'make build               release binaries, in .build/release'
+	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; uninstall takes it away again'
+	@echo 'make bench               what a request costs, against an echo on the same bus'
+	@echo 'make simulate            the rules against a simulated session, for long [SEED=] [WORLDS=50000]'
+	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
+	@echo 'make lint                what swift format finds; make format mends it'
+
+run:
+	@.ci/setup build run
+	@$(MAKE) --no-print-directory build
+	@docs/tour.sh .build/release
+
+build:
+	@.ci/setup build
+	@for program in $(PROGRAMS) navbench; do $(BUILD) --product $$program || exit; done
+
+test:
+	@.ci/setup
+	swift test
+
+test-debug-libdbus:
+	@.ci/setup
+	swift build --build-tests
+	LD_LIBRARY_PATH=$(DEBUG_LIBDBUS) DBUS_FATAL_WARNINGS=1 swift test --skip-build --filter 'DBusTests|EndToEndTests'
+
+bench: build
+	@.ci/setup
+	dbus-run-session -- .build/release/navbench
+
+# A build of its own, since it needs other flags than those of `build`.
+simulate:
+	@.ci/setup build
+	NAVD_SEED=$(SEED) NAVD_WORLDS=$(WORLDS) swift test --scratch-path .build/simulation -c release -Xswiftc -enable-testing --filter Simulation
+
+lint:
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format:
+	swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+# What was built is installed, so that `make && sudo make install` compiles nothing as root.
+install:
+	@for program in $(PROGRAMS); do test -x .build/release/$$program || { echo 'first: make build'; exit 1; }; done
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(USERUNITDIR) $(DESTDIR)$(DATADIR)/dbus-1/services $(DESTDIR)$(DATADIR)/dbus-1/interfaces
+	install -m 755 $(PROGRAMS:%=.build/release/%) $(DESTDIR)$(BINDIR)
+	sed 's|@BINDIR@|$(BINDIR)|' systemd/navd.service > $(DESTDIR)$(USERUNITDIR)/navd.service
+	sed 's|@BINDIR@|$(BINDIR)|' dbus/org.navd.Coordinator1.service > $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
+	chmod 644 $(DESTDIR)$(USERUNITDIR)/navd.service $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
+	$(if $(INTERFACES),install -m 644 $(INTERFACES) $(DESTDIR)$(DATADIR)/dbus-1/interfaces)
+
+uninstall:
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(USERUNITDIR)/navd.service
+	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
+	rm -f $(INTERFACES:dbus/%=$(DESTDIR)$(DATADIR)/dbus-1/interfaces/%)
+
+clean:
+	swift package clean

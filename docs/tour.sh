@@ -1,0 +1,304 @@
+#!/usr/bin/env bash
+# Why this file exists: seeing what navd does takes one command; and if it does not do it, the tour fails.
+#
+# docs/tour.sh [DIRECTORY OF THE BINARIES]: on a bus of its own, with real programs, and nothing of your session touched.
+# It waits for what it expects, never for time to pass, and ends with 1 at the first thing that is not as it should be.
+set -euo pipefail
+
+binaries=$(realpath "${1:-.build/release}")
+if [[ ${NAVD_TOUR:-} != inside ]]; then
+  for program in navd navctl; do
+    [[ -x $binaries/$program ]] || { echo "tour: no $binaries/$program; first: make build" >&2; exit 1; }
+  done
+  # What the bus itself has to say is not for the reader; descriptor 3 keeps standard error for the tour.
+  exec env NAVD_TOUR=inside dbus-run-session -- "$0" "$binaries" 3>&2 2>/dev/null
+fi
+exec 2>&3 3>&-
+
+# ── A place of its own ───────────────────────────────────────────────────────────────────────────────────────────────
+
+home=$(mktemp -d "${TMPDIR:-/tmp}/navd-tour.XXXXXX")
+export XDG_RUNTIME_DIR=$home/run XDG_CONFIG_HOME=$home/config XDG_CONFIG_DIRS=$home/none XDG_DATA_DIRS=$home/none
+export PATH=$binaries:$PATH
+destinations=$XDG_CONFIG_HOME/navd/destinations
+mkdir -p "$XDG_RUNTIME_DIR" "$destinations"
+
+navd_pid='' watch_pid='' sampler_pid=''
+finish() {
+  local status=$? pid
+  trap - EXIT
+  # Quit ends what is shown, and then navd; a signal would leave it there.
+  [[ -z $navd_pid ]] || { timeout 20 navctl quit && timeout 20 tail --pid="$navd_pid" -f /dev/null; } 2>/dev/null || true
+  for pid in $navd_pid $watch_pid $sampler_pid; do { kill "$pid" && wait "$pid"; } 2>/dev/null || true; done
+  if ((status)) && [[ -s $home/navd.log ]]; then printf '\nThe log of navd:\n' >&2; cat "$home/navd.log" >&2; fi
+  rm -rf "$home"
+  exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# The “window”: it stays until it is told to go, and then takes 300 ms to die, and longer where that would be too short
+# for a busy machine (the file “hold”). SIGUSR1 is its user's click on ×.
+cat >"$home/window" <<'WINDOW'
+#!/usr/bin/env bash
+directory=${0%/*}
+trap 'sleep 0.3; while [[ -e $directory/hold ]]; do sleep 0.02; done; exit 0' TERM
+trap 'kill %1; exit 0' USR1
+"$directory/sleep" 1000 &
+wait
+WINDOW
+# The stubborn one: it does not hear SIGTERM, and leaves another in a session of its own that does not either.
+cat >"$home/stubborn" <<'STUBBORN'
+#!/usr/bin/env bash
+trap '' TERM
+if (($# == 0)); then setsid "$0" left-behind & fi
+while :; do "${0%/*}/sleep" 1000; done
+STUBBORN
+chmod +x "$home/window" "$home/stubborn"
+ln -s "$(command -v sleep)" "$home/sleep"
+
+# ── What you see ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+if [[ -t 1 ]]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' blue=$'\e[36m' plain=$'\e[0m'
+else bold='' dim='' green='' red='' blue='' plain=''; fi
+
+steps=0
+step() {
+  steps=$((steps + 1))
+  printf '\n%s%d. %s%s\n' "$bold" "$steps" "$1" "$plain"
+  shift
+  local text
+  for text; do printf '   %s%s%s\n' "$dim" "$text" "$plain"; done
+}
+line() { printf '   %s%-4s%s  %s\n' "$2" "$1" "$plain" "$3"; }
+good() { printf '   %s✓%s     %s\n' "$green" "$plain" "$1"; }
+fail() {
+  printf '   %s✗     %s%s\n' "$red" "$1" "$plain" >&2
+  exit 1
+}
+
+# run COMMAND…: shows a command and what it writes. Its output is in $said, its exit status in $status.
+run() {
+  local word words=''
+  for word; do
+    [[ $word == *[!a-zA-Z0-9/._:=-]* ]] && word="'$word'"
+    words+=" $word"
+  done
+  line '$' "$bold" "${words# }"
+  status=0
+  said=$("$@" 2>&1) || status=$?
+  if [[ -n $said ]]; then while IFS= read -r text; do line '' '' "$text"; done <<<"$said"; fi
+}
+succeeds() { run "$@"; ((status == 0)) || fail "that ended with $status, and should have with 0"; }
+
+# events EVENT…: waits until navd has told these, in this order and nothing else, and shows them.
+events() {
+  local expected event
+  for expected; do
+    IFS= read -r -t 30 -u "$watch" event || fail "expected the event “$expected”, and none came"
+    event=$(sed 's/  */ /g; s/ $//' <<<"$event")
+    line navd "$blue" "$event"
+    [[ $event == "$expected" ]] || fail "expected the event “$expected”"
+  done
+}
+
+# The living processes of the tour's programs, by the process table: number, state, and what was run.
+table() {
+  ps -eo pid=,stat=,args= |
+    awk -v home="$home/" '$2 !~ /^Z/ && (at = index($0, home)) { print substr($0, 1, at - 1) substr($0, at + length(home)) }' |
+    grep -E '(window|stubborn|sleep)' || true
+}
+show_table() {
+  local row
+  while IFS= read -r row; do line ps "$dim" "${row:-(none of these)}"; done < <(table | grep . || echo)
+}
+# processes COMMAND LINE: their numbers.
+processes() { table | awk -v what="$*" '{ pid = $1; sub(/^ *[0-9]+ +[^ ]+ +/, ""); if ($0 == what) print pid }'; }
+# await COMMAND LINE…: waits until these are all the processes of the tour, each once, and shows them.
+await() {
+  local end=$((SECONDS + 30)) expected
+  expected=$(printf '%s\n' "$@" | sort)
+  until [[ $(table | awk '{ $1 = $2 = ""; sub(/^ +/, ""); print }' | sort) == "$expected" ]]; do
+    ((SECONDS < end)) || { show_table; fail "these should be the processes: $(printf '“%s” ' "$@")"; }
+  done
+  show_table
+}
+nothing() { [[ -z $(table) ]] || { show_table; fail "there should be none of the tour's processes"; }; }
+
+# sample: begins to look for windows in the process table, again and again; at_once: how often it looked, and how many
+# different ones it saw at most.
+sample() {
+  : >"$home/samples"
+  while :; do table | { grep -o 'window [0-9]*' || true; } | sort -u | wc -l; done >>"$home/samples" &
+  sampler_pid=$!
+  # However busy the machine is, it has looked once before and once after what comes now.
+  looked_more
+}
+looked_more() {
+  local end=$((SECONDS + 30)) looks
+  looks=$(wc -l <"$home/samples")
+  until (($(wc -l <"$home/samples") > looks + 1)); do
+    ((SECONDS < end)) || fail 'the process table should have been looked at'
+  done
+}
+at_once() {
+  looked_more
+  { kill "$sampler_pid" && wait "$sampler_pid"; } 2>/dev/null || true
+  sampler_pid=''
+  looks=$(wc -l <"$home/samples")
+  most=$(sort -n "$home/samples" | tail -n 1)
+}
+
+# ── The tour ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+cat >"$destinations/window.toml" <<TOML
+command = ["$home/window", "{id}"]
+TOML
+cat >"$destinations/stubborn.toml" <<TOML
+command = ["$home/stubborn"]
+grace = "500ms"
+TOML
+cat >"$destinations/fragile.toml" <<TOML
+command = ["$home/sleep", "1000"]
+TOML
+
+cat <<INTRODUCTION
+${bold}navd, a tour$plain
+
+   $bold\$$plain     what somebody asks for, and what they are answered
+   ${blue}navd$plain  what navd tells everybody who watches
+   ${dim}ps$plain    what the process table says
+INTRODUCTION
+
+exec {watch}< <(exec navctl watch --events --format '{event} {binding}{group} {id}{tag} {phase}{reason}')
+watch_pid=$!
+navd 2>"$home/navd.log" &
+navd_pid=$!
+
+step 'A session in which nothing is shown' \
+  'navd has started on a bus of its own, and whoever watches is told that there is nothing.'
+events state
+succeeds navctl list
+[[ -z $said ]] || fail 'there should be nothing'
+
+step 'An item is set, and its program starts' \
+  'The slot “fact” gets the item with the id 1.' \
+  'It is shown by “window”, a program that takes 300 ms to die.'
+succeeds navctl present fact 1 --to window
+events 'phase fact 1 presenting' 'presented fact 1'
+await 'bash window 1' 'sleep 1000'
+good 'presented, by a real process'
+
+step 'The same id again: an update, and nothing flickers'
+before=$(processes bash window 1)
+succeeds navctl present fact 1 --value text=hello
+events 'updated fact 1'
+succeeds navctl present fact 1 --value text=hello --json
+[[ $said == *'"changed":false'* ]] || fail 'the same value once more should change nothing'
+[[ $(processes bash window 1) == "$before" ]] || fail 'the process should still be the same'
+good "still process $before"
+
+step 'Another id: the old one goes, and only then the new one comes' \
+  'Meanwhile something looks at the process table as fast as it can.'
+sample
+succeeds navctl present fact 2 --to window
+events 'phase fact 1 dismissing' 'phase fact 2 waiting' 'dismissed fact 1 replaced' 'phase fact 2 presenting' \
+  'presented fact 2'
+at_once
+await 'bash window 2' 'sleep 1000'
+((most == 1)) || fail "in $looks looks there were up to $most at once"
+good "looked $looks times, and never were there two"
+
+step 'A → B → C in those 300 ms: B never starts' \
+  'While 2 is dying, the slot is set to 3 and then to 4.' 'What counts is what it holds when 2 is gone.'
+touch "$home/hold"
+succeeds navctl present fact 3 --to window
+succeeds navctl present fact 4 --to window
+rm "$home/hold"
+events 'phase fact 2 dismissing' 'phase fact 3 waiting' 'dismissed fact 3 replaced' 'phase fact 4 waiting' \
+  'dismissed fact 2 replaced' 'phase fact 4 presenting' 'presented fact 4'
+await 'bash window 4' 'sleep 1000'
+good '3 has never been a process'
+
+step 'Its user closes it, and nil is written back'
+run kill -USR1 "$(processes bash window 4)"
+events 'dismissed fact 4 closed'
+run navctl is-presented fact
+((status == 3)) || fail "“navctl is-presented” ended with $status, and should have with 3, which means no"
+nothing
+good 'nobody had to tell navd'
+
+step 'It crashes, and nil is written back, too'
+succeeds navctl present fact 5 --to fragile
+events 'phase fact 5 presenting' 'presented fact 5'
+await 'sleep 1000'
+run kill -KILL "$(processes sleep 1000)"
+events 'dismissed fact 5 failed'
+nothing
+good 'the reason tells the two apart'
+
+step 'Toggled, and toggled back' 'This is what a key binding does.'
+succeeds navctl toggle fact 6 --to window
+succeeds navctl wait fact --for presented
+succeeds navctl toggle fact
+events 'phase fact 6 presenting' 'presented fact 6' 'phase fact 6 dismissing' 'dismissed fact 6 dismissed'
+nothing
+good 'no process is left'
+
+step 'Two panels of one group: to open one is to close the other'
+succeeds navctl present panels.volume 7 --to window --group panels
+events 'selection panels volume' 'group panels' 'phase panels.volume 7 presenting' 'presented panels.volume 7'
+await 'bash window 7' 'sleep 1000'
+sample
+succeeds navctl present panels.wifi 8 --to window --group panels
+events 'selection panels wifi' 'group panels' 'phase panels.volume 7 dismissing' 'phase panels.wifi 8 waiting' \
+  'dismissed panels.volume 7 deselected' 'phase panels.wifi 8 presenting' 'presented panels.wifi 8'
+at_once
+await 'bash window 8' 'sleep 1000'
+((most == 1)) || fail "in $looks looks there were up to $most at once"
+good "looked $looks times, and never were there two"
+succeeds navctl deselect panels
+events 'selection panels' 'phase panels.wifi 8 dismissing' 'dismissed panels.wifi 8 deselected'
+nothing
+good 'and none of them is selected now'
+
+step 'A question, and its answer' 'What a command writes is handed to whoever waits for it.'
+run navctl present question --wait --propagate -- bash -c 'echo forty-two; exit 3'
+[[ $said == forty-two ]] || fail 'the answer should be “forty-two”'
+((status == 3)) || fail "navctl ended with $status, and should have with the 3 of the command"
+events 'phase question presenting' 'presented question' 'dismissed question closed'
+good 'its output, and its exit status'
+
+step 'Something that does not want to go' \
+  'It ignores SIGTERM, and so does what it has left behind in a session of its own.' \
+  'Its destination gives it 500 ms.'
+succeeds navctl present fact --to stubborn
+succeeds navctl wait fact --for presented
+await 'bash stubborn' 'sleep 1000' 'bash stubborn left-behind' 'sleep 1000'
+succeeds navctl dismiss fact
+events 'phase fact presenting' 'presented fact' 'phase fact dismissing' 'dismissed fact dismissed'
+show_table
+nothing
+good 'all four are gone'
+
+step 'A file with a mistake' 'What had been loaded before stays.'
+printf 'comand = ["%s/window"]\n' "$home" >"$destinations/window.toml"
+run navctl reload
+((status == 1)) || fail "navctl ended with $status, and should have with 1"
+[[ $said == *'window.toml:1:1: “comand” is no key of a destination; did you mean “command”?'* ]] ||
+  fail 'the mistake should be told with its file and line'
+succeeds navctl present fact 9 --to window
+events 'phase fact 9 presenting' 'presented fact 9'
+await 'bash window 9' 'sleep 1000'
+good 'told, and nothing lost'
+
+step 'The end' 'navd is told to quit, which ends everything.'
+succeeds navctl quit
+events 'phase fact 9 dismissing' 'dismissed fact 9 shutdown'
+wait "$navd_pid" || fail "navd ended with $?, and should have with 0"
+navd_pid=''
+show_table
+nothing
+good 'nothing is left'
+
+printf '\n%s%d steps, and everything as it should be.%s\n' "$green$bold" "$steps" "$plain"
