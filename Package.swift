@@ -65,7 +65,7 @@ let package = Package(
     .executableTarget(
       name: "navbench",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 

@@ -18,21 +18,25 @@ struct Announcer {
     let serial = change.serial.number
     switch change.event {
     case .presented(let handle, let binding, let id, let item):
-      emit(Rows.presented, (binding.text, id, handle.path, serial, properties(of: item, handle, machine)))
-      changed(handle, PresentationInterface.phase)
+      let path = handle.path
+      emit(Rows.presented, (binding.text, id, path, serial, properties(of: item, handle, machine)))
+      connection.propertyChanged(path, PresentationInterface.phase)
     case .updated(let handle, let binding, let id, let item):
-      emit(Rows.updated, (binding.text, id, handle.path, serial, properties(of: item, handle, machine)))
-      changed(handle, PresentationInterface.value)
-      changed(handle, PresentationInterface.containerValues)
-      changed(handle, PresentationInterface.style)
-      changed(handle, PresentationInterface.title)
-      changed(handle, PresentationInterface.owner)
+      let path = handle.path
+      emit(Rows.updated, (binding.text, id, path, serial, properties(of: item, handle, machine)))
+      connection.propertyChanged(path, PresentationInterface.value)
+      connection.propertyChanged(path, PresentationInterface.containerValues)
+      connection.propertyChanged(path, PresentationInterface.style)
+      connection.propertyChanged(path, PresentationInterface.title)
+      connection.propertyChanged(path, PresentationInterface.owner)
     case .phase(let handle, let binding, let id, let word):
-      emit(Rows.phaseChanged, (binding.text, id, handle.path, serial, word))
-      changed(handle, PresentationInterface.phase)
+      let path = handle.path
+      emit(Rows.phaseChanged, (binding.text, id, path, serial, word))
+      connection.propertyChanged(path, PresentationInterface.phase)
     case .dismissed(let handle, let binding, let id, let reason, _):
-      emit(Rows.dismissed, (binding.text, id, handle.path, serial, reason.rawValue))
-      connection.objectRemoved(handle.path)
+      let path = handle.path
+      emit(Rows.dismissed, (binding.text, id, path, serial, reason.rawValue))
+      connection.objectRemoved(path)
     case .action(let handle, let binding, let id, let action, let parameters):
       emit(Rows.action, (binding.text, id, handle.path, serial, action, parameters))
     case .selection(let group, let tag):
@@ -59,9 +63,5 @@ struct Announcer {
       // What comes from the bus can go to it again, so this is a mistake of ours, and no client's.
       log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])
     }
-  }
-
-  private func changed<T>(_ handle: Handle, _ property: Property<T>) {
-    connection.propertyChanged(handle.path, property)
   }
 }

@@ -101,7 +101,7 @@ extension OptionTable.Row {
 
 extension Properties {
   /// The option as its Swift type; nil where it is not given, or is of one of the alternative types.
-  public subscript<T>(option: OptionKey<T>) -> T? {
+  @inlinable public subscript<T>(option: OptionKey<T>) -> T? {
     get { self[option.name].flatMap { T(value: $0) } }
     set { self[option.name] = newValue?.value }
   }

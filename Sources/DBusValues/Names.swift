@@ -46,7 +46,10 @@ public struct ObjectPath: ValidatedText {
 
   /// The path with a number as one more element.
   public func appending(_ number: UInt64) -> ObjectPath {
-    ObjectPath(unchecked: (self == .root ? "/" : text + "/") + String(number))
+    var text = text
+    if self != .root { text += "/" }
+    text += String(number)
+    return ObjectPath(unchecked: text)
   }
 
   /// What stands after `ancestor` in this path, as in `b/c` for `/a` in `/a/b/c`.

@@ -38,14 +38,6 @@ final class Peers {
     while trees.contains(where: \.isLive) { _ = loop.turn(wait: .seconds(10)) }
   }
 
-  /// Runs a program to its end, without looking at what it prints.
-  func run(_ arguments: [String]) throws {
-    var isDone = false
-    let tree = try spawn(arguments, environment: .ofThisProcess())
-    tree.onExit = { _ in isDone = true }
-    while !isDone { _ = loop.turn(wait: .seconds(10)) }
-  }
-
   private func start(_ arguments: [String], until name: BusName) throws {
     let tree = try spawn(arguments, environment: .ofThisProcess())
     trees.append(tree)

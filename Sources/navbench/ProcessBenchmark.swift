@@ -1,7 +1,9 @@
 // Why this file exists: what a key binding or a script waits for is a whole process, from its start to its end.
 
+import CLinux
 import CoordinatorAPI
 import DBusValues
+import Glibc
 
 /// `navctl` beside other programs that make one call.
 struct ProcessBenchmark {
@@ -29,13 +31,13 @@ struct ProcessBenchmark {
         ["gdbus", "call", "--session", "-d", bus, "-o", object, "-m", "org.navd.Coordinator1.Get", "bench.fact"], nil
       ),
     ]
-    for arguments in [navctl] + others.map(\.arguments) { try peers.run(arguments) }
+    for arguments in [navctl] + others.map(\.arguments) { try runToEnd(arguments) }
     var own: [Double] = []
     var theirs = [[Double]](repeating: [], count: others.count)
     for _ in 0..<rounds {
-      own.append(try medianNanoseconds(of: processes) { _ in try peers.run(navctl) })
+      own.append(try medianNanoseconds(of: processes) { _ in try runToEnd(navctl) })
       for (index, other) in others.enumerated() {
-        theirs[index].append(try medianNanoseconds(of: processes) { _ in try peers.run(other.arguments) })
+        theirs[index].append(try medianNanoseconds(of: processes) { _ in try runToEnd(other.arguments) })
       }
     }
     for (index, other) in others.enumerated() {
@@ -45,4 +47,20 @@ struct ProcessBenchmark {
           target: other.target))
     }
   }
+}
+
+/// Runs a program and throws away what it writes. Nothing is done about it but what the kernel does: what keeping it
+/// would cost is not its own.
+private func runToEnd(_ arguments: [String]) throws {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+  var words = arguments.map { strdup($0) } + [nil]
+  defer { for word in words { free(word) } }
+  var process: pid_t = 0
+  let error = posix_spawnp(&process, arguments[0], &actions, nil, &words, linux_environment())
+  guard error == 0 else { throw MeasuringFailure(description: "\(arguments[0]): \(String(cString: strerror(error)))") }
+  var status: Int32 = 0
+  while waitpid(process, &status, 0) < 0, errno == EINTR {}
 }

@@ -34,7 +34,7 @@ public final class ImplementedInterface {
   public func implement<Input, Output>(
     _ method: Method<Input, Output>, _ body: @escaping (Input, Call<Output>) -> Void
   ) {
-    check(method)
+    check(method.name.text, of: method.interface)
     methods[method.name.text] = { message, address, path, connection in
       let input: Input
       do throws(DBusError) {
@@ -56,7 +56,7 @@ public final class ImplementedInterface {
     _ property: Property<T>, get: @escaping (ObjectPath) -> T?,
     set: ((T, ObjectPath) throws(DBusError) -> Void)? = nil
   ) {
-    check(property)
+    check(property.name.text, of: property.interface)
     precondition((set != nil) == (property.access == .readWrite), "\(property.name): the contract says otherwise")
     var setter: ((Value, ObjectPath) throws(DBusError) -> Void)?
     if let set {
@@ -80,36 +80,42 @@ public final class ImplementedInterface {
   /// - Precondition: they are of this interface.
   public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
     for property in properties {
-      check(property.row)
+      check(property.name, of: property.interface)
       self.properties.append(
         PropertyHandler(
           name: property.name, emitsChanged: property.emitsChanged, get: { find($0).map(property.get) }, set: nil))
     }
-    readers.append { path in find(path).map { object in properties.map { ($0.name, $0.get(object)) } } ?? [] }
+    readers.append { path in
+      guard let object = find(path) else { return [] }
+      var values: [NamedValue] = []
+      values.reserveCapacity(properties.count)
+      for property in properties { values.append((property.name, property.get(object))) }
+      return values
+    }
   }
 
-  private func check(_ row: some InterfaceMember) {
+  private func check(_ member: String, of interface: InterfaceName) {
     precondition(
-      row.interface == interface.name && interface.members.contains { $0.name == row.name },
-      "\(row.interface).\(row.name) is no member of \(interface.name)")
+      interface == self.interface.name && self.interface.members.contains { $0.name.text == member },
+      "\(interface).\(member) is no member of \(self.interface.name)")
   }
 
   /// The values of all properties for an object.
   func values(for path: ObjectPath) -> [NamedValue] {
-    readers.count == 1 ? readers[0](path) : readers.flatMap { $0(path) }
+    readers.flatMap { $0(path) }
   }
 }
 
 /// A property of a kind of object that can only be read, with the code that reads it.
 public struct PropertyOf<Object> {
-  let row: any InterfaceMember
+  let interface: InterfaceName
   let name: String
   let emitsChanged: EmitsChanged
   let get: (Object) -> Value
 
   public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
     precondition(property.access == .read, "\(property.name): the contract says otherwise")
-    row = property
+    interface = property.interface
     name = property.name.text
     emitsChanged = property.emitsChanged
     self.get = { get($0).value }

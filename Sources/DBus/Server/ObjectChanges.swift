@@ -26,6 +26,12 @@ struct ObjectChanges {
   private(set) var all: [Change] = []
   private var index: [ObjectPath: Int] = [:]
 
+  /// Forgets all of it, and keeps the room.
+  mutating func removeAll() {
+    all.removeAll(keepingCapacity: true)
+    index.removeAll(keepingCapacity: true)
+  }
+
   mutating func added(_ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface]) {
     update(path, interfaces) { change in
       change.existence = change.existence == .gone ? .back : .new
@@ -86,7 +92,7 @@ extension Connection {
   func takeChangeSignals() -> [OutgoingMessage] {
     let all = changes.all
     guard !all.isEmpty else { return [] }
-    changes = ObjectChanges()
+    changes.removeAll()
     var added: [OutgoingMessage] = []
     var changed: [OutgoingMessage] = []
     var removed: [OutgoingMessage] = []

@@ -57,7 +57,8 @@ struct MessageWriter: ~Copyable {
   mutating func text(_ text: String) throws(DBusError) {
     var text = text
     let isValid = text.withUTF8 { utf8 in
-      guard utf8.count <= Self.most, !utf8.contains(0) else { return false }
+      let hasNUL = utf8.baseAddress.map { memchr($0, 0, utf8.count) != nil } ?? false
+      guard utf8.count <= Self.most, !hasNUL else { return false }
       buffer.align(4)
       buffer.append(UInt32(utf8.count))
       buffer.append(UnsafeRawBufferPointer(utf8))
