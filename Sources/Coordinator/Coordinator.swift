@@ -5,6 +5,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoop
+import Glibc
 import Logging
 import Presentation
 
@@ -40,7 +41,9 @@ final class Coordinator {
     self.connection = connection
     self.configuration = configuration
     self.log = log
-    machine = StateMachine(limits: limits)
+    // There is no record of what a navd before this one gave out; the clock sees to it that none is given out twice (R3).
+    let start = runtime.claimFirstUse() ? 0 : Self.wallClock
+    machine = StateMachine(limits: limits, serial: Serial(start), lastHandle: Handle(start))
     announcer = Announcer(connection: connection, log: log)
     presenters = PresenterTable(
       commands: CommandPresenter(loop: loop, runtime: runtime, outputLimit: limits.output, log: log) { [unowned self] in
@@ -55,6 +58,13 @@ final class Coordinator {
     connection.export(
       CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(self))
+  }
+
+  /// In microseconds since 1970.
+  private static var wallClock: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
   }
 
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }

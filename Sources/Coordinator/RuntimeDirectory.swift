@@ -36,9 +36,21 @@ struct RuntimeDirectory {
     }
   }
 
+  /// Whether no navd has used the directory before. From now on one has.
+  func claimFirstUse() -> Bool {
+    let descriptor = open(path("used").description, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
+    return true
+  }
+
   /// A file there.
   func path(_ name: ByteString) -> ByteString { ByteString(path.bytes + [UInt8(ascii: "/")] + name.bytes) }
 
-  /// Removes it, if it was made for this run only and nothing is in it.
-  func remove() { if isTemporary { rmdir(path.description) } }
+  /// Removes it, if it was made for this run only and nothing else is in it.
+  func remove() {
+    guard isTemporary else { return }
+    unlink(path("used").description)
+    rmdir(path.description)
+  }
 }

@@ -85,6 +85,20 @@ func leaving_killed_leavesWhatIsShown() throws {
   #expect(session.processes().map(\.pid) == [pid])
 }
 
+@Test("R3: a navd after one that was killed gives out no handle and no serial again")
+func leaving_killed_reusesNoNumber() throws {
+  let session = try Session()
+  let before = try session.present("fact")
+  let serial = try session.call(Rows.getState, ()).1
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  try session.start()
+  let after = try session.present("other")
+  let number = CoordinatorNames.number(of:)
+  #expect(try #require(number(after)) > #require(number(before)))
+  #expect(try session.call(Rows.getState, ()).1 > serial)
+  #expect(try session.refusal(Rows.wait, (before, "gone"))?.name == .unknownPresentation)
+}
+
 @Test("A second navd on the same bus says so, and leaves the first alone")
 func leaving_second_doesNotStart() throws {
   let session = try Session()
