@@ -90,7 +90,8 @@ public final class Daemon {
       case .success:
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):
-        log.critical("the name cannot be had: \(error.message)")
+        let remedy = "; “navctl quit” ends the navd that runs already, and with it all that it presents"
+        log.critical("the name cannot be had: \(error.message)\(error.name == .addressInUse ? remedy : "")")
         stop(1)
       }
     }

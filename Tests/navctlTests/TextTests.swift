@@ -100,7 +100,7 @@ func waybar_text_isTheFirstThatThereIs(presentation: JSON, text: String) {
 
 @Test(
   arguments: [
-    ("org.freedesktop.DBus.Error.ServiceUnknown", CommandStatus.unreachable, "navd is not running; start it"),
+    ("org.freedesktop.DBus.Error.ServiceUnknown", CommandStatus.unreachable, "navd is not running; the first request"),
     ("org.freedesktop.DBus.Error.NoReply", .unreachable, "navd ended before it answered; "),
     ("org.freedesktop.DBus.Error.Timeout", .timedOut, "navd did not answer in time; "),
     ("org.freedesktop.DBus.Error.UnknownMethod", .failed, "text (org.freedesktop"),

@@ -29,7 +29,9 @@ struct Failure: Error, Equatable {
     }
     switch error.name {
     case .serviceUnknown, .nameHasNoOwner:
-      self.init(what, "navd is not running", next: "start it with “systemctl --user start navd”", status: status)
+      self.init(
+        what, "navd is not running",
+        next: "the first request that changes something starts it, “navctl present” for example", status: status)
     case .noReply:
       self.init(what, "navd ended before it answered", next: "“navctl list” shows what came of it", status: status)
     case .timedOut:
