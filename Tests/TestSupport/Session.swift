@@ -167,6 +167,8 @@ public final class Session {
 
   public struct Process: Hashable {
     public let pid: pid_t
+    /// The program's name: one that was forked and has not yet become another still has its parent's.
+    public let name: String
     /// `NAVD_BINDING` and `NAVD_ID`, where navd has set them.
     public let binding: String?
     public let id: String?
@@ -193,7 +195,9 @@ public final class Session {
         }
       }
       guard value(of: "NAVD_TEST_SESSION") == mark, let binding = value(of: "NAVD_BINDING") else { continue }
-      found.append(Process(pid: pid, binding: binding, id: value(of: "NAVD_ID")))
+      let program = String(
+        decoding: contents(of: "/proc/\(name)/comm").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      found.append(Process(pid: pid, name: program, binding: binding, id: value(of: "NAVD_ID")))
     }
     return found
   }
