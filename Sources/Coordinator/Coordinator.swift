@@ -201,7 +201,6 @@ final class Coordinator {
   /// Leaves everything as it is; nobody is left waiting (R5).
   func leave() {
     waiters.refuseAll()
-    presenters.leave()
   }
 
   // MARK: What comes of it

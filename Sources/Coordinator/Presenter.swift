@@ -23,8 +23,6 @@ protocol Presenter: AnyObject {
   func platform(of handle: Handle) -> Properties
   /// Whether a client is the one that shows it (D11).
   func shows(_ handle: Handle, as client: Client) -> Bool
-  /// navd leaves, and what is shown stays (R5).
-  func leave()
 }
 
 extension Presenter {
@@ -34,7 +32,6 @@ extension Presenter {
   func forget(_ handle: Handle) {}
   func platform(of handle: Handle) -> Properties { [:] }
   func shows(_ handle: Handle, as client: Client) -> Bool { false }
-  func leave() {}
 }
 
 /// Which presenter shows what.
@@ -64,9 +61,4 @@ final class PresenterTable {
   subscript(handle: Handle) -> (any Presenter)? { shown[handle] }
 
   func forget(_ handle: Handle) { shown.removeValue(forKey: handle)?.forget(handle) }
-
-  func leave() {
-    commands.leave()
-    bus.leave()
-  }
 }

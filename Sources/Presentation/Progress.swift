@@ -118,7 +118,7 @@ extension StateMachine {
     presentation.answerDue = nil
     presentation.expires = nil
     presentations[handle] = presentation
-    slots[presentation.binding]!.note(going: stage == .overtaken ? nil : handle)
+    if stage != .overtaken { slots[presentation.binding]!.going = handle }
     if let place = presentation.item.place { queueForGoing(handle, at: place) }
     progress.touched.append(handle)
     progress.mayGo.append(handle)
@@ -259,8 +259,4 @@ extension StateMachine {
     }
     progress.touched.removeAll(keepingCapacity: true)
   }
-}
-
-extension Slot {
-  fileprivate mutating func note(going handle: Handle?) { if let handle { going = handle } }
 }
