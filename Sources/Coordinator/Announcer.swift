@@ -10,20 +10,21 @@ import Presentation
 /// Tells the bus what changed.
 struct Announcer {
   typealias Rows = CoordinatorInterface
-  let connection: Connection
-  let log: Logger
+  /// Whose state it is; as it is after the input that made a change.
+  unowned let coordinator: Coordinator
+  private var connection: Connection { coordinator.connection }
 
-  /// Sends a change as its signal; `machine` is as it is after the input that made the change.
-  func announce(_ change: Change, _ machine: StateMachine) {
+  /// Sends a change as its signal.
+  func announce(_ change: Change) {
     let serial = change.serial.number
     switch change.event {
     case .presented(let handle, let binding, let id, let item):
       let path = handle.path
-      emit(Rows.presented, (binding.text, id, path, serial, properties(of: item, handle, machine)))
+      emit(Rows.presented, (binding.text, id, path, serial, properties(of: item, handle)))
       connection.propertyChanged(path, PresentationInterface.phase)
     case .updated(let handle, let binding, let id, let item):
       let path = handle.path
-      emit(Rows.updated, (binding.text, id, path, serial, properties(of: item, handle, machine)))
+      emit(Rows.updated, (binding.text, id, path, serial, properties(of: item, handle)))
       connection.propertyChanged(path, PresentationInterface.value)
       connection.propertyChanged(path, PresentationInterface.containerValues)
       connection.propertyChanged(path, PresentationInterface.style)
@@ -42,18 +43,18 @@ struct Announcer {
     case .selection(let group, let tag):
       emit(Rows.selectionChanged, (group.text, tag ?? "", serial))
     case .group(let group):
-      emit(Rows.groupChanged, (group.text, machine.tags(of: group), machine.queuedTags(of: group), serial))
+      let (tags, queue) = (coordinator.machine.tags(of: group), coordinator.machine.queuedTags(of: group))
+      emit(Rows.groupChanged, (group.text, tags, queue, serial))
     case .path(let stack):
-      let path = machine.path(of: stack).map { Structure($0.binding.text, $0.id) }
+      let path = coordinator.machine.path(of: stack).map { Structure($0.binding.text, $0.id) }
       emit(Rows.pathChanged, (stack.text, path, serial))
     }
   }
 
   func destinationsChanged() { emit(Rows.destinationsChanged, ()) }
 
-  private func properties(of item: Item, _ handle: Handle, _ machine: StateMachine) -> Properties {
-    let parent = machine.presentation(handle)?.parent.flatMap { machine.presentation($0)?.binding }
-    return item.properties(parent: parent)
+  private func properties(of item: Shared<Item>, _ handle: Handle) -> Properties {
+    item.content.properties(parent: coordinator.machine.parent(of: handle)?.binding)
   }
 
   private func emit<Args>(_ signal: Signal<Args>, _ arguments: Args) {
@@ -61,7 +62,7 @@ struct Announcer {
       try connection.emit(signal, from: CoordinatorNames.object, arguments)
     } catch {
       // What comes from the bus can go to it again, so this is a mistake of ours, and no client's.
-      log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])
+      coordinator.log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])
     }
   }
 }

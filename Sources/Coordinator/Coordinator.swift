@@ -14,7 +14,7 @@ final class Coordinator {
   let loop: EventLoop
   let connection: Connection
   let log: Logger
-  private(set) var machine: StateMachine
+  private var state: StateMachine
   private var configuration: Configuration
 
   private var presenters: PresenterTable!
@@ -43,8 +43,8 @@ final class Coordinator {
     self.log = log
     // There is no record of what a navd before this one gave out; the clock sees to it that none is given out twice (R3).
     let start = runtime.claimFirstUse() ? 0 : Self.wallClock
-    machine = StateMachine(limits: limits, serial: Serial(start), lastHandle: Handle(start))
-    announcer = Announcer(connection: connection, log: log)
+    state = StateMachine(limits: limits, serial: Serial(start), lastHandle: Handle(start))
+    announcer = Announcer(coordinator: self)
     presenters = PresenterTable(
       commands: CommandPresenter(loop: loop, runtime: runtime, outputLimit: limits.output, log: log) { [unowned self] in
         report($0)
@@ -52,7 +52,7 @@ final class Coordinator {
       bus: BusPresenter(connection) { [unowned self] in report($0) })
     lifetimes = Lifetimes(connection) { [unowned self] client in
       if let name = BusName(client.name) { waiters.forget(name) }
-      take(machine.clientLeft(client, at: now))
+      take(state.clientLeft(client, at: now))
     }
     loop.atEndOfTurn { [unowned self] in carryOut() }
     connection.export(
@@ -67,20 +67,23 @@ final class Coordinator {
     return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
   }
 
+  /// The state, to be read where it is: a getter would copy all of it each time.
+  var machine: StateMachine { _read { yield state } }
+
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
   // MARK: What comes in
 
   /// Carries requests out, all or none (T1).
   func perform(_ requests: [Request], animated: Bool = true, by client: Client) throws(Refusal) -> [Reply] {
-    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: now)
+    let (replies, outcome) = try state.perform(requests, animated: animated, by: client, at: now)
     take(outcome)
     if machine.isOwner(client) { lifetimes.follow(client) }
     return replies
   }
 
   func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
-    let (reply, outcome) = try machine.perform(request, by: client, at: now)
+    let (reply, outcome) = try state.perform(request, by: client, at: now)
     take(outcome)
     if machine.isOwner(client) { lifetimes.follow(client) }
     return reply
@@ -110,10 +113,10 @@ final class Coordinator {
   }
 
   /// A presenter has something to say.
-  func report(_ report: Report) { take(machine.report(report, at: now)) }
+  func report(_ report: Report) { take(state.report(report, at: now)) }
 
   func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
-    let (changed, outcome) = try machine.closed(
+    let (changed, outcome) = try state.closed(
       handle, result: result, byPresenter: presenters[handle]?.shows(handle, as: client) ?? false, at: now)
     take(outcome)
     return changed
@@ -121,22 +124,22 @@ final class Coordinator {
 
   func act(_ handle: Handle, action: String, parameters: Properties, by client: Client) throws(Refusal) {
     take(
-      try machine.act(
+      try state.act(
         handle, action: action, parameters: parameters,
         byPresenter: presenters[handle]?.shows(handle, as: client) ?? false))
   }
 
   func declareContainerValue(_ key: String, standard: Value) throws(Refusal) {
-    try machine.declareContainerValue(key, standard: standard)
+    try state.declareContainerValue(key, standard: standard)
   }
 
   func register(_ destination: Destination, by client: Client) throws(Refusal) {
-    take(try machine.register(destination, by: client))
+    take(try state.register(destination, by: client))
     lifetimes.follow(client)
   }
 
   func unregister(_ name: String, by client: Client) throws(Refusal) {
-    take(try machine.unregister(name, by: client))
+    take(try state.unregister(name, by: client))
   }
 
   /// Reads the destination files; of what has a mistake the former reading stays.
@@ -152,7 +155,7 @@ final class Coordinator {
   func loadConfiguration() -> [ConfigurationFault] {
     let (destinations, faults) = configuration.reload()
     for fault in faults { log.error("\(fault)") }
-    take(machine.load(destinations))
+    take(state.load(destinations))
     log.info("destinations loaded", metadata: ["count": "\(destinations.count)", "faults": "\(faults.count)"])
     return faults
   }
@@ -195,7 +198,7 @@ final class Coordinator {
   func quit() {
     log.notice("told to quit: everything that is presented ends")
     isQuitting = true
-    take(machine.shutDown(at: now))
+    take(state.shutDown(at: now))
   }
 
   /// Leaves everything as it is; nobody is left waiting (R5).
@@ -208,7 +211,7 @@ final class Coordinator {
   private func take(_ outcome: Outcome) {
     for handle in outcome.created { connection.objectAdded(handle.path) }
     for change in outcome.changes {
-      announcer.announce(change, machine)
+      announcer.announce(change)
       note(change)
     }
     if outcome.destinationsChanged { announcer.destinationsChanged() }
@@ -224,13 +227,14 @@ final class Coordinator {
     case .dismissed(let handle, let binding, _, let reason, let result):
       waiters.ended(handle, reason, result)
       gone.append(handle)
-      let metadata: Logger.Metadata = [
-        "binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)",
-      ]
+      // Made only for who reads it.
+      func metadata() -> Logger.Metadata {
+        ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
+      }
       if reason == .failed, case .string(let error)? = result["error"] {
-        log.warning("\(error)", metadata: metadata)
+        log.warning("\(error)", metadata: metadata())
       } else {
-        log.debug("dismissed", metadata: metadata)
+        log.debug("dismissed", metadata: metadata())
       }
     default: break
     }
@@ -283,7 +287,7 @@ final class Coordinator {
     alarm?.timer.cancel()
     let at = MonotonicInstant(nanoseconds: Int64(clamping: next.nanoseconds))
     let timer = loop.timer(at: at) { [unowned self] in
-      take(machine.expire(at: now))
+      take(state.expire(at: now))
       setAlarm()
     }
     alarm = (timer, next)

@@ -26,8 +26,7 @@ extension Item {
 extension StateMachine {
   /// The item of a presentation, with the binding that it is presented from.
   func properties(of presentation: Presentation) -> Properties {
-    let parent = presentation.parent.flatMap { self.presentation($0)?.binding }
-    return presentation.item.properties(parent: parent)
+    presentation.item.content.properties(parent: parent(of: presentation.handle)?.binding)
   }
 
   /// A presentation as an entry of the state; `platform` is what its presenter knows, such as a process's number.

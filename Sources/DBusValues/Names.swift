@@ -46,10 +46,18 @@ public struct ObjectPath: ValidatedText {
 
   /// The path with a number as one more element.
   public func appending(_ number: UInt64) -> ObjectPath {
-    var text = text
-    if self != .root { text += "/" }
-    text += String(number)
-    return ObjectPath(unchecked: text)
+    var (parent, digits) = (self == .root ? "" : text, String(number))
+    let path = parent.withUTF8 { parent in
+      digits.withUTF8 { digits in
+        // At once, since each presentation's path is made of parts several times a request.
+        String(unsafeUninitializedCapacity: parent.count + 1 + digits.count) { bytes in
+          _ = bytes.initialize(fromContentsOf: parent)
+          bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))
+          return bytes[(parent.count + 1)...].initialize(fromContentsOf: digits)
+        }
+      }
+    }
+    return ObjectPath(unchecked: path)
   }
 
   /// What stands after `ancestor` in this path, as in `b/c` for `/a` in `/a/b/c`.

@@ -9,6 +9,8 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   public static let mostBytes = 255
 
   public let text: String
+  /// The text's, since a request looks for its binding in three dozen dictionaries.
+  private let hash: Int
 
   public var description: String { text }
 
@@ -17,10 +19,16 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     if let fault = Self.fault(in: text) {
       throw Refusal(.invalidBinding, "binding “\(abridged(text))”: \(fault)")
     }
-    self.text = text
+    self.init(unchecked: text)
   }
 
-  private init(unchecked text: String) { self.text = text }
+  private init(unchecked text: String) {
+    self.text = text
+    hash = text.hashValue
+  }
+
+  public static func == (a: BindingID, b: BindingID) -> Bool { a.hash == b.hash && a.text == b.text }
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// `group.name`, which is how a longer binding comes to be (B4); nil where that is no binding.
   public func appending(name: String) -> BindingID? { try? BindingID(text + "." + name) }

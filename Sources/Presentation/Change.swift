@@ -6,8 +6,8 @@ import DBusValues
 /// One difference between two states (W1).
 public struct Change: Hashable, Sendable {
   public enum Event: Hashable, Sendable {
-    case presented(Handle, BindingID, id: String, Item)
-    case updated(Handle, BindingID, id: String, Item)
+    case presented(Handle, BindingID, id: String, Shared<Item>)
+    case updated(Handle, BindingID, id: String, Shared<Item>)
     case phase(Handle, BindingID, id: String, word: String)
     /// The result is for those who wait for this presentation only (D6).
     case dismissed(Handle, BindingID, id: String, Reason, result: Properties)

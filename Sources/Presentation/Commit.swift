@@ -55,12 +55,12 @@ extension StateMachine {
     update(handle, with: item, slot)
   }
 
-  private mutating func update(_ handle: Handle, with drafted: Item, _ slot: SlotDraft) {
+  private mutating func update(_ handle: Handle, with drafted: Shared<Item>, _ slot: SlotDraft) {
     var presentation = presentations[handle]!
     let before = presentation.item
     var item = drafted
     if slot.isFresh {
-      item = before.applying(slot.given, by: slot.author)
+      item = Shared(before.content.applying(slot.given.content, by: slot.author))
       item.isQueued = drafted.isQueued
     }
     if before.owner != item.owner {
@@ -79,7 +79,7 @@ extension StateMachine {
       draft.changed.insert(.slot(presentation.binding))
       progress.mayStart.append(handle)
     }
-    let differs = !item.looksLike(before)
+    let differs = !item.content.looksLike(before.content)
     presentations[handle] = presentation
     guard differs else { return }
     draft.changed.insert(.slot(presentation.binding))

@@ -33,9 +33,9 @@ struct SlotDraft: Sendable {
 
   /// The slot's presentation before the transaction.
   let before: Handle?
-  var item: Item?
+  var item: Shared<Item>?
   /// What was given since the slot was last nil or another; what a presentation that stays takes over (T1).
-  var given = ItemOptions()
+  var given = Shared(ItemOptions())
   /// Whether the item is no continuation of the one before.
   var isFresh = false
   /// Whether it cannot stay, since what it depends on goes.
@@ -126,7 +126,7 @@ struct Draft: Sendable {
 
 extension StateMachine {
   /// The item that a slot should show.
-  func item(at binding: BindingID) -> Item? {
+  func item(at binding: BindingID) -> Shared<Item>? {
     if let drafted = draft.slots[binding] { return drafted.item }
     guard let handle = slots[binding]?.current else { return nil }
     return presentations[handle]?.item
@@ -229,7 +229,7 @@ extension StateMachine {
     withSlot(binding) { slot in
       slot.item = nil
       slot.isFresh = true
-      slot.given = ItemOptions()
+      slot.given = Shared(ItemOptions())
       slot.isAsked = false
       slot.ends(reason, by: author)
     }
@@ -244,7 +244,7 @@ extension StateMachine {
   }
 
   /// Takes an item out of its group and its stack; what stood above it is gone already.
-  private mutating func leave(_ item: Item, at binding: BindingID) {
+  private mutating func leave(_ item: Shared<Item>, at binding: BindingID) {
     if let membership = item.membership {
       withGroup(membership.group) { group in
         if item.isQueued {
@@ -278,10 +278,10 @@ extension StateMachine {
   }
 
   /// The same id again: what the request gives is replaced whole, what it does not give stays (P2).
-  private mutating func refresh(_ binding: BindingID, _ current: Item, _ options: ItemOptions) throws(Refusal) {
+  private mutating func refresh(_ binding: BindingID, _ current: Shared<Item>, _ options: ItemOptions) throws(Refusal) {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
     try check(options.ifBusy, with: options.stack)
-    var item = current.applying(options, by: draft.author)
+    var item = current.content.applying(options, by: draft.author)
     if let membership = current.membership {
       try take(
         membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
@@ -290,10 +290,10 @@ extension StateMachine {
     let author = draft.author
     let accepted = draft.countAcceptance()
     withSlot(binding) { slot in
-      slot.item = item
+      slot.item = Shared(item)
       slot.isAsked = true
       slot.accepted = accepted
-      slot.given = slot.given.overridden(by: options)
+      slot.given = Shared(slot.given.content.overridden(by: options))
       if let from = options.from { slot.from = .named(from) }
       slot.restartsTimeout = slot.restartsTimeout || options.timeout != nil
       slot.author = author
@@ -302,7 +302,7 @@ extension StateMachine {
   }
 
   /// What would make a request with the same id ask for something else than an update (P2).
-  func difference(of options: ItemOptions, from current: Item, at binding: BindingID) -> Refusal? {
+  func difference(of options: ItemOptions, from current: Shared<Item>, at binding: BindingID) -> Refusal? {
     func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
       Refusal(
         .invalidArgument,
@@ -361,11 +361,11 @@ extension StateMachine {
     let author = draft.author
     let accepted = draft.countAcceptance()
     withSlot(binding) { slot in
-      slot.item = item
+      slot.item = Shared(item)
       slot.isFresh = true
       slot.isAsked = true
       slot.accepted = accepted
-      slot.given = options
+      slot.given = Shared(options)
       slot.from = options.from.map(SlotDraft.From.named) ?? .implied
       slot.restartsTimeout = options.timeout != nil
       slot.ends(.replaced, by: author)
@@ -511,7 +511,7 @@ extension StateMachine {
   mutating func edit(
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
-    guard var item = item(at: binding) else { throw notPresented(binding) }
+    guard var item = item(at: binding)?.content else { throw notPresented(binding) }
     func edit(_ held: Properties) throws(Refusal) -> Properties {
       var edited = held
       for key in remove { edited[key] = nil }
@@ -528,7 +528,7 @@ extension StateMachine {
     item.containerValues = try editContainer(item.containerValues)
     if let timeout { item.timeout = timeout == 0 ? nil : timeout }
     // Should the presentation before stay (T1), the edit is one of what it then shows.
-    var given = draft.slots[binding].flatMap { $0.isFresh ? $0.given : nil }
+    var given = draft.slots[binding].flatMap { $0.isFresh ? $0.given.content : nil }
     if let options = given {
       let before = draft.slots[binding]?.before.flatMap { presentations[$0]?.item }
       given?.value = try edit(options.value ?? before?.value ?? [:])
@@ -537,8 +537,8 @@ extension StateMachine {
     }
     let author = draft.author
     withSlot(binding) { slot in
-      slot.item = item
-      if let given { slot.given = given }
+      slot.item = Shared(item)
+      if let given { slot.given = Shared(given) }
       slot.restartsTimeout = slot.restartsTimeout || timeout != nil
       slot.author = author
     }

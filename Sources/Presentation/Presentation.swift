@@ -53,7 +53,7 @@ enum UpdateState: Hashable, Sendable {
 public struct Presentation: Sendable {
   public let handle: Handle
   public let binding: BindingID
-  public internal(set) var item: Item
+  public internal(set) var item: Shared<Item>
   /// What it is presented from, fixed (C1).
   public let parent: Handle?
   /// Who asked for it.
@@ -75,7 +75,7 @@ public struct Presentation: Sendable {
   /// The phase that watchers were last told.
   var announced: Phase?
 
-  init(handle: Handle, binding: BindingID, item: Item, parent: Handle?, creator: Client?) {
+  init(handle: Handle, binding: BindingID, item: Shared<Item>, parent: Handle?, creator: Client?) {
     self.handle = handle
     self.binding = binding
     self.item = item

@@ -9,6 +9,11 @@ extension StateMachine {
     slots[binding]?.current.flatMap { presentations[$0] }
   }
 
+  /// What a presentation is presented from (C1); nil where there is none, or it is gone.
+  public func parent(of handle: Handle) -> Presentation? {
+    presentations[handle]?.parent.flatMap { presentations[$0] }
+  }
+
   /// All presentations that are not gone, in the order of acceptance.
   public var allPresentations: [Presentation] { presentations.values.sorted { $0.handle < $1.handle } }
 

@@ -64,7 +64,7 @@ extension StateMachine {
     if case .named(let parent) = slot.from, before.parent.flatMap({ presentations[$0]?.binding }) != parent {
       return false
     }
-    var given = slot.given
+    var given = slot.given.content
     given.from = nil
     return difference(of: given, from: before.item, at: binding) == nil
   }

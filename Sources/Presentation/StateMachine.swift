@@ -102,7 +102,7 @@ public struct StateMachine: Sendable {
       }
       try settle()
       commit(at: now)
-      let replies = answers.map(reply)
+      let replies = answers.map { reply(to: $0) }
       return (replies, finish())
     } catch {
       draft = Draft()

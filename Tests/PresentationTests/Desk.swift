@@ -113,7 +113,7 @@ final class Desk {
   }
 
   func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.word }
-  func item(_ binding: BindingID) -> Item? { machine.current(at: binding)?.item }
+  func item(_ binding: BindingID) -> Shared<Item>? { machine.current(at: binding)?.item }
   func handle(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.handle }
   func parent(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.parent }
   func ending(_ handle: Handle) -> Ending? { machine.ending(of: handle) }

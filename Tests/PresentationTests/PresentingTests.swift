@@ -56,7 +56,7 @@ import Testing
       .with(
         to: "bus", value: ["x": .int32(1), "y": .int32(2)], containerValues: ["k": .int32(1)], style: "sheet",
         title: "One", owned: true, priority: 1))
-    func expect(_ options: ItemOptions, _ change: (inout Item) -> Void) throws {
+    func expect(_ options: ItemOptions, _ change: (inout Shared<Item>) -> Void) throws {
       var item = try #require(desk.item("a"))
       change(&item)
       #expect(try desk.present("a", "1", options, by: "bert") == .presentation(1, changed: true))

@@ -13,13 +13,14 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  typealias NamedValue = (name: String, value: Value)
+  /// Called with the name and the value of a property.
+  typealias Visitor = (String, Value) -> Void
 
   public let interface: Interface
   private(set) var methods: [String: MethodHandler] = [:]
   /// In the order of the contract.
   private(set) var properties: [PropertyHandler] = []
-  private var readers: [(ObjectPath) -> [NamedValue]] = []
+  private var readers: [(ObjectPath, Visitor) -> Void] = []
   /// For `Introspect`.
   private(set) lazy var xml: String = {
     var xml = IntrospectionXML(docs: .annotations, depth: 1)
@@ -72,7 +73,9 @@ public final class ImplementedInterface {
     let read = { path in get(path).map { $0.value } }
     properties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
-    readers.append { path in read(path).map { [(property.name.text, $0)] } ?? [] }
+    readers.append { path, visit in
+      if let value = read(path) { visit(property.name.text, value) }
+    }
   }
 
   /// Serves properties that can only be read, of objects that are looked for once, however many of them are asked for.
@@ -85,12 +88,9 @@ public final class ImplementedInterface {
         PropertyHandler(
           name: property.name, emitsChanged: property.emitsChanged, get: { find($0).map(property.get) }, set: nil))
     }
-    readers.append { path in
-      guard let object = find(path) else { return [] }
-      var values: [NamedValue] = []
-      values.reserveCapacity(properties.count)
-      for property in properties { values.append((property.name, property.get(object))) }
-      return values
+    readers.append { path, visit in
+      guard let object = find(path) else { return }
+      for property in properties { visit(property.name, property.get(object)) }
     }
   }
 
@@ -100,19 +100,28 @@ public final class ImplementedInterface {
       "\(interface).\(member) is no member of \(self.interface.name)")
   }
 
-  /// The values of all properties for an object.
-  func values(for path: ObjectPath) -> [NamedValue] {
-    readers.flatMap { $0(path) }
+  /// Visits the values of all properties of an object, in the order of the contract.
+  func forEachValue(of path: ObjectPath, _ visit: Visitor) {
+    for read in readers { read(path, visit) }
+  }
+
+  /// The values of all properties of an object.
+  func values(of path: ObjectPath) -> Properties {
+    var values: Properties = [:]
+    forEachValue(of: path) { values[$0] = $1 }
+    return values
   }
 }
 
 /// A property of a kind of object that can only be read, with the code that reads it.
 public struct PropertyOf<Object> {
-  let interface: InterfaceName
-  let name: String
-  let emitsChanged: EmitsChanged
-  let get: (Object) -> Value
+  @usableFromInline let interface: InterfaceName
+  @usableFromInline let name: String
+  @usableFromInline let emitsChanged: EmitsChanged
+  @usableFromInline let get: (Object) -> Value
 
+  /// Inlined where it is called, where the type of the property is known.
+  @inlinable
   public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
     precondition(property.access == .read, "\(property.name): the contract says otherwise")
     interface = property.interface

@@ -130,7 +130,11 @@ extension Connection {
           try writer.structure { writer throws(DBusError) in
             try writer.append(interface.interface.name.text)
             try writer.array(alignment: 8) { writer throws(DBusError) in
-              for (name, value) in interface.values(for: change.path) { try writer.property(name, value) }
+              var failure: DBusError?
+              interface.forEachValue(of: change.path) { name, value in
+                do throws(DBusError) { try writer.property(name, value) } catch { failure = error }
+              }
+              if let failure { throw failure }
             }
           }
         }

@@ -60,7 +60,7 @@ struct StandardInterfaces {
       for path in connection.objects.descendants(of: call.path) {
         var values: [String: Properties] = [:]
         for interface in connection.objects.interfaces(at: path) {
-          values[interface.interface.name.text] = Properties(uniqueKeysWithValues: interface.values(for: path))
+          values[interface.interface.name.text] = interface.values(of: path)
         }
         result[path] = values
       }
@@ -116,7 +116,7 @@ struct StandardInterfaces {
       do throws(DBusError) {
         var values: Properties = [:]
         for interface in try connection.propertyInterfaces(name, at: call.path) {
-          for (name, value) in interface.values(for: call.path) where values[name] == nil { values[name] = value }
+          values.merge(interface.values(of: call.path)) { first, _ in first }
         }
         call.reply(values)
       } catch {

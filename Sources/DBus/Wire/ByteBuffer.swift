@@ -16,12 +16,14 @@ struct ByteBuffer: ~Copyable {
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
+  @inline(__always)
   mutating func append<T: FixedWidthInteger>(_ number: T) {
     reserve(MemoryLayout<T>.size)
     (start + count).storeBytes(of: number, as: T.self)
     count += MemoryLayout<T>.size
   }
 
+  @inline(__always)
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     reserve(bytes.count)
     UnsafeMutableRawBufferPointer(start: start + count, count: bytes.count).copyMemory(from: bytes)
@@ -29,6 +31,7 @@ struct ByteBuffer: ~Copyable {
   }
 
   /// Zeroes up to a multiple of `boundary`, a power of 2 of at most 8.
+  @inline(__always)
   mutating func align(_ boundary: Int) {
     reserve(8)
     // All 8 that may be needed, and whatever comes next overwrites the rest.
@@ -44,10 +47,12 @@ struct ByteBuffer: ~Copyable {
 
   mutating func removeAll() { count = 0 }
 
+  @inline(__always)
   private mutating func reserve(_ more: Int) {
     if capacity - count < more { grow(more) }
   }
 
+  @inline(never)
   private mutating func grow(_ more: Int) {
     let larger = max(2 * capacity, count + more)
     let new = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)

@@ -46,6 +46,7 @@ struct MessageWriter: ~Copyable {
   /// Padding counts from the start of the message.
   mutating func align(_ boundary: Int) { buffer.align(boundary) }
 
+  @inline(__always)
   mutating func integer<T: FixedWidthInteger>(_ number: T) {
     buffer.align(MemoryLayout<T>.size)
     buffer.append(number)
@@ -118,13 +119,15 @@ struct MessageWriter: ~Copyable {
   mutating func variant(_ inner: Value) throws(DBusError) {
     let type = inner.type
     try nested { writer throws(DBusError) in
-      if type.isBasic || type == .variant {
+      if case .dictionary(.string, .variant) = type {
+        // What most are.
+        writer.signature("a{sv}")
+      } else if type.isBasic || type == .variant {
         writer.integer(UInt8(1))
         writer.integer(type.code)
         writer.integer(UInt8(0))
       } else {
-        // The type of most is known to be valid.
-        if type != .properties { try writer.check(type) }
+        try writer.check(type)
         writer.signature(type.signature)
       }
       try writer.write(inner, as: type)
@@ -145,6 +148,7 @@ struct MessageWriter: ~Copyable {
     }
   }
 
+  @inline(__always)
   private mutating func nested(_ body: (inout MessageWriter) throws(DBusError) -> Void) throws(DBusError) {
     guard depth < Self.deepest else {
       throw DBusError(name: .invalidArgs, message: "containers are nested deeper than \(Self.deepest)")

@@ -40,7 +40,7 @@ struct Judge {
     var result: Properties?
     var isUpdateUnderWay = false
     /// What its presenter knows of its item.
-    var told: Item?
+    var told: Shared<Item>?
 
     var isStateOnly: Bool { presenter == .none }
     var isBus: Bool { if case .bus = presenter { true } else { false } }

@@ -26,7 +26,7 @@ struct Watcher {
     let id: String
     var phase: String
     /// Known once something told it: what waits is told without its item.
-    var item: Item?
+    var item: Shared<Item>?
   }
 
   struct Tags: Equatable {
@@ -97,7 +97,7 @@ struct Watcher {
   }
 
   private mutating func introduce(
-    _ handle: Handle, _ binding: BindingID, _ id: String, phase: String, item: Item?, mustDiffer: Bool
+    _ handle: Handle, _ binding: BindingID, _ id: String, phase: String, item: Shared<Item>?, mustDiffer: Bool
   ) throws(Violation) {
     try require(!ended.contains(handle), "P6", "\(handle) is told of after its end")
     if let known = entries[handle] {
