@@ -31,7 +31,8 @@ public final class Watcher {
     clear()
   }
 
-  func note(_ line: String) { log.append(line) }
+  /// Writes down in `log` something else that happened now.
+  public func note(_ line: String) { log.append(line) }
 
   /// Forgets what came so far.
   public func clear() {
@@ -72,7 +73,7 @@ public final class Watcher {
 }
 
 extension CoordinatorEvent {
-  /// The event in words, as in `dismissed fact 1 replaced`.
+  /// The event in words, as in `dismissed fact 1 replaced`, `path main one two=1`, `group panels volume wifi · wifi`.
   public var line: String { line(without: nil) }
 
   func line(without binding: String?) -> String {
@@ -80,6 +81,13 @@ extension CoordinatorEvent {
     for name in ["binding", "id", "phase", "reason", "action", "group", "tag", "stack"] {
       guard let word = json[name]?.string, !word.isEmpty, name != "binding" || word != binding else { continue }
       words.append(word)
+    }
+    for element in json["path"]?.array ?? [] {
+      words.append(
+        [element["binding"], element["id"]].compactMap { $0?.string }.filter { !$0.isEmpty }.joined(separator: "="))
+    }
+    if let tags = json["tags"]?.array, let queue = json["queue"]?.array {
+      words += tags.compactMap(\.string) + ["·"] + queue.compactMap(\.string)
     }
     return words.joined(separator: " ")
   }
