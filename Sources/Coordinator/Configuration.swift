@@ -5,13 +5,15 @@ import EventLoop
 import Glibc
 import Presentation
 
-/// The destinations that files declare.
+/// The destinations and the container values that files declare.
 public struct Configuration {
   /// The largest file that is read, in bytes (L1).
   public static let largestFile = 1 << 20
 
   /// Where files of the name `NAME.toml` are looked for, the first found wins.
   private let directories: [[UInt8]]
+  /// Where `navd.toml` is looked for, the first found is the one.
+  private let settingsFiles: [[UInt8]]
   /// Whether a directory that is not there is a mistake: one that somebody named, not one of those that may be.
   private let isNamed: Bool
   /// What was read of each name's file the last time, so that a file that is as it was is not parsed again.
@@ -25,18 +27,44 @@ public struct Configuration {
     let result: Result<Destination, ConfigurationFaults>
   }
 
-  /// The configuration of a session: `navd/destinations` in each base directory.
+  /// The configuration of a session: `navd/destinations` and `navd/navd.toml` in each base directory.
   /// - Parameter baseDirectories: absolute paths, the most important first.
-  public init(baseDirectories: [[UInt8]]) {
-    directories = baseDirectories.map { $0 + Array("/navd/destinations".utf8) }
-    isNamed = false
+  public init(baseDirectories: [[UInt8]]) { self.init(roots: baseDirectories.map { $0 + Array("/navd".utf8) }) }
+
+  /// What `check-config DIR` reads: `DIR/navd`, or else `DIR`, where `destinations` or `navd.toml` stands in it; or else
+  /// the destination files in `DIR` itself.
+  public init(only directory: [UInt8]) {
+    let roots = [directory + Array("/navd".utf8), directory]
+    if let root = roots.first(where: Self.isRoot) {
+      self.init(roots: [root])
+    } else {
+      self.init(directories: [directory], settingsFiles: [], isNamed: true)
+    }
   }
 
-  /// What `check-config DIR` reads: `DIR/navd/destinations`, or `DIR/destinations`, or else `DIR` itself.
-  public init(only directory: [UInt8]) {
-    let candidates = ["/navd/destinations", "/destinations"].map { directory + Array($0.utf8) }
-    directories = [candidates.first { (try? ConfigurationFiles.names(in: $0)) != nil } ?? directory]
-    isNamed = true
+  private init(roots: [[UInt8]]) {
+    self.init(
+      directories: roots.map(Self.destinations), settingsFiles: roots.map(Self.settings), isNamed: false)
+  }
+
+  private init(directories: [[UInt8]], settingsFiles: [[UInt8]], isNamed: Bool) {
+    self.directories = directories
+    self.settingsFiles = settingsFiles
+    self.isNamed = isNamed
+  }
+
+  private static func destinations(in root: [UInt8]) -> [UInt8] { root + Array("/destinations".utf8) }
+  private static func settings(in root: [UInt8]) -> [UInt8] { root + Array("/\(SettingsFile.name)".utf8) }
+
+  private static func isRoot(_ directory: [UInt8]) -> Bool {
+    if (try? ConfigurationFiles.names(in: destinations(in: directory))) != nil { return true }
+    // Among destinations, it is the file of one.
+    guard directory.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) != true else {
+      return false
+    }
+    do { return try ConfigurationFiles.content(of: settings(in: directory), most: largestFile) != nil } catch {
+      return true
+    }
   }
 
   /// `$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`, with the defaults of the XDG Base Directory
@@ -63,9 +91,33 @@ public struct Configuration {
   /// Reads all files again.
   ///
   /// A name whose file has a mistake keeps what was loaded of it before, if anything; a file further down the order does
-  /// not stand in for it. A name without a file any more is gone.
-  /// - Returns: what counts now, in the order of names, and all mistakes.
-  public mutating func reload() -> (destinations: [Destination], faults: [ConfigurationFault]) {
+  /// not stand in for it. A name without a file any more is gone. Container values are there only if all that the file
+  /// declares could be read: what has been declared stays so anyway (V1).
+  /// - Returns: what counts now, destinations in the order of names, and all mistakes.
+  public mutating func reload() -> (
+    destinations: [Destination], containerValues: [DeclaredContainerValue], faults: [ConfigurationFault]
+  ) {
+    var containerValues: [DeclaredContainerValue] = []
+    var faults: [ConfigurationFault] = []
+    do throws(ConfigurationFaults) { containerValues = try readSettings() } catch { faults = error.all }
+    let (destinations, mistaken) = reloadDestinations()
+    return (destinations, containerValues, faults + mistaken)
+  }
+
+  private func readSettings() throws(ConfigurationFaults) -> [DeclaredContainerValue] {
+    for path in settingsFiles {
+      let text: [UInt8]?
+      do throws(ConfigurationFiles.Unreadable) {
+        text = try ConfigurationFiles.content(of: path, most: Self.largestFile)
+      } catch {
+        throw ConfigurationFaults(all: [ConfigurationFault(displayed(path), nil, error.why)])
+      }
+      if let text { return try SettingsFile.read(text, path: displayed(path)) }
+    }
+    return []
+  }
+
+  private mutating func reloadDestinations() -> (destinations: [Destination], faults: [ConfigurationFault]) {
     var faults: [ConfigurationFault] = []
     var states: [String: FileState] = [:]
     var counting: [String: Destination] = [:]

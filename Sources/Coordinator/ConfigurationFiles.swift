@@ -43,7 +43,10 @@ enum ConfigurationFiles {
     guard file >= 0 else {
       let error = SystemError("open")
       var status = stat()
-      guard error.code == ENOENT else { throw Unreadable(why: "cannot be read: \(error.reason)") }
+      // A part of the path that is no directory makes it as absent as one that is not there.
+      guard error.code == ENOENT || error.code == ENOTDIR else {
+        throw Unreadable(why: "cannot be read: \(error.reason)")
+      }
       guard withPath(path, { lstat($0, &status) }) == 0 else { return nil }
       throw Unreadable(why: "is a link that leads to no file; a file there, or no link, would do")
     }

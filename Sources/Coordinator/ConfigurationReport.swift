@@ -2,11 +2,15 @@
 
 import CoordinatorAPI
 import Presentation
+import Processes
 
-/// What a look at the destination files finds.
+/// What a look at the configuration's files finds.
 public struct ConfigurationReport {
   private let destinations: [String]
+  private let containerValues: [String]
   private let faults: [ConfigurationFault]
+  /// What is no mistake, but may well be one: navd may find what is not found here.
+  private let warnings: [ConfigurationFault]
 
   /// Reads the files as the daemon would.
   /// - Parameter directory: as for `Configuration.init(only:)`; nil for those in use.
@@ -16,24 +20,57 @@ public struct ConfigurationReport {
       ?? Configuration(baseDirectories: Configuration.baseDirectories())
     let found = configuration.reload()
     destinations = found.destinations.map(\.name)
+    containerValues = found.containerValues.map(\.key)
     faults = found.faults
+    warnings = found.destinations.compactMap(Self.warning)
+  }
+
+  /// That a destination's program is not to be found.
+  private static func warning(of destination: Destination) -> ConfigurationFault? {
+    guard case .file(let path) = destination.source, case .command = destination.presenter,
+      let binding = try? BindingID("any"),
+      let program = destination.arguments(binding: binding, id: "", value: [:])?.first.map({ ByteString($0) })
+    else { return nil }
+    let environment = ProcessEnvironment.ofThisProcess()
+    let command = Command([program], environment: environment, directory: environment["HOME"] ?? "/")
+    // Where a path begins that is not absolute is said by the request.
+    guard let failure = command.programFailure, !program.isRelativePath else { return nil }
+    return ConfigurationFault(path, nil, failure.description)
   }
 
   public var isFaultless: Bool { faults.isEmpty }
 
-  /// A line for each mistake, or one that there is none.
+  /// A line for each mistake and each warning, and one that there is no mistake.
   public var text: String {
-    faults.isEmpty ? "\(destinations.count) destinations, no mistake" : faults.map { "\($0)" }.joined(separator: "\n")
+    var lines = faults.map { "\($0)" } + warnings.map { "\($0.file): warning: \($0.message)" }
+    if faults.isEmpty {
+      lines.append(
+        "\(Self.count(destinations, "destination")), \(Self.count(containerValues, "container value")), no mistake")
+    }
+    return lines.joined(separator: "\n")
   }
 
-  /// The same as one JSON value on one line: the names that could be loaded, and the mistakes.
-  public var json: String {
-    let faults = faults.map { fault in
-      var members: [String: JSON] = ["file": .string(fault.file), "message": .string(fault.message)]
-      members["line"] = fault.position.map { JSON($0.line) }
-      members["column"] = fault.position.map { JSON($0.column) }
-      return JSON.object(members)
-    }
-    return JSON.object(["destinations": .array(destinations.map { .string($0) }), "faults": .array(faults)]).text
+  private static func count(_ list: [String], _ name: String) -> String {
+    "\(list.count) \(name)\(list.count == 1 ? "" : "s")"
   }
+
+  /// The same as one JSON value on one line: the names that could be loaded, the mistakes and the warnings.
+  public var json: String {
+    func names(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
+    return JSON.object([
+      "destinations": names(destinations), "container-values": names(containerValues),
+      "faults": .array(faults.map(Self.json)), "warnings": .array(warnings.map(Self.json)),
+    ]).text
+  }
+
+  private static func json(_ fault: ConfigurationFault) -> JSON {
+    var members: [String: JSON] = ["file": .string(fault.file), "message": .string(fault.message)]
+    members["line"] = fault.position.map { JSON($0.line) }
+    members["column"] = fault.position.map { JSON($0.column) }
+    return .object(members)
+  }
+}
+
+extension ByteString {
+  fileprivate var isRelativePath: Bool { bytes.contains(UInt8(ascii: "/")) && bytes.first != UInt8(ascii: "/") }
 }

@@ -142,7 +142,7 @@ final class Coordinator {
     take(try state.unregister(name, by: client))
   }
 
-  /// Reads the destination files; of what has a mistake the former reading stays.
+  /// Reads all files; of what has a mistake the former reading stays.
   /// - Throws: `Refusal` with the code `invalidConfiguration`, naming every file and line.
   func reload() throws(Refusal) {
     let faults = loadConfiguration()
@@ -153,10 +153,30 @@ final class Coordinator {
 
   @discardableResult
   func loadConfiguration() -> [ConfigurationFault] {
-    let (destinations, faults) = configuration.reload()
+    let loaded = configuration.reload()
+    let faults = loaded.faults + declare(loaded.containerValues)
     for fault in faults { log.error("\(fault)") }
-    take(state.load(destinations))
-    log.info("destinations loaded", metadata: ["count": "\(destinations.count)", "faults": "\(faults.count)"])
+    take(state.load(loaded.destinations))
+    log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
+    return faults
+  }
+
+  /// Declares what a file declares: all of it, or none where one of it contradicts what has been declared (V1).
+  private func declare(_ values: [DeclaredContainerValue]) -> [ConfigurationFault] {
+    var declaring = state
+    let faults = values.compactMap { value -> ConfigurationFault? in
+      do throws(Refusal) {
+        try declaring.declareContainerValue(value.key, standard: value.standard)
+        return nil
+      } catch {
+        let known = machine.containerValueDefaults[value.key].map {
+          "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text), and stays so "
+            + "as long as navd runs; the same, or another key, would do"
+        }
+        return ConfigurationFault(value.file, value.position, known ?? error.message)
+      }
+    }
+    if faults.isEmpty { state = declaring }
     return faults
   }
 

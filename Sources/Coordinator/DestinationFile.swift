@@ -146,17 +146,6 @@ extension TableReader {
     return .bus(name: name.text, path: path)
   }
 
-  private mutating func required<Value>(
-    _ key: String, example: String, _ read: (String) throws(Invalid) -> Value
-  ) -> Value? {
-    let before = faults.count
-    let value = value(key, example: example, read)
-    if value == nil, faults.count == before {
-      fault(position, "“\(name)” has no “\(key)”; \(key) = \"\(example)\" would do")
-    }
-    return value
-  }
-
   fileprivate mutating func group(of destination: Destination) -> BindingID? {
     guard let (text, position) = text("group", example: "panels") else { return nil }
     do throws(Refusal) {

@@ -129,13 +129,20 @@ extension Destination {
 }
 
 extension Container {
-  /// - Throws: `Refusal`: `invalidArgument` for a kind that there is not, `invalidBinding`.
+  /// - Throws: `Refusal`: `invalidArgument` for a kind that there is not, or a name where there is none to give; `invalidBinding`.
   init(kind: String, name: String) throws(Refusal) {
     switch kind {
     case "group": self = .group(try BindingID(name))
     case "stack": self = .stack(try BindingID(name))
     case "parent": self = .parent(try BindingID(name))
-    case "all": self = .coordinator
+    case "all":
+      guard name.isEmpty else {
+        throw Refusal(
+          .invalidArgument,
+          "name is \(quoted(name)), but the kind “all” has none; an empty one, or the kind group, stack or parent, would do"
+        )
+      }
+      self = .coordinator
     default:
       throw Refusal(.invalidArgument, "kind is “\(kind)”; group, stack, parent or all would do")
     }

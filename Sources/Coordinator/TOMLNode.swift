@@ -31,4 +31,42 @@ struct TOMLNode {
     case .table: "a table"
     }
   }
+
+  /// The value as JSON, of which it is known what it means on the bus.
+  /// - Throws: where there is a date in it.
+  func json() throws(JSON.Mismatch) -> JSON {
+    switch content {
+    case .string(let text): return .string(text)
+    case .integer(let number): return JSON(number)
+    case .real(let number): return .real(number)
+    case .boolean(let flag): return .boolean(flag)
+    case .date: throw JSON.Mismatch(why: "\(kind) has no place on the bus; a string would have")
+    case .array(let elements):
+      var values: [JSON] = []
+      for (index, element) in elements.enumerated() { values.append(try element.json(at: .element(index))) }
+      return .array(values)
+    case .table(let entries):
+      var members: [String: JSON] = [:]
+      // In order, so that the same mistake is told every time.
+      for (key, node) in entries.sorted(by: { $0.key < $1.key }) { members[key] = try node.json(at: .member(key)) }
+      return .object(members)
+    }
+  }
+
+  private func json(at step: JSON.Step) throws(JSON.Mismatch) -> JSON {
+    do throws(JSON.Mismatch) { return try json() } catch {
+      throw JSON.Mismatch(path: [step] + error.path, why: error.why)
+    }
+  }
+
+  /// Where a value inside this one stands, as far as the path leads to one.
+  func position(of path: some Collection<JSON.Step>) -> TextPosition {
+    let inner: TOMLNode? =
+      switch (path.first, content) {
+      case (.element(let index)?, .array(let elements)) where elements.indices.contains(index): elements[index]
+      case (.member(let name)?, .table(let entries)): entries[name]
+      default: nil
+      }
+    return inner?.position(of: path.dropFirst()) ?? position
+  }
 }

@@ -61,6 +61,18 @@ struct TableReader {
     }
   }
 
+  /// The same of a key that has to be there.
+  mutating func required<Value>(
+    _ key: String, example: String, _ read: (String) throws(Invalid) -> Value
+  ) -> Value? {
+    let before = faults.count
+    let value = value(key, example: example, read)
+    if value == nil, faults.count == before {
+      fault(position, "“\(name)” has no “\(key)”; \(key) = \"\(example)\" would do")
+    }
+    return value
+  }
+
   /// Why a text is not what a key wants, as the rest of a sentence that begins with the key.
   struct Invalid: Error {
     let why: String

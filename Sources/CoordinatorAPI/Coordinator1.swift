@@ -270,7 +270,10 @@ extension CoordinatorInterface {
   public static let declareContainerValue = Method(
     name, "DeclareContainerValue", in: Arg<String>("key", doc: "What it is called."),
     Arg<Value>("default", doc: "What it is where an item sets none; its type is the key's."),
-    doc: "Declares a key that items may set. Declaring it again with another type or default is refused.")
+    doc: """
+      Declares a key that items may set. Declaring it again with another type or default is refused, whoever declared \
+      it first: a client, or the file navd.toml.
+      """)
 
   public static let containerValue = Method(
     name, "ContainerValue", in: Arg<String>("binding", doc: "Which slot; empty: the default itself."),
@@ -336,7 +339,7 @@ extension CoordinatorInterface {
   public static let reload = Method(
     name, "Reload",
     doc: """
-      Reads the destination files again. A file with a mistake keeps what was loaded from it before; the error \
+      Reads the configuration files again. A file with a mistake keeps what was loaded from it before; the error \
       (InvalidConfiguration) says file, line and what is wrong.
       """)
 

@@ -12,7 +12,8 @@ struct NavdCommand: ParsableCommand {
     abstract: "Coordinates what is presented in a desktop session.",
     discussion: """
       navd is usually started by the session's bus, when navctl or another client first asks for it, or by systemd. It
-      reads destinations from navd/destinations/NAME.toml in $XDG_CONFIG_HOME, $XDG_CONFIG_DIRS and $XDG_DATA_DIRS.
+      reads destinations from navd/destinations/NAME.toml, and container values from navd/navd.toml, in $XDG_CONFIG_HOME,
+      $XDG_CONFIG_DIRS and $XDG_DATA_DIRS.
       """,
     version: "navd \(Release.version)")
 
@@ -26,18 +27,21 @@ struct NavdCommand: ParsableCommand {
   @Option(help: "How much to log: trace, debug, info, notice, warning, error or critical.")
   var logLevel: Logger.Level = .notice
 
-  @Flag(help: "Only read the destination files, say what is wrong with them, and end.")
+  @Flag(help: "Only read the configuration files, say what is wrong with them, and end.")
   var checkConfig = false
 
   @Flag(help: "With --check-config: write one JSON value on one line.")
   var json = false
 
-  @Argument(help: "With --check-config: a directory of destination files, instead of those in use.")
+  @Argument(help: "With --check-config: a directory of such files, instead of those in use.")
   var directory: String?
 
   mutating func validate() throws {
     guard directory == nil || checkConfig else {
       throw ValidationError("a directory is given, but only --check-config takes one")
+    }
+    guard directory != "" else {
+      throw ValidationError("the directory is an empty text; a path, or none for the files in use, would do")
     }
     guard !json || checkConfig else { throw ValidationError("--json is given, but only --check-config takes it") }
   }

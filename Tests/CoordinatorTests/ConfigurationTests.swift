@@ -33,13 +33,21 @@ private struct Bases {
   func path(_ name: String, in base: Int = 0) -> String { root.path(of: "\(base)/navd/destinations/\(name)") }
 
   func write(_ text: String, to name: String, in base: Int = 0) throws {
-    let file = try #require(fopen(path(name, in: base), "w"))
+    try write(text, toPath: path(name, in: base))
+  }
+
+  func write(settings text: String, in base: Int = 0) throws {
+    try write(text, toPath: root.path(of: "\(base)/navd/navd.toml"))
+  }
+
+  private func write(_ text: String, toPath path: String) throws {
+    let file = try #require(fopen(path, "w"))
     fputs(text, file)
     fclose(file)
   }
 
   mutating func reload() -> Loaded {
-    let (destinations, faults) = configuration.reload()
+    let (destinations, _, faults) = configuration.reload()
     let prefix = root.path.utf8.count + 1
     return Loaded(
       destinations.map { "\($0.name):\($0.style ?? "")" },
@@ -88,8 +96,9 @@ private struct Bases {
 
 @Test func configuration_directoriesThatAreNotThere_areNoMistake() {
   var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
-  let (destinations, faults) = configuration.reload()
+  let (destinations, containerValues, faults) = configuration.reload()
   #expect(destinations.isEmpty)
+  #expect(containerValues.isEmpty)
   #expect(faults.isEmpty)
 }
 
@@ -187,16 +196,84 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   #expect(bases.reload() == Loaded([], ["nowhere: cannot be read: No such file or directory"]))
 }
 
+@Test func configuration_settings_areThoseOfTheFirstFileFound() throws {
+  var bases = Bases(3)
+  func keys() -> [String] { bases.configuration.reload().containerValues.map(\.key) }
+  #expect(keys() == [])
+  try bases.write(settings: "container-values.late = { signature = 's', default = '' }", in: 2)
+  #expect(keys() == ["late"])
+  try bases.write(settings: "container-values.early = { signature = 's', default = '' }", in: 1)
+  #expect(keys() == ["early"])
+  // A mistake in it is not papered over by the next, and is told together with those of the destinations.
+  try bases.write("= 1", to: "a.toml")
+  try bases.write(settings: "container-value = 1")
+  let (_, values, faults) = bases.configuration.reload()
+  #expect(values == [])
+  #expect(
+    faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
+      "0/navd/navd.toml:1:1: “container-value” is no key of navd.toml; did you mean “container-values”?",
+      "0/navd/destinations/a.toml:1:1: expected a key, found “=”; letters, digits, “_” and “-”, or a text in quotes, "
+        + "would do",
+    ])
+  unlink(bases.root.path(of: "0/navd/navd.toml"))
+  mkdir(bases.root.path(of: "0/navd/navd.toml"), 0o755)
+  #expect(
+    bases.configuration.reload().faults.first?.description
+      == "\(bases.root.path)/0/navd/navd.toml: is a directory; a regular file would do")
+}
+
+@Test func configuration_onlyOneDirectory_hasSettingsWhereverTheyStand() throws {
+  var bases = Bases()
+  try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
+  func keys(_ path: String) -> [String] {
+    bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
+    let (_, values, faults) = bases.configuration.reload()
+    #expect(faults == [])
+    return values.map(\.key)
+  }
+  for path in ["0", "0/navd", "0/navd/"] { #expect(keys(path) == ["k"], "\(path)") }
+  #expect(keys("0/navd/destinations") == [])
+  // Also where there are no destinations; and among them, it is the file of one.
+  rmdir(bases.path(""))
+  for path in ["0", "0/navd"] { #expect(keys(path) == ["k"], "\(path)") }
+  mkdir(bases.path(""), 0o755)
+  try bases.write("style = 's'", to: "navd.toml")
+  for path in ["0/navd/destinations", "0/navd/destinations/"] {
+    #expect(keys(path) == [])
+    #expect(bases.reload().styles == ["navd:s"])
+  }
+}
+
 @Test func configurationReport_ofADirectory_isTextOrOneLineOfJSON() throws {
   let bases = Bases()
   let path = bases.root.path(of: "0")
   try bases.write("", to: "a.toml")
   #expect(ConfigurationReport(of: path).isFaultless)
-  #expect(ConfigurationReport(of: path).text == "1 destinations, no mistake")
+  #expect(ConfigurationReport(of: path).text == "1 destination, 0 container values, no mistake")
+  try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
+  #expect(ConfigurationReport(of: path).text == "1 destination, 1 container value, no mistake")
   try bases.write("b = 1", to: "b.toml")
   let report = ConfigurationReport(of: path)
   #expect(!report.isFaultless)
   #expect(report.text.hasPrefix("\(bases.path("b.toml")):1:1: “b” is no key of a destination; "))
-  #expect(report.json.hasPrefix(#"{"destinations":["a"],"faults":[{"column":1,"file":"#))
+  #expect(report.json.hasPrefix(#"{"container-values":["k"],"destinations":["a"],"faults":[{"column":1,"file":"#))
+  #expect(report.json.hasSuffix(#"}],"warnings":[]}"#))
   #expect(!report.json.contains("\n"))
+}
+
+@Test func configurationReport_ofProgramsThatAreNotFound_warnsAndIsNoMistake() throws {
+  let bases = Bases()
+  try bases.write("command = ['no-such-program', '{id}']", to: "a.toml")
+  try bases.write("command = ['/etc/passwd']", to: "b.toml")
+  try bases.write("command = ['sh', '-c', 'true']", to: "c.toml")
+  // It depends on the request where this one begins.
+  try bases.write("command = ['./script']", to: "d.toml")
+  let report = ConfigurationReport(of: bases.root.path(of: "0"))
+  #expect(report.isFaultless)
+  let lines = report.text.split(separator: "\n")
+  #expect(lines.count == 3)
+  #expect(lines[0].hasPrefix("\(bases.path("a.toml")): warning: no-such-program: not found in PATH (/"))
+  #expect(lines[1] == "\(bases.path("b.toml")): warning: /etc/passwd: cannot be executed: Permission denied")
+  #expect(lines[2] == "4 destinations, 0 container values, no mistake")
+  #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
 }

@@ -32,7 +32,7 @@ struct Destinations: ParsableCommand {
 
 struct Reload: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "reload", "Make navd read the destination files again.",
+    verb: "reload", "Make navd read the configuration files again.",
     "A file with a mistake keeps what was loaded from it before; file, line and mistake are told.")
 
   @OptionGroup var global: GlobalOptions
@@ -64,11 +64,17 @@ struct Quit: ParsableCommand {
 
 struct CheckConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "check-config", "Check destination files without loading them.",
+    verb: "check-config", "Check the configuration files without loading them.",
     "Asks the navd that is installed beside navctl, else the one in PATH; no daemon has to run.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "A directory of destination files, instead of those in use.") var directory: String?
+  @Argument(help: "A directory of such files, instead of those in use.") var directory: String?
+
+  func validate() throws {
+    guard directory != "" else {
+      throw ValidationError("the directory is an empty text; a path, or none for the files in use, would do")
+    }
+  }
 
   func run() throws {
     let arguments = ["navd", "--check-config"] + (global.json ? ["--json"] : []) + [directory].compactMap { $0 }

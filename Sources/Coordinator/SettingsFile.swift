@@ -1,0 +1,93 @@
+// Why this file exists: what holds for the whole daemon, and not for one destination, stands in one file.
+
+import CoordinatorAPI
+import DBusValues
+import Presentation
+
+/// A container value that a file declares (V1).
+public struct DeclaredContainerValue: Hashable, Sendable {
+  public let key: String
+  /// The default; its type is the key's.
+  public let standard: Value
+  let file: String
+  let position: TextPosition
+}
+
+/// `navd.toml`.
+enum SettingsFile {
+  static let name = "navd.toml"
+
+  /// Reads the file's text.
+  /// - Parameter path: where it was read, for faults.
+  /// - Returns: what it declares, in the order of the file.
+  /// - Throws: every mistake, in the order of the file; of a text that is no TOML, the first.
+  static func read(_ text: [UInt8], path: String) throws(ConfigurationFaults) -> [DeclaredContainerValue] {
+    var reader: TableReader
+    do {
+      reader = TableReader(try TOMLParser.document(text, file: path), name: name, file: path)
+    } catch {
+      throw ConfigurationFaults(all: [error])
+    }
+    let values = reader.containerValues()
+    let faults = reader.finish()
+    guard faults.isEmpty else { throw ConfigurationFaults(all: faults) }
+    return values
+  }
+}
+
+extension TableReader {
+  private static let example = "{ signature = \"x\", default = 0 }"
+
+  fileprivate mutating func containerValues() -> [DeclaredContainerValue] {
+    guard let node = take("container-values") else { return [] }
+    guard case .table(let entries) = node.content else {
+      fault(
+        node.position, "“container-values” is \(node.kind); a table of names, such as badge = \(Self.example), would do"
+      )
+      return []
+    }
+    // What can be declared where nothing has been yet; whether it contradicts another declaration only the daemon knows.
+    var machine = StateMachine()
+    var values: [DeclaredContainerValue] = []
+    for (key, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
+      guard BindingID.isName(key) else {
+        fault(node.position, "\(quoted(key)) is no name; letters, digits, “_” and “-”, a letter or “_” first, would do")
+        continue
+      }
+      guard let standard = standard(of: key, node) else { continue }
+      do throws(Refusal) {
+        try machine.declareContainerValue(key, standard: standard)
+        values.append(DeclaredContainerValue(key: key, standard: standard, file: file, position: node.position))
+      } catch {
+        fault(node.position, error.message)
+      }
+    }
+    return values
+  }
+
+  /// The default of one key, of the type that stands beside it.
+  private mutating func standard(of key: String, _ node: TOMLNode) -> Value? {
+    guard case .table(let table) = node.content else {
+      fault(node.position, "“\(key)” is \(node.kind); a table such as \(Self.example) would do")
+      return nil
+    }
+    var reader = TableReader(table, name: key, file: file, position: node.position)
+    let type = reader.required("signature", example: "x") { text throws(Invalid) in
+      guard let types = Signature(text)?.types, types.count == 1 else {
+        throw Invalid("is \(quoted(text)), which is not the signature of one D-Bus type")
+      }
+      return types[0]
+    }
+    let standard = reader.take("default")
+    if standard == nil { reader.fault(node.position, "“\(key)” has no “default”; \(Self.example) would do") }
+    var value: Value?
+    if let type, let standard {
+      do throws(JSON.Mismatch) { value = try Value(standard.json(), as: type) } catch {
+        reader.fault(standard.position(of: error.path), "“default” of “\(key)”: \(error.why)")
+      }
+    }
+    let faults = reader.finish()
+    add(faults)
+    return faults.isEmpty ? value : nil
+  }
+}
