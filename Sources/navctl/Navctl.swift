@@ -55,12 +55,14 @@ struct Navctl: ParsableCommand {
 
   /// ArgumentParser builds the tree of all verbs, and looks for requests of completion scripts, before it looks at the
   /// first argument; together that takes longer than the call itself. So where the first argument is a verb, that one is
-  /// parsed alone. Whatever is more than that (help, mistakes, options before the verb) goes the long way.
+  /// parsed alone, and where nothing but words follows, without ArgumentParser. Whatever is more than that (help,
+  /// mistakes, options before the verb) goes the long way.
   private static func parse() throws -> ParsableCommand {
-    let arguments = CommandLine.arguments.dropFirst()
-    if let verb = arguments.first.flatMap(Verbs.named),
-      let command = try? verb.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == verb
-    {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard let name = arguments.first else { return try parseAsRoot() }
+    let rest = Array(arguments.dropFirst())
+    if let command = Verbs.plain(name, rest) { return command }
+    if let verb = Verbs.named(name), let command = try? verb.parseAsRoot(rest), type(of: command) == verb {
       return command
     }
     return try parseAsRoot()

@@ -29,6 +29,36 @@ func commandLine_ofTheContract_isUnderstood(line: String) {
 }
 
 @Test(arguments: [
+  "present fact", "present fact 1", "toggle fact", "toggle fact 1", "dismiss a", "dismiss a b c", "select g t",
+  "deselect g", "deselect g t", "toggle-selection g t", "push s b", "push s b 1", "pop-to s", "pop-to s b",
+  "is-presented fact", "is-presented fact 1",
+])
+func commandLine_ofWordsAlone_isWhatArgumentParserMakesOfIt(line: String) throws {
+  let words = line.split(separator: " ").map(String.init)
+  let plain = try #require(Verbs.plain(words[0], Array(words.dropFirst())))
+  #expect(given(plain) == given(try Navctl.parseAsRoot(words)))
+}
+
+/// Every option and argument with its value, those of groups of options too.
+private func given(_ command: Any) -> [String] {
+  Mirror(reflecting: command).children.flatMap { child -> [String] in
+    let wrapper = Mirror(reflecting: child.value)
+    let text = String(describing: child.value)
+    let group = wrapper.descendant("_parsedValue", "value").map(given) ?? []
+    return ["\(child.label ?? ""): \(group.isEmpty ? text : "")"] + group
+  }
+}
+
+@Test(arguments: [
+  "present", "present fact 1 2", "toggle", "dismiss", "dismiss --all", "select g", "select g t u", "push s", "pop-to",
+  "present fact --json", "is-presented fact -q", "present fact -- sleep 1", "list", "nonsense",
+])
+func commandLine_ofMoreThanPlainWords_isNotGuessedAt(line: String) {
+  let words = line.split(separator: " ").map(String.init)
+  #expect(Verbs.plain(words[0], Array(words.dropFirst())) == nil)
+}
+
+@Test(arguments: [
   "present", "present fact 1 2", "present fact --value a", "present fact --timeout 3", "present fact --propagate",
   "present fact --if-busy maybe", "present fact --priority x", "toggle", "dismiss", "dismiss a --all",
   "dismiss --group g --root r", "dismiss a b --expected-id 1", "dismiss --all --expected-presentation 1", "update fact",
