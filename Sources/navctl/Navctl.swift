@@ -24,12 +24,16 @@ struct Navctl: ParsableCommand {
 
   /// `navctl: what: why` where the command line could not be understood, too.
   static var _errorPrefix: String {
-    let verb = CommandLine.arguments.dropFirst().first { Verbs.named($0) != nil }
-    return "navctl: " + (verb.map { "\($0): " } ?? "")
+    let arguments = CommandLine.arguments.dropFirst()
+    guard let index = arguments.firstIndex(where: { Verbs.named($0) != nil }) else { return "navctl: " }
+    let subverbs = (Verbs.named(arguments[index])?.configuration.subcommands ?? []).map { $0.configuration.commandName }
+    let subverb = arguments[(index + 1)...].first { subverbs.contains($0) }
+    return "navctl: " + [arguments[index], subverb].compactMap { $0 }.joined(separator: " ") + ": "
   }
 
   static func main() {
     do {
+      try requireText()
       var verb = try parse()
       try verb.run()
     } catch let failure as Failure {
@@ -44,7 +48,7 @@ struct Navctl: ParsableCommand {
         StandardOutput.write(message.hasSuffix("\n") ? message : message + "\n")
         exit(.ok)
       case .validationFailure:
-        StandardError.write(message)
+        StandardError.write(UsageText.improved(message, Array(CommandLine.arguments.dropFirst())))
         exit(isPropagating ? .ownFailure : .usage)
       default:
         StandardError.write(message)
@@ -65,7 +69,20 @@ struct Navctl: ParsableCommand {
     if let verb = Verbs.named(name), let command = try? verb.parseAsRoot(rest), type(of: command) == verb {
       return command
     }
+    if let word = Verbs.word(in: arguments), word != "help", Verbs.named(word) == nil { throw UsageText.noVerb(word) }
     return try parseAsRoot()
+  }
+
+  /// Text on the bus is UTF-8, and Swift's strings of the arguments have been repaired: what was asked for would not be
+  /// what was meant. A command's own arguments go as the bytes that they are.
+  private static func requireText() throws(Failure) {
+    for (index, bytes) in ClientContext.lastArguments(Int(CommandLine.argc) - 1).enumerated() {
+      if bytes == Array("--".utf8) { return }
+      guard String(validating: bytes, as: UTF8.self) == nil else { continue }
+      throw Failure(
+        "argument \(index + 1)", "“\(UsageText.abridged(String(decoding: bytes, as: UTF8.self)))” is no UTF-8",
+        next: "only a command after “--” may have other bytes", status: .usage)
+    }
   }
 
   private static func exit(_ status: CommandStatus) -> Never { Glibc.exit(status.rawValue) }

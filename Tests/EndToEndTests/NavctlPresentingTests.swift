@@ -136,6 +136,50 @@ func navctl_failures_haveTheirCodes() throws {
   #expect(try session.navctl("quit").exitCode == 0)
 }
 
+@Test("navctl: a program that cannot be started is told at once, with status 1, by every verb that presents")
+func navctl_programThatCannotBeStarted_isTold() throws {
+  let session = try Session(destinations: [
+    "broken": "command = [\"no-such-program\"]\n", "sleeper": "command = [\"sleep\", \"60\"]\n",
+  ])
+  for arguments in [
+    ["present", "fact", "--", "no-such-program"], ["present", "fact", "--to", "broken"], ["present", "broken"],
+    ["toggle", "fact", "--to", "broken"], ["push", "main", "fact", "--to", "broken"],
+    ["select", "g", "fact", "--to", "broken"], ["toggle-selection", "g", "fact", "--to", "broken"],
+    ["toggle-selection", "g", "fact"],
+  ] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 1, "\(arguments)")
+    let what = arguments.prefix(["present", "toggle"].contains(arguments[0]) ? 2 : 3).joined(separator: " ")
+    #expect(
+      run.errorText.hasPrefix("navctl: \(what): no-such-program: not found in PATH ("), "\(arguments): \(run.errorText)"
+    )
+  }
+  // The request was carried out, and is reported.
+  let json = try session.navctl("present", "fact", "--json", "--", "/etc/passwd")
+  #expect(json.exitCode == 1)
+  #expect(json.json?["changed"] == true)
+  #expect(json.errorText == "navctl: present fact: /etc/passwd: cannot be executed: Permission denied\n")
+
+  // It is in the history, for people and for programs.
+  let last = try session.navctl("history", "-n", "1")
+  #expect(
+    last.outputText.hasSuffix(
+      "\tfailed\t\(try session.state()["serial"]?.text ?? "")\t/etc/passwd: cannot be executed: Permission denied\n"))
+  #expect(
+    try session.navctl("history", "-n", "1", "--json").json?.array?.first?["error"]
+      == "/etc/passwd: cannot be executed: Permission denied")
+  #expect(try session.navctl("history").lines.count == 9)
+
+  // What fails later, or starts, or has to wait, is not waited for.
+  #expect(try session.navctl("present", "fact", "--", "sh", "-c", "kill -KILL $$").exitCode == 0)
+  let waiting = try session.navctl("present", "one", "--group", "h", "--to", "sleeper")
+  #expect(waiting.exitCode == 0)
+  #expect(try session.navctl("present", "two", "--group", "h", "--if-busy", "queue", "--to", "broken").exitCode == 0)
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = false
+  #expect(try session.navctl("present", "three", "--to", "dialog").exitCode == 0)
+}
+
 @Test("navctl: changing verbs have navd started by the bus, asking ones do not")
 func navctl_withoutNavd_isStartedOnlyToChange() throws {
   let session = try Session(starting: false, activatable: true)

@@ -95,6 +95,30 @@ func navctl_waitVerb_waits() throws {
   #expect(try session.navctl("wait", "--presentation", number, "--json").json?["reason"] == "replaced")
 }
 
+@Test("navctl wait BINDING: of a slot that is nil, what is still going is waited for")
+func navctl_waitForWhatIsGoing_endsWithIt() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let watcher = try session.watch(on: presenter.connection)
+  let path = try session.present("fact", "1", ["destination": .string("dialog")])
+  try session.call(Rows.wait, (path, "presented"))
+  presenter.isAnswering = false
+  presenter.result = ["answer": .string("late")]
+  try session.dismiss("fact")
+  #expect(try session.navctl("is-presented", "fact").exitCode == 3)
+  let waiting = try session.startNavctl("wait", "fact", "--json")
+  // Nothing comes to be presented there.
+  #expect(try session.navctl("wait", "fact", "--for", "presented").exitCode == 3)
+  #expect(try session.navctl("wait", "fact", "-w", "0.1").exitCode == 5)
+  #expect(!waiting.hasEnded)
+  presenter.isAnswering = true
+  try session.wait("it has ended") { waiting.hasEnded }
+  #expect(waiting.exitCode == 0)
+  #expect(waiting.json == ["reason": "dismissed", "result": ["answer": "late"]])
+  #expect(watcher.lines.last == "dismissed fact 1 dismissed")
+  #expect(try session.navctl("wait", "fact").exitCode == 3)
+}
+
 @Test("navctl present --owned stays until it is gone, and takes it along")
 func navctl_owned_staysAndTakesItAlong() throws {
   let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])

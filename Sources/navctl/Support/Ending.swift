@@ -91,6 +91,9 @@ extension Ending {
     return output
   }
 
+  /// Why it failed, where that is known.
+  var error: String? { text("error") }
+
   private func text(_ name: String) -> String? { result[name].flatMap { String(value: $0) } }
 
   /// The command's own exit status, 128+n for a signal; nil where neither is known.
@@ -124,12 +127,12 @@ extension Ending {
       guard let status = propagated else {
         throw Failure(
           daemon.what,
-          "it is \(reason), and how its command ended is not known" + (text("error").map { ": \($0)" } ?? ""),
+          "it is \(reason), and how its command ended is not known" + (error.map { ": \($0)" } ?? ""),
           status: .ownFailure)
       }
       if status != 0 { throw ExitCode(status) }
     } else if reason == "failed" {
-      throw Failure(daemon.what, text("error") ?? "it could not be shown, or its presenter crashed")
+      throw Failure(daemon.what, error ?? "it could not be shown, or its presenter crashed")
     }
   }
 }

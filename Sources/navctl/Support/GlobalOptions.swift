@@ -5,6 +5,9 @@ import DBusValues
 
 /// Taken by every verb, before it or after it.
 struct GlobalOptions: ParsableArguments {
+  /// The options below whose values are arguments of their own.
+  static let takingValues = ["-w", "--within", "--address"]
+
   @Flag(help: "Write one JSON value on one line.")
   var json = false
 

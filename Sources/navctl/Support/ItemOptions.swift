@@ -49,6 +49,13 @@ struct ItemOptions: ParsableArguments {
   @Argument(parsing: .postTerminator, help: "After “--”: the program that shows it, instead of a destination.")
   var command: [String] = []
 
+  func validate() throws {
+    // Without this, half a command line would present nothing but state.
+    if command.isEmpty, CommandLine.arguments.contains("--") {
+      throw ValidationError("nothing stands after “--”; a program and its arguments, or no “--”, would do")
+    }
+  }
+
   /// The options for the bus. Container values are read by their declared types, which the daemon is asked for.
   func options(_ daemon: Daemon) throws -> Properties {
     var options: Properties = [:]
@@ -71,6 +78,22 @@ struct ItemOptions: ParsableArguments {
     }
     ClientContext.write(to: &options, output: output)
     return options
+  }
+}
+
+/// Which item of a slot.
+struct ItemID: ParsableArguments {
+  @Argument(help: ArgumentHelp("Which item.", valueName: "id")) var argument: String?
+  @Option(name: .customLong("id"), help: ArgumentHelp("The same, if it begins with “-”: --id=-1.", valueName: "id"))
+  var option: String?
+
+  /// nil where none is given.
+  var text: String? { option ?? argument }
+
+  func validate() throws {
+    if let option, let argument {
+      throw ValidationError("two ids are given, “\(argument)” and “\(option)”; one would do")
+    }
   }
 }
 

@@ -27,7 +27,7 @@ extension Verbs {
 extension Present {
   fileprivate init?(words: [String]) {
     guard (1...2).contains(words.count) else { return nil }
-    (binding, id) = (words[0], words.count > 1 ? words[1] : "")
+    (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
     (global, item, place, slot, staying) = (.notGiven, .notGiven, .notGiven, .notGiven, .notGiven)
   }
 }
@@ -35,7 +35,7 @@ extension Present {
 extension Toggle {
   fileprivate init?(words: [String]) {
     guard (1...2).contains(words.count) else { return nil }
-    (binding, id) = (words[0], words.count > 1 ? words[1] : nil)
+    (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
     (global, item, place, slot, staying) = (.notGiven, .notGiven, .notGiven, .notGiven, .notGiven)
   }
 }
@@ -76,7 +76,7 @@ extension ToggleSelection {
 extension Push {
   fileprivate init?(words: [String]) {
     guard (2...3).contains(words.count) else { return nil }
-    (stack, binding, id) = (words[0], words[1], words.count > 2 ? words[2] : "")
+    (stack, binding, id) = (words[0], words[1], ItemID(word: words.count > 2 ? words[2] : nil))
     (global, item, slot) = (.notGiven, .notGiven, .notGiven)
   }
 }
@@ -92,12 +92,18 @@ extension PopTo {
 extension IsPresented {
   fileprivate init?(words: [String]) {
     guard (1...2).contains(words.count) else { return nil }
-    (binding, id) = (words[0], words.count > 1 ? words[1] : nil)
+    (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
     global = .notGiven
   }
 }
 
 // MARK: Options that are not given
+
+extension ItemID {
+  fileprivate init(word: String?) {
+    (argument, option) = (word, nil)
+  }
+}
 
 extension GlobalOptions {
   fileprivate static var notGiven: GlobalOptions {

@@ -72,9 +72,13 @@ struct Apply: ParsableCommand {
     }
   }
 
+  private static func unreadable(_ what: String) -> Failure {
+    Failure(what, "it cannot be read: \(String(cString: strerror(errno)))", next: "“-” is standard input")
+  }
+
   private static func read(_ file: String, _ what: String) throws(Failure) -> [UInt8] {
     let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Failure(what, String(cString: strerror(errno))) }
+    guard descriptor >= 0 else { throw unreadable(what) }
     defer { if descriptor != STDIN_FILENO { close(descriptor) } }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -83,7 +87,7 @@ struct Apply: ParsableCommand {
       if count == 0 { return bytes }
       if count < 0 {
         if errno == EINTR { continue }
-        throw Failure(what, String(cString: strerror(errno)))
+        throw unreadable(what)
       }
       bytes.append(contentsOf: buffer[..<count])
       // More than a message on the bus can hold.

@@ -75,13 +75,13 @@ struct IsPresented: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Which slot.") var binding: String
-  @Argument(help: "Which item.") var id: String?
+  @OptionGroup var id: ItemID
 
   func run() throws {
     let daemon = try Daemon(global, "is-presented \(binding)")
     let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
     let held = item[Options.id] ?? ""
-    let isPresented = presentation != .root && (id.map { $0.utf8.elementsEqual(held.utf8) } ?? true)
+    let isPresented = presentation != .root && (id.text.map { $0.utf8.elementsEqual(held.utf8) } ?? true)
     var members: [String: JSON] = ["presented": .boolean(isPresented), "serial": JSON(serial)]
     if isPresented { members["presentation"] = CoordinatorNames.number(of: presentation).map { JSON($0) } }
     global.write(json: .object(members), plain: isPresented ? "yes\n" : "no\n")
@@ -135,16 +135,33 @@ struct History: ParsableCommand {
 
   func run() throws {
     let daemon = try Daemon(global, "history")
-    let endings = try daemon.ask(CoordinatorInterface.history, (most, [:])).map { JSON($0) }
-    var table = Table("NUMBER", "BINDING", "ID", "REASON", "SERIAL")
+    var endings = try daemon.ask(CoordinatorInterface.history, (most, [:])).map { JSON($0) }
+    try addErrors(to: &endings, daemon)
+    var table = Table("NUMBER", "BINDING", "ID", "REASON", "SERIAL", "ERROR")
     for ending in endings {
       func cell(_ name: String) -> Table.Cell { Table.Cell(ending[name]?.string ?? ending[name]?.text ?? "") }
       let reason = ending["reason"]?.string ?? ""
       table.add(
         cell("presentation"), cell("binding"), cell("id"), Table.Cell(reason, reason == "failed" ? .bad : nil),
-        cell("serial"))
+        cell("serial"), cell("error"))
     }
     global.write(json: .array(endings), plain: table.text(StandardOutput.style))
+  }
+
+  /// Why something failed is a part of its result, which is for those who wait for it and not in the history (D6).
+  private func addErrors(to endings: inout [JSON], _ daemon: Daemon) throws(Failure) {
+    func presentation(_ ending: JSON) -> ObjectPath? {
+      guard ending["reason"] == "failed" else { return nil }
+      return ending["presentation"]?.unsigned.map { CoordinatorNames.presentation($0) }
+    }
+    let known = try daemon.endings(of: endings.compactMap(presentation))
+    for (index, ending) in endings.enumerated() {
+      guard case .object(var members) = ending, let error = presentation(ending).flatMap({ known[$0]?.error }) else {
+        continue
+      }
+      members["error"] = .string(error)
+      endings[index] = .object(members)
+    }
   }
 }
 

@@ -8,7 +8,9 @@ struct ContainerValue: ParsableCommand {
     verb: "value", "Declare, read and set container values.",
     verbs: [Declare.self, Get.self, Set.self])
 
-  func run() throws { throw ValidationError("declare, get or set?") }
+  func run() throws {
+    throw Failure("value", "declare, get or set?\nUsage: \(Navctl.usageString(for: Self.self))", status: .usage)
+  }
 
   struct Declare: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -23,6 +23,7 @@ struct Select: ParsableCommand {
       try Ending(daemon, presentation).report(daemon, global)
     } else {
       global.report(changed: changed, presentation: presentation, serial: serial)
+      if changed { try daemon.requireStart(of: presentation) }
     }
   }
 }
@@ -51,6 +52,7 @@ struct ToggleSelection: ParsableCommand {
     global.report(
       changed: true, serial: serial, ["selected": .boolean(selected)], verbose: selected ? "selected\n" : "deselected\n"
     )
+    if selected { try daemon.requireStart(in: group, after: serial) }
   }
 }
 

@@ -13,7 +13,7 @@ struct Present: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Which slot.") var binding: String
-  @Argument(help: "Which item.") var id: String = ""
+  @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var place: PlaceOptions
   @OptionGroup var slot: SlotOptions
@@ -25,11 +25,13 @@ struct Present: ParsableCommand {
     var options = try item.options(daemon)
     place.write(to: &options)
     slot.write(to: &options)
-    let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.present, (binding, id, options))
+    let (presentation, changed, serial) = try daemon.call(
+      CoordinatorInterface.present, (binding, id.text ?? "", options))
     if staying.wait || item.owned {
       try staying.stay(daemon, global, presentation)
     } else {
       global.report(changed: changed, presentation: presentation, serial: serial)
+      if changed { try daemon.requireStart(of: presentation) }
     }
   }
 }
@@ -41,7 +43,7 @@ struct Toggle: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Which slot.") var binding: String
-  @Argument(help: "Which item.") var id: String?
+  @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var place: PlaceOptions
   @OptionGroup var slot: SlotOptions
@@ -52,14 +54,16 @@ struct Toggle: ParsableCommand {
     var options = try item.options(daemon)
     place.write(to: &options)
     slot.write(to: &options)
-    if id == nil { options[Options.anyID] = true }
-    let (presented, presentation, serial) = try daemon.call(CoordinatorInterface.toggle, (binding, id ?? "", options))
+    if id.text == nil { options[Options.anyID] = true }
+    let (presented, presentation, serial) = try daemon.call(
+      CoordinatorInterface.toggle, (binding, id.text ?? "", options))
     if presented, staying.wait || item.owned {
       try staying.stay(daemon, global, presentation)
     } else {
       global.report(
         changed: true, presentation: presentation, serial: serial, ["presented": .boolean(presented)],
         verbose: "dismissed\n")
+      if presented { try daemon.requireStart(of: presentation) }
     }
   }
 }

@@ -10,7 +10,7 @@ struct Push: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Which stack.") var stack: String
   @Argument(help: "Which slot.") var binding: String
-  @Argument(help: "Which item.") var id: String = ""
+  @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var slot: SlotOptions
 
@@ -18,11 +18,13 @@ struct Push: ParsableCommand {
     let daemon = try Daemon(global, "push \(stack) \(binding)")
     var options = try item.options(daemon)
     slot.write(to: &options)
-    let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.push, (stack, binding, id, options))
+    let (presentation, changed, serial) = try daemon.call(
+      CoordinatorInterface.push, (stack, binding, id.text ?? "", options))
     if item.owned {
       try Ending(daemon, presentation).report(daemon, global)
     } else {
       global.report(changed: changed, presentation: presentation, serial: serial)
+      if changed { try daemon.requireStart(of: presentation) }
     }
   }
 }

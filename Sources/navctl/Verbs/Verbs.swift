@@ -40,6 +40,23 @@ enum Verbs {
     ),
   ]
 
+  /// Those with an id among their arguments.
+  static let takingIDs = ["present", "toggle", "push", "is-presented"]
+
+  /// The argument that should be a verb: the first that is no option and no option's value.
+  static func word(in arguments: some Collection<String>) -> String? {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--" { return nil }
+      if GlobalOptions.takingValues.contains(argument) {
+        rest = rest.dropFirst()
+      } else if !argument.hasPrefix("-") {
+        return argument
+      }
+    }
+    return nil
+  }
+
   static func named(_ name: String) -> ParsableCommand.Type? {
     groups.lazy.flatMap(\.verbs).first { $0.name == name }?.type()
   }

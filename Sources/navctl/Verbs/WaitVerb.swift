@@ -8,7 +8,10 @@ struct WaitVerb: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     verb: "wait", "Wait until a presentation is presented, or gone, and write what it gave back.",
-    "A presentation that has ended can still be waited for by its number. Restarts of navd are waited through.")
+    """
+    Of a slot that is nil already, what is still going is waited for. A presentation that has ended can still be waited \
+    for by its number. Restarts of navd are waited through.
+    """)
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: "The slot whose presentation is meant.") var binding: String?
@@ -36,7 +39,11 @@ struct WaitVerb: ParsableCommand {
   private func handle(_ daemon: Daemon) throws(Failure) -> ObjectPath {
     if let presentation { return presentation }
     let (presentation, _, _) = try daemon.ask(CoordinatorInterface.get, binding ?? "")
-    guard presentation != .root else { throw Failure(notPresented: daemon.what) }
-    return presentation
+    if presentation != .root { return presentation }
+    // What was dismissed is not the slot's any more, but is on screen until it is gone.
+    if phase == .gone, let number = StateFilter(binding: binding).shown(try daemon.state())?["presentation"]?.unsigned {
+      return CoordinatorNames.presentation(number)
+    }
+    throw Failure(notPresented: daemon.what)
   }
 }

@@ -1,7 +1,7 @@
 // Why this file exists: most unknown names are known ones, mistyped, and the message can say which.
 
 /// The candidate that `name` is most likely a mistyping of; nil where none is near.
-func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
+package func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
   // A third of a name mistyped is another name; and a name of thousands of letters is not worth the work.
   let letters = Array(name.lowercased().unicodeScalars)
   guard letters.count <= 64 else { return nil }
