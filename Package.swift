@@ -86,7 +86,9 @@ let package = Package(
       name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues"], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorTests",
-      dependencies: ["Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "Presentation", "TestSupport"],
+      dependencies: [
+        "Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "navctlTests",

@@ -45,10 +45,13 @@ final class Coordinator {
     let start = runtime.claimFirstUse() ? 0 : Self.wallClock
     state = StateMachine(limits: limits, serial: Serial(start), lastHandle: Handle(start))
     announcer = Announcer(coordinator: self)
+    let manager = SystemdManager(connection)
+    let commands = CommandPresenter(
+      loop: loop, manager: manager, runtime: runtime, outputLimit: limits.output, log: log
+    ) { [unowned self] in report($0) }
+    manager.onPresence = { commands.managerChanged() }
     presenters = PresenterTable(
-      commands: CommandPresenter(loop: loop, runtime: runtime, outputLimit: limits.output, log: log) { [unowned self] in
-        report($0)
-      },
+      commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in report($0) },
       bus: BusPresenter(connection) { [unowned self] in report($0) })
     lifetimes = Lifetimes(connection) { [unowned self] client in
       if let name = BusName(client.name) { waiters.forget(name) }
@@ -284,11 +287,7 @@ final class Coordinator {
     switch command {
     case .present(let handle):
       guard let presentation = machine.presentation(handle) else { return }
-      guard let presenter = presenters.presenter(for: presentation) else {
-        return report(
-          .presentAnswered(handle, error: "systemd units are not shown by this release; a command would do"))
-      }
-      presenter.present(presentation, machine.properties(of: presentation))
+      presenters.presenter(for: presentation)?.present(presentation, machine.properties(of: presentation))
     case .update(let handle, let author):
       guard let presentation = machine.presentation(handle) else { return }
       presenters[handle]?.update(presentation, machine.properties(of: presentation), author: author)

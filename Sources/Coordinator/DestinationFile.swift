@@ -102,22 +102,15 @@ extension TableReader {
 
   private mutating func unit() -> Destination.Presenter? {
     value("unit", example: "pulsemixer@{id}.service") { text throws(Invalid) in
-      let parts: [Placeholders.Part]
-      do throws(BracedText.Mistake) { parts = try Placeholders(text.utf8).parts } catch { throw Invalid(error.why) }
-      let types = [
-        ".service", ".scope", ".socket", ".target", ".path", ".timer", ".mount", ".automount", ".swap", ".slice",
-      ]
-      guard let type = types.first(where: text.hasSuffix) else {
-        throw Invalid("is \(quoted(text)), which does not end as a unit's name does")
-      }
-      guard text.utf8.count > type.utf8.count, text.utf8.first != UInt8(ascii: "@") else {
-        throw Invalid("is \(quoted(text)), which has no name before “\(type)”")
-      }
-      guard text.utf8.count <= 255 else { throw Invalid("has \(text.utf8.count) bytes; a unit's name has at most 255") }
-      for case .literal(let bytes) in parts {
-        for byte in bytes where !SystemdUnit.isNameByte(byte) {
-          throw Invalid("is \(quoted(text)), but \(quoted(String(UnicodeScalar(byte)))) may not stand in a unit's name")
+      do throws(BracedText.Mistake) {
+        let placeholders = try Placeholders(text.utf8)
+        do throws(UnitName.Mistake) {
+          try placeholders.checkUnitName()
+        } catch {
+          throw BracedText.Mistake("is \(quoted(text)), which \(error.why)")
         }
+      } catch {
+        throw Invalid(error.why)
       }
       return .unit(text)
     }
@@ -165,19 +158,6 @@ extension TableReader {
         throw Invalid("is \(quoted(text)), which is no duration: a number and ms, s, m or h")
       }
       return milliseconds
-    }
-  }
-}
-
-/// What systemd allows (`systemd.unit(5)`).
-private enum SystemdUnit {
-  static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-      UInt8(ascii: "."), UInt8(ascii: "\\"), UInt8(ascii: "@"):
-      true
-    default: false
     }
   }
 }

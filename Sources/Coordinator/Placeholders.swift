@@ -57,17 +57,27 @@ struct Placeholders: Hashable, Sendable {
   }
 
   /// The text for one item.
-  func expanded(binding: BindingID, id: String, value: Properties) -> [UInt8] {
+  /// - Parameter escaping: what is done to the text that stands for a placeholder.
+  func expanded(
+    binding: BindingID, id: String, value: Properties, escaping: ([UInt8]) -> [UInt8] = { $0 }
+  ) -> [UInt8] {
     var text: [UInt8] = []
     for part in parts {
       switch part {
       case .literal(let bytes): text += bytes
-      case .id: text += Array(id.utf8)
-      case .binding: text += Array(binding.text.utf8)
-      case .value(let key): text += value[key].map(Self.bytes) ?? []
+      case .id: text += escaping(Array(id.utf8))
+      case .binding: text += escaping(Array(binding.text.utf8))
+      case .value(let key): text += escaping(value[key].map(Self.bytes) ?? [])
       }
     }
     return text
+  }
+
+  /// Checks that a unit can be named by it, whatever the placeholders stand for.
+  func checkUnitName() throws(UnitName.Mistake) {
+    // A letter in place of each: what else there may be is escaped to what may stand in a name.
+    let example = parts.flatMap { part in if case .literal(let bytes) = part { bytes } else { [UInt8(ascii: "x")] } }
+    _ = try UnitName(String(decoding: example, as: UTF8.self))
   }
 
   private static func bytes(of value: Value) -> [UInt8] {
@@ -93,5 +103,12 @@ extension Destination {
       // A file with a mistake in a placeholder was refused, so none is left here.
       (try? Placeholders(argument))?.expanded(binding: binding, id: id, value: value) ?? argument
     }
+  }
+
+  /// The name of the unit for one item, which need not be a valid one; nil where the destination is no unit (D5).
+  func unitName(binding: BindingID, id: String, value: Properties) -> String? {
+    guard case .unit(let text) = presenter, let placeholders = try? Placeholders(text.utf8) else { return nil }
+    let name = placeholders.expanded(binding: binding, id: id, value: value) { Array(UnitName.escaped($0).utf8) }
+    return String(decoding: name, as: UTF8.self)
   }
 }

@@ -37,21 +37,24 @@ extension Presenter {
 /// Which presenter shows what.
 final class PresenterTable {
   private let commands: CommandPresenter
+  private let units: UnitPresenter
   private let bus: BusPresenter
   private var shown: [Handle: any Presenter] = [:]
 
-  init(commands: CommandPresenter, bus: BusPresenter) {
+  init(commands: CommandPresenter, units: UnitPresenter, bus: BusPresenter) {
     self.commands = commands
+    self.units = units
     self.bus = bus
   }
 
-  /// The presenter of a presentation that is to be shown now.
+  /// The presenter of a presentation that is to be shown now; nil for what is nothing but state.
   func presenter(for presentation: Presentation) -> (any Presenter)? {
     let presenter: (any Presenter)? =
       switch presentation.item.destination?.presenter {
       case .command: commands
+      case .unit: units
       case .bus: bus
-      case .unit, .none?, nil: nil
+      case .none?, nil: nil
       }
     shown[presentation.handle] = presenter
     return presenter

@@ -251,7 +251,7 @@ extension CoordinatorInterface {
       serial (t).
       presentations (aa{sv}): one entry a presentation that is not gone, in the order of acceptance: binding (s), \
       id (s), presentation (t), phase (s), destination (s), style (s), title (s), group (s), tag (s), stack (s), \
-      parent (t), owner (s), value (a{sv}), container-values (a{sv}), pid (t); absent where there is none.
+      parent (t), owner (s), value (a{sv}), container-values (a{sv}), pid (t), unit (s); absent where there is none.
       groups (a{sv}): by name, selection (s), tags (as), queue (as).
       stacks (a{sv}): by name, the path as an array of binding (s) and id (s).
       """)

@@ -52,7 +52,12 @@ public struct Destination: Hashable, Sendable {
   }
 
   /// Whether dismissing it has a second, harder means (P14: once more after SIGKILL).
-  var canBeKilled: Bool { if case .command = presenter { true } else { false } }
+  var canBeKilled: Bool {
+    switch presenter {
+    case .command, .unit: true
+    case .bus, .none: false
+    }
+  }
 
   /// Whether its presenter is told of updates (D8, D10).
   var isTold: Bool { if case .bus = presenter { true } else { false } }

@@ -46,6 +46,12 @@ public struct OutputCapture: Hashable, Sendable {
     return read(from: descriptor)
   }
 
+  /// The FIFO as a command is to have it for its standard output: open for reading too, so that it outlives every reader.
+  /// - Returns: a descriptor, for the caller to hand on and to close.
+  public func openForCommand() throws(SystemError) -> Int32 {
+    try check("open \(fifo)") { fifo.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) } }
+  }
+
   public func remove() {
     for name in [fifo, file] { _ = name.withCString { unlink($0) } }
   }
@@ -66,8 +72,9 @@ public struct OutputCapture: Hashable, Sendable {
   }
 }
 
-/// The reading end of an ``OutputCapture``.
-final class OutputReader {
+/// The reading end of an ``OutputCapture``. A ``ProcessKeeper`` has one for each command that it starts; this is for who
+/// has others start them.
+public final class OutputReader {
   private static let step = 1 << 16
 
   private let capture: OutputCapture
@@ -79,7 +86,7 @@ final class OutputReader {
   private var hasLost = false
 
   /// Begins anew, with nothing stored.
-  static func create(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
+  public static func create(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
     capture.remove()
     try check("mkfifo \(capture.fifo)") { capture.fifo.withCString { mkfifo($0, 0o600) } }
     do throws(SystemError) {
@@ -91,7 +98,7 @@ final class OutputReader {
   }
 
   /// Goes on where an earlier reader stopped.
-  static func resume(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
+  public static func resume(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
     try OutputReader(capture, fileFlags: O_CREAT, loop: loop)
   }
 
@@ -145,7 +152,7 @@ final class OutputReader {
   }
 
   /// Takes what is left in the FIFO and tells all that was kept.
-  func finish() -> CapturedOutput {
+  public func finish() -> CapturedOutput {
     // What writes on although it is none of the command's must not keep us for ever: the FIFO's size is enough.
     for _ in 0..<64 {
       let lostBefore = hasLost

@@ -19,6 +19,27 @@ public struct ProcessIdentity: Hashable, Sendable {
   }
 }
 
+/// How far a process that somebody else has started for us is.
+public enum ExecutionState: Hashable, Sendable {
+  /// It was forked, and has yet to become its program.
+  case forked
+  /// It is its program, or has been.
+  case executed
+  case gone
+
+  /// - Parameters:
+  ///   - variable: one that the program is given, and whoever starts it has not.
+  public init(of pid: pid_t, _ variable: ByteString, is value: ByteString) {
+    let found = ProcessTable.variable(variable, of: pid)
+    guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
+      self = .gone
+      return
+    }
+    // A program of another user's, or one that keeps to itself, is no longer whoever has started it.
+    self = found == .value(value) || found == .hidden ? .executed : .forked
+  }
+}
+
 /// One line of the table.
 struct ProcessEntry: Hashable {
   let identity: ProcessIdentity

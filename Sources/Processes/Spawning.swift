@@ -16,7 +16,7 @@ func spawn(_ command: Command, output: ByteString?, descriptorLimit: rlimit?) th
   defer { close(directory) }
   let program = try locate(command.arguments[0], in: command.environment, directory: directory)
   let input: Int32
-  do throws(SystemError) { input = try openInput(command.input) } catch { throw .failed(error) }
+  do throws(SystemError) { input = try command.openInput() } catch { throw .failed(error) }
   defer { close(input) }
 
   var actions = posix_spawn_file_actions_t()
@@ -98,18 +98,32 @@ private func openDirectory(_ path: ByteString) throws(SpawnError) -> Int32 {
   return descriptor
 }
 
-/// An unlinked file in memory, opened for reading only.
-private func openInput(_ bytes: [UInt8]) throws(SystemError) -> Int32 {
-  if bytes.isEmpty { return try check("open /dev/null") { open("/dev/null", O_RDONLY | O_CLOEXEC) } }
-  let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC) }
-  defer { close(file) }
-  var written = 0
-  while written < bytes.count {
-    written += try check("write to a memfd") {
-      bytes.withUnsafeBytes { write(file, $0.baseAddress! + written, $0.count - written) }
+extension Command {
+  /// What it finds on standard input: an unlinked file in memory, opened for reading only.
+  /// - Returns: a descriptor, for the caller to hand on and to close.
+  public func openInput() throws(SystemError) -> Int32 {
+    if input.isEmpty { return try check("open /dev/null") { open("/dev/null", O_RDONLY | O_CLOEXEC) } }
+    let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC) }
+    defer { close(file) }
+    var written = 0
+    while written < input.count {
+      written += try check("write to a memfd") {
+        input.withUnsafeBytes { write(file, $0.baseAddress! + written, $0.count - written) }
+      }
     }
+    return try check("open a memfd for reading") { open("/proc/self/fd/\(file)", O_RDONLY | O_CLOEXEC) }
   }
-  return try check("open a memfd for reading") { open("/proc/self/fd/\(file)", O_RDONLY | O_CLOEXEC) }
+
+  /// The file to execute, for who has others start the command.
+  /// - Returns: an absolute path.
+  /// - Throws: ``SpawnError``, if the command cannot be run, as far as that shows without running it.
+  public func program() throws(SpawnError) -> ByteString {
+    try validate(self)
+    let directory = try openDirectory(self.directory)
+    defer { close(directory) }
+    let program = try locate(arguments[0], in: environment, directory: directory)
+    return program.bytes.first == UInt8(ascii: "/") ? program : self.directory + "/" + program
+  }
 }
 
 extension Command {

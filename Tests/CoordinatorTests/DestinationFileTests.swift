@@ -127,7 +127,15 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   ),
   (
     "unit = 'a b.service'",
-    "1:1: “unit” is “a b.service”, but “ ” may not stand in a unit's name; unit = \"pulsemixer@{id}.service\" would do"
+    "1:1: “unit” is “a b.service”, which has “ ” in it; that may not stand there; unit = \"pulsemixer@{id}.service\" would do"
+  ),
+  (
+    "unit = 'a@.service'",
+    "1:1: “unit” is “a@.service”, which is a template's, and has no instance after the “@”; unit = \"pulsemixer@{id}.service\" would do"
+  ),
+  (
+    "unit = 'a-{id}.scope'",
+    "1:1: “unit” is “a-{id}.scope”, which is a scope's, which nobody can start by its name; unit = \"pulsemixer@{id}.service\" would do"
   ),
   (
     "bus = 'org.example.Bar'",

@@ -933,9 +933,9 @@ import Testing
     try desk.clearAway()
   }
 
-  @Test("P14: a process that goes when it is killed is gone")
-  func dismiss_killed_gone() throws {
-    try desk.show("a", "1")
+  @Test("P14: a process or unit that goes when it is killed is gone", arguments: ["cmd", "unit"])
+  func dismiss_killed_gone(destination: String) throws {
+    try desk.show("a", "1", .with(to: destination))
     try desk.dismiss("a")
     desk.pass(Destination.standardGrace)
     desk.ends(1, failed: true, result: ["signal": .string("KILL")])
@@ -945,9 +945,9 @@ import Testing
     #expect(desk.taken() == [])
   }
 
-  @Test("P14: a presenter that nothing can kill counts as gone after one grace", arguments: ["bus", "unit"])
-  func dismiss_otherDoesNotGo_gone(destination: String) throws {
-    try desk.show("a", "1", .with(to: destination))
+  @Test("P14: a presenter that nothing can kill counts as gone after one grace")
+  func dismiss_otherDoesNotGo_gone() throws {
+    try desk.show("a", "1", .with(to: "bus"))
     try desk.dismiss("a")
     desk.pass(Destination.standardGrace - 1)
     #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed"])

@@ -44,7 +44,7 @@ struct Judge {
 
     var isStateOnly: Bool { presenter == .none }
     var isBus: Bool { if case .bus = presenter { true } else { false } }
-    var canBeKilled: Bool { if case .command = presenter { true } else { false } }
+    var canBeKilled: Bool { !isStateOnly && !isBus }
     var hasStarted: Bool { stage != .waiting && stage != .ended }
     var due: UInt64? {
       switch stage {

@@ -1,0 +1,40 @@
+// Why this file exists: what is used of systemd's manager, a row a member (`org.freedesktop.systemd1(5)`).
+
+import DBus
+import DBusValues
+
+/// systemd's manager, as a peer.
+enum Systemd {
+  static let name: BusName = "org.freedesktop.systemd1"
+  static let path: ObjectPath = "/org/freedesktop/systemd1"
+
+  /// The interface of the manager itself.
+  enum Manager {
+    static let name: InterfaceName = "org.freedesktop.systemd1.Manager"
+
+    /// Signals of jobs and units are sent only while somebody has asked for them.
+    static let subscribe = Method(name, "Subscribe")
+    static let startUnit = Method(
+      name, "StartUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))
+    static let stopUnit = Method(
+      name, "StopUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))
+    static let startTransientUnit = Method(
+      name, "StartTransientUnit", in: Arg<String>("name"), Arg<String>("mode"),
+      Arg<[Structure<String, Value>]>("properties"),
+      Arg<[Structure<String, [Structure<String, Value>]>]>("aux"), out: Arg<ObjectPath>("job"))
+    static let killUnit = Method(
+      name, "KillUnit", in: Arg<String>("name"), Arg<String>("whom"), Arg<Int32>("signal"))
+    static let resetFailedUnit = Method(name, "ResetFailedUnit", in: Arg<String>("name"))
+
+    static let jobRemoved = Signal(
+      name, "JobRemoved", Arg<UInt32>("id"), Arg<ObjectPath>("job"), Arg<String>("unit"), Arg<String>("result"))
+  }
+
+  /// The interface that all units have: of its properties, `ActiveState`.
+  static let unit: InterfaceName = "org.freedesktop.systemd1.Unit"
+  /// The interface of services: of its properties, `MainPID`, `Result`, `ExecMainCode` and `ExecMainStatus`.
+  static let service: InterfaceName = "org.freedesktop.systemd1.Service"
+
+  static let noSuchUnit: ErrorName = "org.freedesktop.systemd1.NoSuchUnit"
+  static let unitExists: ErrorName = "org.freedesktop.systemd1.UnitExists"
+}
