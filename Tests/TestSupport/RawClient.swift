@@ -10,7 +10,7 @@ public final class RawClient {
   private var serial: UInt32 = 0
 
   /// Connects and says hello.
-  public init(_ bus: PrivateBus) throws {
+  public init(_ bus: any SessionBus) throws {
     socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

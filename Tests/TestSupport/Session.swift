@@ -18,8 +18,10 @@ public final class Session {
   /// How long anything may take: only a failure takes as long.
   public static let limit = Duration.seconds(30)
 
-  public let bus: PrivateBus
+  public let bus: any SessionBus
   public let loop: EventLoop
+  /// The user manager, if there is one.
+  public let manager: UserManager?
   /// For the calls of the test itself.
   public let client: Connection
   /// The daemon, while it was told to run.
@@ -35,44 +37,48 @@ public final class Session {
   ///   - destinations: the text of each destination file, by its name without `.toml`.
   ///   - starting: whether navd is started, and waited for.
   ///   - activatable: whether the bus starts navd for who calls it.
+  ///   - managed: whether there is a user manager, whose bus it is then.
   public init(
-    destinations: [String: String] = [:], starting: Bool = true,
-    activatable: Bool = false
+    destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false, managed: Bool = false
   ) throws {
-    bus = try PrivateBus(environment: Self.activation(in: home, if: activatable))
-    loop = try EventLoop()
-    client = try Connection.open(address: bus.address, loop: loop)
-    environment = [
+    var environment = [
       "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home.path, "LANG": "C.UTF-8",
-      "XDG_RUNTIME_DIR": bus.directory, "XDG_CONFIG_HOME": home.path(of: "config"),
-      "XDG_CONFIG_DIRS": home.path(of: "etc"), "XDG_DATA_DIRS": home.path(of: "share"),
-      "XDG_DATA_HOME": home.path(of: "data"), "XDG_STATE_HOME": home.path(of: "state"),
-      "DBUS_SESSION_BUS_ADDRESS": bus.address, "NAVD_TEST_SESSION": home.path,
+      "XDG_CONFIG_HOME": home.path(of: "config"), "XDG_CONFIG_DIRS": home.path(of: "etc"),
+      "XDG_DATA_HOME": home.path(of: "data"), "XDG_DATA_DIRS": home.path(of: "share"),
+      "XDG_STATE_HOME": home.path(of: "state"), "NAVD_TEST_SESSION": home.path,
       "NAVD_TEST_JOURNAL": home.path(of: "journal"),
     ]
+    for directory in ["config", "config/navd", "config/navd/destinations"] { mkdir(home.path(of: directory), 0o700) }
+    if activatable { Self.makeActivatable(in: home) }
+    if managed {
+      let manager = try UserManager(environment: environment)
+      self.manager = manager
+      bus = manager
+    } else {
+      manager = nil
+      // Its own directory is not known before.
+      bus = try PrivateBus(environment: environment.merging(["XDG_RUNTIME_DIR": home.path]) { $1 })
+    }
+    loop = try EventLoop()
+    client = try Connection.open(address: bus.address, loop: loop)
+    environment["XDG_RUNTIME_DIR"] = bus.directory
+    environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
     // A libdbus-1 that checks more is for our programs too.
     for name in ["LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS"] {
       if let value = getenv(name) { environment[name] = String(cString: value) }
     }
-    for directory in ["config", "config/navd", "config/navd/destinations"] { mkdir(home.path(of: directory), 0o700) }
+    self.environment = environment
     for (name, text) in destinations { try write(text, toDestination: name) }
     journal = try Journal(home.path(of: "journal"), loop)
     if starting { try start() }
   }
 
-  /// What the bus needs in order to start navd: an activation file, and what navd is to have in its environment.
-  private static func activation(in home: TemporaryDirectory, if isWanted: Bool) -> [String: String] {
-    guard isWanted else { return ["XDG_DATA_HOME": home.path(of: "data"), "XDG_DATA_DIRS": home.path(of: "share")] }
+  /// Has the bus start navd.
+  private static func makeActivatable(in home: TemporaryDirectory) {
     for directory in ["data", "data/dbus-1", "data/dbus-1/services"] { mkdir(home.path(of: directory), 0o700) }
-    if let file = fopen(home.path(of: "data/dbus-1/services/org.navd.Coordinator1.service"), "w") {
-      fputs("[D-BUS Service]\nName=org.navd.Coordinator1\nExec=\(program("navd"))\n", file)
-      fclose(file)
-    }
-    return [
-      "XDG_DATA_HOME": home.path(of: "data"), "XDG_DATA_DIRS": home.path(of: "share"),
-      "XDG_CONFIG_HOME": home.path(of: "config"), "HOME": home.path, "XDG_RUNTIME_DIR": home.path,
-      "NAVD_TEST_SESSION": home.path, "NAVD_TEST_JOURNAL": home.path(of: "journal"),
-    ]
+    guard let file = fopen(home.path(of: "data/dbus-1/services/org.navd.Coordinator1.service"), "w") else { return }
+    fputs("[D-BUS Service]\nName=org.navd.Coordinator1\nExec=\(program("navd"))\n", file)
+    fclose(file)
   }
 
   deinit {
@@ -161,6 +167,18 @@ public final class Session {
   /// Starts navctl, which goes on beside the test.
   public func startNavctl(_ arguments: String...) throws -> Program {
     try start(program: Self.program("navctl"), arguments)
+  }
+
+  /// Runs systemctl in the session to its end.
+  public func systemctl(_ arguments: String...) throws -> Program {
+    try run(program: "/usr/bin/systemctl", ["--user", "--no-pager"] + arguments)
+  }
+
+  /// What a unit has written to the journal so far, line by line.
+  public func journal(of unit: String) throws -> [String] {
+    guard let inside = manager?.inside else { return [] }
+    let arguments = inside + ["/usr/bin/journalctl", "--user-unit=\(unit)", "--no-pager", "--output=cat"]
+    return try run(program: arguments[0], Array(arguments.dropFirst())).lines
   }
 
   // MARK: Processes
