@@ -103,6 +103,16 @@ func navctl_configuration_isChecked() throws {
     #expect((bad.outputText + bad.errorText).contains("colour"), "\(arguments)")
   }
   #expect(try session.navctl("check-config", "/nowhere").exitCode != 0)
+  let empty = try session.navctl("check-config", "")
+  #expect(empty.exitCode == 2)
+  #expect(empty.errorText.hasPrefix("navctl: check-config: the directory is an empty text; "), "\(empty.errorText)")
+  // What navd may find where navctl does not is no mistake.
+  try session.write("command = [\"no-such-program\"]\n", toDestination: "fact")
+  let warned = try session.navctl("check-config")
+  #expect(warned.exitCode == 0)
+  #expect(
+    warned.lines.first?.hasPrefix("\(session.destinationPath("fact")): warning: no-such-program: not found") == true)
+  try session.write("style = \"sheet\"\n\ncolour = 3\n", toDestination: "fact")
   try session.stop()
   #expect(try session.navctl("check-config").exitCode == 1)
 }
