@@ -30,13 +30,18 @@ public enum ExecutionState: Hashable, Sendable {
   /// - Parameters:
   ///   - variable: one that the program is given, and whoever starts it has not.
   public init(of pid: pid_t, _ variable: ByteString, is value: ByteString) {
-    let found = ProcessTable.variable(variable, of: pid)
+    var found = ProcessTable.variable(variable, of: pid) == .value(value)
+    if !found {
+      // A program of another user's, or one that keeps to itself, is no longer whoever has started it. (What is about to
+      // end cannot be read either, for other reasons.)
+      let descriptor = open("/proc/\(pid)/environ", O_RDONLY | O_CLOEXEC)
+      if descriptor < 0 { found = errno == EACCES || errno == EPERM } else { close(descriptor) }
+    }
     guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
       self = .gone
       return
     }
-    // A program of another user's, or one that keeps to itself, is no longer whoever has started it.
-    self = found == .value(value) || found == .hidden ? .executed : .forked
+    self = found ? .executed : .forked
   }
 }
 
