@@ -45,6 +45,8 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
     ("[[\"Present\",\"a\",\"\",{}],[\"Dismiss\",7,{}]]", "line 1, column 35: request 1: expected a string (s)"),
     ("[[\"Present\",\"a\",\"\",{\"timeout\":\"3s\"}]]", "line 1, column 31: request 0: expected an integer (t)"),
     ("", "line 1, column 1: expected a value"),
+    ("[[]]", "line 1, column 2: request 0: expected a list of a method's name and its arguments, found an empty list"),
+    ("[[1]]", "line 1, column 3: request 0: expected a method's name, found an integer"),
     ("{}", "line 1, column 1: expected a list of requests, found an object"),
   ])
 func navctlApply_mistakeInTheJSON_isToldWithItsPlace(text: String, message: String) throws {
@@ -60,12 +62,16 @@ func navctlApply_mistakeInTheJSON_isToldWithItsPlace(text: String, message: Stri
 func navctlApply_refused_namesTheRequest() throws {
   let session = try Session()
   try session.present("held", "1", ["group": .string("g")])
+  try session.call(CoordinatorInterface.declareContainerValue, ("badge", .byte(0)))
   let before = try session.state()
   for (request, status, message) in [
     (#"["Present","x","",{"destination":"nowhere"}]"#, 4, "request 40: destination “nowhere” is not registered"),
     (#"["Present","x[","",{}]"#, 2, "request 40: binding “x[”"),
     (#"["Present","x","",{"group":"g","if-busy":"refuse"}]"#, 6, "request 40: group “g” has “held” selected"),
     (#"["PopTo","s","x",{}]"#, 3, "request 40: "),
+    (#"["Present","x","",{"container-values":{"k":1}}]"#, 4, "request 40: key “k” is not declared"),
+    (#"["SetPath","s",[["x","",{"container-values":{"k":1}}]],{}]"#, 4, "request 40: key “k” is not declared"),
+    (#"["Present","x","",{"container-values":{"badge":"1"}}]"#, 2, "request 40: the container value “badge”: "),
     (#"["Dismiss","held",{"expected-id":"2"}]"#, 6, "request 40: expected-id is “2”"),
   ] as [(String, Int32, String)] {
     let requests = (0..<50).map { $0 == 40 ? request : "[\"Present\",\"slot[\($0)]\",\"\",{}]" }

@@ -49,6 +49,8 @@ func navctl_groupVerbs_selectAndTellTheSelection() throws {
     Line("present mixer 1 --group panels --tag sound"), Line("selection panels", "sound\n"),
     Line("dismiss --group panels --json", #"{"changed":true,"count":1,"serial":28}"# + "\n"),
     Line("selection panels", "", 3), Line("deselect panels -q"),
+    // What can be no group is told apart from one with nothing selected.
+    Line("selection panels[", "", 2), Line("list --group panels[", "", 2), Line("list --group others"),
   ])
 }
 
@@ -71,6 +73,7 @@ func navctl_stackVerbs_drillDownAndTellThePath() throws {
     // S6: refused whole.
     Line("set-path plain =a b[ =c", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
     Line("set-path plain"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
+    Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
     Line("dismiss --stack main --json", #"{"changed":false,"count":0,"serial":26}"# + "\n"),
   ])
 }

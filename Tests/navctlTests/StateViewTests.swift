@@ -77,8 +77,6 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
   let view = state([], selection: "wifi")
   #expect(view.selection(of: "panels") == "wifi")
   #expect(view.selection(of: "nothing") == nil)
-  #expect(view.path(of: "main") == [["binding": "settings", "id": "1"]])
-  #expect(view.path(of: "nothing") == [])
   #expect(StateView([:], serial: 3).json == ["serial": 3])
 }
 

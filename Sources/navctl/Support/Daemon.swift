@@ -60,6 +60,12 @@ final class Daemon {
     return StateView(state, serial: serial)
   }
 
+  /// Asks about a group or a stack that is not in the state: whether there could be one of that name.
+  /// - Throws: `Failure`, where the name can be no one's.
+  func requireName(_ kind: String, _ name: String) throws(Failure) {
+    try ask(CoordinatorInterface.members, (kind, name))
+  }
+
   // MARK: Container values
 
   /// Values for declared keys, each of its declared type.
@@ -77,10 +83,16 @@ final class Daemon {
   /// The same requests, with the container values in their options of their declared types instead of JSON's.
   func declaring(_ requests: [Structure<String, [Value]>]) throws(Failure) -> [Structure<String, [Value]>] {
     var result: [Structure<String, [Value]>] = []
-    for request in requests {
+    for (index, request) in requests.enumerated() {
       let (method, arguments) = request.fields
       var declared: [Value] = []
-      for argument in arguments { declared.append(try declaring(in: argument)) }
+      do throws(Failure) {
+        for argument in arguments { declared.append(try declaring(in: argument)) }
+      } catch {
+        var failure = error
+        failure.why = "request \(index): \(error.why)"
+        throw failure
+      }
       result.append(Structure(method, declared))
     }
     return result

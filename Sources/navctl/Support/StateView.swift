@@ -19,9 +19,6 @@ struct StateView {
 
   /// nil where nothing is selected.
   func selection(of group: String) -> String? { json["groups"]?[group]?["selection"]?.string }
-
-  /// Empty where there is no such stack.
-  func path(of stack: String) -> [JSON] { json["stacks"]?[stack]?.array ?? [] }
 }
 
 /// What of the state a verb is about.

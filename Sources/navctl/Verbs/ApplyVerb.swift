@@ -56,8 +56,12 @@ struct Apply: ParsableCommand {
   }
 
   private static func request(_ json: JSON) throws(JSON.Mismatch) -> Structure<String, [Value]> {
-    guard let list = json.array, let name = list.first?.string else {
-      throw JSON.Mismatch(why: "expected a list of a method's name and its arguments, found \(json.kind)")
+    guard let list = json.array, let first = list.first else {
+      let found = json.array == nil ? json.kind : "an empty list"
+      throw JSON.Mismatch(why: "expected a list of a method's name and its arguments, found \(found)")
+    }
+    guard let name = first.string else {
+      throw JSON.Mismatch(path: [.element(0)], why: "expected a method's name, found \(first.kind)")
     }
     let method: ChangingMethod
     do throws(CoordinatorError) { method = try ChangingMethod(named: name) } catch {

@@ -18,6 +18,10 @@ struct List: ParsableCommand {
   func run() throws {
     let daemon = try Daemon(global, "list")
     let state = StateFilter(group: group, stack: stack).apply(try daemon.state())
+    if state.presentations.isEmpty {
+      if let group { try daemon.requireName("group", group) }
+      if let stack { try daemon.requireName("stack", stack) }
+    }
     global.write(json: state.json, plain: Self.table(state).text(StandardOutput.style))
   }
 

@@ -86,6 +86,7 @@ struct Selection: ParsableCommand {
     let daemon = try Daemon(global, "selection \(group)")
     let state = try daemon.state()
     let tag = state.selection(of: group)
+    if tag == nil { try daemon.requireName("group", group) }
     var members: [String: JSON] = ["group": .string(group)]
     members["selection"] = tag.map(JSON.string)
     global.write(json: .object(members), plain: tag.map { $0.printable + "\n" } ?? "")

@@ -107,9 +107,12 @@ struct Path: ParsableCommand {
 
   func run() throws {
     let daemon = try Daemon(global, "path \(stack)")
-    let path = try daemon.state().path(of: stack)
+    // A stack's members stand in the order of its path.
+    let path = try daemon.ask(CoordinatorInterface.members, ("stack", stack)).map(\.fields)
     var table = Table("BINDING", "ID")
-    for element in path { table.add(.init(element["binding"]?.string ?? ""), .init(element["id"]?.string ?? "")) }
-    global.write(json: .array(path), plain: table.text(StandardOutput.style))
+    for (binding, id, _, _) in path { table.add(.init(binding), .init(id)) }
+    global.write(
+      json: .array(path.map { ["binding": .string($0.0), "id": .string($0.1)] }),
+      plain: table.text(StandardOutput.style))
   }
 }
