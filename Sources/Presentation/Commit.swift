@@ -99,7 +99,7 @@ extension StateMachine {
 
   private mutating func joinParent(_ binding: BindingID) {
     guard let handle = slots[binding]!.current, let parent = presentations[handle]!.parent else { return }
-    presentations[parent]!.children.insert(handle)
+    presentations.modifyDerived(parent) { $0.children.insert(handle) }
   }
 
   private mutating func create(_ binding: BindingID, _ slot: SlotDraft) {

@@ -53,7 +53,7 @@ extension StateMachine {
       first = deadline.at
       switch (deadline.kind, presentations[deadline.handle]!.phase) {
       case (.expiry, _): ends.append((deadline.handle, .expired))
-      case (.answer, .presenting):
+      case (.answer, .presenting), (.answer, .presented):
         // It may yet come up, so it is told to go rather than forgotten.
         let limit = presentations[deadline.handle]!.item.destination?.startTimeout ?? 0
         presentations[deadline.handle]!.result["error"] = .string("not shown within \(limit) ms (start-timeout)")

@@ -44,7 +44,11 @@ struct TagMemory: Hashable, Sendable {
 }
 
 /// A tag of a group, as a key.
-struct GroupTag: Hashable, Sendable {
-  let group: BindingID
-  let tag: String
+public struct GroupTag: Hashable, Sendable {
+  public let group: BindingID
+  public let tag: String
+  public init(group: BindingID, tag: String) {
+    self.group = group
+    self.tag = tag
+  }
 }

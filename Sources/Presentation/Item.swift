@@ -79,12 +79,20 @@ public struct ItemOptions: Hashable, Sendable {
 public struct Membership: Hashable, Sendable {
   public var group: BindingID
   public var tag: String
+  public init(group: BindingID, tag: String) {
+    self.group = group
+    self.tag = tag
+  }
 }
 
 /// A place in a stack, counted from 0 at the bottom.
 public struct Place: Hashable, Sendable {
   public var stack: BindingID
   public var position: Int
+  public init(stack: BindingID, position: Int) {
+    self.stack = stack
+    self.position = position
+  }
 }
 
 /// What a slot holds when it is not nil.
@@ -127,6 +135,16 @@ public struct Item: Hashable, Sendable {
   func looksLike(_ other: Item) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
       && title == other.title && owner == other.owner && priority == other.priority
+  }
+}
+
+extension Item {
+  /// An item of which nothing is given but its id.
+  public init(id: String) {
+    self.init(
+      id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, timeout: nil, owner: nil,
+      priority: 0, membership: nil, isQueued: false, place: nil, directory: nil, environment: [:], platformData: [:],
+      animated: true)
   }
 }
 

@@ -98,4 +98,21 @@ public struct Ending: Hashable, Sendable {
   public let serial: Serial
   public let presentedAt: Instant?
   public let endedAt: Instant
+
+  public init(
+    handle: Handle, binding: BindingID, id: String, destination: String?, group: BindingID?, stack: BindingID?,
+    reason: Reason, result: Properties, serial: Serial, presentedAt: Instant?, endedAt: Instant
+  ) {
+    self.handle = handle
+    self.binding = binding
+    self.id = id
+    self.destination = destination
+    self.group = group
+    self.stack = stack
+    self.reason = reason
+    self.result = result
+    self.serial = serial
+    self.presentedAt = presentedAt
+    self.endedAt = endedAt
+  }
 }

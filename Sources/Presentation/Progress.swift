@@ -186,7 +186,7 @@ extension StateMachine {
     disown(handle, presentation.item.owner)
     uncount(presentation.creator)
     if let parent = presentation.parent, presentations[parent] != nil {
-      presentations[parent]!.children.remove(handle)
+      presentations.modifyDerived(parent) { $0.children.remove(handle) }
       progress.mayGo.append(parent)
     }
     leaveGroup(presentation)

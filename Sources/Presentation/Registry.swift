@@ -11,6 +11,10 @@ struct Registry: Sendable {
 
   /// What files and clients registered under a name; the last one counts.
   private var registrations: [String: [Destination]] = [:]
+  /// Of which names something that a client registered may be on record otherwise.
+  private var noted: Set<String> = []
+  /// Whether there is a record.
+  var isNoting = false
   private(set) var ofClients: [Client: Set<String>] = [:]
   /// The tags that the counting registrations declare.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
@@ -26,6 +30,7 @@ struct Registry: Sendable {
   /// - Returns: the tags that are declared now and were not before, or the other way round.
   mutating func register(_ destination: Destination, by client: Client) -> Set<GroupTag> {
     ofClients[client, default: []].insert(destination.name)
+    if isNoting { noted.insert(destination.name) }
     return change(destination.name) { list in
       list.removeAll { $0.source == .client(client) }
       list.append(destination)
@@ -36,7 +41,19 @@ struct Registry: Sendable {
   mutating func unregister(_ name: String, by client: Client) -> Set<GroupTag>? {
     guard ofClients[client]?.remove(name) != nil else { return nil }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
+    if isNoting { noted.insert(name) }
     return change(name) { list in list.removeAll { $0.source == .client(client) } }
+  }
+
+  /// What clients registered under a name, the one that counts last.
+  func registrationsOfClients(_ name: String) -> [Destination] {
+    registrations[name]?.filter { if case .client = $0.source { true } else { false } } ?? []
+  }
+
+  /// The names of which something that a client registered changed since this was last called.
+  mutating func takeNoted() -> Set<String> {
+    defer { noted = [] }
+    return noted
   }
 
   /// Replaces all that files registered; it stays behind what clients did.

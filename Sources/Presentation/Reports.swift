@@ -9,7 +9,10 @@ extension StateMachine {
     progress.now = now
     switch report {
     case .presentAnswered(let handle, let error):
-      guard presentations[handle]?.phase == .presenting else { break }
+      guard presentations[handle]?.phase == .presenting else {
+        shownAgain(handle, error: error, at: now)
+        break
+      }
       if let error {
         depart(handle, reason: .failed, result: ["error": .string(error)], at: now)
       } else {
@@ -38,7 +41,7 @@ extension StateMachine {
   }
 
   /// It is gone already, by itself or for it could not be shown: its end was not asked for, or only completed (P12).
-  private mutating func depart(_ handle: Handle, reason: Reason, result: Properties, at now: Instant) {
+  mutating func depart(_ handle: Handle, reason: Reason, result: Properties, at now: Instant) {
     guard var presentation = presentations[handle] else { return }
     switch presentation.phase {
     case .presenting, .presented:
@@ -59,7 +62,7 @@ extension StateMachine {
   }
 
   /// The answer to an update, or to the showing, lets the latest update follow (D8).
-  private mutating func updateAnswered(_ handle: Handle) {
+  mutating func updateAnswered(_ handle: Handle) {
     let state = presentations[handle]!.updates
     presentations[handle]!.updates = .idle
     if case .underWayAndPending(let author) = state { sendUpdate(of: handle, by: author) }
@@ -125,7 +128,9 @@ extension StateMachine {
   }
 
   /// A result within its limit; one past it is left out, saying so (L1).
-  private func limited(_ result: Properties) -> Properties {
+  func limited(_ result: Properties) -> Properties {
+    // A descriptor cannot be kept.
+    let result = result.filter { !$0.value.holdsDescriptor }
     let size = result.byteCount
     guard size > limits.result else { return result }
     return ["error": .string("a result of \(size) bytes was left out: the limit “result” is \(limits.result)")]

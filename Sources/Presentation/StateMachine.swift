@@ -15,7 +15,7 @@ struct Slot: Sendable {
 }
 
 /// What an expectation of a serial is about (P10).
-enum Subject: Hashable, Sendable {
+public enum Subject: Hashable, Sendable {
   case slot(BindingID)
   case group(BindingID)
   case stack(BindingID)
@@ -31,13 +31,13 @@ public struct StateMachine: Sendable {
   /// The last handle given out.
   public internal(set) var lastHandle: Handle
 
-  var slots: [BindingID: Slot] = [:]
-  var presentations: [Handle: Presentation] = [:]
-  var groups: [BindingID: Group] = [:]
-  var stacks: [BindingID: Stack] = [:]
+  var slots = NotedDictionary<BindingID, Slot>()
+  var presentations = NotedDictionary<Handle, Presentation>()
+  var groups = NotedDictionary<BindingID, Group>()
+  var stacks = NotedDictionary<BindingID, Stack>()
   var bindingsOfRoot: [String: Set<BindingID>] = [:]
   var registry = Registry()
-  var containerValueDeclarations: [String: ContainerValueDeclaration] = [:]
+  var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
   var tagMemory: RecencyMap<GroupTag, TagMemory>
   var endings: RecencyMap<Handle, Ending>
   /// When slots, groups and stacks that are no more last changed.
@@ -51,6 +51,8 @@ public struct StateMachine: Sendable {
   var lastQueueAge: UInt64 = 0
   var deadlines = Heap<Deadline>()
   var isShuttingDown = false
+  /// What of the numbers is on record.
+  var recordedNumbers: RecordedState.Numbers?
 
   /// What the input that is being processed has come to so far.
   var outcome = Outcome()
@@ -131,12 +133,17 @@ public struct StateMachine: Sendable {
   /// A client left the bus: what it owned ends (O1), what it registered is no more (D1).
   public mutating func clientLeft(_ client: Client, at now: Instant) -> Outcome {
     clear((ownedBy[client] ?? []).sorted(), reason: .owner, at: now)
+    forget(client)
+    return finish()
+  }
+
+  /// A client that left registers nothing any more, and nothing is counted for it.
+  mutating func forget(_ client: Client) {
     countsOfClients[client] = nil
-    guard let names = registry.ofClients[client] else { return finish() }
+    guard let names = registry.ofClients[client] else { return }
     var differing: Set<GroupTag> = []
     for name in names { differing.formSymmetricDifference(registry.unregister(name, by: client) ?? []) }
     announce(differing)
-    return finish()
   }
 
   /// navd was told to quit: everything ends (R5).

@@ -110,7 +110,7 @@ extension StateMachine {
 
 extension Value {
   /// Whether a descriptor stands anywhere in it.
-  fileprivate var holdsDescriptor: Bool {
+  var holdsDescriptor: Bool {
     switch self {
     case .descriptor: true
     case .variant(let value): value.holdsDescriptor

@@ -8,6 +8,9 @@ struct World {
   let seed: UInt64
   let universe: Universe
   private(set) var machine: StateMachine
+  /// What is on record.
+  private var disk = RecordedState()
+  private let files: [Destination]
   private var model: NaiveModel
   private var watcher = Watcher()
   private var judge = Judge()
@@ -33,10 +36,14 @@ struct World {
     self.isTracing = isTracing
     var dice = SplitMix64(seed: seed, step: -1)
     universe = Universe(&dice)
-    machine = StateMachine(limits: universe.limits)
+    do throws(RecordFault) {
+      machine = try StateMachine(limits: universe.limits, restoring: disk)
+    } catch {
+      preconditionFailure("\(error)")
+    }
     model = NaiveModel(limits: universe.limits)
     clients = (1...3).map { Client(":1.\($0)") }
-    let files = universe.files(&dice)
+    files = universe.files(&dice)
     model.load(files)
     model.containerValueDefaults = ["badge": .int32(0)]
     do {
@@ -46,6 +53,7 @@ struct World {
       for group in universe.groups where !model.tags(of: group).isEmpty {
         changes[.group(group)] = machine.serial.number
       }
+      disk.apply(machine.takeUnrecorded())
     } catch {
       preconditionFailure("\(error)")
     }
@@ -192,6 +200,19 @@ struct World {
       if let copy { twin = (copy, 8) }
     }
     try compare()
+    disk.apply(machine.takeUnrecorded())
+    if !model.isShutDown, dice.chance(2) { try restart() }
+  }
+
+  /// navd is killed and starts again, so quickly that nothing has happened meanwhile: the machine that is made of what is
+  /// on record goes on as the other would have.
+  private mutating func restart() throws(Violation) {
+    do throws(RecordFault) {
+      machine = try StateMachine(limits: universe.limits, restoring: disk, destinations: files)
+    } catch {
+      throw Violation("R2", "the record cannot be the state: \(error)")
+    }
+    twin = nil
   }
 
   /// Gives the input to the model. What it means for the state is judged by the log, where it is not a request.

@@ -1,0 +1,175 @@
+// Why this file exists: what has to be known to go on after a restart (R1–R3), as rows, one for each thing that changes by
+// itself. What follows from them (slots, selections, queues, paths, children, deadlines, counts) is not among them, so it
+// cannot contradict them.
+
+import DBusValues
+
+/// All that is on record.
+public struct RecordedState: Hashable, Sendable {
+  /// What counts upwards.
+  public struct Numbers: Hashable, Sendable {
+    public var serial: Serial
+    public var lastHandle: Handle
+    public var lastQueueAge: UInt64
+    /// The newest change of which it is not known any more what it was of.
+    public var changesForgotten: Serial
+
+    public init(
+      serial: Serial = Serial(0), lastHandle: Handle = Handle(0), lastQueueAge: UInt64 = 0,
+      changesForgotten: Serial = Serial(0)
+    ) {
+      self.serial = serial
+      self.lastHandle = lastHandle
+      self.lastQueueAge = lastQueueAge
+      self.changesForgotten = changesForgotten
+    }
+  }
+
+  /// A presentation that is not gone.
+  public struct Presentation: Hashable, Sendable {
+    /// An update that its presenter has not answered, or that has to follow (D8).
+    public enum Update: Hashable, Sendable {
+      case underWay
+      case underWayAndPending(author: Client?)
+    }
+
+    public let handle: Handle
+    public let binding: BindingID
+    public var item: Item
+    public var phase: Phase
+    public var parent: Handle?
+    public var creator: Client?
+    public var presentedAt: Instant?
+    public var expires: Instant?
+    public var answerDue: Instant?
+    /// nil where none is under way.
+    public var update: Update?
+    public var result: Properties = [:]
+    public var hasDeparted = false
+    /// Its place among those that wait in its group's queue with the same priority (G9); nil where it does not wait there.
+    public var queueAge: UInt64?
+
+    public init(handle: Handle, binding: BindingID, item: Item, phase: Phase) {
+      self.handle = handle
+      self.binding = binding
+      self.item = item
+      self.phase = phase
+    }
+  }
+
+  /// When a slot, group or stack last changed (P10).
+  public struct Changed: Hashable, Sendable {
+    /// Of what is there.
+    public var present: Serial?
+    /// Of what is not there, or of what was there before; the stamps tell which of those is the oldest.
+    public var absent: (serial: Serial, stamp: UInt64)? {
+      get { absentSerial.map { ($0, stamp) } }
+      set { (absentSerial, stamp) = (newValue?.serial, newValue?.stamp ?? 0) }
+    }
+    private var absentSerial: Serial?
+    private var stamp: UInt64 = 0
+
+    public init(present: Serial?, absent: (serial: Serial, stamp: UInt64)?) {
+      self.present = present
+      self.absent = absent
+    }
+  }
+
+  /// What a group remembers of the last request for a tag (G7).
+  public struct Tag: Hashable, Sendable {
+    public var binding: BindingID
+    public var id: String
+    public var options: ItemOptions
+    /// The least is the oldest.
+    public var stamp: UInt64
+
+    public init(binding: BindingID, id: String, options: ItemOptions, stamp: UInt64) {
+      self.binding = binding
+      self.id = id
+      self.options = options
+      self.stamp = stamp
+    }
+  }
+
+  public var numbers: Numbers
+  public var presentations: [Handle: Presentation] = [:]
+  public var changed: [Subject: Changed] = [:]
+  public var tags: [GroupTag: Tag] = [:]
+  public var endings: [Handle: Ending] = [:]
+  /// The declared keys and their defaults (V1).
+  public var containerValues: [String: Value] = [:]
+  /// What clients registered, the one that counts last (D1).
+  public var registrations: [String: [Destination]] = [:]
+
+  public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
+}
+
+/// What differs from what is on record: rows, or nil for what is to be there no more.
+public struct RecordChanges: Sendable {
+  public typealias Rows<Key, Row> = [(key: Key, row: Row?)]
+
+  public var numbers: RecordedState.Numbers?
+  public var presentations: Rows<Handle, RecordedState.Presentation> = []
+  public var changed: Rows<Subject, RecordedState.Changed> = []
+  public var tags: Rows<GroupTag, RecordedState.Tag> = []
+  public var endings: Rows<Handle, Ending> = []
+  public var containerValues: Rows<String, Value> = []
+  public var registrations: Rows<String, [Destination]> = []
+
+  public init() {}
+
+  public var isEmpty: Bool {
+    numbers == nil && presentations.isEmpty && changed.isEmpty && tags.isEmpty && endings.isEmpty
+      && containerValues.isEmpty && registrations.isEmpty
+  }
+
+  /// Adds what came later.
+  public mutating func append(_ later: RecordChanges) {
+    numbers = later.numbers ?? numbers
+    presentations += later.presentations
+    changed += later.changed
+    tags += later.tags
+    endings += later.endings
+    containerValues += later.containerValues
+    registrations += later.registrations
+  }
+}
+
+extension RecordedState {
+  /// Puts changes on record.
+  public mutating func apply(_ changes: RecordChanges) {
+    if let numbers = changes.numbers { self.numbers = numbers }
+    for (key, row) in changes.presentations { presentations[key] = row }
+    for (key, row) in changes.changed { changed[key] = row }
+    for (key, row) in changes.tags { tags[key] = row }
+    for (key, row) in changes.endings { endings[key] = row }
+    for (key, row) in changes.containerValues { containerValues[key] = row }
+    for (key, row) in changes.registrations { registrations[key] = row }
+  }
+
+  /// The same with all points in time moved: the clock of a machine begins anew each time that the machine is started.
+  public func moved(by nanoseconds: Int64) -> RecordedState {
+    func moved(_ instant: Instant?) -> Instant? {
+      guard let instant, instant.nanoseconds != .max else { return instant }
+      let (sum, isPastEnd) = instant.nanoseconds.addingReportingOverflow(UInt64(bitPattern: nanoseconds))
+      // As unsigned numbers, adding what is less than nothing overflows unless the sum is less than nothing.
+      if nanoseconds < 0 { return Instant(nanoseconds: isPastEnd ? sum : 0) }
+      return Instant(nanoseconds: isPastEnd ? .max : sum)
+    }
+    var copy = self
+    copy.presentations = presentations.mapValues { row in
+      var row = row
+      row.presentedAt = moved(row.presentedAt)
+      row.expires = moved(row.expires)
+      row.answerDue = moved(row.answerDue)
+      return row
+    }
+    copy.endings = endings.mapValues { ending in
+      Ending(
+        handle: ending.handle, binding: ending.binding, id: ending.id, destination: ending.destination,
+        group: ending.group, stack: ending.stack, reason: ending.reason, result: ending.result, serial: ending.serial,
+        presentedAt: moved(ending.presentedAt), endedAt: moved(ending.endedAt) ?? ending.endedAt)
+    }
+    return copy
+  }
+}
