@@ -20,6 +20,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // What C gives us.
@@ -40,13 +41,17 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
+    .target(
+      name: "Record",
+      dependencies: ["CLinux", "DBusValues", "Presentation", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: strict),
     .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues"], swiftSettings: strict),
 
     // The daemon and the client.
     .target(
       name: "Coordinator",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes", "Record",
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
     .executableTarget(
@@ -82,6 +87,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PresentationTests", dependencies: ["Presentation", "DBusValues"], swiftSettings: strict),
+    .testTarget(
+      name: "RecordTests",
+      dependencies: [
+        "Record", "Presentation", "DBusValues", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+      ], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues"], swiftSettings: strict),
     .testTarget(

@@ -6,6 +6,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
@@ -38,6 +39,13 @@ static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_
 
 // prctl is variadic, which Swift cannot call.
 static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)on, 0, 0, 0); }
+
+// The call and its structure have one name, of which Swift sees one.
+#define LINUX_TMPFS_MAGIC 0x01021994
+static inline long linux_file_system_type(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (long)status.f_type : -1;
+}
 
 // A mutable global, which Swift 6 lets nobody read; navd never changes it.
 extern char **environ;

@@ -23,6 +23,8 @@ final class BusPresenter: Presenter {
   private let connection: Connection
   private let report: (Report) -> Void
   private var showing: [Handle: Showing] = [:]
+  /// What an earlier navd showed, and its presenter has not been asked to show again.
+  private var restored: Set<Handle> = []
 
   init(_ connection: Connection, report: @escaping (Report) -> Void) {
     self.connection = connection
@@ -35,10 +37,12 @@ final class BusPresenter: Presenter {
       report(.presentAnswered(handle, error: "its destination names no presenter on the bus"))
       return
     }
+    stopShowing(handle)
     let showing = Showing(name: name, path: path)
     self.showing[handle] = showing
     var item = properties
     item["animated"] = .boolean(presentation.item.animated)
+    if restored.remove(handle) != nil { item["restored"] = .boolean(true) }
     item["platform-data"] = presentation.item.platformData.value
     // The machine keeps the time, so that the call has none of its own.
     connection.call(
@@ -51,15 +55,19 @@ final class BusPresenter: Presenter {
       case .failure(let error): report(.presentAnswered(handle, error: error.description))
       }
     }
-    var wasThere = false
     // Followed from now on, but a name that is activated by the call has no owner yet.
-    showing.watch = connection.watchName(name) { [weak self] owner in
+    follow(showing, handle)
+  }
+
+  private func follow(_ showing: Showing, _ handle: Handle) {
+    var wasThere = false
+    showing.watch = connection.watchName(showing.name) { [weak self] owner in
       guard let self, self.showing[handle] === showing else { return }
       if let owner {
         if wasThere, showing.owner != Client(owner.text) { left(handle) }
         wasThere = true
         showing.owner = Client(owner.text)
-      } else if wasThere || name.isUnique {
+      } else if wasThere || showing.name.isUnique {
         left(handle)
       }
     }
@@ -104,7 +112,30 @@ final class BusPresenter: Presenter {
     }
   }
 
+  /// Who is still on the bus is asked to show it again, and so gets to know who coordinates now.
+  func adopt(
+    _ remembered: [Remembered], from inheritance: Inheritance, _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
+    var survivals: [Handle: Survival] = [:]
+    for presentation in remembered.map(\.presentation) {
+      guard case .bus(let text, let path) = presentation.item.destination?.presenter, inheritance.names.contains(text),
+        let name = BusName(text)
+      else { continue }
+      let showing = Showing(name: name, path: path)
+      self.showing[presentation.handle] = showing
+      follow(showing, presentation.handle)
+      restored.insert(presentation.handle)
+      survivals[presentation.handle] = .toBeShown
+    }
+    completion(survivals)
+  }
+
   func shows(_ handle: Handle, as client: Client) -> Bool { showing[handle]?.owner == client }
 
-  func forget(_ handle: Handle) { showing.removeValue(forKey: handle)?.watch?.cancel() }
+  func forget(_ handle: Handle) {
+    restored.remove(handle)
+    stopShowing(handle)
+  }
+
+  private func stopShowing(_ handle: Handle) { showing.removeValue(forKey: handle)?.watch?.cancel() }
 }

@@ -28,20 +28,30 @@ final class CommandPresenter: Presenter, LaunchObserver {
   private let runtime: RuntimeDirectory
   private let outputLimit: Int
   private let log: Logger
+  /// By this and its handle each command is known again.
+  private let token: String
+  private let remember: (Handle, Properties) -> Void
   private let report: (Report) -> Void
   private var running: [Handle: any RunningCommand] = [:]
   /// What is to be started as soon as it is known how.
   private var waiting: Set<Handle> = []
+  /// What commands have written, until their results are on record.
+  private var outputs: [Handle: OutputCapture] = [:]
 
-  /// - Parameter outputLimit: how many bytes of standard output become part of a result (D6).
+  /// - Parameters:
+  ///   - token: is on record, and of no other record.
+  ///   - outputLimit: how many bytes of standard output become part of a result (D6).
+  ///   - remember: puts on record what a later navd needs in order to adopt a command.
   init(
-    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, outputLimit: Int, log: Logger,
-    report: @escaping (Report) -> Void
+    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int, log: Logger,
+    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
   ) {
     self.manager = manager
     let keeper = ProcessKeeper(loop: loop, markerVariable: Self.markerVariable)
     direct = DirectLauncher(keeper)
     services = ServiceLauncher(loop: loop, manager, direct: direct, log: log)
+    self.token = token
+    self.remember = remember
     self.runtime = runtime
     self.outputLimit = outputLimit
     self.log = log
@@ -85,7 +95,10 @@ final class CommandPresenter: Presenter, LaunchObserver {
     waiting.insert(handle)
     manager.whenKnown { [self] in
       guard waiting.remove(handle) != nil, let launcher else { return }
-      running[handle] = launcher.launch(launch(of: presentation, properties), for: self)
+      let launch = launch(of: presentation, properties)
+      outputs[handle] = launch.output
+      running[handle] = launcher.launch(launch, for: self)
+      if let first = running[handle]?.remembered.first { remember(handle, first.properties) }
     }
   }
 
@@ -99,9 +112,12 @@ final class CommandPresenter: Presenter, LaunchObserver {
   }
 
   func ended(_ handle: Handle, _ result: ProcessResult) {
-    running.removeValue(forKey: handle)?.remembered.output.remove()
+    running[handle] = nil
     report(.ended(handle, failed: result.hasCrashed, result: result.properties))
   }
+
+  /// By now its result is on record.
+  func forget(_ handle: Handle) { outputs.removeValue(forKey: handle)?.remove() }
 
   // MARK: Ending
 
@@ -127,28 +143,63 @@ final class CommandPresenter: Presenter, LaunchObserver {
 
   // MARK: After a restart
 
-  /// By what a later navd finds the command of a presentation; nil where it has none, or none yet.
-  func remembered(_ handle: Handle) -> RememberedLaunch? { running[handle]?.remembered }
-
-  /// Finds the commands that an earlier navd has started (R2); from then on they are as those that this one starts.
-  /// - Parameter found: called once with those that still run.
-  func adopt(_ remembered: [Handle: RememberedLaunch], found: @escaping (Set<Handle>) -> Void) {
+  func adopt(
+    _ remembered: [Remembered], from inheritance: Inheritance, _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
+    var launches: [Handle: RememberedLaunch] = [:]
+    for (presentation, memory) in remembered.map({ ($0.presentation, $0.memory) }) {
+      let handle = presentation.handle
+      let output = output(of: handle)
+      outputs[handle] = output
+      // Whether it is a service follows from whether there is one of that name.
+      launches[handle] = RememberedLaunch(
+        marker: marker(of: handle), output: output, unit: ServiceLauncher.unit(presentation.binding, handle),
+        first: inheritance.isSameBoot ? ProcessIdentity(memory) : nil)
+    }
+    removeLeftovers()
     manager.whenKnown { [self] in
-      (launcher ?? direct).adopt(remembered, for: self) { [self] commands in
+      (launcher ?? direct).adopt(launches, for: self) { [self] commands in
         running.merge(commands) { $1 }
-        found(Set(commands.keys))
+        var survivals: [Handle: Survival] = [:]
+        for presentation in remembered.map(\.presentation) {
+          survivals[presentation.handle] = survival(of: presentation, isFound: commands[presentation.handle] != nil)
+        }
+        completion(survivals)
       }
     }
+  }
+
+  private func survival(of presentation: Presentation, isFound: Bool) -> Survival {
+    if isFound { return .shown }
+    let output = output(of: presentation.handle)
+    // A service leaves no sign that it was started; of one that was not yet told to be, it is taken for granted that not.
+    if presentation.phase == .presenting, !output.wasStarted { return .toBeShown }
+    return .gone(result: ProcessResult(status: .unknown, output: output.read()).properties)
+  }
+
+  /// Removes what commands wrote whose ends are on record.
+  private func removeLeftovers() {
+    let kept = Set(outputs.keys.map { marker(of: $0).description })
+    for name in runtime.names(beginningWith: token + "-") {
+      guard let dot = name.lastIndex(of: "."), !kept.contains(String(name[..<dot])) else { continue }
+      unlink(runtime.path(ByteString(name)).description)
+    }
+  }
+
+  private func marker(of handle: Handle) -> ByteString { ByteString("\(token)-\(handle)") }
+
+  private func output(of handle: Handle) -> OutputCapture {
+    OutputCapture(path: runtime.path(marker(of: handle)), limit: outputLimit)
   }
 
   // MARK: What is run
 
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
-    let marker = ByteString("\(runtime.token)-\(presentation.handle)")
+    let handle = presentation.handle
     let (command, inherited) = command(for: presentation, properties)
     return Launch(
-      handle: presentation.handle, binding: presentation.binding, id: presentation.item.id, command: command,
-      inherited: inherited, marker: marker, output: OutputCapture(path: runtime.path(marker), limit: outputLimit),
+      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command, inherited: inherited,
+      marker: marker(of: handle), output: output(of: handle),
       grace: presentation.item.destination?.grace ?? Destination.standardGrace)
   }
 
@@ -180,6 +231,17 @@ final class CommandPresenter: Presenter, LaunchObserver {
       directory: item.directory.map { ByteString($0) } ?? environment["HOME"] ?? "/",
       input: Array((JSON(told).text + "\n").utf8))
     return (command, inherited)
+  }
+}
+
+extension ProcessIdentity {
+  /// As it is put on record.
+  fileprivate var properties: Properties { ["pid": .int32(pid), "start-time": .uint64(startTime)] }
+
+  /// - Returns: nil where it is not on record.
+  fileprivate init?(_ memory: Properties) {
+    guard case .int32(let pid)? = memory["pid"], case .uint64(let startTime)? = memory["start-time"] else { return nil }
+    self.init(pid: pid, startTime: startTime)
   }
 }
 

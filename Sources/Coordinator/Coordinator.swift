@@ -8,6 +8,7 @@ import EventLoop
 import Glibc
 import Logging
 import Presentation
+import Record
 
 /// The daemon's body: one state machine and what is around it, on one thread.
 final class Coordinator {
@@ -15,6 +16,7 @@ final class Coordinator {
   let connection: Connection
   let log: Logger
   private var state: StateMachine
+  private let record: Record
   private var configuration: Configuration
 
   private var presenters: PresenterTable!
@@ -33,22 +35,22 @@ final class Coordinator {
 
   /// - Parameters:
   ///   - connection: on which the coordinator is to be found; its name is asked for by `start`.
+  ///   - machine: what was on record, with the inheritance; none of it is looked after before `resume`.
   init(
-    loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, limits: Limits,
-    log: Logger
+    loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
+    machine restored: StateMachine, inheritance: Inheritance, log: Logger
   ) {
     self.loop = loop
     self.connection = connection
     self.configuration = configuration
     self.log = log
-    // There is no record of what a navd before this one gave out; the clock sees to it that none is given out twice (R3).
-    let start = runtime.claimFirstUse() ? 0 : Self.wallClock
-    state = StateMachine(limits: limits, serial: Serial(start), lastHandle: Handle(start))
+    self.record = record
+    state = restored
     announcer = Announcer(coordinator: self)
     let manager = SystemdManager(connection)
     let commands = CommandPresenter(
-      loop: loop, manager: manager, runtime: runtime, outputLimit: limits.output, log: log
-    ) { [unowned self] in report($0) }
+      loop: loop, manager: manager, runtime: runtime, token: inheritance.token, outputLimit: restored.limits.output,
+      log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in report($0) })
     manager.onPresence = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in report($0) },
@@ -57,17 +59,11 @@ final class Coordinator {
       if let name = BusName(client.name) { waiters.forget(name) }
       take(state.clientLeft(client, at: now))
     }
+    connection.beforeFlush = { [unowned self] in putOnRecord() }
     loop.atEndOfTurn { [unowned self] in carryOut() }
     connection.export(
       CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(self))
-  }
-
-  /// In microseconds since 1970.
-  private static var wallClock: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
   }
 
   /// The state, to be read where it is: a getter would copy all of it each time.
@@ -79,6 +75,7 @@ final class Coordinator {
 
   /// Carries requests out, all or none (T1).
   func perform(_ requests: [Request], animated: Bool = true, by client: Client) throws(Refusal) -> [Reply] {
+    try requireRecord()
     let (replies, outcome) = try state.perform(requests, animated: animated, by: client, at: now)
     take(outcome)
     if machine.isOwner(client) { lifetimes.follow(client) }
@@ -86,6 +83,7 @@ final class Coordinator {
   }
 
   func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
+    try requireRecord()
     let (reply, outcome) = try state.perform(request, by: client, at: now)
     take(outcome)
     if machine.isOwner(client) { lifetimes.follow(client) }
@@ -133,10 +131,12 @@ final class Coordinator {
   }
 
   func declareContainerValue(_ key: String, standard: Value) throws(Refusal) {
+    try requireRecord()
     try state.declareContainerValue(key, standard: standard)
   }
 
   func register(_ destination: Destination, by client: Client) throws(Refusal) {
+    try requireRecord()
     take(try state.register(destination, by: client))
     lifetimes.follow(client)
   }
@@ -215,6 +215,66 @@ final class Coordinator {
   /// What is known of a presentation beside what the rules know: its process, its unit.
   func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
 
+  // MARK: The record
+
+  /// Goes on where the navd before stopped (R2). Nobody is served until it is known what has become of what that one showed.
+  /// - Parameter completion: called once.
+  func resume(_ inheritance: Inheritance, _ completion: @escaping () -> Void) {
+    connection.isServing = false
+    presenters.adopt(machine.survivors, from: inheritance) { [unowned self] survivals in
+      let clients = machine.knownClients
+      let left = inheritance.left(of: clients)
+      record.note(inheritance.session)
+      let before = machine.count
+      take(state.resume(survivals, left: left, at: now))
+      for client in clients.subtracting(left) { lifetimes.follow(client) }
+      if before > 0 {
+        log.notice(
+          "goes on where the last navd stopped",
+          metadata: ["presentations": "\(machine.count)", "gone meanwhile": "\(before - machine.count)"])
+      }
+      connection.isServing = true
+      completion()
+    }
+  }
+
+  /// At the end of a turn, before what it made goes out: what is told to anybody is on record before (R1).
+  private func putOnRecord() {
+    let changes = state.takeUnrecorded()
+    record.note(changes)
+    let wasBehind = record.isBehind
+    do throws(Record.Failure) {
+      try record.commit()
+      if wasBehind { log.notice("the record can be written again, and is complete") }
+    } catch {
+      if !wasBehind {
+        log.critical(
+          """
+          \(error); what is presented goes on, but what changes from now on would be forgotten if navd were killed, and \
+          requests are refused
+          """)
+      }
+      guard !changes.isEmpty else { return }
+      connection.failReplies(
+        with: DBusError(
+          Refusal(
+            .notRecorded,
+            "this was done, but it would be forgotten if navd were killed, for it could not be put on record: \(error)")
+        ))
+    }
+  }
+
+  /// Refuses what could not be put on record. What it is behind with is tried once more first.
+  private func requireRecord() throws(Refusal) {
+    guard record.isBehind else { return }
+    do throws(Record.Failure) {
+      try record.commit()
+      log.notice("the record can be written again, and is complete")
+    } catch {
+      throw Refusal(.notRecorded, "nothing was done, for it could not be put on record: \(error)")
+    }
+  }
+
   // MARK: Ends
 
   /// Ends everything, then calls `onQuit` (R5).
@@ -265,10 +325,11 @@ final class Coordinator {
 
   /// At the end of a turn, when all has been told: presenters are asked (R6: the intention is known before the act).
   private func carryOut() {
-    defer {
-      for handle in gone { presenters.forget(handle) }
-      gone.removeAll(keepingCapacity: true)
-    }
+    // The bus is gone, and nothing goes out any more.
+    if !connection.isOpen { putOnRecord() }
+    // What ends while this is carried out is put on record, and told, in another turn.
+    for handle in gone { presenters.forget(handle) }
+    gone.removeAll(keepingCapacity: true)
     guard !commands.isEmpty else {
       if isQuitting, machine.isEmpty {
         isQuitting = false

@@ -8,6 +8,7 @@ import Glibc
 import Logging
 import Presentation
 import Processes
+import Record
 
 /// The daemon, from its start to its end.
 public final class Daemon {
@@ -20,6 +21,7 @@ public final class Daemon {
   private let connection: Connection
   private let runtime: RuntimeDirectory
   private let coordinator: Coordinator
+  private let inheritance: Inheritance
   private let log: Logger
   private var status: Int32 = 0
   private var signals: [SignalWatch] = []
@@ -32,6 +34,8 @@ public final class Daemon {
   public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
     self.log = log
     signal(SIGPIPE, SIG_IGN)
+    // A file that may not grow is an error like others.
+    signal(SIGXFSZ, SIG_IGN)
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(description: "\(error)") }
     var limits = Connection.Limits()
@@ -54,10 +58,34 @@ public final class Daemon {
     } catch {
       throw Failure(description: "no place for files: \(error); --state-directory names another")
     }
+    if runtime.isTemporary {
+      log.warning(
+        "the record is in \(runtime.name), where no later navd finds it; XDG_RUNTIME_DIR or --state-directory would help"
+      )
+    }
+    let surroundings: Surroundings
+    do throws(DBusError) {
+      surroundings = try Surroundings(connection)
+    } catch {
+      throw Failure(description: "the bus does not answer: \(error.message)")
+    }
+    // Who has the name has the record, too.
+    guard !surroundings.names.contains(CoordinatorNames.bus.text) else {
+      throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
+    }
+    let record: Record
+    let machine: StateMachine
+    do throws(Record.Failure) {
+      (record, (machine, inheritance)) = try Record.open(in: runtime.name) { content in
+        (try StateMachine(content, in: surroundings, limits: Limits()), Inheritance(content, in: surroundings))
+      }
+    } catch {
+      throw Failure(description: "\(error); --state-directory names another place for it")
+    }
     coordinator = Coordinator(
       loop: loop, connection: connection,
-      configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime,
-      limits: Limits(), log: log)
+      configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime, record: record,
+      machine: machine, inheritance: inheritance, log: log)
   }
 
   /// Serves until it is told to end.
@@ -84,21 +112,34 @@ public final class Daemon {
     connection.onSignalsDropped = { [log] count in
       log.warning("the bus does not read; signals were dropped", metadata: ["count": "\(count)"])
     }
+    if let (path, reason) = inheritance.setAside {
+      log.critical("the record could not be read, so navd starts with nothing; it is kept as \(path): \(reason)")
+    }
     coordinator.loadConfiguration()
+    coordinator.resume(inheritance) { [unowned self] in takeName() }
+    loop.run()
+    connection.close()
+    runtime.remove()
+    return status
+  }
+
+  private func takeName() {
     connection.requestName(CoordinatorNames.bus) { [unowned self] result in
       switch result {
       case .success:
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):
-        let remedy = "; “navctl quit” ends the navd that runs already, and with it all that it presents"
-        log.critical("the name cannot be had: \(error.message)\(error.name == .addressInUse ? remedy : "")")
+        log.critical("\(Self.nameTaken(error.message))")
         stop(1)
       }
     }
-    loop.run()
-    connection.close()
-    runtime.remove()
-    return status
+  }
+
+  private static func nameTaken(_ why: String) -> Failure {
+    Failure(
+      description:
+        "the name cannot be had: \(why); “navctl quit” ends the navd that runs already, and with it all that it presents"
+    )
   }
 
   /// Told to stop: nothing that is shown ends, nobody is left waiting (R5).

@@ -5,6 +5,13 @@ import DBusValues
 import Logging
 import Presentation
 
+/// Something that an earlier navd showed, or was about to show or to end.
+struct Remembered {
+  let presentation: Presentation
+  /// What its presenter had put on record; empty where it did not get to that.
+  let memory: Properties
+}
+
 /// Shows the items of one kind of destination, and says by `Report` what came of it. Every `present` is answered, or
 /// followed by `ended`; every `dismiss` is answered, or followed by `ended`; a report that nobody needs does no harm.
 protocol Presenter: AnyObject {
@@ -13,6 +20,11 @@ protocol Presenter: AnyObject {
   /// The item of something that is shown is another now (D8). `author` made it so.
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?)
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool)
+  /// Takes over what an earlier navd showed (R2): finds out what has become of it, and is from then on as if it had shown
+  /// it itself. This is asked once, before anything else.
+  /// - Parameter completion: called once, now or later; what it does not name counts as gone.
+  func adopt(
+    _ remembered: [Remembered], from inheritance: Inheritance, _ completion: @escaping ([Handle: Survival]) -> Void)
   /// The dismissal has had its grace (P14).
   func kill(_ handle: Handle)
   /// It counts as gone although it never said so (P14).
@@ -58,6 +70,30 @@ final class PresenterTable {
       }
     shown[presentation.handle] = presenter
     return presenter
+  }
+
+  /// Has every presenter take over what it showed.
+  /// - Parameter completion: called once, when all have.
+  func adopt(
+    _ survivors: [Presentation], from inheritance: Inheritance, _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
+    var ofPresenters: [ObjectIdentifier: (presenter: any Presenter, remembered: [Remembered])] = [:]
+    for presentation in survivors {
+      guard let presenter = presenter(for: presentation) else { continue }
+      let memory = inheritance.memories[presentation.handle] ?? [:]
+      ofPresenters[ObjectIdentifier(presenter), default: (presenter, [])].remembered.append(
+        Remembered(presentation: presentation, memory: memory))
+    }
+    var survivals: [Handle: Survival] = [:]
+    var missing = ofPresenters.count
+    if missing == 0 { completion([:]) }
+    for (presenter, remembered) in ofPresenters.values {
+      presenter.adopt(remembered, from: inheritance) { some in
+        survivals.merge(some) { $1 }
+        missing -= 1
+        if missing == 0 { completion(survivals) }
+      }
+    }
   }
 
   /// The presenter of what is shown; nil for what is nothing but state.

@@ -7,16 +7,13 @@ import Processes
 
 /// Where navd keeps files while it runs.
 struct RuntimeDirectory {
-  /// Told apart from every other navd of this user.
-  let token: String
   private let path: ByteString
-  /// Whether it is to be removed with navd.
-  private let isTemporary: Bool
+  /// Whether it is to be removed with navd, since no later one would find it.
+  let isTemporary: Bool
 
   /// - Parameter path: nil for `$XDG_RUNTIME_DIR/navd`, or where there is none, a new one in `/tmp`.
   /// - Throws: where it cannot be made, or others could write there.
   init(_ path: String? = nil) throws(SystemError) {
-    token = String(UInt64.random(in: .min ... .max), radix: 36)
     if let path {
       self.path = ByteString(path)
       isTemporary = false
@@ -24,7 +21,7 @@ struct RuntimeDirectory {
       self.path = ByteString(String(cString: session) + "/navd")
       isTemporary = false
     } else {
-      self.path = ByteString("/tmp/navd-\(token)")
+      self.path = ByteString("/tmp/navd-\(String(UInt64.random(in: .min ... .max), radix: 36))")
       isTemporary = true
     }
     let name = self.path.description
@@ -36,21 +33,30 @@ struct RuntimeDirectory {
     }
   }
 
-  /// Whether no navd has used the directory before. From now on one has.
-  func claimFirstUse() -> Bool {
-    let descriptor = open(path("used").description, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return false }
-    close(descriptor)
-    return true
-  }
+  /// The directory itself.
+  var name: String { path.description }
 
   /// A file there.
   func path(_ name: ByteString) -> ByteString { ByteString(path.bytes + [UInt8(ascii: "/")] + name.bytes) }
 
+  /// The names of the files there that begin so.
+  func names(beginningWith beginning: String) -> [String] {
+    guard let directory = opendir(name) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.hasPrefix(beginning) { names.append(name) }
+    }
+    return names
+  }
+
   /// Removes it, if it was made for this run only and nothing else is in it.
   func remove() {
     guard isTemporary else { return }
-    unlink(path("used").description)
+    for file in ["record.sqlite", "record.sqlite-wal"] { unlink(path(ByteString(file)).description) }
     rmdir(path.description)
   }
 }

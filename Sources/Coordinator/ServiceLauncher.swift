@@ -75,6 +75,13 @@ final class ServiceLauncher: CommandLauncher {
     }
   }
 
+  /// The unit that a presentation's command runs as, by which it is found again. nil where there is no such name.
+  static func unit(_ binding: BindingID, _ handle: Handle) -> UnitName? {
+    let end = "-\(handle).service"
+    let start = "navd-" + UnitName.escaped(binding.text.utf8)
+    return try? UnitName(String(start.prefix(UnitName.mostBytes - end.utf8.count)) + end)
+  }
+
   /// The manager has left the bus, and what it keeps goes on. Should it not come back, navd keeps that itself.
   func managerLeft() {
     guard !running.isEmpty else { return }
@@ -114,7 +121,8 @@ private struct ServiceCall {
   init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,
-      let directory = launch.command.directory.text, let unit = Self.unit(launch)
+      let directory = launch.command.directory.text,
+      let unit = ServiceLauncher.unit(launch.binding, launch.handle)
     else { return nil }
     var environment: [String] = []
     for (name, value) in launch.command.environment {
@@ -150,12 +158,6 @@ private struct ServiceCall {
       // Only one of them was too greedy, and the others are not to go with it.
       Structure("OOMPolicy", .string("continue")), Structure("CollectMode", .string("inactive-or-failed")),
     ]
-  }
-
-  private static func unit(_ launch: Launch) -> UnitName? {
-    let end = "-\(launch.handle).service"
-    let start = "navd-" + UnitName.escaped(launch.binding.text.utf8)
-    return try? UnitName(String(start.prefix(UnitName.mostBytes - end.utf8.count)) + end)
   }
 
   /// One line, whatever the id holds.

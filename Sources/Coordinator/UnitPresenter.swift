@@ -150,20 +150,21 @@ final class UnitPresenter: Presenter {
 
   // MARK: After a restart
 
-  /// Finds the units that an earlier navd has started for presentations (R2); from then on they are as those that this
-  /// one starts.
-  /// - Parameter found: called once with those that are active, or about to be.
-  func adopt(_ presentations: [Presentation], found: @escaping (Set<Handle>) -> Void) {
+  /// A unit that is active, or about to be, is taken for the one that was started.
+  func adopt(
+    _ remembered: [Remembered], from inheritance: Inheritance, _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
     manager.whenKnown { [self] in
-      var active: Set<Handle> = []
+      var survivals: [Handle: Survival] = [:]
       var unanswered = 1
       func answered() {
         unanswered -= 1
-        if unanswered == 0 { found(active) }
+        if unanswered == 0 { completion(survivals) }
       }
-      for presentation in presentations where manager.isPresent {
-        guard let unit = try? presentation.unitName() else { continue }
+      for presentation in remembered.map(\.presentation) {
         let handle = presentation.handle
+        survivals[handle] = presentation.phase == .presenting ? .toBeShown : .gone(result: [:])
+        guard manager.isPresent, let unit = try? presentation.unitName() else { continue }
         let showing = Showing(unit)
         self.showing[handle] = showing
         let watch = manager.watch(unit) { [weak self] in self?.changed(handle) }
@@ -174,7 +175,7 @@ final class UnitPresenter: Presenter {
             forget(handle)
           } else {
             showing.isStarted = true
-            active.insert(handle)
+            survivals[handle] = .shown
           }
           answered()
         }

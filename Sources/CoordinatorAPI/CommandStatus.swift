@@ -28,7 +28,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
         case .notPresented: .notPresented
         case .unknownDestination, .unknownTag, .unknownPresentation, .unknownContainerValue: .unknownName
         case .stale, .busy, .alreadyInStack, .limitExceeded, .accessDenied: .refused
-        case .invalidConfiguration: .failed
+        case .invalidConfiguration, .notRecorded: .failed
         case .shuttingDown: .unreachable
         }
       return

@@ -22,8 +22,8 @@ public enum CoordinatorInterface {
 
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
-      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown. The message says which argument, what it was, \
-      and what would do.
+      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message says which argument, \
+      what it was, and what would do.
       """,
     members: [
       present, toggle, update, dismiss, dismissAll,

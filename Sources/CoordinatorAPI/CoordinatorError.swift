@@ -20,6 +20,8 @@ public struct CoordinatorError: Error, Hashable, Sendable {
     case invalidConfiguration = "InvalidConfiguration"
     case accessDenied = "AccessDenied"
     case shuttingDown = "ShuttingDown"
+    /// The record cannot be written.
+    case notRecorded = "NotRecorded"
 
     private static let prefix = "org.navd.Error."
 

@@ -35,7 +35,7 @@ public struct RecordedState: Hashable, Sendable {
 
     public let handle: Handle
     public let binding: BindingID
-    public var item: Item
+    public var item: Shared<Item>
     public var phase: Phase
     public var parent: Handle?
     public var creator: Client?
@@ -49,7 +49,7 @@ public struct RecordedState: Hashable, Sendable {
     /// Its place among those that wait in its group's queue with the same priority (G9); nil where it does not wait there.
     public var queueAge: UInt64?
 
-    public init(handle: Handle, binding: BindingID, item: Item, phase: Phase) {
+    public init(handle: Handle, binding: BindingID, item: Shared<Item>, phase: Phase) {
       self.handle = handle
       self.binding = binding
       self.item = item

@@ -20,6 +20,7 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidConfiguration = "InvalidConfiguration"
     case accessDenied = "AccessDenied"
     case shuttingDown = "ShuttingDown"
+    case notRecorded = "NotRecorded"
   }
 
   public let code: Code

@@ -215,9 +215,9 @@ extension StateMachine {
       end(handle, with: limited(result))
     case (.asked, _), (.killed, _):
       guard let destination = presentation.item.destination else { return }
+      presentations[handle]!.phase = .dismissing(.asked, reason: reason, animated: animated)
       expectAnswer(handle, for: destination.grace)
       outcome.commands.append(.dismiss(handle, reason, animated: animated))
-      if stage == .killed { outcome.commands.append(.kill(handle)) }
     case (.held, _), (.departed, _), (.overtaken, _):
       break
     }

@@ -18,9 +18,10 @@ public struct CapturedOutput: Hashable, Sendable {
 
 /// Where a command's standard output is kept: a FIFO, `PATH.fifo`, which the command holds open for reading and
 /// writing, so that it lives through a time without a reader; and a file, `PATH.output`, into which the kernel moves
-/// what comes, so that a reader that is killed has lost nothing of what it had taken out.
+/// what comes, so that a reader that is killed has lost nothing of what it had taken out. `PATH.started` is there once
+/// the command was started.
 ///
-/// Both stay until ``remove()``, so that a result can be put on record first.
+/// All of them stay until ``remove()``, so that a result can be put on record first.
 public struct OutputCapture: Hashable, Sendable {
   /// An absolute path, in a directory that only this user can enter; of no other command.
   public var path: ByteString
@@ -34,6 +35,12 @@ public struct OutputCapture: Hashable, Sendable {
 
   var fifo: ByteString { path + ".fifo" }
   var file: ByteString { path + ".output" }
+  /// Made by the child itself, just before it becomes the program.
+  var evidence: ByteString { path + ".started" }
+
+  /// Whether the command whose output this is was started, as far as ``remove()`` has not been called since. For who finds
+  /// nothing of it, and cannot tell whether it has ended or never began.
+  public var wasStarted: Bool { evidence.withCString { access($0, F_OK) } == 0 }
   /// One byte more than the limit is kept, as the sign that there was more.
   fileprivate var capacity: Int { limit == .max ? limit : limit + 1 }
 
@@ -53,7 +60,7 @@ public struct OutputCapture: Hashable, Sendable {
   }
 
   public func remove() {
-    for name in [fifo, file] { _ = name.withCString { unlink($0) } }
+    for name in [fifo, file, evidence] { _ = name.withCString { unlink($0) } }
   }
 
   fileprivate func read(from descriptor: Int32) -> CapturedOutput? {

@@ -94,7 +94,7 @@ public final class ProcessKeeper {
       if let output { tree.output = try .create(output, loop: loop) }
     } catch { throw .failed(error) }
     do throws(SpawnError) {
-      try start(command, output: output?.fifo, as: tree)
+      try start(command, output: output, as: tree)
     } catch {
       output?.remove()
       throw error
@@ -103,7 +103,7 @@ public final class ProcessKeeper {
     return tree
   }
 
-  private func start(_ command: Command, output: ByteString?, as tree: ProcessTree) throws(SpawnError) {
+  private func start(_ command: Command, output: OutputCapture?, as tree: ProcessTree) throws(SpawnError) {
     let pid = try Processes.spawn(command, output: output, descriptorLimit: descriptorLimitOfCommands)
     do throws(SystemError) {
       guard let entry = ProcessTable.entry(of: pid) else {

@@ -6,11 +6,11 @@ import Glibc
 
 /// Starts the command in a session of its own, with empty signal mask and default signal handling, without any
 /// descriptor of ours but standard error.
-/// - Parameter output: a FIFO for standard output. The child itself opens it for reading and writing, so that it
+/// - Parameter output: has a FIFO for standard output. The child itself opens it for reading and writing, so that it
 ///   neither dies nor loses anything when we do. Nil: standard output goes where standard error goes.
 /// - Parameter descriptorLimit: how many descriptors it may have; nil: as many as we.
 /// - Returns: the process, which is ours to reap.
-func spawn(_ command: Command, output: ByteString?, descriptorLimit: rlimit?) throws(SpawnError) -> pid_t {
+func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?) throws(SpawnError) -> pid_t {
   try validate(command)
   let directory = try openDirectory(command.directory)
   defer { close(directory) }
@@ -25,12 +25,18 @@ func spawn(_ command: Command, output: ByteString?, descriptorLimit: rlimit?) th
   var failure = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
   if failure == 0 {
     if let output {
-      failure = output.withCString { posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, $0, O_RDWR, 0) }
+      failure = output.fifo.withCString { posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, $0, O_RDWR, 0) }
     } else {
       failure = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
     }
   }
   if failure == 0 { failure = posix_spawn_file_actions_addfchdir_np(&actions, directory) }
+  // Last, since the number may be that of a descriptor which the steps before need; the next one closes it.
+  if failure == 0, let output {
+    failure = output.evidence.withCString {
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO + 1, $0, O_WRONLY | O_CREAT, 0o600)
+    }
+  }
   if failure == 0 { failure = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1) }
 
   var attributes = posix_spawnattr_t()

@@ -13,6 +13,7 @@ import Glibc
 public final class Session {
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
+    public init(_ description: String) { self.description = description }
   }
 
   /// How long anything may take: only a failure takes as long.
@@ -267,7 +268,7 @@ public final class Session {
     }
     if !journalLines.isEmpty { text += "\nthe journal:\n\(journalLines.suffix(40).joined(separator: "\n"))" }
     for watcher in watchers { text += "\na watcher saw last:\n\(watcher.log.suffix(40).joined(separator: "\n"))" }
-    return Failure(description: text)
+    return Failure(text)
   }
 
   // MARK: Calls

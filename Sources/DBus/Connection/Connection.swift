@@ -46,6 +46,16 @@ public final class Connection {
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
+  /// Whether calls of others are taken in; while they are not they keep, and answers and signals come all the same.
+  public var isServing = true {
+    didSet {
+      guard isServing, !unserved.isEmpty else { return }
+      postponed = unserved + postponed
+      unserved = []
+      planDrain()
+    }
+  }
+
   let transport: Transport
   var outbox = Outbox()
   var objects = ObjectTree()
@@ -59,6 +69,8 @@ public final class Connection {
   lazy var standardInterfaces = StandardInterfaces(self)
   /// What has arrived while a call was waited for, to be handled in its turn.
   private var postponed: [Message] = []
+  /// Calls that came while nobody was to be served.
+  private var unserved: [Message] = []
   private var isDrainPlanned = false
   /// Whether there may be messages that were not handled because too much waited to be written.
   private var isHeldBack = false
@@ -118,6 +130,7 @@ public final class Connection {
     isOpen = false
     transport.close()
     postponed = []
+    unserved = []
     let unsent = outbox.answers
     outbox = Outbox()
     changes = ObjectChanges()
@@ -160,7 +173,7 @@ public final class Connection {
 
   private func handle(_ message: Message) {
     switch message.kind {
-    case .methodCall: serve(message)
+    case .methodCall: if isServing { serve(message) } else { unserved.append(message) }
     case .methodReturn, .error: completeCall(message)
     case .signal:
       if message.isLocalDisconnect {

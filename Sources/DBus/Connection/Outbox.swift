@@ -5,7 +5,8 @@ import DBusValues
 /// What was made in a turn and waits for its end.
 struct Outbox {
   enum Answer {
-    case reply(OutgoingMessage)
+    /// `to`: whom it tells of a success.
+    case reply(OutgoingMessage, to: ReplyAddress? = nil)
     case call(OutgoingMessage, PendingCall?)
   }
 
@@ -19,6 +20,15 @@ extension Connection {
   public func emit<Args>(_ signal: Signal<Args>, from path: ObjectPath, _ arguments: Args) throws(DBusError) {
     guard isOpen else { return }
     outbox.signals.append(try signal.message(from: path, arguments))
+  }
+
+  /// Turns every success that this turn was to answer into an error, since what was done does not hold. For
+  /// ``beforeFlush``.
+  public func failReplies(with error: DBusError) {
+    outbox.answers = outbox.answers.map { answer in
+      guard case .reply(_, let address?) = answer, let message = try? address.error(error) else { return answer }
+      return .reply(message)
+    }
   }
 
   func enqueue(_ answer: Outbox.Answer) {
@@ -52,7 +62,7 @@ extension Connection {
 
   private func send(_ answer: Outbox.Answer) {
     switch answer {
-    case .reply(let message): _ = transport.send(message)
+    case .reply(let message, _): _ = transport.send(message)
     case .call(let message, let pending?):
       guard !pending.isDone else { return }
       if let serial = transport.send(message) {

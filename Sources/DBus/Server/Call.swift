@@ -84,7 +84,7 @@ public final class Call<Output> {
     guard address.isWanted else { return }
     do throws(DBusError) {
       connection.enqueue(
-        .reply(try address.reply(signature) { writer throws(DBusError) in try write(output, &writer) }))
+        .reply(try address.reply(signature) { writer throws(DBusError) in try write(output, &writer) }, to: address))
     } catch {
       connection.fail(address, DBusError(name: .failed, message: "the answer cannot be sent: \(error.message)"))
     }

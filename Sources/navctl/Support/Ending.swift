@@ -21,13 +21,16 @@ struct Ending: Equatable {
   ///
   /// Rule R5: while navd restarts the question has no answer, and is asked again of the next owner of its name. navd is
   /// not started for it: it may be the session that ends.
-  init(_ daemon: Daemon, _ presentation: ObjectPath, phase: String = "gone") throws(Failure) {
+  /// - Parameter wasThere: whether navd has answered something before, so that it can only be restarting.
+  init(
+    _ daemon: Daemon, _ presentation: ObjectPath, phase: String = "gone", wasThere: Bool = true
+  ) throws(Failure) {
     var outcome: Result<Ending, DBusError>?
     func finish(_ result: Result<Ending, DBusError>) {
       outcome = outcome ?? result
       daemon.loop.stop()
     }
-    var wasThere = false
+    var wasThere = wasThere
     let watch = daemon.connection.watchName(CoordinatorNames.bus) { owner in
       guard owner != nil else {
         // At first the name must have an owner, later there will be one again.

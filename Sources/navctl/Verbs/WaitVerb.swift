@@ -27,7 +27,7 @@ struct WaitVerb: ParsableCommand {
 
   func run() throws {
     let daemon = try Daemon(global, "wait \(binding ?? presentation?.shortName ?? "")")
-    let ending = try Ending(daemon, try handle(daemon), phase: phase.rawValue)
+    let ending = try Ending(daemon, try handle(daemon), phase: phase.rawValue, wasThere: presentation == nil)
     if phase == .presented, !ending.reason.isEmpty, ending.reason != "failed" {
       global.write(json: ending.json, plain: "")
       throw Failure(

@@ -1,0 +1,188 @@
+// Why this file exists: what was acknowledged survives navd (R1); a database that is written once a turn keeps it.
+
+import CLinux
+import DBusValues
+import Foundation
+import GRDB
+import Glibc
+import Presentation
+
+/// The record of one navd, in a file of one directory.
+public final class Record {
+  /// Under which circumstances it was written.
+  public struct Session: Hashable, Sendable {
+    /// The bus's own id (R7).
+    public var bus: String
+    /// Changes at each start of the machine.
+    public var boot: String
+    /// By how many nanoseconds the wall clock was ahead of the monotonic one.
+    public var clock: Int64
+    /// What commands that were started are known again by, together with their handles.
+    public var token: String
+
+    public init(bus: String, boot: String, clock: Int64, token: String) {
+      self.bus = bus
+      self.boot = boot
+      self.clock = clock
+      self.token = token
+    }
+  }
+
+  /// What was on record when it was opened.
+  public struct Content: Sendable {
+    public var state = RecordedState()
+    /// nil: nothing was ever written.
+    public var session: Session?
+    /// What presenters need in order to know again what they showed.
+    public var memories: [Handle: Properties] = [:]
+    /// The record that was there could not be read; under which name it is kept, and why it could not.
+    public var setAside: (path: String, reason: String)?
+
+    public init() {}
+  }
+
+  /// What a turn has to put on record.
+  struct Changes {
+    var state = RecordChanges()
+    var memories: [(handle: Handle, memory: Properties)] = []
+    var session: Session?
+    var isEmpty: Bool { state.isEmpty && memories.isEmpty && session == nil }
+  }
+
+  /// Why it cannot be written, or opened for writing, in words for people.
+  public struct Failure: Error, CustomStringConvertible, Sendable {
+    public let description: String
+  }
+
+  private let queue: DatabaseQueue
+  private let writer: Writer
+  /// What is to be written with the next commit: what came since the last one, and what that one could not write.
+  private var pending = Changes()
+  /// Whether the last commit failed; what it should have written is still to be written.
+  public private(set) var isBehind = false
+
+  // MARK: Opening
+
+  /// Opens the record of a directory, or begins one. What cannot be read is kept under another name, and there is a new one
+  /// (R4).
+  /// - Parameters:
+  ///   - patience: for how many seconds another program may keep it open, one that is on its way out perhaps.
+  ///   - restore: makes of it what it is the record of; what it throws says that this cannot be read.
+  /// - Throws: where another program keeps it open, or it cannot be written.
+  public static func open<Restored>(
+    in directory: String, patience: Double = 5, restore: (Content) throws -> Restored
+  ) throws(Failure) -> (record: Record, restored: Restored) {
+    let path = directory + "/record.sqlite"
+    do {
+      let (record, content) = try open(path, patience)
+      return (record, try restore(content))
+    } catch let error {
+      guard !isObstacle(error) else { throw Failure("the record \(path)", error) }
+      let aside = try setAside(path, in: directory, for: error)
+      do {
+        var (record, content) = try open(path, patience)
+        content.setAside = (aside, reason(of: error))
+        return (record, try restore(content))
+      } catch {
+        throw Failure("the record \(path)", error)
+      }
+    }
+  }
+
+  private static func open(_ path: String, _ patience: Double) throws -> (record: Record, content: Content) {
+    var configuration = Configuration()
+    // A navd that is on its way out has it for a moment; one of another bus for longer.
+    configuration.busyMode = .timeout(patience)
+    configuration.prepareDatabase { database in
+      // One process alone has it, so that the index of the log is in its memory and not in one more file; and its locks go
+      // with it, however it ends.
+      try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+      try database.execute(sql: "PRAGMA journal_mode = WAL")
+      try database.execute(sql: "PRAGMA synchronous = \(isInMemory(path) ? "OFF" : "NORMAL")")
+    }
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let migrator = Schema.migrator
+    if try queue.read({ try migrator.hasBeenSuperseded($0) }) {
+      throw Unreadable("a later release of navd has written it")
+    }
+    try migrator.migrate(queue)
+    let content = try queue.read { try Content($0) }
+    let writer = try queue.inDatabase { try Writer($0) }
+    return (Record(queue, writer), content)
+  }
+
+  private init(_ queue: DatabaseQueue, _ writer: Writer) {
+    self.queue = queue
+    self.writer = writer
+  }
+
+  /// Whether a file is in memory, where nothing is to be gained by waiting for a disk.
+  private static func isInMemory(_ path: String) -> Bool {
+    linux_file_system_type(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") == LINUX_TMPFS_MAGIC
+  }
+
+  /// Whether it is not the record that is at fault.
+  private static func isObstacle(_ error: any Error) -> Bool {
+    switch (error as? DatabaseError)?.resultCode {
+    case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_FULL?, .SQLITE_IOERR?, .SQLITE_READONLY?, .SQLITE_NOMEM?,
+      .SQLITE_PERM?:
+      true
+    default: false
+    }
+  }
+
+  /// - Returns: where it is now.
+  private static func setAside(
+    _ path: String, in directory: String, for error: any Error
+  ) throws(Failure) -> String {
+    let aside = "\(directory)/unreadable-\(time(nil))-\(getpid()).sqlite"
+    guard rename(path, aside) == 0 else {
+      throw Failure("the record \(path)", error)
+    }
+    // What was written last is beside it.
+    _ = rename(path + "-wal", aside + "-wal")
+    return aside
+  }
+
+  // MARK: Writing
+
+  /// Notes what is to be written with the next commit.
+  public func note(_ changes: RecordChanges) { pending.state.append(changes) }
+
+  /// Notes what a presenter needs in order to know again what it shows; it is forgotten with the presentation.
+  public func note(memory: Properties, of handle: Handle) { pending.memories.append((handle, memory)) }
+
+  public func note(_ session: Session) { pending.session = session }
+
+  /// Puts on record what was noted, all or none.
+  /// - Throws: where it cannot be written; it stays noted.
+  public func commit() throws(Failure) {
+    guard !pending.isEmpty else { return }
+    do {
+      try queue.inDatabase { database in
+        try database.inTransaction(.immediate) {
+          try writer.write(pending)
+          return .commit
+        }
+      }
+      pending = Changes()
+      isBehind = false
+    } catch {
+      isBehind = true
+      throw Failure("the record", error)
+    }
+  }
+}
+
+extension Record.Failure {
+  fileprivate init(_ what: String, _ error: any Error) {
+    let isBusy = (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
+    description = "\(what): \(isBusy ? "another program has it open, another navd perhaps" : reason(of: error))"
+  }
+}
+
+/// What went wrong, in words.
+private func reason(of error: any Error) -> String {
+  guard let error = error as? DatabaseError else { return "\(error)" }
+  return error.message ?? "\(error.resultCode)"
+}

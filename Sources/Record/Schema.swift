@@ -1,0 +1,50 @@
+// Why this file exists: the tables, and how those of an earlier release become those of this one.
+
+import GRDB
+
+/// The schema of the record. A row is what changes by itself; what follows from other rows is not kept
+/// (`RecordedState`). Columns are what identifies a row, what orders it, and what people look for with `sqlite3`; all else
+/// is in `body`, as `BodyWriter` describes it.
+enum Schema {
+  /// A migration that was released is never changed: one is added.
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1: what is presented, and what is remembered") { database in
+      try database.execute(
+        sql: """
+          -- What counts upwards (R3); one row. Numbers without a sign are kept as their bits.
+          CREATE TABLE numbers (
+            id INTEGER PRIMARY KEY CHECK (id = 1), serial INTEGER NOT NULL, handle INTEGER NOT NULL,
+            queueAge INTEGER NOT NULL, forgotten INTEGER NOT NULL);
+          -- On which bus and since which start of the machine the rest was written (R7); one row. `clock` is by how many
+          -- nanoseconds the wall clock was ahead of the monotonic one, `token` what commands are known again by.
+          CREATE TABLE session (
+            id INTEGER PRIMARY KEY CHECK (id = 1), bus TEXT NOT NULL, boot TEXT NOT NULL, clock INTEGER NOT NULL,
+            token TEXT NOT NULL);
+          -- What is not gone. `memory` is what its presenter needs in order to know it again.
+          CREATE TABLE presentation (
+            handle INTEGER PRIMARY KEY, binding TEXT NOT NULL, id TEXT NOT NULL, phase TEXT NOT NULL, body BLOB NOT NULL,
+            memory BLOB);
+          -- When slots, groups and stacks last changed (P10): what is there, and what was there before.
+          CREATE TABLE changed (
+            kind INTEGER NOT NULL, name TEXT NOT NULL, serial INTEGER, absent INTEGER, stamp INTEGER,
+            PRIMARY KEY (kind, name)) WITHOUT ROWID;
+          -- The last request for each tag (G7), the least stamp being the oldest.
+          CREATE TABLE tag (
+            groupName TEXT NOT NULL, tag TEXT NOT NULL, binding TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
+            stamp INTEGER NOT NULL, PRIMARY KEY (groupName, tag)) WITHOUT ROWID;
+          -- What is gone, with its result, for those who ask later.
+          CREATE TABLE ending (
+            handle INTEGER PRIMARY KEY, binding TEXT NOT NULL, id TEXT NOT NULL, reason TEXT NOT NULL,
+            serial INTEGER NOT NULL, body BLOB NOT NULL);
+          -- Declared keys and their defaults (V1).
+          CREATE TABLE containerValue (key TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+          -- What clients registered (D1), in the order in which they did.
+          CREATE TABLE registration (
+            destination TEXT NOT NULL, place INTEGER NOT NULL, client TEXT NOT NULL, body BLOB NOT NULL,
+            PRIMARY KEY (destination, place)) WITHOUT ROWID;
+          """)
+    }
+    return migrator
+  }
+}
