@@ -17,9 +17,10 @@ PROGRAMS = navd navctl
 INTERFACES = $(wildcard dbus/*.xml)
 SEED ?= $(shell date +%s)
 WORLDS ?= 50000
+KILLS ?= 300
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test test-debug-libdbus bench simulate lint format install uninstall clean
+.PHONY: help run build test test-debug-libdbus bench simulate kill-storm lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -28,6 +29,7 @@ help:
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; uninstall takes it away again'
 	@echo 'make bench               what a request costs, against an echo on the same bus'
 	@echo 'make simulate            the rules against a simulated session, for long [SEED=] [WORLDS=50000]'
+	@echo 'make kill-storm          navd killed at random instants under load, for long [KILLS=300]'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
 	@echo 'make lint                what swift format finds; make format mends it'
 
@@ -58,6 +60,10 @@ bench: build
 simulate:
 	@.ci/setup build
 	NAVD_SEED=$(SEED) NAVD_WORLDS=$(WORLDS) swift test --scratch-path .build/simulation -c release -Xswiftc -enable-testing --filter Simulation
+
+kill-storm:
+	@.ci/setup
+	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

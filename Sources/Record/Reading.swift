@@ -9,51 +9,72 @@ extension Record.Content {
   init(_ database: Database) throws {
     if let row = try Row.fetchOne(database, sql: "SELECT serial, handle, queueAge, forgotten FROM numbers") {
       state.numbers = RecordedState.Numbers(
-        serial: Serial(row.number(0)), lastHandle: Handle(row.number(1)), lastQueueAge: row.number(2),
-        changesForgotten: Serial(row.number(3)))
+        serial: Serial(try row.number(0)), lastHandle: Handle(try row.number(1)), lastQueueAge: try row.number(2),
+        changesForgotten: Serial(try row.number(3)))
     }
     if let row = try Row.fetchOne(database, sql: "SELECT bus, boot, clock, token FROM session") {
-      session = Record.Session(bus: row[0], boot: row[1], clock: row[2], token: row[3])
+      session = Record.Session(
+        bus: try row.value(0), boot: try row.value(1), clock: try row.value(2), token: try row.value(3))
     }
     for row in try Row.fetchAll(database, sql: "SELECT handle, binding, id, phase, body, memory FROM presentation") {
-      let handle = Handle(row.number(0))
+      let handle = Handle(try row.number(0))
       state.presentations[handle] = try RecordedState.Presentation(
-        handle: handle, binding: try row.binding(1), id: row[2], phase: row[3], body: row.bytes(4))
-      var memory = BodyReader(row.bytes(5))
-      if !row.hasNull(atIndex: 5) { memories[handle] = try memory.properties() }
+        handle: handle, binding: try row.binding(1), id: try row.value(2), phase: try row.value(3),
+        body: try row.bytes(4))
+      if !row.hasNull(atIndex: 5) {
+        var memory = BodyReader(try row.bytes(5))
+        memories[handle] = try memory.properties()
+      }
     }
     for row in try Row.fetchAll(database, sql: "SELECT kind, name, serial, absent, stamp FROM changed") {
-      let present: Int64? = row[2]
-      let absent: Int64? = row[3]
-      state.changed[try Subject(kind: row[0], name: try row.binding(1))] = RecordedState.Changed(
+      let present: Int64? = try row.optional(2)
+      let absent: Int64? = try row.optional(3)
+      state.changed[try Subject(kind: try row.value(0), name: try row.binding(1))] = RecordedState.Changed(
         present: present.map { Serial(UInt64(bitPattern: $0)) },
-        absent: absent.map { (Serial(UInt64(bitPattern: $0)), row.number(4)) })
+        absent: try absent.map { (Serial(UInt64(bitPattern: $0)), try row.number(4)) })
     }
     for row in try Row.fetchAll(database, sql: "SELECT groupName, tag, binding, id, body, stamp FROM tag") {
-      state.tags[GroupTag(group: try row.binding(0), tag: row[1])] = RecordedState.Tag(
-        binding: try row.binding(2), id: row[3], options: try ItemOptions(body: row.bytes(4)), stamp: row.number(5))
+      state.tags[GroupTag(group: try row.binding(0), tag: try row.value(1))] = RecordedState.Tag(
+        binding: try row.binding(2), id: try row.value(3), options: try ItemOptions(body: try row.bytes(4)),
+        stamp: try row.number(5))
     }
     for row in try Row.fetchAll(database, sql: "SELECT handle, binding, id, reason, serial, body FROM ending") {
-      let handle = Handle(row.number(0))
+      let handle = Handle(try row.number(0))
       state.endings[handle] = try Ending(
-        handle: handle, binding: try row.binding(1), id: row[2], reason: try Reason(recorded: row[3]),
-        serial: Serial(row.number(4)), body: row.bytes(5))
+        handle: handle, binding: try row.binding(1), id: try row.value(2),
+        reason: try Reason(recorded: try row.value(3)),
+        serial: Serial(try row.number(4)), body: try row.bytes(5))
     }
     for row in try Row.fetchAll(database, sql: "SELECT key, body FROM containerValue") {
-      state.containerValues[row[0]] = try Value(body: row.bytes(1))
+      state.containerValues[try row.value(0)] = try Value(body: try row.bytes(1))
     }
     let registrations = "SELECT destination, body FROM registration ORDER BY destination, place"
     for row in try Row.fetchAll(database, sql: registrations) {
-      state.registrations[row[0], default: []].append(try Destination(body: row.bytes(1)))
+      state.registrations[try row.value(0), default: []].append(try Destination(body: try row.bytes(1)))
     }
   }
 }
 
 extension Row {
+  /// GRDB's own subscripts trap where a column holds something else than asked for.
+  fileprivate func optional<Column: DatabaseValueConvertible>(_ index: Int) throws(Unreadable) -> Column? {
+    let held: DatabaseValue = self[index]
+    guard !held.isNull else { return nil }
+    guard let value = Column.fromDatabaseValue(held) else { throw Unreadable("a column holds \(held)") }
+    return value
+  }
+
+  fileprivate func value<Column: DatabaseValueConvertible>(_ index: Int) throws(Unreadable) -> Column {
+    guard let value: Column = try optional(index) else { throw Unreadable("a column holds nothing") }
+    return value
+  }
+
   /// A number without a sign, which SQLite does not have.
-  fileprivate func number(_ index: Int) -> UInt64 { UInt64(bitPattern: self[index]) }
-  fileprivate func bytes(_ index: Int) -> [UInt8] { (self[index] as Data?).map { Array($0) } ?? [] }
-  fileprivate func binding(_ index: Int) throws(Unreadable) -> BindingID { try BindingID(recorded: self[index]) }
+  fileprivate func number(_ index: Int) throws(Unreadable) -> UInt64 { UInt64(bitPattern: try value(index)) }
+  fileprivate func bytes(_ index: Int) throws(Unreadable) -> [UInt8] { Array(try value(index) as Data) }
+  fileprivate func binding(_ index: Int) throws(Unreadable) -> BindingID {
+    try BindingID(recorded: try value(index))
+  }
 }
 
 extension Subject {

@@ -14,6 +14,8 @@ enum Input {
   case register(Destination, Client)
   case unregister(String, Client)
   case shutDown
+  /// navd was killed and is back.
+  case resume([Handle: Survival], left: Set<Client>)
 
   struct Effect {
     var replies: [Reply] = []
@@ -49,6 +51,8 @@ enum Input {
       return Effect(outcome: try machine.register(destination, by: client))
     case .unregister(let name, let client): return Effect(outcome: try machine.unregister(name, by: client))
     case .shutDown: return Effect(outcome: machine.shutDown(at: now))
+    case .resume(let survivals, let left):
+      return Effect(outcome: machine.resume(survivals, left: left, at: now))
     }
   }
 
@@ -56,7 +60,7 @@ enum Input {
   /// take along what it owned and what it registered.
   var isOneChange: Bool {
     switch self {
-    case .time, .left: false
+    case .time, .left, .resume: false
     default: true
     }
   }
@@ -76,6 +80,9 @@ extension Input: CustomStringConvertible {
     case .register(let destination, let client): "\(client) registers \(destination.name)"
     case .unregister(let name, let client): "\(client) unregisters \(name)"
     case .shutDown: "navd is told to quit"
+    case .resume(let survivals, let left):
+      "navd was killed and is back; left: \(left.sorted()), "
+        + survivals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     }
   }
 }

@@ -41,6 +41,10 @@ struct Judge {
     var isUpdateUnderWay = false
     /// What its presenter knows of its item.
     var told: Shared<Item>?
+    /// Whether navd has been restarted and may ask its presenter once more.
+    var isToBeShownAgain = false
+    /// Until when its presenter has to say that it knows it again after a restart.
+    var againDue: UInt64?
 
     var isStateOnly: Bool { presenter == .none }
     var isBus: Bool { if case .bus = presenter { true } else { false } }
@@ -49,7 +53,7 @@ struct Judge {
     var due: UInt64? {
       switch stage {
       case .presenting(let due), .asked(let due), .killed(let due): due
-      case .waiting, .presented, .ended: nil
+      case .waiting, .presented, .ended: againDue
       }
     }
   }
@@ -58,7 +62,7 @@ struct Judge {
   private(set) var alive: [Showing] = []
   private(set) var lastHandle = Handle(0)
   /// Whose presenter said in this step that it is gone, in answer to a dismissal.
-  private var acknowledged: Handle?
+  private var acknowledged: Set<Handle> = []
   /// Whom the machine gave up in this step, and who ended without an answer.
   private var abandoned: Set<Handle> = []
   private var endedUnanswered: Set<Handle> = []
@@ -91,14 +95,19 @@ struct Judge {
   /// A presenter says something; what of it counts is judged by the log.
   /// - Returns: the reason why something ends for it, nil where it is too late, too early, or the answer to a request.
   mutating func hear(_ report: Report) -> (handle: Handle, reason: Reason)? {
-    acknowledged = nil
+    acknowledged = []
     switch report {
     case .presentAnswered(let handle, let error):
-      guard let index = alive.firstIndex(where: { $0.handle == handle }), case .presenting = alive[index].stage,
-        !alive[index].isGoing
-      else { return nil }
+      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing else { return nil }
+      switch alive[index].stage {
+      case .presenting: break
+      case .presented where alive[index].againDue != nil: break
+      default: return nil
+      }
+      alive[index].againDue = nil
       guard let error else {
         alive[index].stage = .presented
+        alive[index].isUpdateUnderWay = false
         return nil
       }
       alive[index].hasDeparted = true
@@ -134,8 +143,31 @@ struct Judge {
   }
 
   private mutating func acknowledge(_ index: Int, _ result: Properties) {
-    acknowledged = alive[index].handle
+    acknowledged.insert(alive[index].handle)
     alive[index].result = alive[index].result ?? result
+  }
+
+  /// navd was killed and is back: what it finds to have become of what was live, as it will be told.
+  /// - Returns: what was lost.
+  mutating func note(_ survivals: [Handle: Survival]) -> [Token] {
+    var lost: [Token] = []
+    for index in alive.indices {
+      alive[index].isUpdateUnderWay = false
+      alive[index].againDue = nil
+      guard let survival = survivals[alive[index].handle] else { continue }
+      switch (survival, alive[index].stage) {
+      case (.gone(let result), .presenting), (.gone(let result), .presented):
+        if !alive[index].isGoing { lost.append(alive[index].token) }
+        alive[index].hasDeparted = true
+        alive[index].result = alive[index].result ?? result
+      case (.gone(let result), _): acknowledge(index, result)
+      case (_, .asked), (_, .killed): alive[index].stage = .presented
+      case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
+      case (.toBeShown, _) where !alive[index].isGoing: alive[index].isToBeShownAgain = true
+      default: break
+      }
+    }
+    return lost
   }
 
   /// A result that was handed over with a request to close (D11).
@@ -154,7 +186,7 @@ struct Judge {
   ) throws(Violation) {
     defer {
       alive.removeAll { $0.stage == .ended }
-      acknowledged = nil
+      acknowledged = []
       abandoned = []
       endedUnanswered = []
     }
@@ -184,6 +216,17 @@ struct Judge {
       case .present(let handle):
         let index = try index(handle)
         try require(!alive[index].isStateOnly, "D2", "\(handle) is nothing but state, and its presenter was called")
+        if alive[index].isToBeShownAgain {
+          alive[index].isToBeShownAgain = false
+          alive[index].told = machine.presentation(handle)?.item
+          if case .presenting = alive[index].stage {
+            alive[index].stage = .presenting(due: now + alive[index].startTimeout)
+          } else {
+            alive[index].againDue = now + alive[index].startTimeout
+            alive[index].isUpdateUnderWay = true
+          }
+          continue
+        }
         try judgeStart(index, selected, isOneChange)
         alive[index].stage = .presenting(due: now + alive[index].startTimeout)
         alive[index].told = machine.presentation(handle)?.item
@@ -304,7 +347,7 @@ struct Judge {
         showing.isStateOnly || showing.hasDeparted, "P6",
         "\(showing.handle) ended, but its presenter was not asked to end it")
     case .asked, .killed:
-      if acknowledged != showing.handle { endedUnanswered.insert(showing.handle) }
+      if !acknowledged.contains(showing.handle) { endedUnanswered.insert(showing.handle) }
     case .ended: throw Violation("P6", "\(showing.handle) ended twice")
     }
     if let expected = showing.result {

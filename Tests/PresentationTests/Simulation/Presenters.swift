@@ -52,6 +52,19 @@ struct Presenters {
     }
   }
 
+  /// navd was killed: what was not heard is heard by nobody.
+  /// - Returns: of what was in it that something is gone.
+  mutating func forgetAll() -> Set<Handle> {
+    defer { box = [] }
+    return Set(
+      box.compactMap { report in
+        switch report {
+        case .ended(let handle, _, _), .dismissAnswered(let handle, _): handle
+        case .presentAnswered, .updateAnswered: nil
+        }
+      })
+  }
+
   /// The next thing to be heard; presenters do not wait for each other.
   mutating func next(_ dice: inout SplitMix64) -> Report? { box.isEmpty ? nil : box.remove(at: dice.below(box.count)) }
 

@@ -24,6 +24,8 @@ struct Universe {
   let hasTimeouts: Bool
   let hasExpectations: Bool
   let hasMistakes: Bool
+  /// Whether navd is killed now and then.
+  let isMortal: Bool
   let prefersQueues: Bool
   /// How often in a hundred a presenter answers twice, with an error or never.
   let presenterFaults: Int
@@ -59,6 +61,7 @@ struct Universe {
     // What is known of when things changed that are no more is limited as endings are; past it, more is refused than need be.
     self.hasExpectations = hasExpectations && limits.endings > 100
     self.limits = limits
+    isMortal = dice.chance(40)
   }
 
   /// What files register.

@@ -11,6 +11,9 @@ struct World {
   /// What is on record.
   private var disk = RecordedState()
   private let files: [Destination]
+  /// Where navd is about to be killed: how much presenters are still asked, and what they were not asked to show.
+  private var asked: Int?
+  private var undelivered: Set<Handle> = []
   private var model: NaiveModel
   private var watcher = Watcher()
   private var judge = Judge()
@@ -61,7 +64,7 @@ struct World {
 
   // MARK: What happens
 
-  private enum Kind { case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest }
+  private enum Kind { case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest, die }
 
   /// How many inputs there were.
   private(set) var inputs = 0
@@ -83,6 +86,7 @@ struct World {
       (38, Kind.request), (universe.hasTransactions ? 12 : 0, .transaction), (universe.attention, .hear),
       (2, .nonsense),
       (4, .end), (3, .close), (1, .act), (9, .time), (universe.hasOwners ? 2 : 1, .leave), (2, .register), (1, .rest),
+      (universe.isMortal ? 3 : 0, .die),
     ])
     switch kind {
     case .request: try ask(1, &dice)
@@ -106,7 +110,43 @@ struct World {
       let takesBack = dice.chance(40)
       try happen(takesBack ? .unregister(destination.name, client) : .register(destination, client), &dice)
     case .rest: try rest(&dice)
+    case .die: try die(&dice)
     }
+  }
+
+  /// navd is killed after an input was put on record, when some of what presenters were to be asked for it was asked; and
+  /// while it is away things end and clients leave.
+  private mutating func die(_ dice: inout SplitMix64) throws(Violation) {
+    guard !model.isShutDown else { return }
+    asked = dice.below(3)
+    undelivered = []
+    defer { asked = nil }
+    try ask(1, &dice)
+    asked = nil
+    try restart()
+    var left: Set<Client> = []
+    for index in clients.indices where dice.chance(15) {
+      left.insert(clients[index])
+      lastClient += 1
+      clients[index] = Client(":1.\(lastClient)")
+    }
+    now += dice.pick([0, 1, 20, 200])
+    let unheard = presenters.forgetAll()
+    var survivals: [Handle: Survival] = [:]
+    for showing in judge.alive where showing.hasStarted && !showing.isStateOnly && !showing.hasDeparted {
+      let isBus = showing.isBus
+      var isGone = unheard.contains(showing.handle) || dice.chance(15)
+      if case .bus(let name, _) = showing.presenter, left.contains(Client(name)) { isGone = true }
+      if case .presenting = showing.stage, undelivered.contains(showing.handle), !isGone || !isBus {
+        survivals[showing.handle] = .toBeShown
+      } else {
+        survivals[showing.handle] = isGone ? .gone(result: presenters.closing()) : isBus ? .toBeShown : .shown
+      }
+    }
+    try require(
+      machine.survivors.map(\.handle) == survivals.keys.sorted(), "R2",
+      "looked after: \(machine.survivors.map(\.handle)), live: \(survivals.keys.sorted())")
+    try happen(.resume(survivals, left: left), &dice)
   }
 
   private mutating func ask(_ count: Int, _ dice: inout SplitMix64) throws(Violation) {
@@ -241,7 +281,8 @@ struct World {
       case .time:
         // What runs out first ends first; what runs out at once is one change.
         let late = judge.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
-          guard case .presenting(let due) = showing.stage, due <= now else { return nil }
+          let due: UInt64? = if case .presenting(let due) = showing.stage { due } else { showing.againDue }
+          guard let due, due <= now, !showing.isGoing else { return nil }
           return (due, showing.handle, .failed)
         }
         let expired = model.expiries.compactMap { token, at in
@@ -258,6 +299,12 @@ struct World {
         }
         model.unregister(name, by: client)
       case .shutDown: model.shutDown(at: now)
+      case .resume(let survivals, let left):
+        let lost = judge.note(survivals)
+        let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
+        model.end(
+          lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now)
+        for client in left.sorted() { model.left(client, at: now) }
       }
       return .success(nil)
     } catch {
@@ -299,7 +346,16 @@ struct World {
       default: break
       }
     }
-    for command in outcome.commands { presenters.take(command, faults: universe.presenterFaults, &dice) }
+    for command in outcome.commands {
+      if let left = asked {
+        guard left > 0 else {
+          if case .present(let handle) = command { undelivered.insert(handle) }
+          continue
+        }
+        asked = left - 1
+      }
+      presenters.take(command, faults: universe.presenterFaults, &dice)
+    }
     try judge.judgeWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
     if case .time = input {
       try require(
