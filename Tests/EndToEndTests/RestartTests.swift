@@ -381,3 +381,37 @@ private func overwrite(_ path: String, with bytes: [UInt8]) -> Bool {
   defer { close(file) }
   return bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count
 }
+
+// MARK: With a user manager
+
+@Test("R2: a service that still runs is adopted, and ends with all that is known of it")
+func restart_service_isAdopted() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let unit = try session.entry("fact")?["unit"]
+  try #require(unit != nil)
+  let processes = session.processes()
+  try session.restart()
+  #expect(try session.entry("fact")?["unit"] == unit)
+  #expect(session.processes() == processes)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+}
+
+@Test("R2: a service that ended while there was no navd is lost")
+func restart_serviceEndedMeanwhile_isLost() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  try session.poll("it is presented") { try session.entry("fact")?["phase"]?.string == "presented" }
+  try session.stop(SIGKILL)
+  for process in session.processes() { kill(process.pid, SIGTERM) }
+  try session.wait(for: "end 1", of: "fact")
+  try session.poll("it has ended") { session.processes().isEmpty }
+  try session.start()
+  #expect(try session.ending(of: path).reason == "lost")
+  #expect(try session.entry("fact") == nil)
+}

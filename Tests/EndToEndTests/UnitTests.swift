@@ -56,7 +56,10 @@ func unit_presented_isStartedAndStopped() throws {
   let next = try session.present("fact", "c", ["destination": .string("tell")])
   #expect(try session.ending(of: path).reason == "replaced")
   try session.wait("the next is presented") { watcher.lines.last == "presented fact c" }
-  #expect(session.journalLines == [#"start a\x20b"#, #"stop a\x20b"#, "start c"])
+  // It is executed when it is presented, and has yet to say so.
+  try session.wait("the next says that it starts") {
+    session.journalLines == [#"start a\x20b"#, #"stop a\x20b"#, "start c"]
+  }
   try session.dismiss("fact")
   #expect(try session.ending(of: next).reason == "dismissed")
   #expect(try !session.isActive("teller@c.service"))
@@ -209,4 +212,23 @@ func unit_withoutAManager_isFailed() throws {
   let (reason, result) = try session.ending(of: session.present("mixer"))
   #expect(reason == "failed")
   #expect(result.text("error")?.contains("no user manager on the bus") == true, "\(result)")
+}
+
+@Test("R2: a unit that is still active is adopted, one that became inactive meanwhile is lost")
+func unit_afterARestart_isAdoptedOrLost() throws {
+  let session = try Session(
+    units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
+  let stays = try session.present("stays", "a", ["destination": .string("tell")])
+  let goes = try session.present("goes", "b", ["destination": .string("tell")])
+  for path in [stays, goes] { _ = try session.call(Rows.wait, (path, "presented")) }
+  try session.stop(SIGKILL)
+  try #require(try session.systemctl("stop", "teller@b.service").exitCode == 0)
+  try session.start()
+  #expect(try session.ending(of: goes).reason == "lost")
+  #expect(try session.call(Rows.get, "stays").1.text("unit") == "teller@a.service")
+  #expect(try session.isActive("teller@a.service"))
+  try session.dismiss("stays")
+  #expect(try session.ending(of: stays).reason == "dismissed")
+  #expect(Set(session.journalLines.prefix(2)) == ["start a", "start b"])
+  #expect(session.journalLines.dropFirst(2) == ["stop b", "stop a"])
 }
