@@ -43,7 +43,10 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "Record",
-      dependencies: ["CLinux", "DBusValues", "Presentation", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "CLinux", "DBusValues", "Presentation", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: strict),
     .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues"], swiftSettings: strict),
 

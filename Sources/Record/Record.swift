@@ -2,7 +2,6 @@
 
 import CLinux
 import DBusValues
-import Foundation
 import GRDB
 import Glibc
 import Presentation
@@ -159,12 +158,7 @@ public final class Record {
   public func commit() throws(Failure) {
     guard !pending.isEmpty else { return }
     do {
-      try queue.inDatabase { database in
-        try database.inTransaction(.immediate) {
-          try writer.write(pending)
-          return .commit
-        }
-      }
+      try queue.inDatabase { _ in try writer.commit(pending) }
       pending = Changes()
       isBehind = false
     } catch {
