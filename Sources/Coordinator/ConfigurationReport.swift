@@ -31,11 +31,15 @@ public struct ConfigurationReport {
       let binding = try? BindingID("any"),
       let program = destination.arguments(binding: binding, id: "", value: [:])?.first.map({ ByteString($0) })
     else { return nil }
-    let environment = ProcessEnvironment.ofThisProcess()
-    let command = Command([program], environment: environment, directory: environment["HOME"] ?? "/")
     // Where a path begins that is not absolute is said by the request.
-    guard let failure = command.programFailure, !program.isRelativePath else { return nil }
-    return ConfigurationFault(path, nil, failure.description)
+    guard !program.isRelativePath else { return nil }
+    let environment = ProcessEnvironment.ofThisProcess()
+    do throws(SpawnError) {
+      _ = try Command([program], environment: environment, directory: environment["HOME"] ?? "/").program()
+      return nil
+    } catch {
+      return ConfigurationFault(path, nil, error.description)
+    }
   }
 
   public var isFaultless: Bool { faults.isEmpty }

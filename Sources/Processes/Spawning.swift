@@ -132,21 +132,6 @@ extension Command {
   }
 }
 
-extension Command {
-  /// Why its program could not be started now, as far as the program itself is to blame; nil where it could.
-  public var programFailure: SpawnError? {
-    guard let program = arguments.first else { return .malformed("the command names no program") }
-    do throws(SpawnError) {
-      let directory = try openDirectory(directory)
-      defer { close(directory) }
-      _ = try locate(program, in: environment, directory: directory)
-      return nil
-    } catch {
-      return error
-    }
-  }
-}
-
 /// The file that a program's name means to the child: what `execvp` would find with the child's `PATH` and directory.
 private func locate(
   _ name: ByteString, in environment: ProcessEnvironment, directory: Int32
