@@ -14,6 +14,8 @@ LINKING = $(CURDIR)/.build/linking
 BUILD = swift build -c release --static-swift-stdlib \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc)
 PROGRAMS = navd navctl
+# Where the programs to install are.
+BUILT ?= .build/release
 INTERFACES = $(wildcard dbus/*.xml)
 SEED ?= $(shell date +%s)
 WORLDS ?= 50000
@@ -73,9 +75,9 @@ format:
 
 # What was built is installed, so that `make && sudo make install` compiles nothing as root.
 install:
-	@for program in $(PROGRAMS); do test -x .build/release/$$program || { echo 'first: make build'; exit 1; }; done
+	@for program in $(PROGRAMS); do test -x $(BUILT)/$$program || { echo 'first: make build'; exit 1; }; done
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(USERUNITDIR) $(DESTDIR)$(DATADIR)/dbus-1/services $(DESTDIR)$(DATADIR)/dbus-1/interfaces
-	install -m 755 $(PROGRAMS:%=.build/release/%) $(DESTDIR)$(BINDIR)
+	install -m 755 $(PROGRAMS:%=$(BUILT)/%) $(DESTDIR)$(BINDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' systemd/navd.service > $(DESTDIR)$(USERUNITDIR)/navd.service
 	sed 's|@BINDIR@|$(BINDIR)|' dbus/org.navd.Coordinator1.service > $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	chmod 644 $(DESTDIR)$(USERUNITDIR)/navd.service $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service

@@ -27,8 +27,10 @@ final class BusPresenter {
   }
   /// What it answers to Present instead of success.
   var refusal: DBusError?
-  /// What it hands back in answer to Dismiss.
-  var result: Properties = [:]
+  /// What it answers to Update instead of success.
+  var updateRefusal: DBusError?
+  /// What it hands back in answer to Dismiss; nil: an error.
+  var result: Properties? = [:]
   private var held: [(call: String, answer: () -> Void)] = []
   /// The slot and the id of what it was told to present.
   private var subjects: [ObjectPath: String] = [:]
@@ -49,12 +51,16 @@ final class BusPresenter {
       let subject = subjects[input.0] ?? "?"
       log.append("update")
       items.append(input.1)
-      answer("update \(subject)", "taken \(subject)") { call.reply() }
+      answer("update \(subject)", "taken \(subject)") { [unowned self] in
+        if let updateRefusal { call.fail(updateRefusal) } else { call.reply() }
+      }
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       let subject = subjects[input.0] ?? "?"
       log.append("dismiss \(input.1)\(input.2 ? "" : " without animation")")
-      answer("dismiss \(subject) \(input.1)", "gone \(subject)") { [unowned self] in call.reply(result) }
+      answer("dismiss \(subject) \(input.1)", "gone \(subject)") { [unowned self] in
+        if let result { call.reply(result) } else { call.fail(DBusError(name: .failed, message: "it is stuck")) }
+      }
     }
     connection.export(Self.path, [object])
     try session.call(

@@ -38,19 +38,23 @@ public final class Session {
   ///   - destinations: the text of each destination file, by its name without `.toml`.
   ///   - starting: whether navd is started, and waited for.
   ///   - activatable: whether the bus starts navd for who calls it.
+  ///   - services: what else the bus starts: command lines by bus name; `$HOME` in them is the session's.
   ///   - managed: whether there is a user manager, whose bus it is then.
   public init(
-    destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false, managed: Bool = false
+    destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
+    services: [String: String] = [:], managed: Bool = false
   ) throws {
     var environment = [
       "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home.path, "LANG": "C.UTF-8",
       "XDG_CONFIG_HOME": home.path(of: "config"), "XDG_CONFIG_DIRS": home.path(of: "etc"),
-      "XDG_DATA_HOME": home.path(of: "data"), "XDG_DATA_DIRS": home.path(of: "share"),
+      "XDG_DATA_HOME": home.path(of: ".local/share"), "XDG_DATA_DIRS": home.path(of: "share"),
       "XDG_STATE_HOME": home.path(of: "state"), "NAVD_TEST_SESSION": home.path,
       "NAVD_TEST_JOURNAL": home.path(of: "journal"),
     ]
     for directory in ["config", "config/navd", "config/navd/destinations"] { mkdir(home.path(of: directory), 0o700) }
-    if activatable { Self.makeActivatable(in: home) }
+    var services = services
+    if activatable { services[CoordinatorNames.bus.text] = Self.program("navd") }
+    for (name, commandLine) in services { Self.makeActivatable(name, commandLine, in: home) }
     if managed {
       let manager = try UserManager(environment: environment)
       self.manager = manager
@@ -74,11 +78,15 @@ public final class Session {
     if starting { try start() }
   }
 
-  /// Has the bus start navd.
-  private static func makeActivatable(in home: TemporaryDirectory) {
-    for directory in ["data", "data/dbus-1", "data/dbus-1/services"] { mkdir(home.path(of: directory), 0o700) }
-    guard let file = fopen(home.path(of: "data/dbus-1/services/org.navd.Coordinator1.service"), "w") else { return }
-    fputs("[D-BUS Service]\nName=org.navd.Coordinator1\nExec=\(program("navd"))\n", file)
+  /// Has the bus start a program for who calls its name.
+  private static func makeActivatable(_ name: String, _ commandLine: String, in home: TemporaryDirectory) {
+    let directory = ".local/share/dbus-1/services"
+    for end in directory.indices.filter({ directory[$0] == "/" }) + [directory.endIndex] {
+      mkdir(home.path(of: String(directory[..<end])), 0o700)
+    }
+    guard let file = fopen(home.path(of: "\(directory)/\(name).service"), "w") else { return }
+    let words = commandLine.split(separator: "$HOME", omittingEmptySubsequences: false).joined(separator: home.path)
+    fputs("[D-BUS Service]\nName=\(name)\nExec=\(words)\n", file)
     fclose(file)
   }
 

@@ -80,6 +80,25 @@ public final class UserManager: SessionBus {
       throw Failure(description: "\(hint): \(error)")
     }
     address = "unix:path=\(temporary.path)/bus"
+    // There is a moment between the socket's being there and its being listened to.
+    let end = ContinuousClock.now + limit
+    while !Self.isListenedTo(temporary.path(of: "bus")) {
+      guard ContinuousClock.now < end else { throw Failure(description: "the manager's bus cannot be reached") }
+      usleep(5000)
+    }
+  }
+
+  private static func isListenedTo(_ path: String) -> Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
   }
 
   /// What comes before a program's path and arguments to run it as root where the manager's `/run` is, and the journal.
