@@ -63,11 +63,13 @@ func install_navd_livesWithTheManager() throws {
   }
   #expect(try session.isActive("navd.service"))
 
-  // Restart: another navd, and the same window.
+  // Restart: another navd, and the same window, which it knows (R5, R2).
+  let handle = try session.call(Rows.get, "fact").0
   let first = try #require(try session.navdProcess())
   #expect(try session.systemctl("restart", "navd.service").exitCode == 0)
   #expect(try session.navdProcess() != first)
   #expect(session.processes() == shown)
+  #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0)
   try session.poll("the journal says that it stopped") {
     try session.journal(of: "navd.service").contains { $0.contains("stopping; what is shown stays") }
   }
@@ -81,6 +83,7 @@ func install_navd_livesWithTheManager() throws {
       return try next != nil && next != second && session.isActive("navd.service")
     }
     #expect(session.processes() == shown)
+    #expect(try session.call(Rows.get, "fact").0 == handle)
   }
 
   // Stopped, it stays so until somebody asks for something; asking how things are does not start it.
@@ -91,6 +94,7 @@ func install_navd_livesWithTheManager() throws {
   #expect(try session.installedNavctl("present", "note", "2", "--", "sleep", "600").exitCode == 0)
   #expect(try session.isActive("navd.service"))
   try session.poll("both run") { session.processes().count == 2 }
+  #expect(try session.call(Rows.get, "fact").0 == handle)
 
   // Quit ends what it has presented, and it is not started again.
   let waiting = try session.start(program: session.path(".local/bin/navctl"), ["wait", "note", "--json"])
@@ -99,7 +103,7 @@ func install_navd_livesWithTheManager() throws {
   try session.wait("the wait ends") { waiting.hasEnded }
   try session.poll("navd has ended") { try !session.isActive("navd.service") }
   #expect(try session.systemctl("is-failed", "navd.service").exitCode != 0)
-  #expect(!session.processes().contains { $0.binding == "note" })
+  #expect(session.processes() == [])
 
   try session.make("uninstall")
   let left = try session.run(program: "/usr/bin/find", [session.path(".local"), "-type", "f"])
