@@ -154,28 +154,37 @@ final class Coordinator {
     }
   }
 
+  /// - Parameter isStart: whether nobody has been served yet, so that what is on record is from before.
   @discardableResult
-  func loadConfiguration() -> [ConfigurationFault] {
+  func loadConfiguration(isStart: Bool = false) -> [ConfigurationFault] {
     let loaded = configuration.reload()
-    let faults = loaded.faults + declare(loaded.containerValues)
+    let faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
     for fault in faults { log.error("\(fault)") }
     take(state.load(loaded.destinations))
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
     return faults
   }
 
-  /// Declares what a file declares: all of it, or none where one of it contradicts what has been declared (V1).
-  private func declare(_ values: [DeclaredContainerValue]) -> [ConfigurationFault] {
+  /// Declares what a file declares: all of it, or none where one of it contradicts what has been declared (V1). At the
+  /// start the file comes first, as it does where there is no record.
+  private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [ConfigurationFault] {
     var declaring = state
     let faults = values.compactMap { value -> ConfigurationFault? in
       do throws(Refusal) {
-        try declaring.declareContainerValue(value.key, standard: value.standard)
+        if isStart {
+          try declaring.redeclareContainerValue(value.key, standard: value.standard)
+        } else {
+          try declaring.declareContainerValue(value.key, standard: value.standard)
+        }
         return nil
       } catch {
-        let known = machine.containerValueDefaults[value.key].map {
-          "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text), and stays so "
-            + "as long as navd runs; the same, or another key, would do"
-        }
+        let known =
+          isStart
+          ? nil
+          : machine.containerValueDefaults[value.key].map {
+            "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text), and stays so "
+              + "as long as navd runs; the same, or another key, would do"
+          }
         return ConfigurationFault(value.file, value.position, known ?? error.message)
       }
     }

@@ -115,7 +115,7 @@ public final class Daemon {
     if let (path, reason) = inheritance.setAside {
       log.critical("the record could not be read, so navd starts with nothing; it is kept as \(path): \(reason)")
     }
-    coordinator.loadConfiguration()
+    coordinator.loadConfiguration(isStart: true)
     coordinator.resume(inheritance) { [unowned self] in takeName() }
     loop.run()
     connection.close()

@@ -53,6 +53,30 @@ extension StateMachine {
     containerValueDeclarations[key] = declaration
   }
 
+  /// Declares a key before anybody could, in place of what is on record of it from before.
+  /// - Throws: `Refusal`: as above, `containerValueType` only where something still holds a value of another type (V2).
+  public mutating func redeclareContainerValue(_ key: String, standard: Value) throws(Refusal) {
+    let known = containerValueDeclarations[key]
+    if let known, known.type != standard.type {
+      let isHeld =
+        presentations.values.contains { $0.item.containerValues[key] != nil }
+        || tagMemory.inOrder.contains { $0.value.options.containerValues?[key] != nil }
+      guard !isHeld else {
+        throw Refusal(
+          .containerValueType,
+          "key “\(key)” is set with the type “\(known.type.signature)”, by an item or in what a group remembers, not "
+            + "“\(standard.type.signature)”; declare it as before, or another key")
+      }
+    }
+    containerValueDeclarations[key] = nil
+    do throws(Refusal) {
+      try declareContainerValue(key, standard: standard)
+    } catch {
+      containerValueDeclarations[key] = known
+      throw error
+    }
+  }
+
   /// The declared keys and their defaults.
   public var containerValueDefaults: Properties { containerValueDeclarations.mapValues(\.standard) }
 

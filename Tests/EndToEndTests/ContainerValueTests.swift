@@ -187,6 +187,33 @@ func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {
   #expect(good.outputText == "1 destination, 1 container value, no mistake\n")
 }
 
+@Test(
+  "V1, R2: what was declared is so after a restart; where the file says otherwise by then, it is what the file says")
+func containerValue_afterARestart_isWhatTheFileSays() throws {
+  let session = try Session(settings: "[container-values]\na = { signature = \"x\", default = 1 }\n")
+  try session.call(Rows.declareContainerValue, ("bus", .string("here")))
+  try session.present("inbox", "", ["container-values": ["a": Value.int64(5)].value])
+  try session.stop(SIGKILL)
+  try session.write(
+    settings: "[container-values]\na = { signature = \"x\", default = 2 }\nb = { signature = \"b\", default = true }\n")
+  try session.start()
+  #expect(try session.standard("a") == .int64(2))
+  #expect(try session.standard("b") == .boolean(true))
+  #expect(try session.standard("bus") == .string("here"))
+  #expect(try session.call(Rows.containerValue, ("inbox", "a")) == .int64(5))
+
+  // An item has one of the former type.
+  try session.stop()
+  try session.write(settings: "[container-values]\na = { signature = \"s\", default = \"\" }\n")
+  try session.start()
+  #expect(session.navd?.errorText.contains("navd.toml:2:1: key “a” is set with the type “x”") == true)
+  #expect(try session.standard("a") == .int64(2))
+  try session.dismiss("inbox")
+  try session.stop()
+  try session.start()
+  #expect(try session.standard("a") == .string(""))
+}
+
 @Test("A mistake in navd.toml when navd starts is in its log, and navd runs without what it declares")
 func containerValue_inAFileWithAMistakeAtStart_isLogged() throws {
   let session = try Session(settings: "container-values = 1\n")

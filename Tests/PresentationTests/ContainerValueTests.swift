@@ -44,6 +44,31 @@ import Testing
     #expect(declare("nan", .double(.nan)) == nil && declare("nan", .double(.nan)) == nil)
   }
 
+  @Test("V1: declared anew before anybody asks, a key takes another default, and another type where nothing holds one")
+  func redeclare_key_otherUnlessHeld() throws {
+    try desk.machine.declareContainerValue("k", standard: .byte(1))
+    try desk.present("a", "", .with(containerValues: ["k": .byte(5)]))
+    try desk.machine.redeclareContainerValue("k", standard: .byte(2))
+    #expect(desk.machine.containerValueDefaults["k"] == .byte(2))
+    func isRefused() -> Bool {
+      do throws(Refusal) {
+        try desk.machine.redeclareContainerValue("k", standard: .string(""))
+        return false
+      } catch { return error.code == .containerValueType && desk.machine.containerValueDefaults["k"] == .byte(2) }
+    }
+    #expect(isRefused())
+    try desk.dismiss("a")
+    // What a group would present again counts, too.
+    try desk.present("b", "", .with(containerValues: ["k": .byte(6)], group: "g"))
+    try desk.dismiss("b")
+    #expect(isRefused())
+    try desk.present("b", "2", .with(containerValues: [:], group: "g"))
+    try desk.machine.redeclareContainerValue("k", standard: .string("x"))
+    #expect(desk.machine.containerValueDefaults["k"] == .string("x"))
+    try desk.machine.redeclareContainerValue("new", standard: .byte(0))
+    try desk.clearAway()
+  }
+
   @Test("V1: the type is the whole signature")
   func declare_containers_wholeSignature() {
     #expect(declare("list", .array(element: .string, [])) == nil)
