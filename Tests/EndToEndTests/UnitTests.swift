@@ -165,6 +165,19 @@ func unit_toggledOften_isNotHeldUp() throws {
   }
 }
 
+@Test("D11: a unit that somebody reports closed is stopped, with that result")
+func unit_reportedClosed_isStopped() throws {
+  let session = try Session(
+    units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
+  let path = try session.present("tell", "a")
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  #expect(try session.call(Rows.closed, (path, ["answer": .int32(42)])).0)
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed")
+  #expect(result["answer"] == .int32(42))
+  #expect(try !session.isActive("teller@a.service"))
+}
+
 @Test("P4: a unit that is still being started is stopped")
 func unit_dismissedWhileItStarts_isStopped() throws {
   let session = try Session(

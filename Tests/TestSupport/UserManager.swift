@@ -70,14 +70,16 @@ public final class UserManager: SessionBus {
     ]
     arguments += variables.map { "\($0.key)=\($0.value)" }
     if geteuid() != 0 { arguments = ["/usr/bin/sudo", "-n"] + arguments }
-    guardian = try Guardian(arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
-    let hint = "a user manager for a test needs root, or sudo without a password, and cgroups that can be written to"
     do {
+      guardian = try Guardian(arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
       let said = try guardian.readLines(1, limit: limit)[0]
       guard let processID = pid_t(said) else { throw Failure(description: said) }
       self.processID = processID
     } catch {
-      throw Failure(description: "\(hint): \(error)")
+      throw Failure(
+        description: """
+          a user manager for a test needs root, or sudo without a password, and cgroups that can be written to: \(error)
+          """)
     }
     address = "unix:path=\(temporary.path)/bus"
     // There is a moment between the socket's being there and its being listened to.
