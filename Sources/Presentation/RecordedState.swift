@@ -46,6 +46,8 @@ public struct RecordedState: Hashable, Sendable {
     public var update: Update?
     public var result: Properties = [:]
     public var hasDeparted = false
+    /// When its slot last changed (P10); where two presentations are in one slot, the later counts.
+    public var slotChanged = Serial(0)
     /// Its place among those that wait in its group's queue with the same priority (G9); nil where it does not wait there.
     public var queueAge: UInt64?
 
@@ -59,7 +61,7 @@ public struct RecordedState: Hashable, Sendable {
 
   /// When a slot, group or stack last changed (P10).
   public struct Changed: Hashable, Sendable {
-    /// Of what is there.
+    /// Of a group or stack that is there; of a slot its presentation has it.
     public var present: Serial?
     /// Of what is not there, or of what was there before; the stamps tell which of those is the oldest.
     public var absent: (serial: Serial, stamp: UInt64)? {

@@ -12,7 +12,11 @@ extension StateMachine {
       changes.numbers = numbers
       recordedNumbers = numbers
     }
-    for handle in presentations.takeNoted() { changes.presentations.append((handle, row(of: handle))) }
+    var handles = Set(presentations.takeNoted())
+    for binding in slots.takeNoted() {
+      if let slot = slots[binding], let holder = slot.current ?? slot.going { handles.insert(holder) }
+    }
+    for handle in handles { changes.presentations.append((handle, row(of: handle))) }
     for subject in takeSubjects() { changes.changed.append((subject, row(of: subject))) }
     for key in tagMemory.takeNoted() {
       let row = tagMemory.stamped(key).map { memory, stamp in
@@ -42,6 +46,7 @@ extension StateMachine {
     row.answerDue = presentation.answerDue
     row.result = presentation.result
     row.hasDeparted = presentation.hasDeparted
+    row.slotChanged = slots[presentation.binding]?.changed ?? Serial(0)
     switch presentation.updates {
     case .idle: break
     case .underWay: row.update = .underWay
@@ -55,7 +60,6 @@ extension StateMachine {
 
   private mutating func takeSubjects() -> Set<Subject> {
     var subjects = Set(changesOfAbsent.takeNoted())
-    for binding in slots.takeNoted() { subjects.insert(.slot(binding)) }
     for group in groups.takeNoted() { subjects.insert(.group(group)) }
     for stack in stacks.takeNoted() { subjects.insert(.stack(stack)) }
     return subjects
@@ -64,7 +68,7 @@ extension StateMachine {
   private func row(of subject: Subject) -> RecordedState.Changed? {
     let present: Serial? =
       switch subject {
-      case .slot(let binding): slots[binding]?.changed
+      case .slot: nil
       case .group(let group): groups[group]?.changed
       case .stack(let stack): stacks[stack]?.changed
       }

@@ -87,6 +87,7 @@ extension StateMachine {
       guard slot.current == nil else { throw RecordFault("two presentations are shown at “\(row.binding)”") }
       slot.current = row.handle
     }
+    slot.changed = max(slot.changed, row.slotChanged)
     slots[row.binding] = slot
   }
 
@@ -140,7 +141,7 @@ extension StateMachine {
       if let absent = row.absent { changesOfAbsent.put(subject, absent.serial, stamp: absent.stamp) }
       guard let serial = row.present else { continue }
       switch subject {
-      case .slot(let binding): slots.modifyDerived(binding) { $0.changed = serial }
+      case .slot: break
       case .group(let group): groups.modifyDerived(group) { $0.changed = serial }
       case .stack(let stack): stacks.modifyDerived(stack) { $0.changed = serial }
       }

@@ -151,6 +151,7 @@ extension RecordedState.Presentation {
     body.fieldUnlessEmpty(39, result)
     if hasDeparted { body.put(UInt8(40)) }
     body.field(41, queueAge)
+    body.field(43, slotChanged.number)
     if case .dismissing(let stage, let reason, let animated) = phase {
       body.put(UInt8(42))
       body.put(stage.code)
@@ -189,6 +190,7 @@ extension RecordedState.Presentation {
     case 39: result = try body.properties()
     case 40: hasDeparted = true
     case 41: queueAge = try body.number()
+    case 43: slotChanged = Serial(try body.number())
     case 42:
       let stage = try Dismissal(code: try body.number())
       let reason = try Reason(recorded: try body.text())

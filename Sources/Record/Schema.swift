@@ -25,7 +25,7 @@ enum Schema {
           CREATE TABLE presentation (
             handle INTEGER PRIMARY KEY, binding TEXT NOT NULL, id TEXT NOT NULL, phase TEXT NOT NULL, body BLOB NOT NULL,
             memory BLOB);
-          -- When slots, groups and stacks last changed (P10): what is there, and what was there before.
+          -- When groups and stacks that are there last changed (P10), and slots, groups and stacks that were there before.
           CREATE TABLE changed (
             kind INTEGER NOT NULL, name TEXT NOT NULL, serial INTEGER, absent INTEGER, stamp INTEGER,
             PRIMARY KEY (kind, name)) WITHOUT ROWID;

@@ -63,6 +63,7 @@ private func fullState() throws -> RecordedState {
       row.result = value
       row.hasDeparted = true
       row.queueAge = 9
+      row.slotChanged = Serial(77)
     }
     state.presentations[handle] = row
   }
