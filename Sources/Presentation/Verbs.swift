@@ -158,9 +158,10 @@ extension StateMachine {
       try set(selected, id: id ?? item.id, withGroup(given, group, tag))
       return selected
     }
-    var memory = tagMemory(group, tag)
+    let remembered = remembered(group, tag)
+    var memory = remembered ?? declared(group, tag)
     // The tag of what is queued leads there, even where the request for it is remembered no more.
-    if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, memory?.binding != held {
+    if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
       memory = TagMemory(binding: held, id: item(at: held)?.id ?? "", options: ItemOptions())
     }
     guard let target = binding ?? memory?.binding ?? group.appending(name: tag) else {
@@ -181,10 +182,14 @@ extension StateMachine {
     return copy
   }
 
-  /// What selecting a tag repeats: the last request for it, else what a destination declares (G7).
-  private func tagMemory(_ group: BindingID, _ tag: String) -> TagMemory? {
+  /// The last request for a tag (G7).
+  private func remembered(_ group: BindingID, _ tag: String) -> TagMemory? {
     let key = GroupTag(group: group, tag: tag)
-    if let memory = draft.learned[key] ?? tagMemory[key] { return memory }
+    return draft.learned[key] ?? tagMemory[key]
+  }
+
+  /// What a destination declares as a tag's (G7).
+  private func declared(_ group: BindingID, _ tag: String) -> TagMemory? {
     guard let declared = registry.declared[group]?[tag] else { return nil }
     var options = ItemOptions()
     options.destination = declared.destination

@@ -41,6 +41,31 @@ import Testing
     #expect(machine.tags(of: binding("g")) == ["n"])
   }
 
+  @Test(
+    "G9: a queued item whose request is forgotten is selected as it is, whatever a destination declares for its tag")
+  func group_queuedTagForgottenAndDeclared_isSelectedAsItIs() throws {
+    var limits = Limits()
+    limits.tags = 1
+    var machine = StateMachine(limits: limits)
+    let declared = Destination(name: "wifi", presenter: .none, group: binding("g"), source: .file(path: "wifi.toml"))
+    let other = Destination(name: "other", presenter: .none, source: .file(path: "other.toml"))
+    _ = machine.load([declared, other])
+    func perform(_ operation: Request.Operation) throws -> Reply {
+      try machine.perform(Request(operation), by: client, at: now).reply
+    }
+    let queued = options {
+      $0.ifBusy = .queue
+      $0.destination = "other"
+    }
+    _ = try perform(.select(binding("g"), tag: "m", binding: nil, id: nil, ItemOptions()))
+    _ = try perform(.select(binding("g"), tag: "wifi", binding: nil, id: "7", queued))
+    _ = try perform(.select(binding("g"), tag: "n", binding: nil, id: nil, options { $0.ifBusy = .queue }))
+    #expect(
+      try perform(.select(binding("g"), tag: "wifi", binding: nil, id: nil, ItemOptions()))
+        == .presentation(Handle(2), changed: true))
+    #expect(machine.current(at: binding("wifi"))?.item.id == "7")
+  }
+
   @Test("W1: a destination registered again as it was makes no event of its group; another one, a single event")
   func group_destinationRegisteredAgain_isNotTold() throws {
     var machine = StateMachine()

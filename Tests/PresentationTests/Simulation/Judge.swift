@@ -53,7 +53,8 @@ struct Judge {
     var due: UInt64? {
       switch stage {
       case .presenting(let due), .asked(let due), .killed(let due): due
-      case .waiting, .presented, .ended: againDue
+      // What is to go is waited for in another way.
+      case .waiting, .presented, .ended: isGoing ? nil : againDue
       }
     }
   }
