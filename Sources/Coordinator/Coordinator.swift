@@ -34,7 +34,7 @@ final class Coordinator {
   var onQuit: (() -> Void)?
 
   /// - Parameters:
-  ///   - connection: on which the coordinator is to be found; its name is asked for by `start`.
+  ///   - connection: on which the coordinator is to be found; its name is asked for when it is ready.
   ///   - machine: what was on record, with the inheritance; none of it is looked after before `resume`.
   init(
     loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,

@@ -99,6 +99,8 @@ public final class Record {
       // What a commit costs is its pages, each of which is summed up and copied whole; a row takes a fraction of one.
       try database.execute(sql: "PRAGMA page_size = 1024")
       try database.execute(sql: "PRAGMA journal_mode = WAL")
+      // What a large commit has made of the log is given back; the runtime directory is memory.
+      try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
       try database.execute(sql: "PRAGMA synchronous = \(isInMemory(path) ? "OFF" : "NORMAL")")
     }
     let queue = try DatabaseQueue(path: path, configuration: configuration)
