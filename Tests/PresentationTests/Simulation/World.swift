@@ -247,6 +247,7 @@ struct World {
   /// navd is killed and starts again, so quickly that nothing has happened meanwhile: the machine that is made of what is
   /// on record goes on as the other would have.
   private mutating func restart() throws(Violation) {
+    if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
     do throws(RecordFault) {
       machine = try StateMachine(limits: universe.limits, restoring: disk, destinations: files)
     } catch {
