@@ -90,7 +90,13 @@ final class Transport {
 
   /// Writes what waits, as far as the socket takes it.
   func write() {
-    guard !outgoing.isEmpty, isConnected, let socket = watches.first.map(dbus_watch_get_unix_fd) else { return }
+    guard !outgoing.isEmpty else { return }
+    guard isConnected, let socket = watches.first.map(dbus_watch_get_unix_fd) else {
+      // libdbus-1 has found the end first. Were this kept, whoever takes nothing in until it is written would never hear
+      // of that end.
+      outgoing = OutgoingBytes()
+      return
+    }
     let wasWaiting = isBlocked
     isBlocked = false
     switch outgoing.write(to: socket) {
