@@ -178,8 +178,7 @@ extension StateMachine {
     } else {
       before = slots[binding]?.current
     }
-    guard let before, let parent = presentations[before]?.parent else { return nil }
-    return presentations[parent]?.binding
+    return before.flatMap { parent(of: $0)?.binding }
   }
 }
 

@@ -61,9 +61,7 @@ extension StateMachine {
     guard item.id == before.item.id, item.place == before.item.place, item.membership == before.item.membership,
       !item.isQueued || before.item.isQueued
     else { return false }
-    if case .named(let parent) = slot.from, before.parent.flatMap({ presentations[$0]?.binding }) != parent {
-      return false
-    }
+    if case .named(let named) = slot.from, parent(of: before.handle)?.binding != named { return false }
     var given = slot.given.content
     given.from = nil
     return difference(of: given, from: before.item, at: binding) == nil
