@@ -253,8 +253,7 @@ final class Coordinator {
     record.note(changes)
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
-      try record.commit()
-      if wasBehind { log.notice("the record can be written again, and is complete") }
+      try commitRecord()
     } catch {
       if !wasBehind {
         log.critical(
@@ -273,12 +272,17 @@ final class Coordinator {
     }
   }
 
+  private func commitRecord() throws(Record.Failure) {
+    let wasBehind = record.isBehind
+    try record.commit()
+    if wasBehind { log.notice("the record can be written again, and is complete") }
+  }
+
   /// Refuses what could not be put on record. What it is behind with is tried once more first.
   private func requireRecord() throws(Refusal) {
     guard record.isBehind else { return }
     do throws(Record.Failure) {
-      try record.commit()
-      log.notice("the record can be written again, and is complete")
+      try commitRecord()
     } catch {
       throw Refusal(.notRecorded, "nothing was done, for it could not be put on record: \(error)")
     }
@@ -375,10 +379,8 @@ final class Coordinator {
     if let alarm, alarm.timer.isPending, alarm.at <= next { return }
     alarm?.timer.cancel()
     let at = MonotonicInstant(nanoseconds: Int64(clamping: next.nanoseconds))
-    let timer = loop.timer(at: at) { [unowned self] in
-      take(state.expire(at: now))
-      setAlarm()
-    }
+    // What is due after that is seen to by `take`.
+    let timer = loop.timer(at: at) { [unowned self] in take(state.expire(at: now)) }
     alarm = (timer, next)
   }
 }
