@@ -109,10 +109,9 @@ struct IntrospectionXML {
     }
     text += "\(indentation)<!--\n"
     for line in lines {
-      // XML allows no “--” inside a comment. (To search for it would link the engine of regular expressions, half of
-      // the program.)
-      var safe = ""
-      for character in line { safe += safe.last == "-" && character == "-" ? " -" : String(character) }
+      // What XML does not allow inside a comment.
+      var safe = line
+      while let range = safe.firstRange(of: "--") { safe.replaceSubrange(range, with: "- -") }
       // A parameter's doc has to stand in one line for gdbus-codegen.
       let room = safe.hasPrefix("@") ? Int.max : Self.columns - indentation.utf8.count
       for part in wrapped(safe, within: room) { text += part.isEmpty ? "\n" : "\(indentation)  \(part)\n" }
