@@ -20,6 +20,7 @@ public final class Daemon {
   private let loop: EventLoop
   private let connection: Connection
   private let runtime: RuntimeDirectory
+  private let record: Record
   private let coordinator: Coordinator
   private let inheritance: Inheritance
   private let log: Logger
@@ -73,7 +74,6 @@ public final class Daemon {
     guard !surroundings.names.contains(CoordinatorNames.bus.text) else {
       throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
-    let record: Record
     let machine: StateMachine
     do throws(Record.Failure) {
       (record, (machine, inheritance)) = try Record.open(in: runtime.name) { content in
@@ -119,6 +119,7 @@ public final class Daemon {
     coordinator.resume(inheritance) { [unowned self] in takeName() }
     loop.run()
     connection.close()
+    record.close()
     runtime.remove()
     return status
   }

@@ -346,15 +346,17 @@ extension Value {
   }
 }
 
-extension Destination {
+extension [Destination] {
+  /// One after the other.
   var body: [UInt8] {
     var body = BodyWriter()
-    write(to: &body)
+    for destination in self { destination.write(to: &body) }
     return body.bytes
   }
 
   init(body: [UInt8]) throws(Unreadable) {
+    self.init()
     var reader = BodyReader(body)
-    self = try Destination(reading: &reader)
+    while !reader.isAtEnd { append(try Destination(reading: &reader)) }
   }
 }

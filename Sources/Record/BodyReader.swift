@@ -17,6 +17,8 @@ struct BodyReader {
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
+  var isAtEnd: Bool { rest.isEmpty }
+
   mutating func bytes(_ count: Int) throws(Unreadable) -> ArraySlice<UInt8> {
     guard count <= rest.count else { throw Unreadable("a body ends too early") }
     defer { rest.removeFirst(count) }

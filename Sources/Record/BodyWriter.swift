@@ -11,6 +11,8 @@ import Presentation
 struct BodyWriter {
   private(set) var bytes: [UInt8] = []
 
+  init(capacity: Int = 64) { bytes.reserveCapacity(capacity) }
+
   mutating func put(_ byte: UInt8) { bytes.append(byte) }
 
   mutating func put(_ number: some FixedWidthInteger) {

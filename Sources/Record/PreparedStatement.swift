@@ -1,35 +1,29 @@
-// Why this file exists: a commit is a handful of short statements in every turn, and most of what one of them took went
-// into arguments as objects and into parsing BEGIN and COMMIT; so these few go to SQLite directly. GRDB opens, migrates,
-// reads, and owns the statements.
+// Why this file exists: a statement runs in every turn, and most of what it took went into arguments as objects; so what
+// writes goes to SQLite directly. GRDB opens, migrates, reads, and owns the statements and the queue that they run on.
 
 import GRDB
 import GRDBSQLite
 
 /// A statement that writes, run again and again.
 struct PreparedStatement {
-  enum Column {
-    case integer(Int64)
-    case text(String)
-    case blob([UInt8])
-    case null
-
-    /// A number without a sign, which SQLite does not have: its bits.
-    static func bits(_ number: UInt64) -> Column { .integer(Int64(bitPattern: number)) }
-    static func bits(_ number: UInt64?) -> Column { number.map(bits) ?? .null }
-  }
-
   private let statement: Statement
   private let connection: OpaquePointer?
+  private let places: Int
 
   init(_ database: Database, _ sql: String) throws {
     statement = try database.makeStatement(sql: sql)
     connection = database.sqliteConnection
+    places = Int(sqlite3_bind_parameter_count(statement.sqliteStatement))
   }
 
-  /// - Parameter columns: as many as the statement has places.
-  func run(_ columns: Column...) throws {
+  /// - Parameters:
+  ///   - key, content: together as many as the statement has places; what is read from a broken record may be less.
+  func run(_ key: [Column] = [], _ content: [Column] = []) throws {
+    let count = key.count + content.count
+    guard count == places else { throw Unreadable("a row has \(count) columns, not \(places)") }
     let raw = statement.sqliteStatement
-    for (index, column) in columns.enumerated() { bind(column, at: CInt(index + 1), of: raw) }
+    for (index, column) in key.enumerated() { bind(column, at: CInt(index + 1), of: raw) }
+    for (index, column) in content.enumerated() { bind(column, at: CInt(key.count + index + 1), of: raw) }
     let result = sqlite3_step(raw)
     sqlite3_reset(raw)
     guard result == SQLITE_DONE else {

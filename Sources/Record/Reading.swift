@@ -48,9 +48,8 @@ extension Record.Content {
     for row in try Row.fetchAll(database, sql: "SELECT key, body FROM containerValue") {
       state.containerValues[try row.value(0)] = try Value(body: try row.bytes(1))
     }
-    let registrations = "SELECT destination, body FROM registration ORDER BY destination, place"
-    for row in try Row.fetchAll(database, sql: registrations) {
-      state.registrations[try row.value(0), default: []].append(try Destination(body: try row.bytes(1)))
+    for row in try Row.fetchAll(database, sql: "SELECT destination, body FROM registration") {
+      state.registrations[try row.value(0)] = try [Destination](body: try row.bytes(1))
     }
   }
 }
@@ -71,7 +70,7 @@ extension Row {
 
   /// A number without a sign, which SQLite does not have.
   fileprivate func number(_ index: Int) throws(Unreadable) -> UInt64 { UInt64(bitPattern: try value(index)) }
-  fileprivate func bytes(_ index: Int) throws(Unreadable) -> [UInt8] { Array(try value(index) as Data) }
+  func bytes(_ index: Int) throws(Unreadable) -> [UInt8] { Array(try value(index) as Data) }
   fileprivate func binding(_ index: Int) throws(Unreadable) -> BindingID {
     try BindingID(recorded: try value(index))
   }

@@ -40,21 +40,13 @@ public final class Record {
     public init() {}
   }
 
-  /// What a turn has to put on record.
-  struct Changes {
-    var state = RecordChanges()
-    var memories: [(handle: Handle, memory: Properties)] = []
-    var session: Session?
-    var isEmpty: Bool { state.isEmpty && memories.isEmpty && session == nil }
-  }
-
   /// Why it cannot be written, or opened for writing, in words for people.
   public struct Failure: Error, CustomStringConvertible, Sendable {
     public let description: String
   }
 
   private let queue: DatabaseQueue
-  private let writer: Writer
+  private let journal: Journal
   /// What is to be written with the next commit: what came since the last one, and what that one could not write.
   private var pending = Changes()
   /// Whether the last commit failed; what it should have written is still to be written.
@@ -96,8 +88,6 @@ public final class Record {
       // One process alone has it, so that the index of the log is in its memory and not in one more file; and its locks go
       // with it, however it ends.
       try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-      // What a commit costs is its pages, each of which is summed up and copied whole; a row takes a fraction of one.
-      try database.execute(sql: "PRAGMA page_size = 1024")
       try database.execute(sql: "PRAGMA journal_mode = WAL")
       // What a large commit has made of the log is given back; the runtime directory is memory.
       try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
@@ -109,29 +99,20 @@ public final class Record {
       throw Unreadable("a later release of navd has written it")
     }
     try migrator.migrate(queue)
-    let content = try queue.read { try Content($0) }
-    let writer = try queue.inDatabase { try Writer($0) }
-    return (Record(queue, writer), content)
+    return try queue.inDatabase { database in
+      let journal = try Journal(database)
+      return (Record(queue, journal), try journal.restore { try Content(database) })
+    }
   }
 
-  private init(_ queue: DatabaseQueue, _ writer: Writer) {
+  private init(_ queue: DatabaseQueue, _ journal: Journal) {
     self.queue = queue
-    self.writer = writer
+    self.journal = journal
   }
 
   /// Whether a file is in memory, where nothing is to be gained by waiting for a disk.
   private static func isInMemory(_ path: String) -> Bool {
     linux_file_system_type(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") == LINUX_TMPFS_MAGIC
-  }
-
-  /// Whether it is not the record that is at fault.
-  private static func isObstacle(_ error: any Error) -> Bool {
-    switch (error as? DatabaseError)?.resultCode {
-    case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_FULL?, .SQLITE_IOERR?, .SQLITE_READONLY?, .SQLITE_NOMEM?,
-      .SQLITE_PERM?:
-      true
-    default: false
-    }
   }
 
   /// - Returns: where it is now.
@@ -160,15 +141,24 @@ public final class Record {
   /// Puts on record what was noted, all or none.
   /// - Throws: where it cannot be written; it stays noted.
   public func commit() throws(Failure) {
-    guard !pending.isEmpty else { return }
+    guard !pending.isEmpty || journal.isLong else { return }
     do {
-      try queue.inDatabase { _ in try writer.commit(pending) }
-      pending = Changes()
+      try queue.inDatabase { _ in
+        if !pending.isEmpty { try journal.append(pending.rows) }
+        pending = Changes()
+        if journal.isLong { try journal.fold() }
+      }
       isBehind = false
     } catch {
       isBehind = true
       throw Failure("the record", error)
     }
+  }
+
+  /// Brings the tables up to date, for people to look at. Nothing is lost where this is not done.
+  public func close() {
+    guard (try? commit()) != nil else { return }
+    try? queue.inDatabase { _ in try journal.fold() }
   }
 }
 
@@ -183,4 +173,14 @@ extension Record.Failure {
 private func reason(of error: any Error) -> String {
   guard let error = error as? DatabaseError else { return "\(error)" }
   return error.message ?? "\(error.resultCode)"
+}
+
+/// Whether it is not the record that is at fault.
+func isObstacle(_ error: any Error) -> Bool {
+  switch (error as? DatabaseError)?.resultCode {
+  case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_FULL?, .SQLITE_IOERR?, .SQLITE_READONLY?, .SQLITE_NOMEM?,
+    .SQLITE_PERM?:
+    true
+  default: false
+  }
 }

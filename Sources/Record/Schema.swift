@@ -1,5 +1,6 @@
 // Why this file exists: the tables, and how those of an earlier release become those of this one.
 
+import Foundation
 import GRDB
 
 /// The schema of the record. A row is what changes by itself; what follows from other rows is not kept
@@ -44,6 +45,23 @@ enum Schema {
             destination TEXT NOT NULL, place INTEGER NOT NULL, client TEXT NOT NULL, body BLOB NOT NULL,
             PRIMARY KEY (destination, place)) WITHOUT ROWID;
           """)
+    }
+    migrator.registerMigration("2: a turn is a row of a journal") { database in
+      let registrations = try Row.fetchAll(
+        database, sql: "SELECT destination, body FROM registration ORDER BY destination, place")
+      try database.execute(
+        sql: """
+          -- What turns changed that is not in the other tables yet, as `Journal` describes it.
+          CREATE TABLE turn (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
+          -- What clients registered for a destination (D1) is one row: a journal has no room for rows that make way.
+          DROP TABLE registration;
+          CREATE TABLE registration (destination TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+          """)
+      for (name, rows) in Dictionary(grouping: registrations, by: { $0[0] as String }) {
+        var bodies: [UInt8] = []
+        for row in rows { bodies += try row.bytes(1) }
+        try database.execute(sql: "INSERT INTO registration VALUES (?, ?)", arguments: [name, Data(bodies)])
+      }
     }
     return migrator
   }

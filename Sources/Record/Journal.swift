@@ -1,0 +1,104 @@
+// Why this file exists: a commit costs by the pages that it touches, and what one turn changes is rows of five tables, on as
+// many pages. So a turn is one row of one table, the journal, and now and then the journal is folded into the tables.
+
+import GRDB
+
+/// The turns that are not yet folded into the tables.
+final class Journal {
+  /// From which length on it is folded. What changed in every turn is written to its table once then, and of the endings
+  /// only those that are still remembered.
+  private static let limit = (turns: 4000, bytes: 2 << 20)
+
+  private let database: Database
+  private let tables: TableWriter
+  private let begin: PreparedStatement
+  private let end: PreparedStatement
+  private let undo: PreparedStatement
+  private let add: PreparedStatement
+  private let clear: PreparedStatement
+  private var length = (turns: 0, bytes: 0)
+  /// What the journal holds of each row, as it came last; nil: the row goes.
+  private var latest: [TableRow.Key: [Column]?] = [:]
+  /// The numbers of the presentations and endings that are in their tables. Most come and go while a journal lasts, and
+  /// never get there.
+  private var stored: [Table: Set<Int64>] = [.presentation: [], .ending: []]
+
+  init(_ database: Database) throws {
+    self.database = database
+    tables = try TableWriter(database)
+    begin = try PreparedStatement(database, "BEGIN IMMEDIATE")
+    end = try PreparedStatement(database, "COMMIT")
+    undo = try PreparedStatement(database, "ROLLBACK")
+    add = try PreparedStatement(database, "INSERT INTO turn (body) VALUES (?)")
+    clear = try PreparedStatement(database, "DELETE FROM turn")
+  }
+
+  var isLong: Bool { length.turns >= Self.limit.turns || length.bytes >= Self.limit.bytes }
+
+  /// Puts rows on record, all or none. A commit, since it is a statement by itself.
+  func append(_ rows: [TableRow]) throws {
+    var body = BodyWriter(capacity: 1024)
+    for row in rows { row.write(to: &body) }
+    try add.run([.blob(body.bytes)])
+    length.turns += 1
+    length.bytes += body.bytes.count
+    for row in rows { note(row) }
+  }
+
+  private func note(_ row: TableRow) {
+    if row.content == nil, stored[row.key.table]?.contains(row.key.number) == false {
+      latest[row.key] = nil
+    } else {
+      latest.updateValue(row.content, forKey: row.key)
+    }
+  }
+
+  /// Brings the tables up to date, and empties the journal. Where that cannot be kept for now, it stays as it is.
+  func fold() throws { try fold {} }
+
+  /// Folds what a navd before left.
+  /// - Returns: what the tables hold then.
+  func restore<Content>(_ read: () throws -> Content) throws -> Content {
+    for table in stored.keys {
+      stored[table] = try Set(Int64.fetchCursor(database, sql: "SELECT handle FROM \(table)"))
+    }
+    let turns = try Row.fetchCursor(database, sql: "SELECT body FROM turn ORDER BY number")
+    while let turn = try turns.next() {
+      var body = BodyReader(try turn.bytes(0))
+      while !body.isAtEnd {
+        note(try TableRow(reading: &body))
+      }
+    }
+    return try fold(read)
+  }
+
+  private func fold<Content>(_ read: () throws -> Content) throws -> Content {
+    let content: Content
+    try begin.run()
+    do {
+      for (key, content) in latest where key.table != .memory { try tables.write(key, content) }
+      // Those of presentations that are in their table now.
+      for (key, content) in latest where key.table == .memory { try tables.write(key, content) }
+      try clear.run()
+      content = try read()
+    } catch {
+      undoAll()
+      throw error
+    }
+    do {
+      try end.run()
+      for (key, content) in latest {
+        if content == nil { stored[key.table]?.remove(key.number) } else { stored[key.table]?.insert(key.number) }
+      }
+      length = (0, 0)
+      latest.removeAll(keepingCapacity: true)
+    } catch  where isObstacle(error) {
+      undoAll()
+      length = Self.limit
+    }
+    return content
+  }
+
+  /// After some errors SQLite has done so itself.
+  private func undoAll() { try? undo.run() }
+}
