@@ -54,7 +54,7 @@ struct Announcer {
   func destinationsChanged() { emit(Rows.destinationsChanged, ()) }
 
   private func properties(of item: Shared<Item>, _ handle: Handle) -> Properties {
-    item.content.properties(parent: coordinator.machine.parent(of: handle)?.binding)
+    item.content.properties(parent: coordinator.parent(of: handle))
   }
 
   private func emit<Args>(_ signal: Signal<Args>, _ arguments: Args) {

@@ -69,6 +69,9 @@ final class Coordinator {
   /// The state, to be read where it is: a getter would copy all of it each time.
   var machine: StateMachine { _read { yield state } }
 
+  /// The binding that a presentation is presented from. Asked here, where the state is not copied for it.
+  func parent(of handle: Handle) -> BindingID? { state.parent(of: handle)?.binding }
+
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
   // MARK: What comes in

@@ -148,8 +148,10 @@ import Testing
   // Anyone may send anyone a signal directly, matched or not.
   let forger = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   let header = MessageHeader(
-    kind: .signal, path: Echo.path, interface: Echo.name, member: Echo.happened.name,
-    destination: fixture.client.uniqueName, signature: Echo.happened.signature)
+    kind: .signal,
+    fields: HeaderFields(
+      interface: Echo.name, member: Echo.happened.name, signature: Echo.happened.signature), path: Echo.path,
+    destination: fixture.client.uniqueName)
   let forged = try OutgoingMessage(header) { writer throws(DBusError) in
     try Echo.happened.write(("forged", 2), &writer)
   }
@@ -216,7 +218,10 @@ import Testing
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   let forger = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   let address = ReplyAddress(caller: fixture.client.uniqueName, serial: pending.serial, isWanted: true)
-  forger.enqueue(.reply(try address.reply("s") { writer throws(DBusError) in try writer.append("forged") }))
+  let forged = try address.reply(HeaderFields(signature: "s")) { writer throws(DBusError) in
+    try writer.append("forged")
+  }
+  forger.enqueue(.reply(forged))
   var isThrough = false
   forger.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in isThrough = true }
   try #require(fixture.loop.turn { isThrough })

@@ -28,7 +28,8 @@ private func received(
   _ signature: Signature, _ body: (inout MessageWriter) throws(DBusError) -> Void = { _ throws(DBusError) in }
 ) throws -> Message {
   let header = MessageHeader(
-    kind: .methodCall, path: "/", interface: Sample.name, member: "Pop", destination: "a.b", signature: signature)
+    kind: .methodCall, fields: HeaderFields(interface: Sample.name, member: "Pop", signature: signature), path: "/",
+    destination: "a.b")
   return try #require(LibDBus.read(try OutgoingMessage(header, body)))
 }
 

@@ -134,8 +134,7 @@ extension Method {
     on destination: BusName, at path: ObjectPath, _ input: Input, _ flags: MessageHeader.Flags
   ) throws(DBusError) -> OutgoingMessage {
     let header = MessageHeader(
-      kind: .methodCall, flags: flags, path: path, interface: interface, member: name, destination: destination,
-      signature: inputSignature)
+      kind: .methodCall, flags: flags, fields: callFields, path: path, destination: destination)
     return try OutgoingMessage(header) { writer throws(DBusError) in try writeInput(input, &writer) }
   }
 }

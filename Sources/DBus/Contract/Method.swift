@@ -18,6 +18,8 @@ public struct Method<Input, Output>: InterfaceMember {
 
   let inputSignature: Signature
   let outputSignature: Signature
+  let callFields: HeaderFields
+  let replyFields: HeaderFields
   let readInput: @Sendable (inout MessageReader) throws(DBusError) -> Input
   let readOutput: @Sendable (inout MessageReader) throws(DBusError) -> Output
   let writeInput: @Sendable (Input, inout MessageWriter) throws(DBusError) -> Void
@@ -40,6 +42,8 @@ public struct Method<Input, Output>: InterfaceMember {
     self.annotations = annotations
     inputSignature = inputDescriptions.signature
     outputSignature = outputDescriptions.signature
+    callFields = HeaderFields(interface: interface, member: name, signature: inputSignature)
+    replyFields = HeaderFields(signature: outputSignature)
     readInput = { reader throws(DBusError) in (repeat try reader.next((each I).self)) }
     readOutput = { reader throws(DBusError) in (repeat try reader.next((each O).self)) }
     writeInput = { input, writer throws(DBusError) in

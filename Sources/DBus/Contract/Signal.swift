@@ -12,6 +12,7 @@ public struct Signal<Args>: InterfaceMember {
   public let annotations: [Annotation]
 
   let signature: Signature
+  private let fields: HeaderFields
   let read: @Sendable (inout MessageReader) throws(DBusError) -> Args
   let write: @Sendable (Args, inout MessageWriter) throws(DBusError) -> Void
 
@@ -28,6 +29,7 @@ public struct Signal<Args>: InterfaceMember {
     self.doc = doc
     self.annotations = annotations
     signature = descriptions.signature
+    fields = HeaderFields(interface: interface, member: name, signature: signature)
     read = { reader throws(DBusError) in (repeat try reader.next((each A).self)) }
     write = { arguments, writer throws(DBusError) in
       let arguments: (repeat each A) = arguments
@@ -47,9 +49,7 @@ public struct Signal<Args>: InterfaceMember {
   func message(
     from path: ObjectPath, _ body: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) -> OutgoingMessage {
-    let header = MessageHeader(
-      kind: .signal, flags: .noReplyExpected, path: path, interface: interface, member: name, signature: signature)
-    return try OutgoingMessage(header, body)
+    try OutgoingMessage(MessageHeader(kind: .signal, flags: .noReplyExpected, fields: fields, path: path), body)
   }
 
   /// The arguments of a signal that has arrived.

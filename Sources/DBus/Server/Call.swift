@@ -19,20 +19,22 @@ extension ReplyAddress {
 }
 
 extension ReplyAddress {
-  /// - Parameter body: writes arguments of the types that the signature says.
+  /// - Parameter body: writes arguments of the types that the fields say.
   /// - Throws: what `body` throws.
   func reply(
-    _ signature: Signature, _ body: (inout MessageWriter) throws(DBusError) -> Void
+    _ fields: HeaderFields, _ body: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) -> OutgoingMessage {
     let header = MessageHeader(
-      kind: .methodReturn, flags: .noReplyExpected, replySerial: serial, destination: caller, signature: signature)
+      kind: .methodReturn, flags: .noReplyExpected, fields: fields, replySerial: serial, destination: caller)
     return try OutgoingMessage(header, body)
   }
 
+  private static let errorFields = HeaderFields(signature: "s")
+
   func error(_ error: DBusError) throws(DBusError) -> OutgoingMessage {
     let header = MessageHeader(
-      kind: .error, flags: .noReplyExpected, errorName: error.name, replySerial: serial, destination: caller,
-      signature: "s")
+      kind: .error, flags: .noReplyExpected, fields: Self.errorFields, errorName: error.name, replySerial: serial,
+      destination: caller)
     return try OutgoingMessage(header) { writer throws(DBusError) in
       // For people; a NUL in it is not worth failing for.
       try writer.text(String(error.message.prefix { $0 != "\0" }))
@@ -56,7 +58,7 @@ public final class Call<Output> {
   public let path: ObjectPath
   private let address: ReplyAddress
   private let connection: Connection
-  private let signature: Signature
+  private let fields: HeaderFields
   private let write: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
   private var isAnswered = false
 
@@ -65,7 +67,7 @@ public final class Call<Output> {
     self.path = path
     self.address = address
     self.connection = connection
-    signature = method.outputSignature
+    fields = method.replyFields
     write = method.writeOutput
   }
 
@@ -84,7 +86,7 @@ public final class Call<Output> {
     guard address.isWanted else { return }
     do throws(DBusError) {
       connection.enqueue(
-        .reply(try address.reply(signature) { writer throws(DBusError) in try write(output, &writer) }, to: address))
+        .reply(try address.reply(fields) { writer throws(DBusError) in try write(output, &writer) }, to: address))
     } catch {
       connection.fail(address, DBusError(name: .failed, message: "the answer cannot be sent: \(error.message)"))
     }

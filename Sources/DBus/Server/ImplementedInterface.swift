@@ -14,7 +14,7 @@ public final class ImplementedInterface {
   }
 
   /// Called with the name and the value of a property.
-  typealias Visitor = (String, Value) -> Void
+  @usableFromInline typealias Visitor = (String, Value) -> Void
 
   public let interface: Interface
   private(set) var methods: [String: MethodHandler] = [:]
@@ -81,18 +81,29 @@ public final class ImplementedInterface {
   /// Serves properties that can only be read, of objects that are looked for once, however many of them are asked for.
   /// - Parameter find: nil where there is no such object any more.
   /// - Precondition: they are of this interface.
+  ///
+  /// Inlined where it is called, where the type of the objects is known.
+  @inlinable
   public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
     for property in properties {
-      check(property.name, of: property.interface)
-      self.properties.append(
-        PropertyHandler(
-          name: property.name, emitsChanged: property.emitsChanged, get: { find($0).map(property.get) }, set: nil))
+      add(property.name, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
-    readers.append { path, visit in
+    addReader { path, visit in
       guard let object = find(path) else { return }
       for property in properties { visit(property.name, property.get(object)) }
     }
   }
+
+  @usableFromInline
+  func add(
+    _ name: String, of interface: InterfaceName, _ emitsChanged: EmitsChanged, _ get: @escaping (ObjectPath) -> Value?
+  ) {
+    check(name, of: interface)
+    properties.append(PropertyHandler(name: name, emitsChanged: emitsChanged, get: get, set: nil))
+  }
+
+  @usableFromInline
+  func addReader(_ reader: @escaping (ObjectPath, Visitor) -> Void) { readers.append(reader) }
 
   private func check(_ member: String, of interface: InterfaceName) {
     precondition(

@@ -48,6 +48,9 @@ struct ByteBuffer: ~Copyable {
   mutating func removeAll() { count = 0 }
 
   @inline(__always)
+  mutating func removeLast() { count -= 1 }
+
+  @inline(__always)
   private mutating func reserve(_ more: Int) {
     if capacity - count < more { grow(more) }
   }

@@ -55,6 +55,9 @@ struct MessageWriter: ~Copyable {
   /// Sets an integer that was written before.
   mutating func set(_ number: UInt32, at index: Int) { buffer.set(number, at: index) }
 
+  /// Puts bytes that were written before, at the same alignment.
+  mutating func copy(_ bytes: [UInt8]) { bytes.withUnsafeBytes { buffer.append($0) } }
+
   mutating func text(_ text: String) throws(DBusError) {
     var text = text
     let isValid = text.withUTF8 { utf8 in
@@ -79,6 +82,14 @@ struct MessageWriter: ~Copyable {
       buffer.append(UnsafeRawBufferPointer(utf8))
       buffer.append(UInt8(0))
     }
+  }
+
+  /// The signature of a type that is one letter.
+  @inline(__always)
+  private mutating func basicSignature(_ type: ValueType) {
+    // Its length, the letter and NUL; the padding after it may be written again.
+    buffer.append(UInt32(littleEndian: 1 | UInt32(type.code) << 8))
+    buffer.removeLast()
   }
 
   private mutating func descriptor(_ descriptor: Descriptor) throws(DBusError) {
@@ -123,9 +134,7 @@ struct MessageWriter: ~Copyable {
         // What most are.
         writer.signature("a{sv}")
       } else if type.isBasic || type == .variant {
-        writer.integer(UInt8(1))
-        writer.integer(type.code)
-        writer.integer(UInt8(0))
+        writer.basicSignature(type)
       } else {
         try writer.check(type)
         writer.signature(type.signature)
@@ -142,9 +151,14 @@ struct MessageWriter: ~Copyable {
 
   /// An entry of `a{sv}`.
   mutating func property(_ name: String, _ value: Value) throws(DBusError) {
-    try structure { writer throws(DBusError) in
-      try writer.text(name)
-      try writer.variant(value)
+    buffer.align(8)
+    try text(name)
+    if case .string(let text) = value {
+      // What most are, in an entry that nests nothing.
+      basicSignature(.string)
+      try self.text(text)
+    } else {
+      try nested { writer throws(DBusError) in try writer.variant(value) }
     }
   }
 

@@ -26,8 +26,8 @@ public struct OutgoingMessage {
       throw DBusError(name: .invalidArgs, message: "no message holds arguments of these types")
     }
     let header = MessageHeader(
-      kind: .methodCall, path: path, interface: interface, member: member, destination: destination,
-      signature: signature)
+      kind: .methodCall, fields: HeaderFields(interface: interface, member: member, signature: signature), path: path,
+      destination: destination)
     return try OutgoingMessage(header) { writer throws(DBusError) in
       for value in body { try writer.append(value) }
     }
@@ -44,7 +44,7 @@ public struct OutgoingMessage {
     try body(&writer)
     writer.set(UInt32(writer.count - start), at: MessageHeader.bodyLengthIndex)
     destination = header.destination
-    member = header.member
+    member = header.fields.member
     descriptors = writer.descriptors
     let bytes = [UInt8](writer.bytes)
     self.bytes = descriptors.isEmpty ? bytes : MessageHeader.adding(descriptors.count, to: bytes, before: start)
@@ -65,20 +65,14 @@ struct MessageHeader {
     static let noAutoStart = Flags(rawValue: 2)
   }
 
-  private enum Field: UInt8 {
-    case path = 1
-    case interface, member, errorName, replySerial, destination, sender, signature, descriptorCount
-  }
-
   var kind: Kind
   var flags: Flags = []
+  /// What a contract says.
+  var fields: HeaderFields
   var path: ObjectPath?
-  var interface: InterfaceName?
-  var member: MemberName?
   var errorName: ErrorName?
   var replySerial: UInt32?
   var destination: BusName?
-  var signature: Signature
 
   fileprivate static let bodyLengthIndex = 4
   private static let fieldsLengthIndex = 12
@@ -94,52 +88,71 @@ struct MessageHeader {
     writer.integer(UInt32(0))
     writer.integer(UInt32(0))
     try writer.array(alignment: 8) { writer throws(DBusError) in
-      try text(.path, "o", path?.text, &writer)
-      try text(.destination, "s", destination?.text, &writer)
-      try text(.interface, "s", interface?.text, &writer)
-      try text(.member, "s", member?.text, &writer)
-      try text(.errorName, "s", errorName?.text, &writer)
+      writer.copy(fields.bytes)
+      try writer.headerField(.path, "o", path?.text)
+      try writer.headerField(.destination, "s", destination?.text)
+      try writer.headerField(.errorName, "s", errorName?.text)
       if let replySerial {
-        start(.replySerial, "u", &writer)
+        writer.startHeaderField(.replySerial, "u")
         writer.integer(replySerial)
-      }
-      if !signature.text.isEmpty {
-        start(.signature, "g", &writer)
-        writer.signature(signature.text)
       }
     }
     writer.align(8)
-  }
-
-  private func start(_ field: Field, _ type: Unicode.Scalar, _ writer: inout MessageWriter) {
-    writer.align(8)
-    writer.integer(field.rawValue)
-    writer.integer(UInt8(1))
-    writer.integer(UInt8(ascii: type))
-    writer.integer(UInt8(0))
-  }
-
-  private func text(
-    _ field: Field, _ type: Unicode.Scalar, _ text: String?, _ writer: inout MessageWriter
-  ) throws(DBusError) {
-    guard let text else { return }
-    start(field, type, &writer)
-    try writer.text(text)
   }
 
   /// How many descriptors there are is known last, and stands in the header: 8 bytes more, so that all that follows
   /// stays aligned.
   fileprivate static func adding(_ count: Int, to bytes: [UInt8], before body: Int) -> [UInt8] {
     var field = MessageWriter()
-    field.integer(Field.descriptorCount.rawValue)
-    field.integer(UInt8(1))
-    field.integer(UInt8(ascii: "u"))
-    field.integer(UInt8(0))
+    field.startHeaderField(.descriptorCount, "u")
     field.integer(UInt32(count))
     var bytes = bytes
     bytes.insert(contentsOf: field.bytes, at: body)
     let length = UInt32(body + field.count - (fieldsLengthIndex + 4))
     bytes.withUnsafeMutableBytes { $0.storeBytes(of: length, toByteOffset: fieldsLengthIndex, as: UInt32.self) }
     return bytes
+  }
+}
+
+/// The fields of a header that are the same in every message of a row of a contract, written once.
+struct HeaderFields: Sendable {
+  let member: MemberName?
+  /// As they stand at the beginning of a header's fields.
+  fileprivate let bytes: [UInt8]
+
+  init(interface: InterfaceName? = nil, member: MemberName? = nil, signature: Signature) {
+    self.member = member
+    var writer = MessageWriter()
+    // Names hold no NUL, and nothing else would be refused.
+    try? writer.headerField(.interface, "s", interface?.text)
+    try? writer.headerField(.member, "s", member?.text)
+    if !signature.text.isEmpty {
+      writer.startHeaderField(.signature, "g")
+      writer.signature(signature.text)
+    }
+    bytes = [UInt8](writer.bytes)
+  }
+}
+
+private enum HeaderField: UInt8 {
+  case path = 1
+  case interface, member, errorName, replySerial, destination, sender, signature, descriptorCount
+}
+
+extension MessageWriter {
+  fileprivate mutating func startHeaderField(_ field: HeaderField, _ type: Unicode.Scalar) {
+    align(8)
+    integer(field.rawValue)
+    integer(UInt8(1))
+    integer(UInt8(ascii: type))
+    integer(UInt8(0))
+  }
+
+  fileprivate mutating func headerField(
+    _ field: HeaderField, _ type: Unicode.Scalar, _ text: String?
+  ) throws(DBusError) {
+    guard let text else { return }
+    startHeaderField(field, type)
+    try self.text(text)
   }
 }
