@@ -23,6 +23,8 @@ public final class Session {
   public let loop: EventLoop
   /// The user manager, if there is one.
   public let manager: UserManager?
+  /// The desktop, if there is one.
+  public let desktop: Desktop?
   /// For the calls of the test itself.
   public let client: Connection
   /// The daemon, while it was told to run.
@@ -30,7 +32,9 @@ public final class Session {
   /// What the session's programs have in their environment.
   public var environment: [String: String]
 
-  private let home = TemporaryDirectory()
+  private let home: Home
+  /// Whose the session is, where it need not be that of who runs the tests.
+  private let user: Desktop.User?
   private var journal: Journal?
   private var watchers: [Watcher] = []
 
@@ -40,10 +44,16 @@ public final class Session {
   ///   - activatable: whether the bus starts navd for who calls it.
   ///   - services: what else the bus starts: command lines by bus name; `$HOME` in them is the session's.
   ///   - managed: whether there is a user manager, whose bus it is then.
+  ///   - desktop: what manages the windows, if there are to be some; the desktop's bus it is then, and its user's all is.
+  ///   - configuration: of that, in its own words.
+  ///   - files: what is there before all that, by path from the session's home.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
-    services: [String: String] = [:], managed: Bool = false
+    services: [String: String] = [:], managed: Bool = false, desktop: Desktop.Manager? = nil,
+    configuration: String = "", files: [String: String] = [:]
   ) throws {
+    user = try desktop == nil ? nil : Desktop.User()
+    home = Home(of: user)
     var environment = [
       "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home.path, "LANG": "C.UTF-8",
       "XDG_CONFIG_HOME": home.path(of: "config"), "XDG_CONFIG_DIRS": home.path(of: "etc"),
@@ -51,16 +61,36 @@ public final class Session {
       "XDG_STATE_HOME": home.path(of: "state"), "NAVD_TEST_SESSION": home.path,
       "NAVD_TEST_JOURNAL": home.path(of: "journal"),
     ]
-    for directory in ["config", "config/navd", "config/navd/destinations"] { mkdir(home.path(of: directory), 0o700) }
+    if desktop != nil {
+      // What windows are made of is the system's; what would start more services is left out.
+      environment["PATH"] = "\(home.path(of: "bin")):/usr/local/bin:/usr/bin:/bin"
+      environment["XDG_CONFIG_DIRS", default: ""] += ":/etc/xdg"
+      environment["XDG_DATA_DIRS", default: ""] += ":/usr/share"
+      environment.merge(["SHELL": "/bin/sh", "NO_AT_BRIDGE": "1", "GSETTINGS_BACKEND": "memory"]) { $1 }
+    }
+    var files = files
     var services = services
-    if activatable { services[CoordinatorNames.bus.text] = Self.program("navd") }
-    for (name, commandLine) in services { Self.makeActivatable(name, commandLine, in: home) }
+    if activatable { services[CoordinatorNames.bus.text] = desktop == nil ? Self.program("navd") : "$HOME/bin/navd" }
+    for (name, commandLine) in services {
+      let words = commandLine.split(separator: "$HOME", omittingEmptySubsequences: false).joined(separator: home.path)
+      files[".local/share/dbus-1/services/\(name).service"] = "[D-BUS Service]\nName=\(name)\nExec=\(words)\n"
+    }
+    for (name, text) in destinations { files["config/navd/destinations/\(name).toml"] = text }
+    home.makeDirectory("config/navd/destinations")
+    for (name, text) in files { try home.write(text, to: name) }
     if managed {
       let manager = try UserManager(environment: environment)
-      self.manager = manager
-      bus = manager
+      (self.manager, self.desktop, bus) = (manager, nil, manager)
+    } else if let desktop, let user {
+      home.makeDirectory("bin")
+      // The ordinary user may not come to where they were built.
+      for name in ["navd", "navctl"] where link(Self.program(name), home.path(of: "bin/\(name)")) != 0 {
+        symlink(Self.program(name), home.path(of: "bin/\(name)"))
+      }
+      let desktop = try Desktop(desktop, of: user, environment: environment, configuration: configuration)
+      (manager, self.desktop, bus) = (nil, desktop, desktop)
     } else {
-      manager = nil
+      (manager, self.desktop) = (nil, nil)
       // Its own directory is not known before.
       bus = try PrivateBus(environment: environment.merging(["XDG_RUNTIME_DIR": home.path]) { $1 })
     }
@@ -73,21 +103,9 @@ public final class Session {
       if let value = getenv(name) { environment[name] = String(cString: value) }
     }
     self.environment = environment
-    for (name, text) in destinations { try write(text, toDestination: name) }
     journal = try Journal(home.path(of: "journal"), loop)
+    home.give(path("journal"))
     if starting { try start() }
-  }
-
-  /// Has the bus start a program for who calls its name.
-  private static func makeActivatable(_ name: String, _ commandLine: String, in home: TemporaryDirectory) {
-    let directory = ".local/share/dbus-1/services"
-    for end in directory.indices.filter({ directory[$0] == "/" }) + [directory.endIndex] {
-      mkdir(home.path(of: String(directory[..<end])), 0o700)
-    }
-    guard let file = fopen(home.path(of: "\(directory)/\(name).service"), "w") else { return }
-    let words = commandLine.split(separator: "$HOME", omittingEmptySubsequences: false).joined(separator: home.path)
-    fputs("[D-BUS Service]\nName=\(name)\nExec=\(words)\n", file)
-    fclose(file)
   }
 
   deinit {
@@ -105,11 +123,11 @@ public final class Session {
   public func destinationPath(_ name: String) -> String { home.path(of: "config/navd/destinations/\(name).toml") }
 
   public func write(_ text: String, toDestination name: String) throws {
-    let path = destinationPath(name)
-    let file = try check("open \(path)") { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) }
-    defer { close(file) }
-    _ = Array(text.utf8).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    try write(text, to: "config/navd/destinations/\(name).toml")
   }
+
+  /// Writes a file, by its path from the session's home.
+  public func write(_ text: String, to path: String) throws { try home.write(text, to: path) }
 
   // MARK: Programs
 
@@ -123,7 +141,8 @@ public final class Session {
 
   /// Starts navd and waits until it has its name.
   public func start(_ arguments: [String] = []) throws {
-    let navd = try Program(loop, [Self.program("navd")] + arguments, environment: environment)
+    // One that the bus has started would not know of displays either.
+    let navd = try start([executable("navd")] + arguments, environment: environment)
     self.navd = navd
     var owner: BusName?
     let watch = client.watchName(CoordinatorNames.bus) { owner = $0 }
@@ -158,7 +177,17 @@ public final class Session {
 
   /// Starts a program in the session.
   public func start(program: String, _ arguments: [String], input: String = "") throws -> Program {
-    try Program(loop, [program] + arguments, environment: environment, input: Array(input.utf8))
+    let environment = environment.merging(desktop?.displays ?? [:]) { $1 }
+    return try start([program] + arguments, environment: environment, input: input)
+  }
+
+  private func start(_ command: [String], environment: [String: String], input: String = "") throws -> Program {
+    try Program(loop, (user?.prefix ?? []) + command, environment: environment, input: Array(input.utf8))
+  }
+
+  /// One of our own programs, where the session's user finds it.
+  private func executable(_ name: String) -> String {
+    desktop == nil ? Self.program(name) : path("bin/\(name)")
   }
 
   /// Runs a program of the session to its end.
@@ -170,12 +199,12 @@ public final class Session {
 
   /// Runs navctl to its end.
   public func navctl(_ arguments: String..., input: String = "") throws -> Program {
-    try run(program: Self.program("navctl"), arguments, input: input)
+    try run(program: executable("navctl"), arguments, input: input)
   }
 
   /// Starts navctl, which goes on beside the test.
   public func startNavctl(_ arguments: String...) throws -> Program {
-    try start(program: Self.program("navctl"), arguments)
+    try start(program: executable("navctl"), arguments)
   }
 
   /// Runs systemctl in the session to its end.
