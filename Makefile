@@ -22,7 +22,7 @@ WORLDS ?= 50000
 KILLS ?= 300
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test test-debug-libdbus bench simulate kill-storm lint format install uninstall clean
+.PHONY: help run build test test-debug-libdbus bench simulate kill-storm screenshot lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -32,6 +32,7 @@ help:
 	@echo 'make bench               what a request costs, against an echo on the same bus'
 	@echo 'make simulate            the rules against a simulated session, for long [SEED=] [WORLDS=50000]'
 	@echo 'make kill-storm          navd killed at random instants under load, for long [KILLS=300]'
+	@echo 'make screenshot          the picture of the README, taken again'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
 	@echo 'make lint                what swift format finds; make format mends it'
 
@@ -66,6 +67,10 @@ simulate:
 kill-storm:
 	@.ci/setup
 	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
+
+screenshot:
+	@.ci/setup
+	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png swift test --filter screenshot_
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests

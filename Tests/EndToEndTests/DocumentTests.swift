@@ -20,60 +20,44 @@ private struct Example: CustomTestStringConvertible {
   var events: [String]?
 }
 
-/// A document's code blocks.
+/// What docs/semantics.md shows.
 private struct Document {
   private(set) var examples: [Example] = []
   /// Destination files, by name.
   private(set) var destinations: [String: String] = [:]
 
-  init(_ name: String) throws {
-    let path = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/docs/" + name
-    let file = try #require(fopen(path, "r"))
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
-
-    var rule = ""
-    var block: (kind: Substring, line: Int, text: [Substring])?
-    for (index, line) in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-      .enumerated()
-    {
-      if line.hasPrefix("```") {
-        if let block { add(block.kind, block.text, "\(rule), line \(block.line)") }
-        block = block == nil ? (line.dropFirst(3), index + 1, []) : nil
-      } else if block != nil {
-        block?.text.append(line)
-      } else if line.hasPrefix("**"), let end = line.firstIndex(of: ".") {
-        rule = String(line[..<end].dropFirst(2))
-      }
+  init() throws {
+    let document = try Markdown("semantics.md")
+    for block in document.blocks {
+      let rule = document.lines[..<block.line].last { $0.hasPrefix("**") && $0.contains(".") } ?? "**."
+      add(block, "\(rule.prefix { $0 != "." }.dropFirst(2)), line \(block.line)")
     }
+    for (name, text) in document.files where name.hasSuffix(".toml") { destinations[String(name.dropLast(5))] = text }
   }
 
-  private mutating func add(_ kind: Substring, _ lines: [Substring], _ place: String) {
-    if kind == "console" {
+  private mutating func add(_ block: Markdown.Block, _ place: String) {
+    if block.kind == "console" {
       var example = Example(testDescription: place)
-      for line in lines {
+      for line in block.lines {
         if line.hasPrefix("$ ") {
           let parts = line.dropFirst(2).split(separator: "  # exit ")
           example.commands.append(.init(text: String(parts[0]), status: parts.count > 1 ? Int32(parts[1]) ?? -1 : 0))
         } else if line.hasPrefix("> ") {
           example.commands[example.commands.count - 1].text += "\n" + line.dropFirst(2)
         } else {
-          example.commands[example.commands.count - 1].output.append(String(line))
+          example.commands[example.commands.count - 1].output.append(line)
         }
       }
       examples.append(example)
-    } else if kind == "events" {
-      examples[examples.count - 1].events = lines.map(String.init)
-    } else if kind.hasPrefix("toml "), kind.hasSuffix(".toml") {
-      destinations[String(kind.dropFirst(5).dropLast(5))] = lines.joined(separator: "\n")
+    } else if block.kind == "events" {
+      examples[examples.count - 1].events = block.lines
     }
   }
 }
 
-@Test(arguments: try Document("semantics.md").examples)
+@Test(arguments: try Document().examples)
 private func semantics_example_isAsItIsWritten(_ example: Example) throws {
-  var destinations = try Document("semantics.md").destinations
+  var destinations = try Document().destinations
   // “slow” takes as long to die as the example takes to come to where it waits.
   destinations["slow"] = """
     command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]

@@ -16,12 +16,13 @@ final class Home {
 
   func path(of name: String) -> String { temporary.path(of: name) }
 
-  /// Makes a file of a text, or puts another one there, and the directories that lead to it.
+  /// Makes a file of a text, or puts another one there, and the directories that lead to it. A script can be run.
   /// - Parameter name: its path from here.
   /// - Throws: `SystemError`.
   func write(_ text: String, to name: String) throws {
     if let end = name.lastIndex(of: "/") { makeDirectory(String(name[..<end])) }
     try TestSupport.write(text, toFile: path(of: name))
+    if text.hasPrefix("#!") { chmod(path(of: name), 0o755) }
     give(path(of: name))
   }
 
