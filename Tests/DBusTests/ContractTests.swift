@@ -33,6 +33,11 @@ private func received(
   return try #require(LibDBus.read(try OutgoingMessage(header, body)))
 }
 
+private func input<Input, Output>(of message: Message, _ method: Method<Input, Output>) throws(DBusError) -> Input {
+  var budget = 10_000
+  return try method.input(of: message, budget: &budget)
+}
+
 @Test func method_signatures_comeFromItsArguments() {
   #expect(Sample.nothing.inputSignature == "")
   #expect(Sample.pop.inputSignature == "su")
@@ -43,14 +48,14 @@ private func received(
 
 @Test func method_inputAndOutput_thereAndBack_areTheSame() throws {
   let message = try received("su") { writer throws(DBusError) in try Sample.pop.writeInput(("main", 3), &writer) }
-  let (stack, count) = try Sample.pop.input(of: message, budget: 1000)
+  let (stack, count) = try input(of: message, Sample.pop)
   #expect(stack == "main")
   #expect(count == 3)
 
   let reply = try received("u") { writer throws(DBusError) in try Sample.pop.writeOutput(7, &writer) }
   let popped: UInt32 = try Sample.pop.output(of: reply)
   #expect(popped == 7)
-  try Sample.nothing.input(of: received(""), budget: 0)
+  try input(of: received(""), Sample.nothing)
 }
 
 @Test func method_structuresAndProperties_thereAndBack_areTheSame() throws {
@@ -58,7 +63,7 @@ private func received(
   let message = try received("a(ssa{sv})a{sv}") { writer throws(DBusError) in
     try Sample.path.writeInput(([Structure("fact", "1", options)], options), &writer)
   }
-  let (elements, back) = try Sample.path.input(of: message, budget: 10_000)
+  let (elements, back) = try input(of: message, Sample.path)
   #expect(back == options)
   #expect(elements[0].fields.2 == options)
 }
@@ -68,10 +73,10 @@ private func received(
     try writer.append("main")
     try writer.append("3")
   }
-  let error = #expect(throws: DBusError.self) { try Sample.pop.input(of: message, budget: 1000) }
+  let error = #expect(throws: DBusError.self) { try input(of: message, Sample.pop) }
   #expect(error?.name == .invalidArgs)
   #expect(error?.message == "argument 2, “count”, was s and has to be u (wanted: s stack, u count)")
-  let few = #expect(throws: DBusError.self) { try Sample.pop.input(of: received(""), budget: 1000) }
+  let few = #expect(throws: DBusError.self) { try input(of: received(""), Sample.pop) }
   #expect(few?.message == "0 arguments were given, not 2 (wanted: s stack, u count)")
 }
 

@@ -88,8 +88,14 @@ final class Fixture {
   }
 
   /// Turns until what both ends have sent so far has arrived.
-  func settle() throws {
+  /// - Parameter other: a client that is served, if the usual one is not.
+  func settle(by other: Connection? = nil) throws {
     _ = try call(Bus.getID, (), at: Bus.path, on: Bus.name)
-    _ = try call(Echo.echo, .boolean(true))
+    guard let other else { return _ = try call(Echo.echo, .boolean(true)) }
+    var isAnswered = false
+    other.call(Echo.echo, on: service.uniqueName, at: Echo.path, .boolean(true), timeout: nil) { _ in
+      isAnswered = true
+    }
+    #expect(loop.turn { isAnswered })
   }
 }

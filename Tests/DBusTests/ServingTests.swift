@@ -208,3 +208,84 @@ private enum Word: String, ValueConvertible {
   fixture.service.unexport("/both")
   #expect(fixture.error("Pop", of: Sample.name, at: "/both")?.name == .unknownObject)
 }
+
+@Test("P9, L2: calls of a client that is held keep and are served in their order; others are served meanwhile")
+func hold_laterCalls_waitInOrderAndAlone() throws {
+  let fixture = try Fixture()
+  let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+  var answers: [String] = []
+  func ask(_ key: String, _ client: Connection) {
+    client.call(
+      Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .string(key), timeout: nil
+    ) { answers.append((try? $0.get()).flatMap { String(value: $0) } ?? "error") }
+  }
+  let refusal = DBusError(name: .limitsExceeded, message: "too much")
+  fixture.service.hold(fixture.client.uniqueName, refusing: refusal)
+  for number in 0..<200 { ask("\(number)", fixture.client) }
+  ask("other", other)
+  #expect(fixture.loop.turn { answers == ["other"] })
+  try fixture.settle(by: other)
+  #expect(answers == ["other"])
+  fixture.service.release(fixture.client.uniqueName)
+  // What comes meanwhile stands behind what is there.
+  for number in 200..<300 { ask("\(number)", fixture.client) }
+  #expect(fixture.loop.turn { answers.count == 301 })
+  #expect(answers == ["other"] + (0..<300).map { "\($0)" })
+  ask("after", fixture.client)
+  #expect(fixture.loop.turn { answers.last == "after" })
+  #expect(fixture.service.heldCalls.isEmpty)
+}
+
+@Test("P9: a call that was held may hold its client again")
+func hold_byCallThatWasHeld_keepsTheRest() throws {
+  let fixture = try Fixture()
+  var answers: [String] = []
+  fixture.implementation.implement(Echo.later) { key, call in
+    if key == "hold" { fixture.service.hold(call.sender, refusing: .disconnected()) }
+    call.reply(key)
+  }
+  fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
+  for key in ["a", "hold", "b"] {
+    fixture.client.call(
+      Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil
+    ) { answers.append((try? $0.get()) ?? "error") }
+  }
+  let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+  try fixture.settle(by: other)
+  fixture.service.release(fixture.client.uniqueName)
+  #expect(fixture.loop.turn { answers.count == 2 })
+  try fixture.settle(by: other)
+  #expect(answers == ["a", "hold"])
+  fixture.service.release(fixture.client.uniqueName)
+  #expect(fixture.loop.turn { answers.count == 3 })
+  #expect(answers == ["a", "hold", "b"])
+}
+
+@Test("L1, L2: calls of a client that is held together cost no more than a request may")
+func hold_tooMuch_isRefused() throws {
+  var limits = Connection.Limits()
+  limits.requestBytes = 4096
+  let fixture = try Fixture(serviceLimits: limits)
+  let refusal = DBusError(name: "org.example.TooMuch", message: "too much")
+  fixture.service.hold(fixture.client.uniqueName, refusing: refusal)
+  var served = 0
+  var refused = 0
+  for number in 0..<100 {
+    fixture.client.call(
+      Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .string(String(repeating: "x", count: number * 10)),
+      timeout: nil
+    ) { result in
+      switch result {
+      case .success: served += 1
+      case .failure(let error):
+        #expect(error == refusal)
+        refused += 1
+      }
+    }
+  }
+  #expect(fixture.loop.turn { refused >= 85 })
+  #expect(served == 0)
+  fixture.service.release(fixture.client.uniqueName)
+  #expect(fixture.loop.turn { served + refused == 100 })
+  #expect(served > 4)
+}

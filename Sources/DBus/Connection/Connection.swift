@@ -65,6 +65,7 @@ public final class Connection {
   var answersWithoutCall = 0
   var subscriptions: [Subscription] = []
   var followedNames: [BusName: FollowedName] = [:]
+  var heldCalls: [BusName: HeldCalls] = [:]
   /// What every object has, made when it is first asked for.
   lazy var standardInterfaces = StandardInterfaces(self)
   /// What has arrived while a call was waited for, to be handled in its turn.
@@ -131,6 +132,7 @@ public final class Connection {
     transport.close()
     postponed = []
     unserved = []
+    heldCalls = [:]
     let unsent = outbox.answers
     outbox = Outbox()
     changes = ObjectChanges()

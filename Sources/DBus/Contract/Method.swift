@@ -60,10 +60,12 @@ public struct Method<Input, Output>: InterfaceMember {
     .method(name, in: inputs, out: outputs, doc: doc, annotations: annotations)
   }
 
+  /// - Parameter budget: what the arguments may cost; what is left of it afterwards.
   /// - Throws: `InvalidArgs`, saying which argument, what it was and what would do, and as ``MessageReader`` does.
-  func input(of call: Message, budget: Int) throws(DBusError) -> Input {
+  func input(of call: Message, budget: inout Int) throws(DBusError) -> Input {
     guard call.hasSignature(inputSignature) else { throw inputs.mismatch(call.signature) }
     var reader = MessageReader(call, budget: budget, isChecked: true)
+    defer { budget = reader.budget }
     do throws(DBusError) {
       return try readInput(&reader)
     } catch {

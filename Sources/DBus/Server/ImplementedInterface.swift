@@ -37,14 +37,10 @@ public final class ImplementedInterface {
   ) {
     check(method.name.text, of: method.interface)
     methods[method.name.text] = { message, address, path, connection in
-      let input: Input
-      do throws(DBusError) {
-        input = try method.input(of: message, budget: connection.limits.requestBytes)
-      } catch {
-        let isTooLarge = error.name == .limitsExceeded
-        return connection.fail(address, isTooLarge ? connection.limits.requestTooLarge : error)
-      }
-      body(input, Call(method, address, path, connection))
+      let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
+      guard let (input, held) = connection.arguments(of: address, read) else { return }
+      let call = Call(method, address, path, connection)
+      if let held { held.append { body(input, call) } } else { body(input, call) }
     }
   }
 

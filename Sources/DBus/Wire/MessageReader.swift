@@ -16,6 +16,8 @@ public struct MessageReader {
   private let isChecked: Bool
   /// How many arguments have been read.
   private(set) var position = 0
+  /// What the rest of the values may cost.
+  var budget: Int { decoder.budget }
 
   public init(_ message: Message, budget: Int = defaultBudget) {
     self.init(message, budget: budget, isChecked: false)
