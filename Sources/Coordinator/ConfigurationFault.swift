@@ -37,7 +37,7 @@ func displayed(_ path: [UInt8]) -> String {
   return escapingControls(text.unicodeScalars)
 }
 
-/// A text from a file in quotation marks, on one line, and no longer than a message can bear.
+/// A text from a file or a client in quotation marks, on one line, and no longer than a message can bear.
 func quoted(_ text: String) -> String {
   let scalars = text.unicodeScalars
   let shown = escapingControls(scalars.prefix(80))

@@ -200,7 +200,7 @@ final class Coordinator {
     do throws(Refusal) {
       guard let phase = WaitPhase(rawValue: word) else {
         let words = WaitPhase.allCases.map(\.rawValue).joined(separator: " or ")
-        throw Refusal(.invalidArgument, "phase is “\(word)”; \(words) would do")
+        throw Refusal(.invalidArgument, "phase is \(quoted(word)); \(words) would do")
       }
       let handle = try Handle(path)
       try machine.requireKnown(handle)

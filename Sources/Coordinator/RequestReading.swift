@@ -44,7 +44,7 @@ extension Request {
     if let root = options[Options.root] {
       let binding = try BindingID(root)
       guard binding.deriving == nil else {
-        throw Refusal(.invalidArgument, "root is “\(root)”, which is no root; “\(binding.root)” would do")
+        throw Refusal(.invalidArgument, "root is \(quoted(root)), which is no root; “\(binding.root)” would do")
       }
       return try Request(.dismissAll(.root(root)), options)
     }
@@ -144,7 +144,8 @@ extension Handle {
     guard let number = CoordinatorNames.number(of: path) else {
       throw Refusal(
         .unknownPresentation,
-        "\(argument) is “\(path)”, which names no presentation; a path as Present and GetState give it would do")
+        "\(argument) is \(quoted(path.text)), which names no presentation; a path as Present and GetState give it would do"
+      )
     }
     self.init(number)
   }
@@ -183,7 +184,7 @@ extension ItemOptions {
     if let word = options[Options.ifBusy] {
       guard let policy = BusyPolicy(rawValue: word) else {
         let words = BusyPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Refusal(.invalidArgument, "if-busy is “\(word)”; \(words) would do")
+        throw Refusal(.invalidArgument, "if-busy is \(quoted(word)); \(words) would do")
       }
       ifBusy = policy
     }

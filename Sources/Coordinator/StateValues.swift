@@ -144,7 +144,7 @@ extension Container {
       }
       self = .coordinator
     default:
-      throw Refusal(.invalidArgument, "kind is “\(kind)”; group, stack, parent or all would do")
+      throw Refusal(.invalidArgument, "kind is \(quoted(kind)); group, stack, parent or all would do")
     }
   }
 }

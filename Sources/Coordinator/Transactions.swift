@@ -30,7 +30,7 @@ extension Request {
       let stack: String = try list.next()
       let elements: [Structure<String, String, Properties>] = try list.next()
       self = try .setPath(stack, elements.map { ($0.fields.0, $0.fields.1, $0.fields.2) }, list.next())
-    default: throw Refusal(.invalidArgument, "method “\(method)” cannot stand in a transaction")
+    default: throw Refusal(.invalidArgument, "method \(quoted(method)) cannot stand in a transaction")
     }
   }
 }

@@ -30,7 +30,7 @@ public struct ChangingMethod: Sendable {
   public init(named name: String) throws(CoordinatorError) {
     guard let method = Self.all.first(where: { $0.name.text == name }) else {
       throw CoordinatorError(
-        .invalidArgument, "\(JSON.string(name).text) is no changing method; one of \(Self.names) would do")
+        .invalidArgument, "\(quoted(name)) is no changing method; one of \(Self.names) would do")
     }
     self = method
   }

@@ -43,3 +43,10 @@ public struct CoordinatorError: Error, Hashable, Sendable {
     self.message = message
   }
 }
+
+/// A name that somebody gave, as an error can tell it: in quotes, and cut where it is longer than any that would do.
+func quoted(_ name: String) -> String {
+  let scalars = name.unicodeScalars
+  let isLong = scalars.count > 80
+  return JSON.string(isLong ? String(String.UnicodeScalarView(scalars.prefix(80))) + "…" : name).text
+}

@@ -54,7 +54,7 @@ public struct OptionTable: Sendable {
       guard row.types.contains(value.type) else {
         throw CoordinatorError(
           .invalidArgument,
-          "option \(JSON.string(name).text) is of type \(value.type.signature); \(row.signatures) would do")
+          "option \(quoted(name)) is of type \(value.type.signature); \(row.signatures) would do")
       }
     }
   }
@@ -82,7 +82,7 @@ public struct OptionTable: Sendable {
     let known = rows.map(\.name).joined(separator: ", ")
     return CoordinatorError(
       .invalidArgument,
-      "unknown option \(JSON.string(name).text); " + (known.isEmpty ? "there are none here" : "known here: \(known)"))
+      "unknown option \(quoted(name)); " + (known.isEmpty ? "there are none here" : "known here: \(known)"))
   }
 }
 

@@ -6,44 +6,6 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// Another client's calls, one after the other, while something else goes on.
-private final class Bystander {
-  private let connection: Connection
-  private(set) var answers = 0
-  private(set) var errors: [DBusError] = []
-  private(set) var slowest = Duration.zero
-  private var isStopped = false
-
-  init(_ session: Session) throws {
-    connection = try session.connect()
-    ask()
-  }
-
-  private func ask() {
-    guard !isStopped else { return }
-    let start = connection.loop.now
-    let slot = "bystander[\(answers % 10)]"
-    connection.call(
-      CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, (slot, "", [:]), timeout: nil
-    ) { [weak self] result in
-      guard let self else { return }
-      answers += 1
-      slowest = max(slowest, connection.loop.now - start)
-      if case .failure(let error) = result { errors.append(error) }
-      ask()
-    }
-  }
-
-  /// Requires that it was served all the time.
-  func stop(_ session: Session) throws {
-    let before = answers
-    try session.wait("the bystander is served") { self.answers > before + 10 }
-    isStopped = true
-    #expect(errors == [])
-    #expect(slowest < .seconds(5))
-  }
-}
-
 extension Session {
   /// A call of anything, with anything.
   fileprivate func error(_ member: MemberName, _ body: [Value]) throws -> DBusError? {
@@ -146,6 +108,41 @@ func badClient_unknownOptions_areRefusedByName() throws {
     #expect(refusal?.message.contains(word) == true, "\(refusal?.message ?? "none")")
   }
   #expect(try session.state()["serial"] == serial)
+}
+
+@Test("L2: however long what was given is, the error that names it is short")
+func badClient_longNames_areShortInErrors() throws {
+  let session = try Session()
+  typealias Rows = CoordinatorInterface
+  // Also where it is one character, of which the end is never reached.
+  for unit in ["x", "e\u{301}", "\u{301}"] {
+    let long = String(repeating: unit, count: 100_000)
+    let path = try #require(ObjectPath("/a" + String(repeating: "/b", count: 50_000)))
+    let refused: [CoordinatorError?] = [
+      try session.refusal(Rows.present, ("a", "", [long: .byte(1)])),
+      try session.refusal(Rows.present, ("a", "", ["if-busy": .string(long)])),
+      try session.refusal(Rows.present, (long, "", [:])),
+      try session.refusal(Rows.present, ("a", "", ["expected-id": .string(long)])),
+      try session.refusal(Rows.dismissAll, ["root": .string(long)]),
+      try session.refusal(Rows.dismissAll, ["root": .string("a" + String(repeating: ".b", count: 100))]),
+      try session.refusal(Rows.members, (long, "")), try session.refusal(Rows.members, ("all", long)),
+      try session.refusal(Rows.wait, (path, long)), try session.refusal(Rows.wait, (path, "gone")),
+      try session.refusal(Rows.apply, ([Structure(long, [])], [:])),
+      try session.refusal(Rows.containerValue, ("", long)), try session.refusal(Rows.unregisterPresenter, long),
+      try session.refusal(Rows.registerPresenter, (long, "/x", [:])),
+      try session.refusal(Rows.history, (0, [long: .byte(1)])),
+    ]
+    for refusal in refused {
+      #expect((1...1500).contains(refusal?.message.utf8.count ?? 0), "\(String(describing: refusal).prefix(200))")
+    }
+    let errors: [DBusError?] = [
+      try session.error(PropertyAccessing.get, (Rows.name.text, long)),
+      try session.error(PropertyAccessing.getAll, long), try session.error(Rows.getState, (), at: path),
+    ]
+    for error in errors {
+      #expect((1...1500).contains(error?.message.utf8.count ?? 0), "\(String(describing: error).prefix(200))")
+    }
+  }
 }
 
 @Test("L2: values of 10 MB are refused by the name of the limit, and others are served")

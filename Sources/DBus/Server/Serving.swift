@@ -74,8 +74,10 @@ extension InterfaceName {
   fileprivate func isSpelled(_ other: UnsafePointer<CChar>) -> Bool { text.withCString { strcmp($0, other) == 0 } }
 }
 
-/// What a client sent, as far as it helps in an error: it may be of any length.
-func shortened(_ text: String) -> String { text.utf8.count <= 255 ? text : text.prefix(255) + "…" }
+/// What a client sent, as far as it helps in an error: it may be of any length, and so may each of its characters.
+func shortened(_ text: String) -> String {
+  text.utf8.count <= 255 ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(255))) + "…"
+}
 
 extension DBusError {
   static func unknownObject(_ path: ObjectPath) -> DBusError {
