@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <unistd.h>

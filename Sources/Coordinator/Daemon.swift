@@ -1,5 +1,6 @@
 // Why this file exists: the life of the daemon: it serves first, takes its name after, and leaves when it is told to.
 
+import CLinux
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -37,11 +38,16 @@ public final class Daemon {
     signal(SIGPIPE, SIG_IGN)
     // A file that may not grow is an error like others.
     signal(SIGXFSZ, SIG_IGN)
+    // Whatever is large is given back as soon as it is free. Else glibc would keep as much as the largest that any client
+    // has ever made us take in, twice, and in pieces.
+    _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(description: "\(error)") }
     var limits = Connection.Limits()
     limits.requestTooLarge = DBusError(
-      Refusal(.limitExceeded, "the request is larger than the limit “request”, \(limits.requestBytes) bytes"))
+      Refusal(
+        .limitExceeded,
+        "the request is larger than the limit “request”, \(limits.requestBytes) bytes; less at a time would do"))
     do throws(DBusError) {
       connection =
         if let address {
