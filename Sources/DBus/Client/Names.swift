@@ -7,6 +7,8 @@ import EventLoop
 public final class NameWatch {
   public let name: BusName
   fileprivate var handler: ((BusName?) -> Void)?
+  /// Its place among those that follow the name.
+  fileprivate var number = 0
   private weak var connection: Connection?
 
   fileprivate init(_ name: BusName, _ connection: Connection, _ handler: @escaping (BusName?) -> Void) {
@@ -30,7 +32,9 @@ final class FollowedName {
     case known(BusName?)
   }
 
-  fileprivate var watches: [NameWatch] = []
+  /// By their numbers: thousands may follow one name, and each of them may stop.
+  private var watches: [Int: NameWatch] = [:]
+  private var lastNumber = 0
   fileprivate(set) var owner = Owner.unknown
   fileprivate let rule: MatchRule
 
@@ -38,6 +42,21 @@ final class FollowedName {
     rule = MatchRule(
       sender: Bus.name, path: Bus.path, interface: Bus.nameOwnerChanged.interface, member: Bus.nameOwnerChanged.name,
       arg0: name.text)
+  }
+
+  fileprivate var isEmpty: Bool { watches.isEmpty }
+
+  fileprivate func add(_ watch: NameWatch) {
+    lastNumber += 1
+    watch.number = lastNumber
+    watches[lastNumber] = watch
+  }
+
+  fileprivate func remove(_ watch: NameWatch) { watches[watch.number] = nil }
+
+  /// Tells all who follow it, the first first.
+  fileprivate func tell(_ owner: BusName?) {
+    for (_, watch) in watches.sorted(by: { $0.key < $1.key }) { watch.handler?(owner) }
   }
 }
 
@@ -72,14 +91,14 @@ extension Connection {
   public func watchName(_ name: BusName, _ handler: @escaping (BusName?) -> Void) -> NameWatch {
     let watch = NameWatch(name, self, handler)
     if let followed = followedNames[name] {
-      followed.watches.append(watch)
+      followed.add(watch)
       if followed.owner != .unknown {
         loop.soon { if case .known(let owner) = followed.owner { watch.handler?(owner) } }
       }
       return watch
     }
     let followed = FollowedName(name)
-    followed.watches.append(watch)
+    followed.add(watch)
     followedNames[name] = followed
     // The rule first: who leaves between the two is told by the one or the other.
     addMatch(followed.rule) { [weak self] error in
@@ -94,8 +113,8 @@ extension Connection {
 
   fileprivate func stopFollowing(_ watch: NameWatch) {
     guard let followed = followedNames[watch.name] else { return }
-    followed.watches.removeAll { $0 === watch }
-    guard followed.watches.isEmpty else { return }
+    followed.remove(watch)
+    guard followed.isEmpty else { return }
     followedNames[watch.name] = nil
     removeMatch(followed.rule)
   }
@@ -103,7 +122,7 @@ extension Connection {
   private func learned(_ owner: BusName?, of followed: FollowedName) {
     guard followed.owner != .known(owner) else { return }
     followed.owner = .known(owner)
-    for watch in followed.watches { watch.handler?(owner) }
+    followed.tell(owner)
   }
 
   /// - Parameter signal: from the bus itself.
