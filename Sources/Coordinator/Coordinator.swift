@@ -116,6 +116,12 @@ final class Coordinator {
     return try perform(read, animated: options[Options.animated] ?? true, by: client)
   }
 
+  /// What a client owned ends, not more of it in a turn than others can wait for.
+  private func clientLeft(_ client: Client) {
+    take(state.clientLeft(client, at: now, most: 500))
+    if machine.ownsItem(client) { loop.soon { [unowned self] in clientLeft(client) } }
+  }
+
   /// A presenter has something to say.
   func report(_ report: Report) { take(state.report(report, at: now)) }
 

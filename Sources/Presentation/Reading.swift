@@ -22,6 +22,9 @@ extension StateMachine {
   /// Whether a client's leaving would end something (O1).
   public func isOwner(_ client: Client) -> Bool { ownedBy[client] != nil }
 
+  /// Whether an item is a client's, and not only something that goes already.
+  public func ownsItem(_ client: Client) -> Bool { ownedBy[client]?.contains(where: isOwn) == true }
+
   /// How a presentation ended, as far as it is remembered.
   public func ending(of handle: Handle) -> Ending? { endings[handle] }
 

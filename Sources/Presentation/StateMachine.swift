@@ -131,8 +131,11 @@ public struct StateMachine: Sendable {
   // MARK: What others do
 
   /// A client left the bus: what it owned ends (O1), what it registered is no more (D1).
-  public mutating func clientLeft(_ client: Client, at now: Instant) -> Outcome {
-    clear((ownedBy[client] ?? []).sorted(), reason: .owner, at: now)
+  /// - Parameter most: how many end by this; while it still owns an item, this has to be called again.
+  public mutating func clientLeft(_ client: Client, at now: Instant, most: Int = .max) -> Outcome {
+    // The latest first: more often than not it stands on the earlier.
+    let owned = (ownedBy[client] ?? []).filter(isOwn).sorted().suffix(most)
+    clear(Array(owned), reason: .owner, at: now)
     forget(client)
     return finish()
   }
@@ -156,6 +159,11 @@ public struct StateMachine: Sendable {
   /// Whether everything that was shown is gone after `shutDown`.
   public var isEmpty: Bool { presentations.isEmpty }
 
+  /// Whether a presentation is still its slot's own.
+  func isOwn(_ handle: Handle) -> Bool {
+    presentations[handle].map { slots[$0.binding]?.current == handle } ?? false
+  }
+
   /// Writes nil to the slots of presentations that are still their slots' own, as one change.
   mutating func clear(_ handles: [Handle], reason: Reason, at now: Instant) {
     clear(handles.map { ($0, reason) }, at: now)
@@ -166,7 +174,7 @@ public struct StateMachine: Sendable {
     draft.author = Author(client: nil, request: 0, animated: true)
     var reasons: [BindingID: Reason] = [:]
     let own = ends.compactMap { handle, reason -> BindingID? in
-      guard let binding = presentations[handle]?.binding, slots[binding]?.current == handle else { return nil }
+      guard isOwn(handle), let binding = presentations[handle]?.binding else { return nil }
       reasons[binding] = reason
       return binding
     }

@@ -27,6 +27,22 @@ import Testing
     try desk.clearAway()
   }
 
+  @Test("O1: what a client of many items owned can end in parts, the latest first, and ends all the same")
+  func owner_leavingInParts_endsAll() throws {
+    let desk = Desk()
+    for index in 0..<5 { try desk.present(BindingID(stringLiteral: "n[\(index)]"), "", .with(owned: true), by: "bert") }
+    var ended: [Int] = []
+    while desk.machine.ownsItem("bert") {
+      let before = desk.machine.count
+      _ = desk.machine.clientLeft("bert", at: Instant(nanoseconds: 1), most: 2)
+      ended.append(before - desk.machine.count)
+    }
+    #expect(ended == [2, 2, 1])
+    #expect(desk.machine.history.map(\.handle) == [4, 5, 2, 3, 1])
+    #expect(desk.machine.history.allSatisfy { $0.reason == .owner })
+    #expect(!desk.machine.isOwner("bert"))
+  }
+
   @Test("O1: everything that it owns goes at once, children before their parents, each for the owner's sake")
   func leave_ownerOfSeveral_allGo() throws {
     try desk.show("a", "", .with(to: "cmd", owned: true))
