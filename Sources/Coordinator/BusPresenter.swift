@@ -21,13 +21,17 @@ final class BusPresenter: Presenter {
   }
 
   private let connection: Connection
+  private let limits: Limits
   private let report: (Report) -> Void
   private var showing: [Handle: Showing] = [:]
   /// What an earlier navd showed, and its presenter has not been asked to show again.
   private var restored: Set<Handle> = []
+  /// How many calls each presenter has not answered. The bus answers for one that has left.
+  private var unanswered: [BusName: Int] = [:]
 
-  init(_ connection: Connection, report: @escaping (Report) -> Void) {
+  init(_ connection: Connection, limits: Limits, report: @escaping (Report) -> Void) {
     self.connection = connection
+    self.limits = limits
     self.report = report
   }
 
@@ -37,6 +41,13 @@ final class BusPresenter: Presenter {
       report(.presentAnswered(handle, error: "its destination names no presenter on the bus"))
       return
     }
+    let open = unanswered[name, default: 0]
+    guard open < limits.callsPerPresenter else {
+      let why =
+        "its presenter \(name) leaves \(open) calls unanswered, and the limit “calls-per-presenter” is \(limits.callsPerPresenter)"
+      report(.presentAnswered(handle, error: why))
+      return
+    }
     stopShowing(handle)
     let showing = Showing(name: name, path: path)
     self.showing[handle] = showing
@@ -44,10 +55,8 @@ final class BusPresenter: Presenter {
     item["animated"] = .boolean(presentation.item.animated)
     if restored.remove(handle) != nil { item["restored"] = .boolean(true) }
     item["platform-data"] = presentation.item.platformData.value
-    // The machine keeps the time, so that the call has none of its own.
-    connection.call(
-      PresenterInterface.present, on: name, at: path,
-      (handle.path, presentation.binding.text, presentation.item.id, item), timeout: nil
+    call(
+      PresenterInterface.present, of: showing, (handle.path, presentation.binding.text, presentation.item.id, item)
     ) { [weak self] result in
       guard let self, self.showing[handle] === showing else { return }
       switch result {
@@ -57,6 +66,18 @@ final class BusPresenter: Presenter {
     }
     // Followed from now on, but a name that is activated by the call has no owner yet.
     follow(showing, handle)
+  }
+
+  /// The machine keeps the time, so that no call has one of its own.
+  private func call<Input, Output>(
+    _ method: Method<Input, Output>, of showing: Showing, _ input: Input,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) {
+    unanswered[showing.name, default: 0] += 1
+    connection.call(method, on: showing.name, at: showing.path, input, timeout: nil) { [weak self] result in
+      if let self, let open = unanswered[showing.name] { unanswered[showing.name] = open > 1 ? open - 1 : nil }
+      completion(result)
+    }
   }
 
   private func follow(_ showing: Showing, _ handle: Handle) {
@@ -86,9 +107,7 @@ final class BusPresenter: Presenter {
       report(.updateAnswered(handle))
       return
     }
-    connection.call(
-      PresenterInterface.update, on: showing.name, at: showing.path, (handle.path, properties), timeout: nil
-    ) { [weak self] _ in
+    call(PresenterInterface.update, of: showing, (handle.path, properties)) { [weak self] _ in
       guard let self, self.showing[handle] === showing else { return }
       report(.updateAnswered(handle))
     }
@@ -99,10 +118,7 @@ final class BusPresenter: Presenter {
       report(.dismissAnswered(handle, result: [:]))
       return
     }
-    connection.call(
-      PresenterInterface.dismiss, on: showing.name, at: showing.path, (handle.path, reason.rawValue, animated),
-      timeout: nil
-    ) { [weak self] result in
+    call(PresenterInterface.dismiss, of: showing, (handle.path, reason.rawValue, animated)) { [weak self] result in
       guard let self, self.showing[handle] === showing else { return }
       forget(handle)
       switch result {

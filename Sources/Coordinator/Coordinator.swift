@@ -54,10 +54,10 @@ final class Coordinator {
     manager.onPresence = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in report($0) },
-      bus: BusPresenter(connection) { [unowned self] in report($0) })
+      bus: BusPresenter(connection, limits: restored.limits) { [unowned self] in report($0) })
     lifetimes = Lifetimes(connection) { [unowned self] client in
       if let name = BusName(client.name) { waiters.forget(name) }
-      take(state.clientLeft(client, at: now))
+      clientLeft(client)
     }
     connection.beforeFlush = { [unowned self] in putOnRecord() }
     loop.atEndOfTurn { [unowned self] in carryOut() }

@@ -44,6 +44,9 @@ public struct Limits: Sendable, Hashable {
   public var endings = 1024
   /// Destinations that clients registered.
   public var registrations = 4096
+  /// Calls that one presenter on the bus has not answered, past which nothing new is to be shown by it: the bus lets navd
+  /// have 50 000 calls open in all.
+  public var callsPerPresenter = 4096
 
   public init() {}
 
@@ -59,7 +62,7 @@ public struct Limits: Sendable, Hashable {
       "remembered": UInt64(remembered), "items": UInt64(items), "items-per-client": UInt64(itemsPerClient),
       "waits-per-client": UInt64(waitsPerClient), "transaction": UInt64(transaction),
       "queue": UInt64(queue), "tags": UInt64(tags), "endings": UInt64(endings),
-      "registrations": UInt64(registrations),
+      "registrations": UInt64(registrations), "calls-per-presenter": UInt64(callsPerPresenter),
     ]
   }
 
@@ -71,6 +74,21 @@ public struct Limits: Sendable, Hashable {
   /// Refuses `count` where it is over the limit of that name.
   func check(_ name: String, _ count: Int, _ most: Int, of what: @autoclosure () -> String) throws(Refusal) {
     guard count > most else { return }
-    throw Refusal(.limitExceeded, "\(what()): \(count), but the limit “\(name)” is \(most)")
+    throw Refusal(
+      .limitExceeded, "\(what()): \(count), but the limit “\(name)” is \(most); \(Self.remedy(name)) would do")
+  }
+
+  /// What to do about a limit.
+  private static func remedy(_ name: String) -> String {
+    switch name {
+    case "items", "items-per-client", "state": "dismissing something first"
+    case "queue": "dismissing one that waits, or waiting until one is shown,"
+    case "waits-per-client": "waiting for fewer of them at a time"
+    case "transaction": "several requests"
+    case "declared-container-values": "one that is declared"
+    case "registrations": "unregistering one first"
+    case "value-depth": "a flatter value"
+    default: "fewer"
+    }
   }
 }
