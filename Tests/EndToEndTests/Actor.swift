@@ -23,10 +23,13 @@ enum Actor {
   ///   - dying: milliseconds from SIGTERM to its end; nil: it does not end by that.
   ///   - more: other lines of the file.
   static func destination(dying: Int?, _ more: String = "") -> String {
-    // Braces are for placeholders.
-    let script = script.map { $0 == "{" || $0 == "}" ? "\($0)\($0)" : String($0) }.joined()
-    return "command = [\"perl\", \"-e\", '''\(script)''', \"\(dying.map(String.init) ?? "never")\"]\n\(more)\n"
+    "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''', \"\(dying.map(String.init) ?? "never")\"]\n\(more)\n"
   }
+}
+
+extension String {
+  /// As it stands in a destination's command, where braces are for placeholders.
+  var withoutPlaceholders: String { map { $0 == "{" || $0 == "}" ? "\($0)\($0)" : String($0) }.joined() }
 }
 
 extension Session {

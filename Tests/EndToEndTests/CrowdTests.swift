@@ -10,12 +10,12 @@ private final class Member {
   let connection: Connection
   private(set) var answers = 0
   private(set) var errors: [DBusError] = []
-  private var random: SplitMix
+  private var random: SeededNumbers
   private var rest: Int
 
   init(_ connection: Connection, seed: UInt64, requests: Int) {
     self.connection = connection
-    random = SplitMix(state: seed)
+    random = SeededNumbers(seed: seed)
     rest = requests
   }
 
@@ -42,19 +42,6 @@ private final class Member {
       if case .failure(let error) = result { errors.append(error) }
       goOn()
     }
-  }
-}
-
-/// A generator that gives the same numbers for the same seed (splitmix64).
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
 

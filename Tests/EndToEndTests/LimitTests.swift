@@ -8,7 +8,8 @@ import Testing
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  fileprivate func limits() throws -> [String: Int] {
+  /// The limits by their names, as navd tells them.
+  func limits() throws -> [String: Int] {
     let value = try call(PropertyAccessing.get, (CoordinatorInterface.name.text, "Limits"))
     return ([String: UInt64](value: value) ?? [:]).mapValues { Int($0) }
   }

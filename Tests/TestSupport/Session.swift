@@ -265,6 +265,23 @@ public final class Session {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
+  /// What a process has in memory for itself alone, in bytes: not its code, which comes in as it is first used.
+  public static func privateMemory(of pid: pid_t) -> Int {
+    let status = String(decoding: contents(of: "/proc/\(pid)/status"), as: UTF8.self)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+  }
+
+  /// How many descriptors a process has open.
+  public static func descriptors(of pid: pid_t) -> Int {
+    guard let directory = opendir("/proc/\(pid)/fd") else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // Without “.” and “..”.
+    return count - 2
+  }
+
   private static func contents(of path: String) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [] }
