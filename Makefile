@@ -20,9 +20,11 @@ INTERFACES = $(wildcard dbus/*.xml)
 SEED ?= $(shell date +%s)
 WORLDS ?= 50000
 KILLS ?= 300
+CALLS ?= 200000
+MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test test-debug-libdbus bench simulate kill-storm screenshot lint format install uninstall clean
+.PHONY: help run build test test-debug-libdbus bench soak simulate kill-storm fuzz screenshot lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -31,6 +33,8 @@ help:
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; uninstall takes it away again'
 	@echo 'make bench               what a request costs, against an echo on the same bus'
 	@echo 'make simulate            the rules against a simulated session, for long [SEED=] [WORLDS=50000]'
+	@echo 'make soak                all kinds of requests for long, and what has grown by them [MINUTES=10]'
+	@echo 'make fuzz                navd driven by whatever can be sent, for long [SEED=] [CALLS=200000]'
 	@echo 'make kill-storm          navd killed at random instants under load, for long [KILLS=300]'
 	@echo 'make screenshot          the picture of the README, taken again'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
@@ -59,6 +63,10 @@ bench: build
 	@.ci/setup
 	dbus-run-session -- .build/release/navbench
 
+soak: build
+	@.ci/setup
+	dbus-run-session -- .build/release/navbench --soak $$(($(MINUTES) * 60))
+
 # A build of its own, since it needs other flags than those of `build`.
 simulate:
 	@.ci/setup build
@@ -67,6 +75,12 @@ simulate:
 kill-storm:
 	@.ci/setup
 	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
+
+# What the tests do in short, in full: every limit as it is, and more buses that have gone mad.
+fuzz:
+	@.ci/setup
+	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_THOROUGH=1 swift test \
+		--filter 'fuzz_|fakeBus_|hostile_'
 
 screenshot:
 	@.ci/setup

@@ -109,7 +109,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl"],
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl", "navbench"],
       swiftSettings: strict),
   ]
 )

@@ -16,6 +16,9 @@ struct NavbenchCommand: ParsableCommand {
       It starts a navd of its own and dbus-test-tool's echo on the bus that it finds, so run it on a private one:
       dbus-run-session -- navbench. Rounds of all subjects alternate; a ratio is taken within a round, and the median of
       the rounds' ratios is told, with the least and the greatest.
+
+      With --soak it measures nothing beside anything: it has many clients use navd in all ways for that long, and tells
+      what went wrong (then it ends with status 1), and what navd has more in memory at the end than at the start.
       """)
 
   @Option(help: "How many rounds.")
@@ -36,13 +39,27 @@ struct NavbenchCommand: ParsableCommand {
   @Flag(help: "Only the rules, without a bus.")
   var core = false
 
+  @Option(help: ArgumentHelp("A mixed load for so many seconds instead.", valueName: "seconds"))
+  var soak: Int?
+
+  @Option(help: "How many clients there are with --soak.")
+  var clients = 8
+
   mutating func validate() throws {
-    guard rounds > 0, calls > 0, processes > 0 else {
-      throw ValidationError("--rounds, --calls and --processes have to be greater than 0")
+    guard rounds > 0, calls > 0, processes > 0, soak ?? 1 > 0, clients > 0 else {
+      throw ValidationError("--rounds, --calls, --processes, --soak and --clients have to be greater than 0")
     }
   }
 
   mutating func run() throws {
+    if let soak {
+      let peers = try Peers(programs: programs ?? Self.ownDirectory)
+      defer { peers.stop() }
+      let report = try Soak(peers, duration: .seconds(soak), clients: clients).run()
+      print(json ? report.json.text : report.text)
+      if !report.tally.faults.isEmpty { throw ExitCode(1) }
+      return
+    }
     var report = Report()
     CoreBenchmark().run(into: &report)
     if !core {
