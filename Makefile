@@ -87,10 +87,10 @@ screenshot:
 	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png swift test --filter screenshot_
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests docs/recipes
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests
+	swift format --in-place --parallel --recursive Package.swift Sources Tests docs/recipes
 
 # What was built is installed, so that `make && sudo make install` compiles nothing as root.
 install:

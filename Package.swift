@@ -15,6 +15,8 @@ let package = Package(
     .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navbench", targets: ["navbench"]),
+    // For presenters in Swift.
+    .library(name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -77,6 +79,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
+    // An example that people copy, built and tried with everything else.
+    .executableTarget(
+      name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
+      path: "docs/recipes/swift", swiftSettings: strict),
+
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
       name: "TestSupport", dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
@@ -109,7 +116,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl", "navbench"],
+      dependencies: [
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl", "navbench",
+        "presenter",
+      ],
       swiftSettings: strict),
   ]
 )

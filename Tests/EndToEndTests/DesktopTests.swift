@@ -15,12 +15,6 @@ private func terminal(_ name: String, _ more: String = "") -> String {
 private let panels = ["mixer", "wifi", "calendar"]
 
 extension Session {
-  /// Runs navctl, which has to succeed.
-  fileprivate func order(_ arguments: String...) throws {
-    let run = try run(program: path("bin/navctl"), arguments)
-    try #require(run.exitCode == 0, "navctl \(arguments): \(run.errorText)")
-  }
-
   fileprivate func isPresented(_ binding: String) throws -> Bool {
     try navctl("is-presented", binding).exitCode == 0
   }
@@ -175,18 +169,10 @@ func desktop_keyBinding_togglesAPanel() throws {
     configuration: "bindsym Mod4+v exec navctl toggle mixer\n")
   let windows = try Windows(session)
   for _ in 0..<3 {
-    try session.press("v", with: "logo")
+    try session.press("v", withLogo: true)
     try windows.wait(for: "mixer")
-    try session.press("v", with: "logo")
+    try session.press("v", withLogo: true)
     try windows.wait()
   }
   #expect(windows.most == 1)
-}
-
-extension Session {
-  /// Presses a key, as on a keyboard of the desktop.
-  fileprivate func press(_ key: String, with modifier: String) throws {
-    let run = try run(program: "/usr/bin/wtype", ["-M", modifier, "-k", key])
-    try #require(run.exitCode == 0, "\(run.errorText)")
-  }
 }

@@ -326,57 +326,48 @@ func presenter_twoForOneDestination_lastWins() throws {
 
 // MARK: Activation
 
-/// A presenter in Python, which knows nothing but `dbus/org.navd.Presenter1.xml`, and answers each call twice: at first
-/// rightly, and then with an error.
+/// The presenter of docs/recipes, which answers each call twice: at first rightly, and then with an error.
 private let script = """
   import os
   import sys
-  from gi.repository import Gio, GLib
+  from gi.repository import Gio
+  import presenter
 
-  def tell(line):
-      with open(os.environ["NAVD_TEST_JOURNAL"], "a") as journal:
-          journal.write(line + "\\n")
+  sys.stdout = open(os.environ["NAVD_TEST_JOURNAL"], "a")
+  once = presenter.called
 
-  def call(connection, sender, path, interface, method, arguments, invocation):
-      words = arguments.unpack()
-      tell(f"{method} {words[1]} {words[2]}")
+  def twice(connection, sender, path, interface, method, arguments, invocation):
       message = invocation.get_message()
-      reply = message.new_method_reply()
-      if method == "Dismiss":
-          reply.set_body(GLib.Variant("(a{sv})", ({"answer": GLib.Variant("s", "bye")},)))
-      connection.send_message(reply, Gio.DBusSendMessageFlags.NONE)
+      once(connection, sender, path, interface, method, arguments, invocation)
       again = message.new_method_error_literal("org.example.Error.Twice", "twice")
       connection.send_message(again, Gio.DBusSendMessageFlags.NONE)
 
-  interface = Gio.DBusNodeInfo.new_for_xml(open(sys.argv[1]).read()).interfaces[0]
-  Gio.bus_own_name(
-      Gio.BusType.SESSION, "org.example.Dialog", Gio.BusNameOwnerFlags.NONE,
-      lambda connection, name: connection.register_object("/dialog", interface, call), None, None)
-  tell(f"runs {os.getpid()}")
-  GLib.MainLoop().run()
+  presenter.called = twice
+  print("runs", os.getpid(), flush=True)
+  presenter.main()
   """
 
 @Test("D4: a presenter that a destination file names is activated by the bus when it is first needed")
 func presenter_namedInAFile_isActivated() throws {
-  let xml = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/dbus/org.navd.Presenter1.xml"
   let session = try Session(
-    destinations: ["dialog": "bus = { name = \"org.example.Dialog\", path = \"/dialog\" }\n"],
-    services: ["org.example.Dialog": "/usr/bin/python3 $HOME/dialog.py \(xml)"])
-  let file = try #require(fopen(session.path("dialog.py"), "w"))
-  fputs(script, file)
-  fclose(file)
+    destinations: ["dialog": "bus = { name = \"org.example.Board\", path = \"/presenter\" }\n"],
+    services: ["org.example.Board": "/usr/bin/python3 $HOME/twice.py"],
+    files: [
+      "twice.py": script, "presenter.py": Markdown.contents(of: "docs/recipes/presenter.py"),
+      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Markdown.contents(of: "dbus/org.navd.Presenter1.xml"),
+    ])
   let watcher = try session.watch()
   #expect(session.journalLines == [])
 
   let path = try session.present("dialog", "1", ["value": ["n": Value.int32(1)].value])
   try session.wait("it is presented") { watcher.lines.last == "presented dialog 1" }
   let runs = try #require(session.journalLines.first)
-  #expect(session.journalLines == [runs, "Present dialog 1"])
+  #expect(session.journalLines == [runs, "+ dialog 1 {'n': 1}"])
   try session.dismiss("dialog", ["animated": .boolean(false)])
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
   #expect(result == ["answer": .string("bye")])
-  #expect(session.journalLines.last == "Dismiss dismissed False")
+  #expect(session.journalLines.last == "- dialog 1 dismissed")
 
   // It runs already, and when it has gone, it is activated again.
   let next = try session.present("dialog", "2")

@@ -1,5 +1,6 @@
 // Why this file exists: docs/recipes is what people copy, so each recipe is run as it stands there, with its program.
 import CoordinatorAPI
+import DBusValues
 import Glibc
 import TestSupport
 import Testing
@@ -15,21 +16,6 @@ private func files(of recipes: String...) throws -> [String: String] {
   // What the panels' terminals run.
   for program in ["pulsemixer", "nmtui", "calcurse"] { files["bin/\(program)"] = "#!/bin/sh\nexec sleep 1000\n" }
   return files
-}
-
-extension Session {
-  /// Runs navctl, which has to succeed.
-  fileprivate func order(_ arguments: String...) throws {
-    let run = try run(program: path("bin/navctl"), arguments)
-    try #require(run.exitCode == 0, "navctl \(arguments): \(run.errorText)")
-  }
-
-  /// A part of the screen, as a PPM.
-  fileprivate func picture(_ geometry: String) throws -> [UInt8] {
-    let run = try run(program: "/usr/bin/grim", ["-t", "ppm", "-g", geometry, "-"])
-    try #require(run.exitCode == 0, "\(run.errorText)")
-    return run.output
-  }
 }
 
 // MARK: waybar
@@ -135,4 +121,280 @@ func recipe_waybar_showsWhatIsPresented() throws {
   try bars.say(["mixer": line("mixer"), "panel": line("mixer")])
   try session.order("toggle", "mixer")
   #expect(try bars.agree() == pictures["mixer"])
+}
+
+// MARK: Keys
+
+@Test("The recipe for sway: its keys, pressed, open and close panels where its rules say")
+func recipe_sway_keysOpenAndClosePanels() throws {
+  var files = try files(of: "sway")
+  files["bin/pactl"] = "#!/bin/sh\necho 'Volume: 40%'\n"
+  let session = try Session(
+    starting: false, activatable: true, desktop: .sway, configuration: files["config/sway/config"] ?? "", files: files)
+  let valid = try session.run(program: "/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
+  #expect(valid.exitCode == 0, "\(valid.errorText)")
+  let windows = try Windows(session)
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "mixer")
+  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
+  try session.press("n", withLogo: true)
+  try windows.wait(for: "wifi")
+  try session.press("c", withLogo: true)
+  try windows.wait(for: "calendar")
+  try session.press("c", withLogo: true)
+  try windows.wait()
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "mixer")
+  try session.press("Escape", withLogo: true)
+  try windows.wait()
+  #expect(windows.most == 1)
+
+  // The display of the volume goes by itself, after the last press.
+  let watcher = try session.watch()
+  try session.press("XF86AudioRaiseVolume")
+  try session.press("XF86AudioLowerVolume")
+  try windows.wait(for: "osd")
+  try windows.wait()
+  try session.wait("its time has passed") { watcher.lines(of: "osd").last == "dismissed expired" }
+  #expect(watcher.lines(of: "osd").filter { $0 == "presented" }.count == 1)
+
+  try session.press("d", withLogo: true)
+  try session.wait("the launcher is there") { watcher.lines(of: "launcher").last == "presented" }
+  try session.press("d", withLogo: true)
+  try session.wait("the launcher is gone") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
+}
+
+@Test("The recipe for i3: its keys, pressed, open and close panels where its rules say")
+func recipe_i3_keysOpenAndClosePanels() throws {
+  let files = try files(of: "i3")
+  let session = try Session(
+    starting: false, activatable: true, desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let valid = try session.run(program: "/usr/bin/i3", ["-C", "-c", session.path("config/i3/config")])
+  #expect(valid.exitCode == 0, "\(valid.outputText)\(valid.errorText)")
+  let windows = try Windows(session)
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "mixer")
+  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
+  try session.press("n", withLogo: true)
+  try windows.wait(for: "wifi")
+  let handle = try session.call(Rows.get, "wifi").0
+  try windows.close(windows.open[0])
+  #expect(try session.ending(of: handle).reason == "closed")
+  try session.press("c", withLogo: true)
+  try windows.wait(for: "calendar")
+  try session.press("Escape", withLogo: true)
+  try windows.wait()
+  #expect(windows.most == 1)
+}
+
+// MARK: polybar
+
+@Test("The recipe for polybar: its bar shows what is presented, as it changes, and can be clicked")
+func recipe_polybar_showsWhatIsPresented() throws {
+  var files = try files(of: "i3", "polybar")
+  let recipe = files["config/polybar/config.ini"] ?? ""
+  // At the bottom stands one that the test feeds, as with waybar.
+  files["config/polybar/twin.ini"] = recipe.split(separator: "\n").map { line in
+    if line == "[bar/top]" { return "[bar/twin]\nbottom = true" }
+    return line.hasPrefix("exec = navctl") ? "exec = tail -n +1 -f ~/twin" : String(line)
+  }.joined(separator: "\n")
+  files["twin"] = "\n"
+  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let windows = try Windows(session)
+  let bar = try session.start(program: "/usr/bin/polybar", ["top"])
+  let configuration = session.path("config/polybar/twin.ini")
+  let twin = try session.start(program: "/usr/bin/polybar", ["-c", configuration, "twin"])
+  func say(_ line: String) throws {
+    let file = try #require(fopen(session.path("twin"), "a"))
+    fputs(line + "\n", file)
+    fclose(file)
+  }
+  func agree(_ otherThan: [[UInt8]]) throws -> [UInt8] {
+    var shown: [UInt8] = []
+    try session.poll("the bars agree on other than \(otherThan.count)") {
+      try #require(bar.status == nil && twin.status == nil, "\(bar.errorText)\(twin.errorText)")
+      let (top, bottom) = session.desktop?.rows(top: 28, bottom: 28) ?? ([], [])
+      shown = top
+      return top == bottom && !otherThan.contains(top) && Set(top).count > 8
+    }
+    return shown
+  }
+
+  // Bars are windows, too.
+  let nothing = try agree([])
+  // A click on the button.
+  try session.click(10, 14)
+  try windows.wait(for: "Polybar", "Polybar", "mixer")
+  try say("mixer")
+  let mixer = try agree([nothing])
+  try session.order("select", "panels", "wifi")
+  try windows.wait(for: "Polybar", "Polybar", "wifi")
+  try say("wifi")
+  let wifi = try agree([nothing, mixer])
+  try session.click(10, 14)
+  try windows.wait(for: "Polybar", "Polybar", "mixer")
+  try say("mixer")
+  #expect(try agree([nothing, wifi]) == mixer)
+  // Its user closes it.
+  try windows.close(windows.open[2])
+  try say("")
+  #expect(try agree([mixer, wifi]) == nothing)
+}
+
+// MARK: rofi
+
+@Test("The recipe for rofi: what is chosen in the menu is opened, and marked")
+func recipe_rofi_opensWhatIsChosen() throws {
+  var files = try files(of: "i3", "rofi")
+  files["bin/loginctl"] = "#!/bin/sh\necho \"$@\" >>\"$NAVD_TEST_JOURNAL\"\n"
+  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let windows = try Windows(session)
+  let script = session.path("config/rofi/panels.sh")
+  #expect(try session.run(program: script, []).lines == ["calendar", "mixer", "wifi"])
+  for name in ["wifi", "mixer"] {
+    let rofi = try session.start(program: "/usr/bin/rofi", ["-show", "panels", "-modi", "panels:\(script)"])
+    try session.waitForUnmanaged("rofi")
+    try session.type(name)
+    try session.press("Return")
+    try session.wait("rofi ends") { rofi.hasEnded }
+    try windows.wait(for: name)
+  }
+  #expect(try session.run(program: script, []).outputText == "calendar\nmixer\n\0active\u{1F}1\nwifi\n")
+
+  // A menu that is asked for its answer, and one that is closed by the same key.
+  let power = try session.start(program: session.path("config/rofi/power.sh"), [])
+  try session.waitForUnmanaged("rofi")
+  try session.type("Lo")
+  try session.press("Return")
+  try session.wait("the script ends") { power.hasEnded }
+  #expect(session.journalLines == ["lock-session"])
+  let again = try session.start(program: session.path("config/rofi/power.sh"), [])
+  try session.waitForUnmanaged("rofi")
+  #expect(try session.run(program: session.path("config/rofi/power.sh"), []).exitCode == 0)
+  try session.wait("the script ends") { again.hasEnded }
+  #expect(session.journalLines == ["lock-session"])
+}
+
+// MARK: zenity
+
+@Test("The recipe for zenity: a script asks, is answered, and is told that nobody answered")
+func recipe_zenity_isAnswered() throws {
+  let files = try files(of: "i3", "zenity")
+  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let windows = try Windows(session)
+  let script = session.path("config/scripts/ask.sh")
+  let answered = try session.start(program: script, [])
+  try windows.waitForFocus(on: "Zenity")
+  try session.type("Blob")
+  try session.press("Return")
+  let watcher = try session.watch()
+  try session.wait("the second question") { watcher.lines(of: "ask.sure").last == "presented" || answered.hasEnded }
+  try windows.waitForFocus(on: "Zenity")
+  try session.press("Return")
+  try session.wait("the script ends") { answered.hasEnded }
+  #expect(answered.outputText == "Blob\n")
+  #expect(answered.exitCode == 0)
+
+  // Others close it.
+  let alone = try session.start(program: script, [])
+  try windows.waitForFocus(on: "Zenity")
+  try session.order("dismiss", "ask")
+  try session.wait("the script ends") { alone.hasEnded }
+  #expect(alone.outputText == "")
+
+  // The first answer was taken back.
+  let doubtful = try session.start(program: script, [])
+  try windows.waitForFocus(on: "Zenity")
+  try session.type("Blob")
+  try session.press("Return")
+  try session.wait("the second question") { watcher.lines(of: "ask.sure").last == "presented" }
+  try windows.waitForFocus(on: "Zenity")
+  try session.press("Escape")
+  try session.wait("the script ends") { doubtful.hasEnded }
+  #expect(doubtful.outputText == "")
+  #expect(doubtful.exitCode == 1)
+}
+
+// MARK: Presenters
+
+@Test(
+  "The presenters in Python and in Swift: they show, change and take away what they are told to, and what their user closes",
+  arguments: ["Python", "Swift"])
+func recipe_presenter_showsItems(_ language: String) throws {
+  let interface = "dbus/org.navd.Presenter1.xml"
+  let session = try Session(files: [
+    "presenter.py": Markdown.contents(of: "docs/recipes/presenter.py"),
+    ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Markdown.contents(of: interface),
+  ])
+  // Who types: a pipe that is kept open.
+  #expect(mkfifo(session.path("keys"), 0o600) == 0)
+  let keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
+  defer { close(keys) }
+  let command =
+    language == "Python" ? "/usr/bin/python3 \"$HOME/presenter.py\" board" : "\(Session.program("presenter")) board"
+  let presenter = try session.start(program: "/bin/sh", ["-c", "exec \(command) <\"$HOME/keys\""])
+  func waitFor(_ line: String) throws {
+    try session.wait("the presenter says \(line); it said \(presenter.lines) \(presenter.errorText)") {
+      presenter.lines.last?.hasPrefix(line) == true
+    }
+  }
+  func isRegistered() throws -> Bool {
+    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "board" }
+  }
+  try session.poll("it is registered") { try isRegistered() }
+
+  try session.order("present", "note", "1", "--to", "board", "--value", "text=Hello")
+  try waitFor("+ note 1")
+  #expect(presenter.lines.last?.contains("Hello") == true)
+  try session.order("update", "note", "text=Bye")
+  try waitFor("~ note 1")
+  #expect(presenter.lines.last?.contains("Bye") == true)
+  let first = try session.call(Rows.get, "note").0
+  try session.order("dismiss", "note")
+  try waitFor("- note 1 dismissed")
+  let (reason, result) = try session.ending(of: first)
+  #expect(reason == "dismissed")
+  #expect(result == ["answer": .string("bye")])
+
+  // Its user closes it.
+  try session.order("present", "note", "2", "--to", "board")
+  try waitFor("+ note 2")
+  let second = try session.call(Rows.get, "note").0
+  #expect(write(keys, "\n", 1) == 1)
+  #expect(try session.ending(of: second).reason == "closed")
+  try waitFor("x note 2")
+
+  // Another navd: what is shown stays, and it is asked for what comes next.
+  try session.order("present", "note", "3", "--to", "board")
+  try waitFor("+ note 3")
+  try session.stop()
+  try session.start()
+  try waitFor("= note 3")
+  try session.poll("it is registered again") { try isRegistered() }
+  try session.order("present", "note", "4", "--to", "board")
+  try waitFor("+ note 4")
+  #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
+}
+
+// MARK: All of them
+
+@Test("Every recipe is in the index, and says that it was not tried where it was not")
+func recipes_index_isWhole() throws {
+  let directory = try #require(opendir("\(Markdown.package)/docs/recipes"))
+  defer { closedir(directory) }
+  var names: Set<String> = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name.hasSuffix(".md") || name.hasSuffix(".py") { names.insert(name) }
+  }
+  let index = try Markdown("recipes/README.md").lines
+  let untried: Set = ["hyprland.md", "niri.md", "eww.md", "ags.md", "quickshell.md"]
+  #expect(untried.isSubset(of: names))
+  for name in names.subtracting(["README.md"]) {
+    #expect(index.contains { $0.contains("(\(name))") }, "\(name)")
+    let text = try Markdown.contents(of: "docs/recipes/\(name)")
+    #expect(text.contains("**Not tried**") == untried.contains(name), "\(name)")
+  }
 }

@@ -47,7 +47,7 @@ public final class Desktop: SessionBus {
   public let displays: [String: String]
 
   let user: User
-  private let temporary: TemporaryDirectory
+  fileprivate let temporary: TemporaryDirectory
   private let guardian: Guardian
 
   /// - Parameters:
@@ -98,7 +98,8 @@ public final class Desktop: SessionBus {
       { read -r address; read -r bus; } <"$directory/bus.said"
       server= display=
       if [ "$manager" = i3 ]; then
-        (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -screen 0 1280x720x24 -nolisten tcp) >"$directory/server.said" &
+        (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -screen 0 1280x720x24 -nolisten tcp \\
+          -fbdir "$directory") >"$directory/server.said" &
         server=$!
         read -r display <"$directory/server.said"
       fi
@@ -138,6 +139,14 @@ public final class Desktop: SessionBus {
   }
 
   deinit { guardian.end() }
+}
+
+extension Desktop {
+  /// The lowest and the highest rows of an X screen, as they are: four bytes a pixel, 1280 pixels a row.
+  public func rows(top: Int, bottom: Int) -> (top: [UInt8], bottom: [UInt8]) {
+    let screen = Session.contents(of: temporary.path(of: "Xvfb_screen0")).suffix(1280 * 720 * 4)
+    return (Array(screen.prefix(1280 * 4 * top)), Array(screen.suffix(1280 * 4 * bottom)))
+  }
 }
 
 /// Makes a file of a text, or puts another one there.

@@ -186,7 +186,7 @@ public final class Session {
   }
 
   /// One of our own programs, where the session's user finds it.
-  private func executable(_ name: String) -> String {
+  public func executable(_ name: String) -> String {
     desktop == nil ? Self.program(name) : path("bin/\(name)")
   }
 
@@ -282,7 +282,8 @@ public final class Session {
     return count - 2
   }
 
-  private static func contents(of path: String) -> [UInt8] {
+  /// All that is in a file; nothing, where it cannot be read.
+  static func contents(of path: String) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [] }
     defer { close(file) }

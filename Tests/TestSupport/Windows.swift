@@ -21,6 +21,8 @@ public final class Windows {
   public private(set) var open: [Window] = []
   /// What came and went, in the manager's order: `new volume`, `close volume`.
   public private(set) var log: [String] = []
+  /// The one that what is typed goes to.
+  public private(set) var focused: Window?
   /// How many were open at once, at most.
   public private(set) var most = 0
 
@@ -48,6 +50,14 @@ public final class Windows {
       }
     } catch {
       throw Session.Failure("\(error)\nthe windows are \(open), and there were: \(log)")
+    }
+  }
+
+  /// Waits until what is typed goes to a window of that name.
+  public func waitForFocus(on name: String) throws {
+    try session.wait("\(name) has the focus") {
+      follow()
+      return focused?.name == name && open.contains { $0 == focused }
     }
   }
 
@@ -98,6 +108,8 @@ public final class Windows {
         open.append(window)
         most = max(most, open.count)
         log.append("new \(window.name)")
+      } else if change == "focus" {
+        focused = window
       } else if change == "close" {
         open.removeAll { $0.id == window.id }
         log.append("close \(window.name)")

@@ -1,0 +1,93 @@
+// Why this file exists: an example of a presenter, a program that shows items itself, with this package's D-Bus library.
+//
+//     $ .build/debug/presenter board                           # it shows what is for “board”: as lines, where you would draw
+//     $ navctl present note 1 --to board --value text=Hello    # in another terminal
+//     $ navctl update note text=Bye
+//     $ navctl dismiss note
+//
+// Enter closes what was shown last, as its user would.
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoop
+import Glibc
+
+/// At once, whoever reads it.
+private func say(_ line: String) {
+  print(line)
+  fflush(nil)
+}
+
+/// What is on screen.
+final class Board {
+  private let connection: Connection
+  /// What is shown, the latest last.
+  private var shown: [(handle: ObjectPath, what: String)] = []
+  private var coordinator: NameWatch?
+
+  /// Shows what is for a destination from now on.
+  init(_ connection: Connection, destination: String) {
+    self.connection = connection
+    let object = ImplementedInterface(PresenterInterface.interface)
+    object.implement(PresenterInterface.present) { [unowned self] input, call in
+      let (handle, binding, id, item) = input
+      shown.removeAll { $0.handle == handle }
+      shown.append((handle, "\(binding) \(id)"))
+      // After a restart navd asks again for what is there already.
+      show(item["restored"] == .boolean(true) ? "=" : "+", handle, item)
+      // The reply says: it is on screen.
+      call.reply()
+    }
+    object.implement(PresenterInterface.update) { [unowned self] input, call in
+      show("~", input.0, input.1)
+      call.reply()
+    }
+    object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
+      say("- \(what(input.0)) \(input.1)")
+      shown.removeAll { $0.handle == input.0 }
+      // The reply says: it is gone. What it has is for those who wait for it.
+      call.reply(["answer": .string("bye")])
+    }
+    connection.export("/presenter", [object])
+    // Each navd, also one that comes later, is told.
+    coordinator = connection.watchName(CoordinatorNames.bus) { owner in
+      guard owner != nil else { return }
+      connection.call(
+        CoordinatorInterface.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object,
+        (destination, "/presenter", [:])
+      ) { if case .failure(let error) = $0 { say("! \(error)") } }
+    }
+  }
+
+  /// Its user closes what was shown last.
+  func closeLast() {
+    guard let (handle, what) = shown.popLast() else { return }
+    say("x \(what)")
+    connection.call(
+      CoordinatorInterface.closed, on: CoordinatorNames.bus, at: CoordinatorNames.object, (handle, [:])
+    ) { _ in }
+  }
+
+  private func what(_ handle: ObjectPath) -> String { shown.first { $0.handle == handle }?.what ?? "?" }
+
+  private func show(_ sign: String, _ handle: ObjectPath, _ item: Properties) {
+    let value = item["value"].flatMap { Properties(value: $0) } ?? [:]
+    say("\(sign) \(what(handle)) \(JSON(value).text)")
+  }
+}
+
+@main
+enum Presenter {
+  static func main() throws {
+    let loop = try EventLoop()
+    let connection = try Connection.session(loop: loop)
+    let board = Board(connection, destination: CommandLine.arguments.dropFirst().first ?? "board")
+    try loop.watch(STDIN_FILENO, .read) { _ in
+      var keys = [UInt8](repeating: 0, count: 100)
+      let count = read(STDIN_FILENO, &keys, keys.count)
+      if count == 0 { loop.stop() }
+      for key in keys.prefix(max(0, count)) where key == UInt8(ascii: "\n") { board.closeLast() }
+    }
+    loop.run()
+  }
+}
