@@ -187,6 +187,7 @@ private final class Service: RunningCommand {
   private var watch: UnitWatch?
   private var reader: OutputReader?
   private var program = ""
+  private var directory = ""
   /// Whether what is told of the unit is about our start of it: a new one is first told to be inactive.
   private var isUnderWay = false
   /// Whether the observer knows how the start went.
@@ -208,6 +209,7 @@ private final class Service: RunningCommand {
 
   func start(_ call: ServiceCall, _ launch: Launch) throws(SystemError) {
     program = call.program
+    directory = launch.command.directory.text ?? ""
     let reader = try OutputReader.create(launched.output, loop: launcher.loop)
     var properties = call.properties
     do throws(SystemError) {
@@ -284,7 +286,7 @@ private final class Service: RunningCommand {
       if let pid = state.mainProcess {
         ExecutionState(of: pid_t(pid), CommandPresenter.markerVariable, is: launched.marker)
       } else {
-        state.failureToStart == nil ? .executed : .gone
+        state.failureToStart(program, in: directory) == nil ? .executed : .gone
       }
     switch execution {
     case .executed:
@@ -300,7 +302,7 @@ private final class Service: RunningCommand {
     let result = ProcessResult(status: state.status, output: reader?.finish())
     letGo()
     if !isStarted {
-      if !isStopping, let error = state.failureToStart {
+      if !isStopping, let error = state.failureToStart(program, in: directory) {
         launched.output.remove()
         observer?.started(handle, error: "\(program): \(error); “journalctl --user -u '\(unit)'” says more")
         return
@@ -379,11 +381,12 @@ extension UnitState {
   }
 
   /// Why a service whose program nobody has seen was not started; nil if it was, and has ended already.
-  fileprivate var failureToStart: String? {
+  fileprivate func failureToStart(_ program: String, in directory: String) -> String? {
     switch status {
-    // What the manager itself says in the place of the program (`systemd.exec(5)`, *Process Exit Codes*).
-    case .exited(code: 203): "cannot be executed"
-    case .exited(code: let code) where (200...243).contains(code): "could not be started (\(code))"
+    // The manager says what goes wrong before the program is there as the status that a program might have had
+    // (`systemd.exec(5)`, *Process Exit Codes*). Of what it is told to do here, these two can go wrong.
+    case .exited(code: 203): ByteString(program).isExecutable ? nil : "cannot be executed"
+    case .exited(code: 200): access(directory, X_OK) == 0 ? nil : "could not be started in \(directory)"
     case .unknown: "could not be started (\(result ?? "for no reason that is known"))"
     case .exited, .signaled: nil
     }

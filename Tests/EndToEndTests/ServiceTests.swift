@@ -131,6 +131,7 @@ func service_environment_isTheSessions() throws {
   arguments: [
     ("exit 0", "closed", 0, nil), ("exit 3", "closed", 3, nil), ("kill -SEGV $$", "failed", nil, "SIGSEGV"),
     ("kill -TERM $$", "failed", nil, "SIGTERM"), ("sleep 0.1; exit 203", "closed", 203, nil),
+    ("exit 200", "closed", 200, nil), ("exit 203", "closed", 203, nil), ("exit 219", "closed", 219, nil),
   ] as [(String, String, Int32?, String?)])
 func service_end_isToldOnce(script: String, reason: String, status: Int32?, signal: String?) throws {
   let session = try Session(managed: true)

@@ -7,6 +7,26 @@ import Testing
 @testable import Processes
 
 @Suite(.timeLimit(.minutes(3))) struct SpawnTests {
+  @Test(arguments: [
+    ("#!/bin/sh\n", 0o700, true), ("#! /usr/bin/env sh\n", 0o700, true), ("#!/nowhere/sh\n", 0o700, false),
+    ("#!/bin/sh\n", 0o600, false), ("echo\n", 0o700, false), ("", 0o700, false), ("#!@ x\n", 0o700, false),
+  ] as [(String, mode_t, Bool)])
+  func script_executability_isThatOfItsInterpreter(_ text: String, _ mode: mode_t, _ isExecutable: Bool) throws {
+    let directory = TemporaryDirectory()
+    let path = directory.path(of: "script")
+    let file = try #require(fopen(path, "w"))
+    fputs(text.replacing("@", with: path), file)
+    fclose(file)
+    chmod(path, mode)
+    #expect(ByteString(path).isExecutable == isExecutable)
+  }
+
+  @Test func binary_executability_isThatOfItsFile() {
+    #expect(ByteString("/bin/sh").isExecutable)
+    #expect(!ByteString("/nowhere/sh").isExecutable)
+    #expect(!ByteString("/etc/passwd").isExecutable)
+  }
+
   @Test func command_descriptors_onlyTheThreeStandardOnes() throws {
     let stage = try Stage()
     // Descriptors that anybody in this process has left inheritable.

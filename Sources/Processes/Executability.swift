@@ -1,0 +1,25 @@
+// Why this file exists: of a program that has ended, and that somebody else has started, it may have to be told whether
+// it ever was executed.
+import Glibc
+
+extension ByteString {
+  /// Whether the kernel would execute the file of that path, as far as can be told from its permissions and its beginning:
+  /// a binary, or a script whose interpreter is one. Says yes of what may be executed and not read.
+  public var isExecutable: Bool { isExecutable(throughInterpreters: 4) }
+
+  /// - Parameter most: how many interpreters may stand between; the kernel follows as many.
+  private func isExecutable(throughInterpreters most: Int) -> Bool {
+    guard withCString({ access($0, X_OK) }) == 0 else { return false }
+    let file = withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    guard file >= 0 else { return true }
+    defer { close(file) }
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let count = read(file, &buffer, buffer.count)
+    let beginning = buffer.prefix(max(0, count))
+    if beginning.starts(with: [0x7F] + Array("ELF".utf8)) { return true }
+    guard beginning.starts(with: Array("#!".utf8)), most > 0 else { return false }
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let line = beginning.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") }.drop(while: isBlank)
+    return ByteString(line.prefix { !isBlank($0) }).isExecutable(throughInterpreters: most - 1)
+  }
+}
