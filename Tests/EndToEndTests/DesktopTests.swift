@@ -176,3 +176,21 @@ func desktop_keyBinding_togglesAPanel() throws {
   }
   #expect(windows.most == 1)
 }
+
+@Test("Nothing is left of a test's desktop when the test is over", arguments: [Desktop.Manager.sway, .i3])
+func desktop_end_leavesNoProcess(_ manager: Desktop.Manager) throws {
+  func home() throws -> String {
+    let session = try Session(
+      destinations: ["question": programs[1].1], starting: false, activatable: true, desktop: manager)
+    let windows = try Windows(session)
+    // Started by navd, which was started by the bus; and one that nobody here has in hand.
+    try session.order("present", "question")
+    try windows.wait(for: manager == .sway ? "zenity" : "Zenity")
+    try windows.ask("exec rofi -normal-window -show run")
+    try windows.wait(for: manager == .sway ? "zenity" : "Zenity", "Rofi")
+    let home = String(session.path("").dropLast())
+    #expect(Session.remains(of: home).count >= 6)
+    return home
+  }
+  #expect(try Session.remains(of: home()) == [])
+}

@@ -235,25 +235,37 @@ public final class Session {
 
   /// What runs on account of a session, found by its mark.
   static func processes(of mark: String) -> [Process] {
-    guard let table = opendir("/proc") else { return [] }
-    defer { closedir(table) }
-    var found: [Process] = []
-    while let entry = readdir(table) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard let pid = pid_t(name) else { continue }
-      let variables = contents(of: "/proc/\(name)/environ").split(separator: 0)
+    environments(of: mark).compactMap { pid, variables in
       func value(of name: String) -> String? {
         let prefix = Array((name + "=").utf8)
         return variables.first { $0.starts(with: prefix) }.map {
           String(decoding: $0.dropFirst(prefix.count), as: UTF8.self)
         }
       }
-      guard value(of: "NAVD_TEST_SESSION") == mark, let binding = value(of: "NAVD_BINDING") else { continue }
+      guard let binding = value(of: "NAVD_BINDING") else { return nil }
       let program = String(
-        decoding: contents(of: "/proc/\(name)/comm").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-      found.append(Process(pid: pid, name: program, binding: binding, id: value(of: "NAVD_ID")))
+        decoding: contents(of: "/proc/\(pid)/comm").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      return Process(pid: pid, name: program, binding: binding, id: value(of: "NAVD_ID"))
+    }
+  }
+
+  /// All that still runs of a session that is over, also what navd did not start.
+  /// - Parameter home: where the session's own files were.
+  public static func remains(of home: String) -> [pid_t] { environments(of: home).map(\.pid) }
+
+  /// The processes with a session's mark, and their variables.
+  private static func environments(of mark: String) -> [(pid: pid_t, variables: [ArraySlice<UInt8>])] {
+    guard let table = opendir("/proc") else { return [] }
+    defer { closedir(table) }
+    let mark = Array("NAVD_TEST_SESSION=\(mark)".utf8)
+    var found: [(pid_t, [ArraySlice<UInt8>])] = []
+    while let entry = readdir(table) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let pid = pid_t(name) else { continue }
+      let variables = contents(of: "/proc/\(name)/environ").split(separator: 0)
+      if variables.contains(where: { $0.elementsEqual(mark) }) { found.append((pid, variables)) }
     }
     return found
   }
