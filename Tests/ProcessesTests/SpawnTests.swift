@@ -7,10 +7,11 @@ import Testing
 @testable import Processes
 
 @Suite(.timeLimit(.minutes(3))) struct SpawnTests {
-  @Test(arguments: [
-    ("#!/bin/sh\n", 0o700, true), ("#! /usr/bin/env sh\n", 0o700, true), ("#!/nowhere/sh\n", 0o700, false),
-    ("#!/bin/sh\n", 0o600, false), ("echo\n", 0o700, false), ("", 0o700, false), ("#!@ x\n", 0o700, false),
-  ] as [(String, mode_t, Bool)])
+  @Test(
+    arguments: [
+      ("#!/bin/sh\n", 0o700, true), ("#! /usr/bin/env sh\n", 0o700, true), ("#!/nowhere/sh\n", 0o700, false),
+      ("#!/bin/sh\n", 0o600, false), ("echo\n", 0o700, false), ("", 0o700, false), ("#!@ x\n", 0o700, false),
+    ] as [(String, mode_t, Bool)])
   func script_executability_isThatOfItsInterpreter(_ text: String, _ mode: mode_t, _ isExecutable: Bool) throws {
     let directory = TemporaryDirectory()
     let path = directory.path(of: "script")
