@@ -193,7 +193,8 @@ public struct StateMachine: Sendable {
     guard Destination.isName(destination.name) else {
       throw Refusal(
         .invalidArgument,
-        "destination “\(abridged(destination.name))” is no name; a text without “/” and without a leading “.” would do")
+        "destination “\(abridged(destination.name))” is no name; 1 to \(limits.destination) bytes without “/” and without a "
+          + "leading “.” would do")
     }
     _ = try destination.declaredTag()
     if registry.ofClients[client]?.contains(destination.name) != true {

@@ -1,6 +1,8 @@
 // Why this file exists: whatever comes out of the socket that should be the bus, navd and navctl end as programs do that
 // have no bus, or carry on; they do not crash, and they do not hang.
 import CoordinatorAPI
+import DBus
+import DBusValues
 import EventLoop
 import Glibc
 import TestSupport
@@ -100,47 +102,58 @@ private struct Madness {
       sane -= 1
       return bus.write(right)
     }
-    switch Int.random(in: 0..<12, using: &numbers) {
+    switch Int.random(in: 0..<20, using: &numbers) {
     case 0: bus.write(garbage())
-    case 1...5: bus.write(mutated(right))
-    case 6: bus.hangUp()
+    case 1, 2: bus.write(mutated(right))
+    case 3: bus.hangUp()
+    // What is no message ends the connection; so most of it is.
     default:
       for _ in 0..<Int.random(in: 1..<6, using: &numbers) { bus.write(lie(bus, message)) }
-      bus.write(right)
+      if numbers.chance(0.7) { bus.write(right) }
     }
   }
 }
 
 /// Has a program live on mad buses, several at once, and requires that it ends by itself when they have gone.
+/// - Returns: how often it ended with what exit code, and what last words.
 private func survive(
   _ seed: UInt64, _ rounds: Int, _ start: (EventLoop, FakeBus, _ directory: String) throws -> Program
-) throws {
+) throws -> [String: Int] {
   let loop = try EventLoop()
   var madness = Madness(seed: seed)
+  var said: [String: Int] = [:]
   for round in stride(from: 0, to: rounds, by: 4) {
-    let pairs = try (round..<round + 4).map { number in
+    let lives = try (round..<round + 4).map { number in
       let bus = try FakeBus(loop)
       let directory = TemporaryDirectory()
       // From the first line of the authentication on, or later.
-      var sane = Int.random(in: 0..<16, using: &madness.numbers)
+      var sane = Int.random(in: 0..<12, using: &madness.numbers)
       if sane == 0 { bus.authenticate = { _ in madness.garbage() } }
-      sane = max(0, sane - 1)
       bus.take = { madness.answer($0, $1, &sane) }
-      bus.lifetime = .milliseconds(400)
-      return (bus, try start(loop, bus, directory.path), directory, number)
+      // It may have nothing more to say, and wait.
+      bus.lifetime = .milliseconds(300)
+      return (program: try start(loop, bus, directory.path), bus: bus, directory: directory, number: number)
     }
-    for (_, program, _, number) in pairs {
-      let what = "NAVD_SEED=\(seed), bus \(number)"
-      let hasEnded = loop.turn(until: { program.status != nil }, within: .seconds(20))
-      try #require(hasEnded, "\(what): it does not end")
+    for life in lives {
+      let what = "NAVD_SEED=\(seed), bus \(life.number)"
+      let program = life.program
+      try #require(loop.turn(until: { program.hasEnded }, within: .seconds(20)), "\(what): it does not end")
       guard case .exited(let code)? = program.status, (0...8).contains(code) else {
         Issue.record("\(what): \(String(describing: program.status)): \(program.errorText)")
         continue
       }
-      #expect(code != 0 || !program.outputText.isEmpty || program.errorText.isEmpty, "\(what): \(program.errorText)")
+      let last = program.errorText.split(separator: "\n").last.map(String.init) ?? "nothing"
+      said["\(code): \(last)", default: 0] += 1
     }
   }
+  return said
 }
+
+private let commandLines = [
+  ["list"], ["list", "--json"], ["present", "a"], ["show", "a"], ["watch", "--events"], ["watch", "--waybar"],
+  ["present", "a", "--wait"], ["history"], ["destinations"], ["members", "--all"], ["introspect"], ["wait", "a"],
+  ["value", "get", "a", "badge"], ["is-presented", "a"], ["path", "s"], ["selection", "g"], ["dismiss", "a"],
+]
 
 private func environment(_ bus: FakeBus, _ directory: String) -> [String: String] {
   var environment = [
@@ -156,24 +169,133 @@ private func environment(_ bus: FakeBus, _ directory: String) -> [String: String
 @Test("L2: a bus that has gone mad ends navd as one that has gone away, or does not end it")
 func fakeBus_goneMad_endsNavdProperly() throws {
   let seed = SeededNumbers.chosenSeed
-  try survive(seed, rounds * 4) { loop, bus, directory in
-    try Program(
-      loop, [Session.program("navd"), "--log-level", "critical"], environment: environment(bus, directory))
+  let said = try survive(seed, rounds * 4) { loop, bus, directory in
+    try Program(loop, [Session.program("navd"), "--log-level", "error"], environment: environment(bus, directory))
   }
+  print("mad buses: NAVD_SEED=\(seed), navd ended with", said.sorted { $0.value > $1.value })
 }
 
 @Test("L2: navctl on a bus that has gone mad ends with one of its exit codes")
 func fakeBus_goneMad_endsNavctlProperly() throws {
   let seed = SeededNumbers.chosenSeed
   var numbers = SeededNumbers(seed: seed)
-  let commandLines = [
-    ["list"], ["list", "--json"], ["present", "a"], ["show", "a"], ["watch", "--events"], ["watch", "--waybar"],
-    ["present", "a", "--wait"], ["history"], ["destinations"], ["members", "--all"], ["introspect"], ["wait", "a"],
-    ["value", "get", "a", "badge"], ["is-presented", "a"],
-  ]
-  try survive(seed, rounds * 4) { loop, bus, directory in
+  let said = try survive(seed, rounds * 2) { loop, bus, directory in
     try Program(
       loop, [Session.program("navctl"), "--within", "3"] + numbers.pick(commandLines),
       environment: environment(bus, directory))
   }
+  let codes = Dictionary(said.map { ($0.key.prefix(1), $0.value) }, uniquingKeysWith: +)
+  print("mad buses: NAVD_SEED=\(seed), navctl ended with", codes.sorted { $0.key < $1.key })
+}
+
+@Test("L2: navctl with a navd that answers with any values, of the types that it has to, says so or shows them")
+func fakeBus_lyingNavd_isSurvivedByNavctl() throws {
+  let seed = SeededNumbers.chosenSeed
+  let session = try Session(starting: false)
+  let liar = LyingNavd(seed: seed)
+  session.client.export(CoordinatorNames.object, [liar.object])
+  var isThere = false
+  session.client.requestName(CoordinatorNames.bus) { isThere = (try? $0.get()) != nil }
+  try session.wait("it has the name") { isThere }
+  var codes: [Int32: Int] = [:]
+  for _ in 0..<rounds {
+    let runs = try commandLines.map {
+      ($0, try session.start(program: Session.program("navctl"), ["--within", "1"] + $0))
+    }
+    // One that watches does not end by itself.
+    for (line, run) in runs where line[0] != "watch" {
+      try session.wait("navctl \(line) ends", within: .seconds(20)) { run.hasEnded }
+      guard let code = run.exitCode, (0...8).contains(code) else {
+        Issue.record("NAVD_SEED=\(seed): navctl \(line): \(String(describing: run.status)): \(run.errorText)")
+        continue
+      }
+      codes[code, default: 0] += 1
+    }
+    for (line, run) in runs where line[0] == "watch" {
+      guard let status = run.status else { continue }
+      if case .exited = status { continue }
+      Issue.record("NAVD_SEED=\(seed): navctl \(line): \(status): \(run.errorText)")
+    }
+  }
+  print("a lying navd: NAVD_SEED=\(seed), navctl ended with", codes.sorted { $0.key < $1.key })
+}
+
+/// Has navd's interface, and nothing behind it.
+private final class LyingNavd {
+  let object = ImplementedInterface(CoordinatorInterface.interface)
+  private var arguments: Arguments
+
+  init(seed: UInt64) {
+    arguments = Arguments(seed: seed)
+    typealias Rows = CoordinatorInterface
+    lie(Rows.get)
+    lie(Rows.present)
+    lie(Rows.dismiss)
+    lie(Rows.members)
+    lie(Rows.history)
+    lie(Rows.destinations)
+    lie(Rows.wait)
+    lie(Rows.containerValue)
+    object.implement(Rows.getState) { [unowned self] _, call in
+      // The members that there are, of which each is whatever it may be.
+      let entries = (0..<3).map { _ in
+        some([
+          "binding", "id", "presentation", "phase", "destination", "style", "title", "group", "tag", "parent", "value",
+          "container-values", "pid",
+        ])
+      }
+      var state = some(["serial", "presentations", "groups", "stacks"])
+      if arguments.numbers.chance(0.5) { state["presentations"] = entries.value }
+      if arguments.numbers.chance(0.5) { state["groups"] = ["g": some(["selection", "tags", "queue"]).value].value }
+      if arguments.numbers.chance(0.5) { state["stacks"] = ["s": [some(["binding", "id"])].value].value }
+      call.reply((state, 1))
+    }
+  }
+
+  private func some(_ names: [String]) -> Properties {
+    var properties: Properties = [:]
+    for name in names where arguments.numbers.chance(0.8) {
+      properties[name] = arguments.numbers.chance(0.5) ? .string("a") : arguments.anything()
+    }
+    return properties
+  }
+
+  private func lie<Input, each Output: ValueConvertible>(_ method: Method<Input, (repeat each Output)>) {
+    object.implement(method) { [unowned self] _, call in call.reply((repeat value((each Output).self))) }
+  }
+
+  private func value<T: ValueConvertible>(_: T.Type) -> T {
+    while true {
+      // Of some types not every value means something.
+      if let value = T(value: arguments.anything(of: T.valueType)) { return value }
+    }
+  }
+}
+
+@Test("L2: what clients write to the bus that is no message, or one of chance, ends at most themselves")
+func fakeBus_mutatedClients_endThemselves() throws {
+  let seed = SeededNumbers.chosenSeed
+  var madness = Madness(seed: seed)
+  let session = try Session()
+  let bystander = try Bystander(session)
+  try session.present("a", "1", ["value": ["n": Value.int32(1)].value])
+  var body = Marshalled()
+  body.string("a")
+  body.string("1")
+  body.uint32(16)
+  body.align(8)
+  body.string("title")
+  body.signature("s")
+  body.string("T")
+  for _ in 0..<rounds * 20 {
+    let client = try RawClient(session.bus)
+    let message = RawClient.message(
+      serial: 2, member: madness.numbers.pick(["Present", "Toggle", "Get"]), interface: "org.navd.Coordinator1",
+      to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1", signature: madness.numbers.pick(["ssa{sv}", "s"]),
+      body: body.bytes)
+    try? client.write(madness.numbers.chance(0.1) ? madness.garbage() : madness.mutated(message))
+  }
+  _ = try session.state()
+  #expect(session.navd?.status == nil)
+  try bystander.stop(session)
 }

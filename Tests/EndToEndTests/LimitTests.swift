@@ -117,3 +117,87 @@ func limit_ofWaits_refusesTheNext() throws {
   #expect(try session.answer(to: own).0 == "dismissed")
   for wait in waits { #expect(try session.answer(to: wait).0 == "dismissed") }
 }
+
+@Test("L1: what navd keeps of clients at once, and takes in at once, is refused by the name of the limit")
+func limit_ofWhatIsKept_refusesTheNext() throws {
+  let session = try Session()
+  let limits = try session.limits()
+  func most(_ name: String) throws -> Int { try #require(limits[name]) }
+  let nested = (0..<(try most("value-depth"))).reduce(Value.byte(1)) { value, _ in .variant(value) }
+  try session.present("deep", "", ["value": ["v": nested].value])
+  try session.expect(
+    try session.refusal(Rows.present, ("deep", "", ["value": ["v": Value.variant(nested)].value])), limit: "value-depth"
+  )
+
+  let keys = (0..<(try most("declared-container-values"))).map {
+    session.begin(Rows.declareContainerValue, ("key\($0)", .byte(0)))
+  }
+  for key in keys { _ = try session.answer(to: key) }
+  try session.expect(
+    try session.refusal(Rows.declareContainerValue, ("another", .byte(0))), limit: "declared-container-values")
+
+  let registrations = (0..<(try most("registrations"))).map {
+    session.begin(Rows.registerPresenter, ("destination\($0)", "/x", [:]))
+  }
+  for registration in registrations { _ = try session.answer(to: registration) }
+  try session.expect(
+    try session.refusal(Rows.registerPresenter, ("another", "/x", [:])), limit: "registrations")
+  let long = String(repeating: "x", count: try most("destination") + 1)
+  for refusal in [
+    try session.refusal(Rows.registerPresenter, (long, "/x", [:])),
+    try session.refusal(Rows.present, ("a", "", ["destination": .string(long)])),
+  ] {
+    #expect(refusal?.name == .invalidArgument && refusal?.message.contains("1 to 255 bytes") == true)
+  }
+
+  let large: Properties = ["value": ["v": Value.bytes([UInt8](repeating: 1, count: try most("value") - 100))].value]
+  let room = try most("state") / most("value")
+  for number in 0..<room { try session.present("large[\(number)]", "", large) }
+  try session.expect(try session.refusal(Rows.present, ("large[\(room)]", "", large)), limit: "state")
+  try session.expect(
+    try session.refusal(
+      Rows.update, ("large[0]", ["v": .bytes([UInt8](repeating: 1, count: try most("request")))], [:])),
+    limit: "request")
+
+  // An end is never refused; what is too large of it is left out.
+  let path = try session.present("ending")
+  try session.call(Rows.closed, (path, ["r": .bytes([UInt8](repeating: 1, count: try most("result")))]))
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed")
+  #expect(result["error"].flatMap { String(value: $0) }?.contains("“result”") == true)
+}
+
+@Test("L1: no limit is told that no test hits, or that is not written down")
+func limit_ofEachName_isHitAndWrittenDown() throws {
+  let here = [
+    "binding", "id", "tag", "value", "container-values", "transaction", "queue", "endings", "waits-per-client",
+    "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
+  ]
+  // In EndingTests; in HostilePeerTests, `make fuzz` with as many as there are; by the rules alone, in PresentationTests.
+  let elsewhere = ["output", "calls-per-presenter", "items", "items-per-client", "tags", "remembered"]
+  let limits = try Session().limits()
+  #expect(limits.keys.sorted() == (here + elsewhere).sorted())
+  let lines = try Markdown("limits.md").lines
+  for (name, most) in limits { #expect(lines.contains { $0.hasPrefix("| `\(name)` | \(most) | ") }, "\(name)") }
+}
+
+@Test("L1: navctl ends with 6 where a limit is passed, names it, and says what would do")
+func limit_inNavctl_isExplained() throws {
+  let session = try Session()
+  // There is one to act on.
+  try session.present("b")
+  let long = String(repeating: "x", count: 5000)
+  let many = (0..<5000).map { "[\"Present\",\"n[\($0)]\",\"\",{}]" }.joined(separator: ",")
+  for (run, verb, limit) in [
+    (try session.navctl("present", "a", long), "present a", "id"),
+    (try session.navctl("present", "a", "--title", long), "present a", "id"),
+    (try session.navctl("apply", "-", input: "[\(many)]"), "apply -", "transaction"),
+    (try session.navctl("act", "1", long), "act 1 \(long.prefix(200))", "id"),
+  ] {
+    #expect(run.exitCode == 6, "\(run.errorText)")
+    #expect(run.errorText.hasPrefix("navctl: \(verb)"), "\(run.errorText)")
+    #expect(run.errorText.utf8.count < 1000)
+    #expect(run.errorText.contains("“\(limit)”") && run.errorText.hasSuffix(" would do\n"), "\(run.errorText)")
+    #expect(run.errorText.count { $0 == "\n" } == 1)
+  }
+}

@@ -43,7 +43,7 @@ struct Failure: Error, Equatable {
 
   /// The line for standard error.
   var line: String {
-    "navctl: \(what): \(why)" + (next.map { "; \($0)" } ?? "")
+    "navctl: \(UsageText.abridged(what)): \(why)" + (next.map { "; \($0)" } ?? "")
   }
 
   static let unreachableBus = "is this a desktop session? DBUS_SESSION_BUS_ADDRESS or --address says which bus"
