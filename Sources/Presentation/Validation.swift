@@ -34,9 +34,10 @@ extension StateMachine {
           "\(name): the key “\(abridged(key))” is no name; letters, digits, “_” and “-”, a letter or “_” first, would do"
         )
       }
-      try limits.check("value-depth", entry.depth, limits.valueDepth, of: "containers in each other in \(name).\(key)")
+      try limits.check(
+        "value-depth", entry.depth, limits.valueDepth, of: "containers in each other in \(name).\(abridged(key))")
       guard !entry.holdsDescriptor else {
-        throw Refusal(.invalidArgument, "\(name): “\(key)” holds a file descriptor, which cannot be kept")
+        throw Refusal(.invalidArgument, "\(name): “\(abridged(key))” holds a file descriptor, which cannot be kept")
       }
     }
   }

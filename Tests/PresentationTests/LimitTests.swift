@@ -328,6 +328,8 @@ import Testing
       .present("a", id: long, .with()), .present("a", id: "", .with(to: long)),
       .present("a", id: "", .with(to: "/" + long)),
       .present("a", id: "", .with(value: [long + " ": .byte(1)])),
+      .present("a", id: "", .with(value: [long: (0..<40).reduce(.byte(1)) { value, _ in .variant(value) }])),
+      .present("a", id: "", .with(value: [long: .descriptor(Descriptor(owning: -1))])),
       .present("a", id: "", .with(containerValues: [long: .byte(1)])),
       .present("a", id: "", .with(group: "g", tag: long)), .present("a", id: "", .with(tag: text(255))),
       .present("a", id: "", .with(command: ["x"], environment: ["=" + long: ""])),
