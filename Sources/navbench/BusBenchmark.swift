@@ -1,80 +1,183 @@
-// Why this file exists: what a request costs over the bus, beside the cheapest answer that the bus can carry.
+// Why this file exists: what a request costs over the bus, beside the cheapest answers that the bus can carry.
 
 import CoordinatorAPI
 import DBus
 import DBusValues
+import EventLoop
 
-/// Round trips of single calls.
+/// Round trips of calls.
 struct BusBenchmark {
+  private typealias Rows = CoordinatorInterface
   private let peers: Peers
   private let rounds: Int
   private let calls: Int
+  private let stall: Duration
 
-  init(_ peers: Peers, rounds: Int, calls: Int) {
+  /// - Parameter stall: for how long a watcher reads nothing.
+  init(_ peers: Peers, rounds: Int, calls: Int, stall: Duration) {
     self.peers = peers
     self.rounds = rounds
     self.calls = calls
+    self.stall = stall
   }
 
   func run(into report: inout Report) throws {
-    let another = try compare {
-      try present(id: $0)
-    } with: {
-      try echo(id: $0)
-    }
-    report.comparisons.append(
-      Comparison(
-        subject: "Present, state only, another id each time", peer: "dbus-test-tool echo",
-        subjectMedians: another.subject, peerMedians: another.peer, target: 1.7))
-    let state = try compare { _ in
-      try getState()
-    } with: {
-      try echo(id: $0)
-    }
-    report.comparisons.append(
-      Comparison(
-        subject: "GetState, one presentation", peer: "dbus-test-tool echo", subjectMedians: state.subject,
-        peerMedians: state.peer, target: nil))
-    for index in 1..<10 {
-      _ = try call(CoordinatorInterface.present, ("bench.other[\(index)]", "", [:]))
-    }
-    let ten = try compare { _ in
-      try getState()
-    } with: {
-      try echo(id: $0)
-    }
-    report.comparisons.append(
-      Comparison(
-        subject: "GetState, ten presentations", peer: "dbus-test-tool echo", subjectMedians: ten.subject,
-        peerMedians: ten.peer, target: nil))
+    try measureFlight(into: &report)
+    try measureTransaction(into: &report)
+    try measureReading(into: &report)
+    try measureWatched(into: &report)
+    try measureStall(into: &report)
   }
 
-  private func compare(
-    _ subject: (Int) throws -> Void, with peer: (Int) throws -> Void
-  ) throws -> (subject: [Double], peer: [Double]) {
-    _ = try medianNanoseconds(of: calls / 4 + 1, subject)
-    var medians: (subject: [Double], peer: [Double]) = ([], [])
-    for _ in 0..<rounds {
-      medians.peer.append(try medianNanoseconds(of: calls, peer))
-      medians.subject.append(try medianNanoseconds(of: calls, subject))
+  // MARK: Presenting
+
+  /// Present, beside the echo and the bare echo, with more and more watchers.
+  private func measureWatched(into report: inout Report) throws {
+    for count in [1, 10, 100] {
+      let watchers = try peers.startWatchers(count)
+      let results = try alternating(
+        rounds,
+        [
+          { () throws in try medianNanoseconds(of: calls) { try present($0, CoordinatorNames.bus) } },
+          { () throws in try medianNanoseconds(of: calls) { try present($0, BareEcho.name) } },
+          { () throws in try medianNanoseconds(of: calls, echo) },
+        ])
+      let subject = "Present, another id each time, \(count) \(count == 1 ? "watcher" : "watchers")"
+      if count == 1 {
+        report.add(
+          Comparison(
+            subject: subject, peer: "dbus-test-tool echo", subjects: results[0], peers: results[2],
+            target: .atMost(1.6)))
+        report.add(
+          Comparison(
+            subject: "the bare echo's Present, 1 watcher", peer: "dbus-test-tool echo", subjects: results[1],
+            peers: results[2]))
+      }
+      report.add(
+        Comparison(
+          subject: subject, peer: "the bare echo, the same watchers", subjects: results[0], peers: results[1],
+          target: .atMost(1.15)))
+      peers.stop(watchers)
     }
-    return medians
   }
 
-  private func present(id: Int) throws {
-    _ = try call(CoordinatorInterface.present, ("bench.fact", String(id), [:]))
+  /// Many requests under way at a time, nobody watching.
+  private func measureFlight(into report: inout Report) throws {
+    let atATime = 64
+    let results = try alternating(
+      rounds,
+      [
+        { () throws in try callsPerSecond(atATime) { try Self.presenting($0, CoordinatorNames.bus) } },
+        { () throws in try callsPerSecond(atATime) { try Self.presenting($0, Peers.echo) } },
+      ])
+    report.add(
+      Comparison(
+        subject: "Present, \(atATime) under way, no watcher", peer: "dbus-test-tool echo", unit: .perSecond,
+        subjects: results[0], peers: results[1], target: .atLeast(0.5)))
   }
 
-  private func getState() throws { _ = try call(CoordinatorInterface.getState, ()) }
+  private func callsPerSecond(_ atATime: Int, _ message: (Int) throws -> OutgoingMessage) throws -> Double {
+    let total = max(calls, 4 * atATime)
+    var (begun, done) = (0, 0)
+    var failure: (any Error)?
+    let time = try nanoseconds {
+      while done < total, failure == nil {
+        while begun < total, begun - done < atATime {
+          peers.connection.call(try message(begun), timeout: nil) { result in
+            if case .failure(let error) = result { failure = error }
+            done += 1
+          }
+          begun += 1
+        }
+        peers.loop.turn(wait: .seconds(10))
+      }
+    }
+    if let failure { throw failure }
+    return Double(total) / time * 1e9
+  }
+
+  private func measureTransaction(into report: inout Report) throws {
+    let count = 1000
+    let binding = { (index: Int) in "bench.list[\(index)]" }
+    var id = 0
+    let results = try alternating(
+      rounds,
+      [
+        {
+          id += 1
+          return try nanoseconds {
+            for index in 0..<count { _ = try call(Rows.present, (binding(index), "\(id)", [:])) }
+          }
+        },
+        {
+          id += 1
+          let requests: [Structure<String, [Value]>] = (0..<count).map {
+            Structure("Present", [.string(binding($0)), .string("\(id)"), Properties().value])
+          }
+          return try nanoseconds { _ = try call(Rows.apply, (requests, [:])) }
+        },
+      ])
+    report.add(
+      Comparison(
+        subject: "1 000 Present, one after another", peer: "Apply of 1 000 requests", subjects: results[0],
+        peers: results[1], target: .atLeast(20)))
+    _ = try call(Rows.dismissAll, ["all": .boolean(true)])
+  }
+
+  // MARK: Reading
+
+  private func measureReading(into report: inout Report) throws {
+    for index in 0..<10 { _ = try call(Rows.present, ("bench.other[\(index)]", "", [:])) }
+    let results = try alternating(
+      rounds,
+      [
+        { try medianNanoseconds(of: calls) { _ in _ = try call(Rows.get, "bench.other[3]") } },
+        { try medianNanoseconds(of: calls) { _ in _ = try call(Rows.getState, ()) } },
+        { try medianNanoseconds(of: calls, echo) },
+      ])
+    for (index, subject, target) in [(0, "Get", 1.1), (1, "GetState, ten presentations", 1.25)] {
+      report.add(
+        Comparison(
+          subject: subject, peer: "dbus-test-tool echo", subjects: results[index], peers: results[2],
+          target: .atMost(target)))
+    }
+    _ = try call(Rows.dismissAll, ["all": .boolean(true)])
+  }
+
+  // MARK: A watcher that does not read
+
+  private func measureStall(into report: inout Report) throws {
+    let watchers = try peers.startWatchers(1)
+    var (before, during): ([Double], [Double]) = ([], [])
+    for _ in 0..<rounds { before.append(try medianNanoseconds(of: calls) { try present($0, CoordinatorNames.bus) }) }
+    peers.stall(watchers)
+    let end = MonotonicInstant.now + stall
+    repeat {
+      during.append(try medianNanoseconds(of: calls) { try present($0, CoordinatorNames.bus) })
+    } while MonotonicInstant.now < end || during.count < rounds
+    peers.stop(watchers)
+    let middle = median(before)
+    report.add(
+      Comparison(
+        subject: "Present while a watcher reads nothing for \(stall.components.seconds) s", peer: "before that",
+        subjects: during, peers: during.map { _ in middle }, target: .atMost(1.1)))
+  }
+
+  // MARK: Calls
+
+  private func present(_ id: Int, _ service: BusName) throws {
+    _ = try peers.connection.callAndWait(
+      Rows.present, on: service, at: CoordinatorNames.object, ("bench.fact", String(id), [:]))
+  }
 
   /// The same arguments to somebody who only answers.
-  private func echo(id: Int) throws {
-    try peers.connection.callAndWait(
-      Self.echoed, on: Peers.echo, at: CoordinatorNames.object, ("bench.fact", String(id), [:]))
-  }
+  private func echo(_ id: Int) throws { _ = try peers.connection.callAndWait(Self.presenting(id, Peers.echo)) }
 
-  private static let echoed = Method(
-    "org.navd.Bench", "Present", in: Arg<String>("binding"), Arg<String>("id"), Arg<Properties>("options"))
+  private static func presenting(_ id: Int, _ service: BusName) throws -> OutgoingMessage {
+    try .call(
+      "Present", of: Rows.name, on: service, at: CoordinatorNames.object,
+      [.string("bench.fact"), .string(String(id)), Properties().value])
+  }
 
   private func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
     try peers.connection.callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)

@@ -97,10 +97,10 @@ struct CoreBenchmark {
           for key in keys { perform(.dismiss(key), &machine) }
         } / Double(2 * operations))
     }
-    report.comparisons.append(
+    report.add(
       Comparison(
         subject: "the rules alone, one operation", peer: "Dictionary, insert and remove",
-        subjectMedians: medians.subject, peerMedians: medians.peer, target: 6))
+        subjects: medians.subject, peers: medians.peer, target: .atMost(6)))
   }
 
   /// The same operation where there is much, beside where there is little.
@@ -116,9 +116,9 @@ struct CoreBenchmark {
       medians.subject.append(
         nanoseconds { for index in 0..<operations { operation(&much, index) } } / Double(operations))
     }
-    report.comparisons.append(
+    report.add(
       Comparison(
-        subject: subject, peer: peer, subjectMedians: medians.subject, peerMedians: medians.peer, target: 3))
+        subject: subject, peer: peer, subjects: medians.subject, peers: medians.peer, target: .atMost(3)))
   }
 
   private func perform(_ operation: Request.Operation, _ machine: inout StateMachine) {

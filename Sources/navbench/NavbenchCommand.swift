@@ -7,6 +7,11 @@ import DBus
 import EventLoop
 import Glibc
 
+/// What can be measured by itself.
+enum Part: String, CaseIterable, ExpressibleByArgument {
+  case core, start, memory, bus, panels, process
+}
+
 @main
 struct NavbenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -36,8 +41,17 @@ struct NavbenchCommand: ParsableCommand {
   @Flag(help: "One JSON value instead of a table.")
   var json = false
 
-  @Flag(help: "Only the rules, without a bus.")
-  var core = false
+  @Option(help: "Only this part; may be given more than once.")
+  var only: [Part] = []
+
+  @Option(help: ArgumentHelp("For how long a watcher reads nothing.", valueName: "seconds"))
+  var stall = 60
+
+  @Flag(help: .hidden)
+  var bareEcho = false
+
+  @Option(help: .hidden)
+  var watchers: Int?
 
   @Option(help: ArgumentHelp("A mixed load for so many seconds instead.", valueName: "seconds"))
   var soak: Int?
@@ -46,29 +60,53 @@ struct NavbenchCommand: ParsableCommand {
   var clients = 8
 
   mutating func validate() throws {
-    guard rounds > 0, calls > 0, processes > 0, soak ?? 1 > 0, clients > 0 else {
-      throw ValidationError("--rounds, --calls, --processes, --soak and --clients have to be greater than 0")
+    guard rounds > 0, calls > 0, processes > 0, soak ?? 1 > 0, clients > 0, stall > 0, watchers ?? 1 > 0 else {
+      throw ValidationError("--rounds, --calls, --processes, --stall, --soak and --clients have to be greater than 0")
     }
   }
 
   mutating func run() throws {
+    if bareEcho { return try BareEcho.serve() }
+    if let watchers { return try Watchers.serve(watchers) }
     if let soak {
       let peers = try Peers(programs: programs ?? Self.ownDirectory)
       defer { peers.stop() }
+      _ = try peers.startNavd()
       let report = try Soak(peers, duration: .seconds(soak), clients: clients).run()
       print(json ? report.json.text : report.text)
       if !report.tally.faults.isEmpty { throw ExitCode(1) }
       return
     }
     var report = Report()
-    CoreBenchmark().run(into: &report)
-    if !core {
+    if measures(.core) { CoreBenchmark().run(into: &report) }
+    if only != [.core] {
       let peers = try Peers(programs: programs ?? Self.ownDirectory)
       defer { peers.stop() }
-      try BusBenchmark(peers, rounds: rounds, calls: calls).run(into: &report)
-      try ProcessBenchmark(peers, rounds: rounds, processes: processes).run(into: &report)
+      try measure(peers, into: &report)
     }
     print(json ? report.json.text : report.table)
+  }
+
+  private func measures(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
+
+  private func measure(_ peers: Peers, into report: inout Report) throws {
+    if measures(.start) { try StartBenchmark(peers, rounds: rounds).run(into: &report) }
+    if measures(.memory) {
+      let navd = try peers.startNavd()
+      try MemoryBenchmark(peers).run(into: &report)
+      peers.stop(navd)
+    }
+    _ = try peers.startNavd()
+    if measures(.bus) {
+      try peers.startEchoes()
+      try BusBenchmark(peers, rounds: rounds, calls: calls, stall: .seconds(stall)).run(into: &report)
+    }
+    if measures(.panels) {
+      try SwitchBenchmark(peers, rounds: rounds, switches: processes).run(into: &report)
+    }
+    if measures(.process) {
+      try ProcessBenchmark(peers, rounds: rounds, processes: processes).run(into: &report)
+    }
   }
 
   private static var ownDirectory: String {

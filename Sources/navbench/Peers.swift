@@ -14,6 +14,7 @@ struct MeasuringFailure: Error, CustomStringConvertible {
 
 /// The programs that are measured, running on the session bus.
 final class Peers {
+  typealias Running = ProcessTree
   static let echo: BusName = "org.navd.Bench.Echo"
 
   let loop: EventLoop
@@ -21,25 +22,58 @@ final class Peers {
   let directory: String
   private let keeper: ProcessKeeper
   private var trees: [ProcessTree] = []
+  private var directories: [String] = []
+  private var started = 0
 
-  /// Starts navd and the echo, and waits until both can be called.
-  /// - Parameter programs: the directory of navd and navctl.
+  /// - Parameter programs: the directory of navd, navctl and navbench.
   init(programs: String) throws {
     loop = try EventLoop()
     connection = try Connection.session(loop: loop)
     directory = programs
     keeper = ProcessKeeper(loop: loop, markerVariable: "NAVBENCH_MARKER")
-    try start(["\(programs)/navd", "--log-level", "error"], until: CoordinatorNames.bus)
-    try start(["dbus-test-tool", "echo", "--name=\(Self.echo)"], until: Self.echo)
   }
 
+  /// Starts navd with nothing on record.
+  func startNavd() throws -> Running { try start(navd(stateDirectory: newDirectory()), until: CoordinatorNames.bus) }
+
+  /// Starts what navd is measured beside.
+  func startEchoes() throws {
+    _ = try start(["dbus-test-tool", "echo", "--name=\(Self.echo)"], until: Self.echo)
+    _ = try start(["\(directory)/navbench", "--bare-echo"], until: BareEcho.name)
+  }
+
+  func navd(stateDirectory: String) -> [String] {
+    ["\(directory)/navd", "--log-level", "error", "--state-directory", stateDirectory]
+  }
+
+  func startWatchers(_ count: Int) throws -> Running {
+    try start(["\(directory)/navbench", "--watchers", "\(count)"], until: Watchers.name(count))
+  }
+
+  /// Ends everything that was started.
   func stop() {
     for tree in trees { tree.terminate() }
     while trees.contains(where: \.isLive) { _ = loop.turn(wait: .seconds(10)) }
+    for directory in directories { removeAll(directory) }
   }
 
-  private func start(_ arguments: [String], until name: BusName) throws {
-    let tree = try spawn(arguments, environment: .ofThisProcess())
+  func stop(_ tree: Running) {
+    tree.terminate()
+    while tree.isLive { _ = loop.turn(wait: .seconds(10)) }
+    trees.removeAll { $0 === tree }
+  }
+
+  /// It reads nothing any more, until it is stopped.
+  func stall(_ tree: Running) {
+    if let process = tree.first?.pid { kill(process, SIGSTOP) }
+  }
+
+  /// Starts a program, and waits until it has a name on the bus.
+  func start(_ arguments: [String], until name: BusName) throws -> Running {
+    started += 1
+    let tree = try keeper.spawn(
+      Command(arguments.map { ByteString($0) }, environment: .ofThisProcess()),
+      marker: ByteString("\(getpid())-\(started)"))
     trees.append(tree)
     var isThere = false
     let watch = connection.watchName(name) { isThere = $0 != nil }
@@ -48,14 +82,34 @@ final class Peers {
       guard tree.isLive else { throw MeasuringFailure(description: "\(arguments[0]) ended before it had its name") }
       _ = loop.turn(wait: .seconds(10))
     }
+    return tree
   }
 
-  private var started = 0
+  /// A directory for a record, in memory if there is room for it: that is where a session has it.
+  func newDirectory() throws -> String {
+    let places = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm", "/tmp"].compactMap { $0 }
+    for place in places {
+      var template = Array("\(place)/navbench-XXXXXX".utf8CString)
+      if mkdtemp(&template) != nil {
+        let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        directories.append(directory)
+        return directory
+      }
+    }
+    throw MeasuringFailure(description: "no directory can be made in \(places.joined(separator: ", "))")
+  }
 
-  private func spawn(_ arguments: [String], environment: ProcessEnvironment) throws -> ProcessTree {
-    started += 1
-    return try keeper.spawn(
-      Command(arguments.map { ByteString($0) }, environment: environment),
-      marker: ByteString("\(getpid())-\(started)"))
+  private func removeAll(_ directory: String) {
+    guard let entries = opendir(directory) else { return }
+    while let entry = readdir(entries) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name == "." || name == ".." { continue }
+      let path = "\(directory)/\(name)"
+      if unlink(path) != 0 { removeAll(path) }
+    }
+    closedir(entries)
+    rmdir(directory)
   }
 }

@@ -1,0 +1,78 @@
+// Why this file exists: what a request costs beyond what the bus must carry for it is seen beside a service that sends the
+// same messages, by the same library, and keeps nothing.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoop
+
+/// Answers Present as navd answers it for an item with another id: two signals of the coordinator, an object added, one
+/// removed, and the reply.
+final class BareEcho {
+  static let name: BusName = "org.navd.Bench.BareEcho"
+
+  private let connection: Connection
+  private let objects: BareObjects
+  /// Of the same size as navd's, which begin at the wall clock.
+  private var number: UInt64 = 1_700_000_000_000_000
+
+  /// Serves until it is killed.
+  static func serve() throws {
+    let loop = try EventLoop()
+    let echo = try BareEcho(Connection.session(loop: loop))
+    echo.connection.requestName(name) { _ in }
+    loop.run()
+  }
+
+  private init(_ connection: Connection) {
+    self.connection = connection
+    objects = BareObjects()
+    let object = ImplementedInterface(CoordinatorInterface.interface)
+    object.implement(CoordinatorInterface.present) { [unowned self] input, call in
+      try? answer(input.0, input.1)
+      call.reply((CoordinatorNames.presentation(number), true, number))
+    }
+    connection.export(CoordinatorNames.object, [object], isObjectManager: true)
+    connection.exportSubtree(CoordinatorNames.presentations, objects)
+  }
+
+  private func answer(_ binding: String, _ id: String) throws {
+    let before = CoordinatorNames.presentation(number)
+    number += 1
+    let new = CoordinatorNames.presentation(number)
+    objects.shown = (binding, id)
+    connection.objectAdded(new)
+    try connection.emit(
+      CoordinatorInterface.dismissed, from: CoordinatorNames.object, (binding, id, before, number, "replaced"))
+    try connection.emit(
+      CoordinatorInterface.presented, from: CoordinatorNames.object, (binding, id, new, number, Self.item))
+    connection.objectRemoved(before)
+  }
+
+  private static let item: Properties = [
+    "value": Properties().value, "container-values": Properties().value,
+  ]
+}
+
+/// The objects that come and go; all look alike.
+private final class BareObjects: ObjectProvider {
+  private typealias Rows = PresentationInterface
+  var shown = (binding: "", id: "")
+  private(set) var interfaces: [ImplementedInterface] = []
+
+  init() {
+    let object = ImplementedInterface(Rows.interface)
+    let properties: [PropertyOf<(binding: String, id: String)>] = [
+      PropertyOf(Rows.binding) { $0.binding }, PropertyOf(Rows.id) { $0.id }, PropertyOf(Rows.destination) { _ in "" },
+      PropertyOf(Rows.group) { _ in "" }, PropertyOf(Rows.tag) { _ in "" }, PropertyOf(Rows.stack) { _ in "" },
+      PropertyOf(Rows.parent) { _ in .root }, PropertyOf(Rows.phase) { _ in "presented" },
+      PropertyOf(Rows.value) { _ in [:] }, PropertyOf(Rows.containerValues) { _ in [:] },
+      PropertyOf(Rows.style) { _ in "" }, PropertyOf(Rows.title) { _ in "" }, PropertyOf(Rows.owner) { _ in "" },
+    ]
+    object.implement(properties) { [unowned self] _ in shown }
+    interfaces = [object]
+  }
+
+  func contains(_ path: ObjectPath) -> Bool { true }
+  let paths: [ObjectPath] = []
+}

@@ -1,0 +1,59 @@
+// Why this file exists: navd is there from login to logout, so what it holds counts, idle and with much presented.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+
+/// What navd has in memory.
+struct MemoryBenchmark {
+  private let peers: Peers
+
+  init(_ peers: Peers) { self.peers = peers }
+
+  func run(into report: inout Report) throws {
+    let navd = try process(of: CoordinatorNames.bus)
+    let idle = try resident(navd)
+    report.add(
+      Comparison(
+        subject: "navd's memory, idle", peer: "dbus-daemon's", unit: .bytes, subjects: [idle],
+        peers: [try resident(try process(of: Bus.name))], target: .atMost(3)))
+    let count = 100_000
+    let clients = try (0..<4).map { _ in try Connection.session(loop: peers.loop) }
+    for start in stride(from: 0, to: count, by: 1000) {
+      let requests: [Structure<String, [Value]>] = (start..<start + 1000).map {
+        Structure("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
+      }
+      _ = try clients[start / 1000 % clients.count].callAndWait(
+        CoordinatorInterface.apply, on: CoordinatorNames.bus, at: CoordinatorNames.object, (requests, [:]))
+    }
+    report.add(
+      "memory of a presentation, where there are 10⁵", (try resident(navd) - idle) / Double(count), .bytes,
+      .atMost(1536))
+    _ = try peers.connection.callAndWait(
+      CoordinatorInterface.dismissAll, on: CoordinatorNames.bus, at: CoordinatorNames.object, ["all": .boolean(true)])
+    for client in clients { client.close() }
+  }
+
+  private func process(of name: BusName) throws -> UInt32 {
+    let credentials = try peers.connection.callAndWait(
+      Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)
+    guard let process = credentials["ProcessID"].flatMap({ UInt32(value: $0) }) else {
+      throw MeasuringFailure(description: "the bus does not tell the process of \(name)")
+    }
+    return process
+  }
+
+  private func resident(_ process: UInt32) throws -> Double {
+    guard let file = fopen("/proc/\(process)/statm", "r") else {
+      throw MeasuringFailure(description: "/proc/\(process)/statm: \(String(cString: strerror(errno)))")
+    }
+    defer { fclose(file) }
+    var numbers = [CChar](repeating: 0, count: 256)
+    guard fgets(&numbers, Int32(numbers.count), file) != nil,
+      let pages = numbers.split(separator: CChar(UInt8(ascii: " "))).dropFirst().first,
+      let count = Double(String(decoding: pages.map(UInt8.init(bitPattern:)), as: UTF8.self))
+    else { throw MeasuringFailure(description: "/proc/\(process)/statm cannot be read") }
+    return count * Double(sysconf(Int32(_SC_PAGESIZE)))
+  }
+}
