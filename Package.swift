@@ -107,7 +107,7 @@ let package = Package(
     .testTarget(
       name: "CoordinatorTests",
       dependencies: [
-        "Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "TestSupport",
+        "CLinux", "Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

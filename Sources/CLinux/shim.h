@@ -43,6 +43,7 @@ static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_
 
 // The call and its structure have one name, of which Swift sees one.
 #define LINUX_TMPFS_MAGIC 0x01021994
+#define LINUX_FUSE_MAGIC 0x65735546
 static inline long linux_file_system_type(const char *path) {
   struct statfs status;
   return statfs(path, &status) == 0 ? (long)status.f_type : -1;

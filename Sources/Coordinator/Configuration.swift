@@ -20,6 +20,8 @@ public struct Configuration {
   private var files: [String: FileState] = [:]
   /// What counts, which may be what an earlier text of the file said.
   private var loaded: [String: Destination] = [:]
+  /// The same; nil before the first reading.
+  private var inlineCommands: InlineCommands?
 
   private struct FileState {
     let path: [UInt8]
@@ -94,27 +96,28 @@ public struct Configuration {
   /// not stand in for it. A name without a file any more is gone. Container values are there only if all that the file
   /// declares could be read: what has been declared stays so anyway (V1).
   /// - Returns: what counts now, destinations in the order of names, and all mistakes.
-  public mutating func reload() -> (
-    destinations: [Destination], containerValues: [DeclaredContainerValue], faults: [ConfigurationFault]
+  mutating func reload() -> (
+    destinations: [Destination], containerValues: [DeclaredContainerValue], inlineCommands: InlineCommands,
+    faults: [ConfigurationFault]
   ) {
-    var containerValues: [DeclaredContainerValue] = []
-    var faults: [ConfigurationFault] = []
-    do throws(ConfigurationFaults) { containerValues = try readSettings() } catch { faults = error.all }
+    let (settings, path) = readSettings()
+    // What cannot be told stays as it was; a mistake at the start is no leave.
+    let inlineCommands = settings.inlineCommands ?? self.inlineCommands ?? .undecided(file: path)
+    self.inlineCommands = inlineCommands
     let (destinations, mistaken) = reloadDestinations()
-    return (destinations, containerValues, faults + mistaken)
+    return (destinations, settings.containerValues, inlineCommands, settings.faults + mistaken)
   }
 
-  private func readSettings() throws(ConfigurationFaults) -> [DeclaredContainerValue] {
+  private func readSettings() -> (content: SettingsFile.Content, path: String) {
     for path in settingsFiles {
-      let text: [UInt8]?
       do throws(ConfigurationFiles.Unreadable) {
-        text = try ConfigurationFiles.content(of: path, most: Self.largestFile)
+        guard let text = try ConfigurationFiles.content(of: path, most: Self.largestFile) else { continue }
+        return (SettingsFile.read(text, path: displayed(path)), displayed(path))
       } catch {
-        throw ConfigurationFaults(all: [ConfigurationFault(displayed(path), nil, error.why)])
+        return (SettingsFile.Content(faults: [ConfigurationFault(displayed(path), nil, error.why)]), displayed(path))
       }
-      if let text { return try SettingsFile.read(text, path: displayed(path)) }
     }
-    return []
+    return (SettingsFile.Content(inlineCommands: .allowed), "")
   }
 
   private mutating func reloadDestinations() -> (destinations: [Destination], faults: [ConfigurationFault]) {

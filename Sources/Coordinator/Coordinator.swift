@@ -19,6 +19,7 @@ final class Coordinator {
   private let record: Record
   private var configuration: Configuration
 
+  let admission: Admission
   private var presenters: PresenterTable!
   private var waiters = Waiters()
   private var lifetimes: Lifetimes!
@@ -46,6 +47,7 @@ final class Coordinator {
     self.log = log
     self.record = record
     state = restored
+    admission = Admission(connection)
     announcer = Announcer(coordinator: self)
     let manager = SystemdManager(connection)
     let commands = CommandPresenter(
@@ -93,10 +95,10 @@ final class Coordinator {
     return reply
   }
 
-  /// Carries out the requests of `Apply` (T1).
-  func apply(
-    _ requests: [(method: String, arguments: [Value])], _ options: Properties, by client: Client
-  ) throws(Refusal) -> [Reply] {
+  /// Reads the requests of `Apply` (T1).
+  func read(
+    _ requests: [(method: String, arguments: [Value])], _ options: Properties
+  ) throws(Refusal) -> [Request] {
     try Options.ofApply.refuse(options)
     if let expected = options[Options.expectedSerial], expected < machine.serial.number {
       throw Refusal(
@@ -113,7 +115,7 @@ final class Coordinator {
         throw refusal
       }
     }
-    return try perform(read, animated: options[Options.animated] ?? true, by: client)
+    return read
   }
 
   /// What a client owned ends, not more of it in a turn than others can wait for.
@@ -170,6 +172,7 @@ final class Coordinator {
     let faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
     for fault in faults { log.error("\(fault)") }
     take(state.load(loaded.destinations))
+    admission.inlineCommands = loaded.inlineCommands
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
     return faults
   }
@@ -370,6 +373,10 @@ final class Coordinator {
     switch command {
     case .present(let handle):
       guard let presentation = machine.presentation(handle) else { return }
+      // It may be from when there were such commands: it waited, its tag was remembered, it was on record.
+      if presentation.item.destination?.source == .request, let refusal = admission.inlineCommands.refusal {
+        return report(.presentAnswered(handle, error: refusal.message))
+      }
       presenters.presenter(for: presentation)?.present(presentation, machine.properties(of: presentation))
     case .update(let handle, let author):
       guard let presentation = machine.presentation(handle) else { return }

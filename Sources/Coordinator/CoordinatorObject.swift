@@ -48,9 +48,16 @@ extension Coordinator {
       return (handles.map { $0?.path ?? .root }, serial)
     }
     object.implement(Rows.apply) { [unowned self] input, call in
-      answer(call) { () throws(Refusal) in
-        let replies = try apply(input.0.map { ($0.fields.0, $0.fields.1) }, input.1, by: Client(call.sender.text))
-        return (replies.map(\.values), machine.serial.number)
+      do throws(Refusal) {
+        let requests = try read(input.0.map { ($0.fields.0, $0.fields.1) }, input.1)
+        let animated = input.1[Options.animated] ?? true
+        admission.admit(try admission.demand(of: requests, inTransaction: true), call) {
+          [unowned self] () throws(Refusal) in
+          let replies = try perform(requests, animated: animated, by: Client(call.sender.text))
+          return (replies.map(\.values), machine.serial.number)
+        }
+      } catch {
+        call.fail(DBusError(error))
       }
     }
   }
@@ -76,12 +83,17 @@ extension Coordinator {
     _ read: @escaping (Input) throws(Refusal) -> Request, answer shape: @escaping (Reply, UInt64) -> Output?
   ) {
     object.implement(method) { [unowned self] input, call in
-      answer(call) { () throws(Refusal) in
-        let reply = try perform(try read(input), by: Client(call.sender.text))
-        guard let output = shape(reply, machine.serial.number) else {
-          preconditionFailure("\(method.name) is answered as the rules do")
+      do throws(Refusal) {
+        let request = try read(input)
+        admission.admit(try admission.demand(of: [request]), call) { [unowned self] () throws(Refusal) in
+          let reply = try perform(request, by: Client(call.sender.text))
+          guard let output = shape(reply, machine.serial.number) else {
+            preconditionFailure("\(method.name) is answered as the rules do")
+          }
+          return output
         }
-        return output
+      } catch {
+        call.fail(DBusError(error))
       }
     }
   }
@@ -127,9 +139,14 @@ extension Coordinator {
 
   private func implementPresenting(_ object: ImplementedInterface) {
     object.implement(Rows.registerPresenter) { [unowned self] input, call in
-      answer(call) { () throws(Refusal) in
-        let client = Client(call.sender.text)
-        try register(try Destination(name: input.0, path: input.1, options: input.2, client: client), by: client)
+      let client = Client(call.sender.text)
+      do throws(Refusal) {
+        let destination = try Destination(name: input.0, path: input.1, options: input.2, client: client)
+        admission.admit(.presenting, call) { [unowned self] () throws(Refusal) in
+          try register(destination, by: client)
+        }
+      } catch {
+        call.fail(DBusError(error))
       }
     }
     object.implement(Rows.unregisterPresenter) { [unowned self] name, call in

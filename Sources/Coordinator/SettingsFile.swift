@@ -17,21 +17,32 @@ public struct DeclaredContainerValue: Hashable, Sendable {
 enum SettingsFile {
   static let name = "navd.toml"
 
+  /// What it says.
+  struct Content {
+    /// In the order of the file; none if the file has a mistake.
+    var containerValues: [DeclaredContainerValue] = []
+    /// nil if that cannot be told.
+    var inlineCommands: InlineCommands?
+    /// Every mistake, in the order of the file; of a text that is no TOML, the first.
+    var faults: [ConfigurationFault] = []
+  }
+
   /// Reads the file's text.
   /// - Parameter path: where it was read, for faults.
-  /// - Returns: what it declares, in the order of the file.
-  /// - Throws: every mistake, in the order of the file; of a text that is no TOML, the first.
-  static func read(_ text: [UInt8], path: String) throws(ConfigurationFaults) -> [DeclaredContainerValue] {
+  static func read(_ text: [UInt8], path: String) -> Content {
     var reader: TableReader
     do {
       reader = TableReader(try TOMLParser.document(text, file: path), name: name, file: path)
     } catch {
-      throw ConfigurationFaults(all: [error])
+      return Content(faults: [error])
     }
-    let values = reader.containerValues()
-    let faults = reader.finish()
-    guard faults.isEmpty else { throw ConfigurationFaults(all: faults) }
-    return values
+    var content = Content()
+    content.inlineCommands =
+      reader.truth("inline-commands", default: true).map { $0 ? .allowed : .switchedOff(file: path) }
+    content.containerValues = reader.containerValues()
+    content.faults = reader.finish()
+    if !content.faults.isEmpty { content.containerValues = [] }
+    return content
   }
 }
 

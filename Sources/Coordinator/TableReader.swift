@@ -47,6 +47,18 @@ struct TableReader {
     return (text, node.position)
   }
 
+  /// Whether a key says yes.
+  /// - Parameter standard: where it is not there.
+  /// - Returns: nil where something else stands, which is a fault.
+  mutating func truth(_ key: String, default standard: Bool) -> Bool? {
+    guard let node = take(key) else { return standard }
+    guard case .boolean(let truth) = node.content else {
+      fault(node.position, "“\(key)” is \(node.kind); \(key) = \(!standard) would do")
+      return nil
+    }
+    return truth
+  }
+
   /// The text at a key, read as something that has to be valid.
   /// - Parameter read: says what is wrong with a text, beginning with a verb.
   mutating func value<Value>(

@@ -47,7 +47,7 @@ private struct Bases {
   }
 
   mutating func reload() -> Loaded {
-    let (destinations, _, faults) = configuration.reload()
+    let (destinations, _, _, faults) = configuration.reload()
     let prefix = root.path.utf8.count + 1
     return Loaded(
       destinations.map { "\($0.name):\($0.style ?? "")" },
@@ -96,7 +96,7 @@ private struct Bases {
 
 @Test func configuration_directoriesThatAreNotThere_areNoMistake() {
   var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
-  let (destinations, containerValues, faults) = configuration.reload()
+  let (destinations, containerValues, _, faults) = configuration.reload()
   #expect(destinations.isEmpty)
   #expect(containerValues.isEmpty)
   #expect(faults.isEmpty)
@@ -207,7 +207,7 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   // A mistake in it is not papered over by the next, and is told together with those of the destinations.
   try bases.write("= 1", to: "a.toml")
   try bases.write(settings: "container-value = 1")
-  let (_, values, faults) = bases.configuration.reload()
+  let (_, values, _, faults) = bases.configuration.reload()
   #expect(values == [])
   #expect(
     faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
@@ -227,7 +227,7 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
   func keys(_ path: String) -> [String] {
     bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
-    let (_, values, faults) = bases.configuration.reload()
+    let (_, values, _, faults) = bases.configuration.reload()
     #expect(faults == [])
     return values.map(\.key)
   }
@@ -276,4 +276,19 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   #expect(lines[1] == "\(bases.path("b.toml")): warning: /etc/passwd: cannot be executed: Permission denied")
   #expect(lines[2] == "4 destinations, 0 container values, no mistake")
   #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
+}
+
+@Test("L3: what a mistake leaves open about inline commands stays as it was, and is no leave at the start")
+func configuration_mistakeInSettings_switchesNothingOn() throws {
+  var bases = Bases()
+  let file = bases.root.path(of: "0/navd/navd.toml")
+  #expect(bases.configuration.reload().inlineCommands == .allowed)
+  try bases.write(settings: "inline-commands = false\n")
+  #expect(bases.configuration.reload().inlineCommands == .switchedOff(file: file))
+  try bases.write(settings: "inline-commands = false\n= 3\n")
+  #expect(bases.configuration.reload().inlineCommands == .switchedOff(file: file))
+  var another = Configuration(baseDirectories: [Array(bases.root.path(of: "0").utf8)])
+  #expect(another.reload().inlineCommands == .undecided(file: file))
+  try bases.write(settings: "")
+  #expect(another.reload().inlineCommands == .allowed)
 }

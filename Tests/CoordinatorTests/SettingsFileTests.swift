@@ -5,18 +5,14 @@ import Testing
 @testable import Coordinator
 
 private func read(_ text: String) throws -> [String: Value] {
-  let values = try SettingsFile.read(Array(text.utf8), path: "/c/navd.toml")
-  return Dictionary(uniqueKeysWithValues: values.map { ($0.key, $0.standard) })
+  let content = SettingsFile.read(Array(text.utf8), path: "/c/navd.toml")
+  try #require(content.faults.isEmpty)
+  return Dictionary(uniqueKeysWithValues: content.containerValues.map { ($0.key, $0.standard) })
 }
 
 /// The faults of a text, each as it is shown, without the file's path.
 private func faults(_ text: String) -> [String] {
-  do throws(ConfigurationFaults) {
-    _ = try SettingsFile.read(Array(text.utf8), path: "")
-    return []
-  } catch {
-    return error.all.map { String($0.description.dropFirst()) }
-  }
+  SettingsFile.read(Array(text.utf8), path: "").faults.map { String($0.description.dropFirst()) }
 }
 
 @Test func settingsFile_containerValues_haveTheirTypes() throws {
@@ -114,4 +110,18 @@ func settingsFile_mistake_isToldWithItsPlace(_ text: String, _ fault: String) {
   let text = String(repeating: "x", count: 1 << 17)
   #expect(
     faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("container-values") == true)
+}
+
+@Test("L3: inline-commands, also of a file with another mistake; of one that cannot be read nobody can tell")
+func settingsFile_inlineCommands_isReadWhateverElseIsWrong() {
+  func inlineCommands(_ text: String) -> InlineCommands? {
+    SettingsFile.read(Array(text.utf8), path: "/c/navd.toml").inlineCommands
+  }
+  #expect(inlineCommands("") == .allowed)
+  #expect(inlineCommands("inline-commands = true") == .allowed)
+  #expect(inlineCommands("inline-commands = false") == .switchedOff(file: "/c/navd.toml"))
+  #expect(inlineCommands("inline-commands = false\nbadge = 1") == .switchedOff(file: "/c/navd.toml"))
+  #expect(inlineCommands("inline-commands = \"no\"") == nil)
+  #expect(inlineCommands("inline-commands = false\n= 1") == nil)
+  #expect(faults("inline-commands = 0") == ["1:1: “inline-commands” is an integer; inline-commands = false would do"])
 }

@@ -5,13 +5,19 @@ import DBusValues
 public struct Credentials: Hashable, Sendable {
   public let processID: UInt32?
   public let userID: UInt32?
+  /// A pidfd of the process; only newer buses have it.
+  public let process: Descriptor?
+  /// What the security module (AppArmor, SELinux, Smack) calls it.
+  public let securityLabel: [UInt8]?
   /// All that the bus said, also what has no property here.
   public let all: Properties
 
-  init(_ all: Properties) {
+  public init(_ all: Properties) {
     self.all = all
     processID = all["ProcessID"].flatMap(UInt32.init(value:))
     userID = all["UnixUserID"].flatMap(UInt32.init(value:))
+    process = all["ProcessFD"].flatMap(Descriptor.init(value:))
+    securityLabel = all["LinuxSecurityLabel"].flatMap([UInt8].init(value:))
   }
 }
 
