@@ -6,6 +6,9 @@ BINDIR = $(PREFIX)/bin
 DATADIR = $(PREFIX)/share
 # For a prefix in a home, systemd looks below share and not below lib.
 USERUNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
+# What an older systemd would have navd hand down to commands (see the file); packagers say which one is meant.
+SYSTEMD_VERSION ?= $(shell systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hardening.conf)
 
 # Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
 # navctl is a process for every key press, and loading libstdc++ and libgcc, which only the Swift runtime uses, takes a
@@ -99,11 +102,13 @@ install:
 	install -m 755 $(PROGRAMS:%=$(BUILT)/%) $(DESTDIR)$(BINDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' systemd/navd.service > $(DESTDIR)$(USERUNITDIR)/navd.service
 	sed 's|@BINDIR@|$(BINDIR)|' dbus/org.navd.Coordinator1.service > $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
+	$(if $(HARDENING),install -D -m 644 systemd/$(HARDENING) $(DESTDIR)$(USERUNITDIR)/$(HARDENING))
 	chmod 644 $(DESTDIR)$(USERUNITDIR)/navd.service $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	$(if $(INTERFACES),install -m 644 $(INTERFACES) $(DESTDIR)$(DATADIR)/dbus-1/interfaces)
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(USERUNITDIR)/navd.service
+	rm -rf $(DESTDIR)$(USERUNITDIR)/navd.service.d
 	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	rm -f $(INTERFACES:dbus/%=$(DESTDIR)$(DATADIR)/dbus-1/interfaces/%)
 

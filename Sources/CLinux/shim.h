@@ -40,6 +40,7 @@ static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_
 
 // prctl is variadic, which Swift cannot call.
 static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)on, 0, 0, 0); }
+static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
 
 // The call and its structure have one name, of which Swift sees one.
 #define LINUX_TMPFS_MAGIC 0x01021994

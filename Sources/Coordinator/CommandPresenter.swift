@@ -48,7 +48,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
   ) {
     self.manager = manager
     let keeper = ProcessKeeper(loop: loop, markerVariable: Self.markerVariable)
-    direct = DirectLauncher(keeper)
+    direct = DirectLauncher(keeper, isAllowed: !OwnService.isRestricted)
     services = ServiceLauncher(loop: loop, manager, direct: direct, log: log)
     self.token = token
     self.remember = remember
@@ -72,16 +72,16 @@ final class CommandPresenter: Presenter, LaunchObserver {
   func managerChanged() {
     let before = launcher
     let how: Logger.MetadataValue
+    let ownProcesses =
+      direct.isAllowed ? "commands run as processes of navd's own" : "commands cannot be started, as navd is restricted"
     switch manager.presence {
     case .unknown: return
     case .absent:
       launcher = direct
-      how = "commands run as processes of navd's own; the bus has no user manager"
+      how = "\(ownProcesses); the bus has no user manager"
     case .present(let version) where version ?? 0 < ServiceLauncher.leastVersion:
       launcher = direct
-      how = """
-        commands run as processes of navd's own; the user manager is older than systemd \(ServiceLauncher.leastVersion)
-        """
+      how = "\(ownProcesses); the user manager is older than systemd \(ServiceLauncher.leastVersion)"
     case .present(let version):
       launcher = services
       how = "commands run as services of the user manager, systemd \(version ?? 0)"

@@ -233,6 +233,9 @@ final class Coordinator {
     lifetimes.follow(Client(call.sender.text))
   }
 
+  /// How things are, in a few words.
+  var summary: String { "\(machine.count) presented or waiting, serial \(machine.serial)" }
+
   /// What is known of a presentation beside what the rules know: its process, its unit.
   func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
 

@@ -24,6 +24,7 @@ public final class Daemon {
   private let record: Record
   private let coordinator: Coordinator
   private let inheritance: Inheritance
+  private let service: OwnService
   private let log: Logger
   private var status: Int32 = 0
   private var signals: [SignalWatch] = []
@@ -60,6 +61,7 @@ public final class Daemon {
         description: "no bus: \(error.message); start navd inside a session, or with --address or dbus-run-session")
     }
     self.loop = loop
+    service = OwnService(loop)
     do throws(SystemError) {
       runtime = try RuntimeDirectory(stateDirectory)
     } catch {
@@ -134,6 +136,8 @@ public final class Daemon {
     connection.requestName(CoordinatorNames.bus) { [unowned self] result in
       switch result {
       case .success:
+        service.tell("READY=1")
+        service.keepTelling { [coordinator] in coordinator.summary }
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):
         log.critical("\(Self.nameTaken(error.message))")
@@ -158,6 +162,7 @@ public final class Daemon {
 
   private func stop(_ status: Int32) {
     self.status = max(self.status, status)
+    service.tell("STOPPING=1")
     // What this turn has made still goes out.
     loop.soon { [loop] in loop.stop() }
   }

@@ -7,10 +7,31 @@ import Processes
 /// Runs commands as processes of navd's own (`docs/processes.md`).
 final class DirectLauncher: CommandLauncher {
   private let keeper: ProcessKeeper
+  /// Whether commands may be started so. What navd's unit takes from navd, it would take from them.
+  let isAllowed: Bool
 
-  init(_ keeper: ProcessKeeper) { self.keeper = keeper }
+  init(_ keeper: ProcessKeeper, isAllowed: Bool) {
+    self.keeper = keeper
+    self.isAllowed = isAllowed
+  }
 
   func launch(_ launch: Launch, for observer: any LaunchObserver) -> (any RunningCommand)? {
+    self.launch(
+      launch, because: "the bus has no user manager of systemd \(ServiceLauncher.leastVersion) or newer", for: observer)
+  }
+
+  /// - Parameter reason: why the manager does not start it.
+  func launch(
+    _ launch: Launch, because reason: String, for observer: any LaunchObserver
+  ) -> (any RunningCommand)? {
+    guard isAllowed else {
+      observer.started(
+        launch.handle,
+        error:
+          "\(reason); and navd does not, since what its unit forbids itself (hardening.conf) would be forbidden to it"
+      )
+      return nil
+    }
     do throws(SpawnError) {
       let tree = try keeper.spawn(launch.command, marker: launch.marker, output: launch.output)
       let kept = KeptTree(tree, launch.handle, launch.output, observer)

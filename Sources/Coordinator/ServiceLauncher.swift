@@ -23,8 +23,6 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [Handle: Service] = [:]
-  /// Whether navd is a service itself, so that its variables are the manager's, only older.
-  private let isService = getenv("SYSTEMD_EXEC_PID").map { String(cString: $0) == String(getpid()) } ?? false
 
   init(loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger) {
     self.loop = loop
@@ -36,8 +34,10 @@ final class ServiceLauncher: CommandLauncher {
   func launch(_ launch: Launch, for observer: any LaunchObserver) -> (any RunningCommand)? {
     do throws(SpawnError) {
       let program = try launch.command.program()
-      guard let call = ServiceCall(launch, program, leavingOutInherited: isService) else {
-        return direct.launch(launch, for: observer)
+      guard let call = ServiceCall(launch, program, leavingOutInherited: OwnService.isService) else {
+        return direct.launch(
+          launch, because: "the user manager cannot be told of what is no UTF-8, or of variables of such names",
+          for: observer)
       }
       let service = Service(self, launch.handle, RememberedLaunch(launch, call.unit), observer)
       do throws(SystemError) { try service.start(call, launch) } catch { throw .failed(error) }
@@ -96,10 +96,11 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate func startDirectly(_ launch: Launch, _ error: DBusError, for observer: any LaunchObserver)
     -> (any RunningCommand)?
   {
-    log.warning(
-      "the user manager does not start a command, so navd does: \(error.message)",
-      metadata: ["presentation": "\(launch.handle)"])
-    return direct.launch(launch, for: observer)
+    let reason = "the user manager does not start it: \(error.message)"
+    if direct.isAllowed {
+      log.warning("navd itself starts a command: \(reason)", metadata: ["presentation": "\(launch.handle)"])
+    }
+    return direct.launch(launch, because: reason, for: observer)
   }
 }
 

@@ -9,32 +9,6 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-private let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-
-extension Session {
-  /// Installs what was built beside the tests, as a user does for themselves; or takes it away again.
-  fileprivate func make(_ target: String) throws {
-    let built = String(Self.program("").dropLast())
-    let run = try run(
-      program: "/usr/bin/make",
-      ["--no-print-directory", "-C", package, target, "PREFIX=\(path(".local"))", "BUILT=\(built)"])
-    try #require(run.exitCode == 0, "\(run.outputText)\(run.errorText)")
-  }
-
-  /// Runs the installed navctl to its end.
-  fileprivate func installedNavctl(_ arguments: String...) throws -> Program {
-    try run(program: path(".local/bin/navctl"), arguments)
-  }
-
-  /// The process that is navd; nil while there is none.
-  fileprivate func navdProcess() throws -> pid_t? {
-    let lines = try systemctl("show", "--property=MainPID", "--value", "navd.service").lines
-    return lines.first.flatMap { pid_t($0) }.flatMap { $0 == 0 ? nil : $0 }
-  }
-
-  fileprivate func isActive(_ unit: String) throws -> Bool { try systemctl("is-active", unit).exitCode == 0 }
-}
-
 @Test("navd as installed: started by the first present, reloaded, restarted, stopped and started again, quit")
 func install_navd_livesWithTheManager() throws {
   let session = try Session(starting: false, managed: true)
@@ -97,8 +71,10 @@ func install_navd_livesWithTheManager() throws {
   #expect(try session.call(Rows.get, "fact").0 == handle)
 
   // Quit ends what it has presented, and it is not started again.
+  let monitor = try session.start(program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',member='Wait'"])
+  try session.wait("the monitor listens") { monitor.outputText.contains("NameLost") }
   let waiting = try session.start(program: session.path(".local/bin/navctl"), ["wait", "note", "--json"])
-  try session.poll("it waits") { try session.call(Rows.get, "note").0 != .root }
+  try session.wait("it waits") { monitor.outputText.contains("member=Wait") }
   #expect(try session.installedNavctl("quit").exitCode == 0)
   try session.wait("the wait ends") { waiting.hasEnded }
   try session.poll("navd has ended") { try !session.isActive("navd.service") }
