@@ -76,12 +76,19 @@ final class Coordinator {
 
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
+  /// The time for what is about to change; both clocks of it, since between turns the machine may have slept.
+  private func tick() -> Instant {
+    let now = now
+    state.wallClockLead = Int64(clamping: Surroundings.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
+    return now
+  }
+
   // MARK: What comes in
 
   /// Carries requests out, all or none (T1).
   func perform(_ requests: [Request], animated: Bool = true, by client: Client) throws(Refusal) -> [Reply] {
     try requireRecord()
-    let (replies, outcome) = try state.perform(requests, animated: animated, by: client, at: now)
+    let (replies, outcome) = try state.perform(requests, animated: animated, by: client, at: tick())
     take(outcome)
     if machine.isOwner(client) { lifetimes.follow(client) }
     return replies
@@ -89,7 +96,7 @@ final class Coordinator {
 
   func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
     try requireRecord()
-    let (reply, outcome) = try state.perform(request, by: client, at: now)
+    let (reply, outcome) = try state.perform(request, by: client, at: tick())
     take(outcome)
     if machine.isOwner(client) { lifetimes.follow(client) }
     return reply
@@ -120,16 +127,17 @@ final class Coordinator {
 
   /// What a client owned ends, not more of it in a turn than others can wait for.
   private func clientLeft(_ client: Client) {
-    take(state.clientLeft(client, at: now, most: 500))
+    take(state.clientLeft(client, at: tick(), most: 500))
     if machine.ownsItem(client) { loop.soon { [unowned self] in clientLeft(client) } }
   }
 
   /// A presenter has something to say.
-  func report(_ report: Report) { take(state.report(report, at: now)) }
+  func report(_ report: Report) { take(state.report(report, at: tick())) }
 
   func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
     let (changed, outcome) = try state.closed(
-      handle, result: result, byPresenter: presenters[handle]?.shows(handle, as: client) ?? false, at: now)
+      handle, result: result, by: client, byPresenter: presenters[handle]?.shows(handle, as: client) ?? false,
+      at: tick())
     take(outcome)
     return changed
   }
@@ -250,7 +258,7 @@ final class Coordinator {
       let left = inheritance.left(of: clients)
       record.note(inheritance.session)
       let before = machine.count
-      take(state.resume(survivals, left: left, at: now))
+      take(state.resume(survivals, left: left, at: tick()))
       for client in clients.subtracting(left) { lifetimes.follow(client) }
       if before > 0 {
         log.notice(
@@ -306,10 +314,10 @@ final class Coordinator {
   // MARK: Ends
 
   /// Ends everything, then calls `onQuit` (R5).
-  func quit() {
+  func quit(by client: Client) {
     log.notice("told to quit: everything that is presented ends")
     isQuitting = true
-    take(state.shutDown(at: now))
+    take(state.shutDown(by: client, at: tick()))
   }
 
   /// Leaves everything as it is; nobody is left waiting (R5).
@@ -327,7 +335,17 @@ final class Coordinator {
     }
     if outcome.destinationsChanged { announcer.destinationsChanged() }
     commands += outcome.commands
+    for client in outcome.requesters { identify(client) }
     setAlarm()
+  }
+
+  /// Finds out who made something end, for the history. Asked now, before the client has its answer, and leaves.
+  private func identify(_ client: Client) {
+    guard let name = BusName(client.name) else { return state.identify(Requester(client)) }
+    connection.credentials(of: name) { [unowned self] result in
+      let process = try? result.get().processID
+      state.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
+    }
   }
 
   private func note(_ change: Change) {
@@ -399,7 +417,7 @@ final class Coordinator {
     alarm?.timer.cancel()
     let at = MonotonicInstant(nanoseconds: Int64(clamping: next.nanoseconds))
     // What is due after that is seen to by `take`.
-    let timer = loop.timer(at: at) { [unowned self] in take(state.expire(at: now)) }
+    let timer = loop.timer(at: at) { [unowned self] in take(state.expire(at: tick())) }
     alarm = (timer, next)
   }
 }

@@ -176,7 +176,7 @@ extension Coordinator {
       answer(call) { () throws(Refusal) in try reload() }
     }
     object.implement(Rows.quit) { [unowned self] _, call in
-      quit()
+      quit(by: Client(call.sender.text))
       call.reply()
     }
   }

@@ -88,9 +88,20 @@ extension Ending {
     if let destination { all["destination"] = .string(destination) }
     if let group { all["group"] = .string(group.text) }
     if let stack { all["stack"] = .string(stack.text) }
+    if let time { all["time"] = .uint64(time) }
+    if let by { all["by"] = by.properties.value }
     if let presentedAt {
       all["shown-for"] = .uint64((endedAt.nanoseconds - min(endedAt.nanoseconds, presentedAt.nanoseconds)) / 1_000_000)
     }
+    return all
+  }
+}
+
+extension Requester {
+  fileprivate var properties: Properties {
+    var all: Properties = ["client": .string(client.name)]
+    if let process { all["pid"] = .uint64(UInt64(process)) }
+    if let program { all["program"] = .string(program) }
     return all
   }
 }

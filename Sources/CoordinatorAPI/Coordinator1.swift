@@ -328,7 +328,12 @@ extension CoordinatorInterface {
     name, "History", in: Arg<UInt32>("most", doc: "How many at most; 0: all that are remembered."),
     Arg<Properties>("filter"),
     out: Arg<[Properties]>(
-      "endings", doc: "The latest first: binding (s), id (s), presentation (t), reason (s), serial (t)."),
+      "endings",
+      doc: """
+        The latest first: binding (s), id (s), presentation (t), reason (s), serial (t), time (t, milliseconds since \
+        1970); destination (s), group (s), stack (s), shown-for (t, milliseconds) and by (a{sv}) where there is one. \
+        by is whose request ended it: client (s), pid (t), program (s), the latter two where they could be found out.
+        """),
     doc: """
       The presentations that have ended, without their results.
 

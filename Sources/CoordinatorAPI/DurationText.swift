@@ -18,4 +18,14 @@ public enum DurationText {
     guard let unit, number.first != ".", number.last != ".", let count = Double(number) else { return nil }
     return UInt64(exactly: (count * unit).rounded())
   }
+
+  /// About so long, in the two greatest units that say it: `870ms`, `12s`, `2m 5s`, `3h 20m`.
+  public static func text(_ milliseconds: UInt64) -> String {
+    guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
+    let seconds = milliseconds / 1000
+    if seconds < 60 { return "\(seconds)s" }
+    let minutes = seconds / 60
+    if minutes < 60 { return seconds % 60 == 0 ? "\(minutes)m" : "\(minutes)m \(seconds % 60)s" }
+    return minutes % 60 == 0 ? "\(minutes / 60)h" : "\(minutes / 60)h \(minutes % 60)m"
+  }
 }

@@ -109,6 +109,8 @@ struct Draft: Sendable {
   var learned: [GroupTag: TagMemory] = [:]
   var learnOrder: [GroupTag] = []
   var author = Author(client: nil, request: 0, animated: true)
+  /// Whose request it is that what ends ends by.
+  var ender: Client?
   /// What differs at the end, for the replies and for the serials of the subjects.
   var changed: Set<Subject> = []
 

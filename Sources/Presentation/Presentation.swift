@@ -72,6 +72,8 @@ public struct Presentation: Sendable {
   var result: Properties = [:]
   /// Whether it went by itself, so that nobody has to be asked to end it.
   var hasDeparted = false
+  /// By whose request it goes.
+  public internal(set) var endedBy: Requester?
   /// The phase that watchers were last told.
   var announced: Phase?
 
@@ -96,12 +98,17 @@ public struct Ending: Hashable, Sendable {
   /// For those who wait for that presentation, and for nobody else (D6).
   public let result: Properties
   public let serial: Serial
-  public let presentedAt: Instant?
-  public let endedAt: Instant
+  public internal(set) var presentedAt: Instant?
+  public internal(set) var endedAt: Instant
+  /// The same by the wall's clock, in milliseconds since 1970; nil if nobody has told that.
+  public var time: UInt64?
+  /// By whose request; nil if by nobody's.
+  public var by: Requester?
 
   public init(
     handle: Handle, binding: BindingID, id: String, destination: String?, group: BindingID?, stack: BindingID?,
-    reason: Reason, result: Properties, serial: Serial, presentedAt: Instant?, endedAt: Instant
+    reason: Reason, result: Properties, serial: Serial, presentedAt: Instant?, endedAt: Instant, time: UInt64? = nil,
+    by requester: Requester? = nil
   ) {
     self.handle = handle
     self.binding = binding
@@ -114,5 +121,7 @@ public struct Ending: Hashable, Sendable {
     self.serial = serial
     self.presentedAt = presentedAt
     self.endedAt = endedAt
+    self.time = time
+    by = requester
   }
 }

@@ -115,6 +115,7 @@ extension StateMachine {
       case .dismissing: preconditionFailure("an end is begun once")
       }
     presentation.phase = .dismissing(stage, reason: reason, animated: animated)
+    presentation.endedBy = requester(ofTheEndOf: handle)
     presentation.answerDue = nil
     presentation.expires = nil
     presentations[handle] = presentation
@@ -181,7 +182,8 @@ extension StateMachine {
         handle: handle, binding: presentation.binding, id: presentation.item.id,
         destination: presentation.item.destinationName, group: presentation.item.membership?.group,
         stack: presentation.item.place?.stack, reason: reason, result: result, serial: serial,
-        presentedAt: presentation.presentedAt, endedAt: progress.now), bytes: result.byteCount)
+        presentedAt: presentation.presentedAt, endedAt: progress.now, time: wallTime, by: presentation.endedBy),
+      bytes: result.byteCount)
     bytesOfItems -= presentation.item.byteCount
     disown(handle, presentation.item.owner)
     uncount(presentation.creator)
@@ -192,6 +194,13 @@ extension StateMachine {
     leaveGroup(presentation)
     leaveStack(presentation)
     leaveSlot(presentation)
+  }
+
+  /// In milliseconds since 1970.
+  private var wallTime: UInt64? {
+    wallClockLead.map { lead in
+      UInt64(clamping: Int64(clamping: progress.now.nanoseconds).addingReportingOverflow(lead).partialValue / 1_000_000)
+    }
   }
 
   private mutating func uncount(_ creator: Client?) {

@@ -63,6 +63,13 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// Changes a value, which stays as old as it is and takes as many bytes.
+  mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
+    guard values[key] != nil else { return }
+    change(&values[key]!.value)
+    if isNoting { noted.insert(key) }
+  }
+
   /// A value and when it was set: the least stamp is the oldest.
   func stamped(_ key: Key) -> (value: Value, stamp: UInt64)? { values[key].map { ($0.value, $0.stamp) } }
 

@@ -46,6 +46,7 @@ public struct RecordedState: Hashable, Sendable {
     public var update: Update?
     public var result: Properties = [:]
     public var hasDeparted = false
+    public var endedBy: Requester?
     /// When its slot last changed (P10); where two presentations are in one slot, the later counts.
     public var slotChanged = Serial(0)
     /// Its place among those that wait in its group's queue with the same priority (G9); nil where it does not wait there.
@@ -167,10 +168,10 @@ extension RecordedState {
       return row
     }
     copy.endings = endings.mapValues { ending in
-      Ending(
-        handle: ending.handle, binding: ending.binding, id: ending.id, destination: ending.destination,
-        group: ending.group, stack: ending.stack, reason: ending.reason, result: ending.result, serial: ending.serial,
-        presentedAt: moved(ending.presentedAt), endedAt: moved(ending.endedAt) ?? ending.endedAt)
+      var ending = ending
+      ending.presentedAt = moved(ending.presentedAt)
+      ending.endedAt = moved(ending.endedAt) ?? ending.endedAt
+      return ending
     }
     return copy
   }

@@ -46,6 +46,7 @@ extension StateMachine {
     row.answerDue = presentation.answerDue
     row.result = presentation.result
     row.hasDeparted = presentation.hasDeparted
+    row.endedBy = presentation.endedBy
     row.slotChanged = slots[presentation.binding]?.changed ?? Serial(0)
     switch presentation.updates {
     case .idle: break

@@ -41,14 +41,17 @@ extension StateMachine {
   }
 
   /// It is gone already, by itself or for it could not be shown: its end was not asked for, or only completed (P12).
-  mutating func depart(_ handle: Handle, reason: Reason, result: Properties, at now: Instant) {
+  /// - Parameter client: who has reported it, if one has.
+  mutating func depart(
+    _ handle: Handle, reason: Reason, result: Properties, by client: Client? = nil, at now: Instant
+  ) {
     guard var presentation = presentations[handle] else { return }
     switch presentation.phase {
     case .presenting, .presented:
       presentation.result = limited(result)
       presentation.hasDeparted = true
       presentations[handle] = presentation
-      clear([handle], reason: reason, at: now)
+      clear([handle], reason: reason, by: client, at: now)
     case .dismissing(.held, let first, let animated):
       presentation.result.merge(limited(result)) { first, _ in first }
       presentation.phase = .dismissing(.departed, reason: first, animated: animated)
@@ -70,11 +73,13 @@ extension StateMachine {
 
   /// Somebody says that a presentation was closed (D11).
   ///
-  /// - Parameter byPresenter: whether it is the presentation's own D-Bus presenter who says so.
+  /// - Parameters:
+  ///   - client: who says so.
+  ///   - byPresenter: whether that is the presentation's own D-Bus presenter.
   /// - Returns: whether it changed anything; one that is gone, or going, is not changed.
   /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`, `limitExceeded`.
   public mutating func closed(
-    _ handle: Handle, result: Properties, byPresenter: Bool, at now: Instant
+    _ handle: Handle, result: Properties, by client: Client? = nil, byPresenter: Bool, at now: Instant
   ) throws(Refusal) -> (changed: Bool, outcome: Outcome) {
     // One that is too large is left out: an end is never refused (L1).
     try check(entriesOf: result, named: "result")
@@ -87,10 +92,10 @@ extension StateMachine {
     progress.now = now
     let before = serial
     if isBus, presentation.phase != .waiting {
-      depart(handle, reason: .closed, result: result, at: now)
+      depart(handle, reason: .closed, result: result, by: client, at: now)
     } else if slots[presentation.binding]?.current == handle {
       presentations[handle]!.result = limited(result)
-      clear([handle], reason: .closed, at: now)
+      clear([handle], reason: .closed, by: client, at: now)
     }
     let outcome = finish()
     return (serial != before, outcome)

@@ -66,6 +66,7 @@ extension StateMachine {
     presentation.answerDue = row.answerDue
     presentation.result = row.result
     presentation.hasDeparted = row.hasDeparted
+    presentation.endedBy = row.endedBy
     switch row.update {
     case .underWay?: presentation.updates = .underWay
     case .underWayAndPending(let author)?: presentation.updates = .underWayAndPending(author: author)

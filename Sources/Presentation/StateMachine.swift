@@ -51,6 +51,10 @@ public struct StateMachine: Sendable {
   var lastQueueAge: UInt64 = 0
   var deadlines = Heap<Deadline>()
   var isShuttingDown = false
+  var requesters = Requesters()
+  /// By how many nanoseconds the wall's clock is ahead of the one that the machine is told of, by which nothing is decided
+  /// and only endings are told; nil: nobody knows.
+  public var wallClockLead: Int64?
   /// What of the numbers is on record.
   var recordedNumbers: RecordedState.Numbers?
 
@@ -89,6 +93,7 @@ public struct StateMachine: Sendable {
     }
     try limits.check("transaction", requests.count, limits.transaction, of: "requests")
     draft = Draft()
+    draft.ender = client
     let queueAge = lastQueueAge
     do throws(Refusal) {
       var answers: [Answer] = []
@@ -135,7 +140,8 @@ public struct StateMachine: Sendable {
   public mutating func clientLeft(_ client: Client, at now: Instant, most: Int = .max) -> Outcome {
     // The latest first: more often than not it stands on the earlier.
     let owned = (ownedBy[client] ?? []).filter(isOwn).sorted().suffix(most)
-    clear(Array(owned), reason: .owner, at: now)
+    clear(Array(owned), reason: .owner, by: client, at: now)
+    if ownedBy[client] == nil { requesters.forget(client) }
     forget(client)
     return finish()
   }
@@ -150,9 +156,10 @@ public struct StateMachine: Sendable {
   }
 
   /// navd was told to quit: everything ends (R5).
-  public mutating func shutDown(at now: Instant) -> Outcome {
+  /// - Parameter client: who told it.
+  public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
     isShuttingDown = true
-    clear(presentations.keys.sorted(), reason: .shutdown, at: now)
+    clear(presentations.keys.sorted(), reason: .shutdown, by: client, at: now)
     return finish()
   }
 
@@ -165,12 +172,13 @@ public struct StateMachine: Sendable {
   }
 
   /// Writes nil to the slots of presentations that are still their slots' own, as one change.
-  mutating func clear(_ handles: [Handle], reason: Reason, at now: Instant) {
-    clear(handles.map { ($0, reason) }, at: now)
+  mutating func clear(_ handles: [Handle], reason: Reason, by client: Client? = nil, at now: Instant) {
+    clear(handles.map { ($0, reason) }, by: client, at: now)
   }
 
-  mutating func clear(_ ends: [(Handle, Reason)], at now: Instant) {
+  mutating func clear(_ ends: [(Handle, Reason)], by client: Client? = nil, at now: Instant) {
     draft = Draft()
+    draft.ender = client
     draft.author = Author(client: nil, request: 0, animated: true)
     var reasons: [BindingID: Reason] = [:]
     let own = ends.compactMap { handle, reason -> BindingID? in

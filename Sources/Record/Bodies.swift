@@ -152,6 +152,7 @@ extension RecordedState.Presentation {
     if hasDeparted { body.put(UInt8(40)) }
     body.field(41, queueAge)
     body.field(43, slotChanged.number)
+    body.field(44, endedBy)
     if case .dismissing(let stage, let reason, let animated) = phase {
       body.put(UInt8(42))
       body.put(stage.code)
@@ -191,6 +192,7 @@ extension RecordedState.Presentation {
     case 40: hasDeparted = true
     case 41: queueAge = try body.number()
     case 43: slotChanged = Serial(try body.number())
+    case 44: endedBy = try body.requester()
     case 42:
       let stage = try Dismissal(code: try body.number())
       let reason = try Reason(recorded: try body.text())
@@ -243,6 +245,8 @@ extension Ending {
     body.fieldUnlessEmpty(4, result)
     body.field(5, presentedAt)
     body.field(6, endedAt)
+    body.field(7, time)
+    body.field(8, by)
     return body.bytes
   }
 
@@ -255,6 +259,8 @@ extension Ending {
     var result: Properties = [:]
     var presentedAt: Instant?
     var endedAt = Instant(nanoseconds: 0)
+    var time: UInt64?
+    var requester: Requester?
     var reader = BodyReader(body)
     try reader.fields { (code, body) throws(Unreadable) in
       switch code {
@@ -264,13 +270,15 @@ extension Ending {
       case 4: result = try body.properties()
       case 5: presentedAt = try body.instant()
       case 6: endedAt = try body.instant()
+      case 7: time = try body.number()
+      case 8: requester = try body.requester()
       default: return false
       }
       return true
     }
     self.init(
       handle: handle, binding: binding, id: id, destination: destination, group: group, stack: stack, reason: reason,
-      result: result, serial: serial, presentedAt: presentedAt, endedAt: endedAt)
+      result: result, serial: serial, presentedAt: presentedAt, endedAt: endedAt, time: time, by: requester)
   }
 }
 

@@ -61,6 +61,13 @@ struct BodyReader {
   mutating func instant() throws(Unreadable) -> Instant { Instant(nanoseconds: try number()) }
   mutating func client() throws(Unreadable) -> Client { Client(try text()) }
 
+  mutating func requester() throws(Unreadable) -> Requester {
+    let client = try client()
+    let process: UInt32 = try number()
+    let program = try text()
+    return Requester(client, process: process == 0 ? nil : process, program: program.isEmpty ? nil : program)
+  }
+
   mutating func binding() throws(Unreadable) -> BindingID { try BindingID(recorded: try text()) }
 
   /// A value with its type.

@@ -97,6 +97,15 @@ struct BodyWriter {
   mutating func field(_ code: UInt8, _ client: Client?) { field(code, client?.name) }
   mutating func field(_ code: UInt8, _ binding: BindingID?) { field(code, binding?.text) }
 
+  /// Its client, its process or 0, its program or nothing.
+  mutating func field(_ code: UInt8, _ requester: Requester?) {
+    field(code, requester) { body, requester in
+      body.put(requester.client.name)
+      body.put(requester.process ?? 0)
+      body.put(requester.program ?? "")
+    }
+  }
+
   /// A field that is left out where it is empty.
   mutating func fieldUnlessEmpty(_ code: UInt8, _ properties: Properties) {
     field(code, properties.isEmpty ? nil : properties)

@@ -63,6 +63,8 @@ enum Schema {
         try database.execute(sql: "INSERT INTO registration VALUES (?, ?)", arguments: [name, Data(bodies)])
       }
     }
+    // Nothing of it is in a column, but an earlier release could not read it.
+    migrator.registerMigration("3: when and by whom presentations were ended") { _ in }
     return migrator
   }
 }

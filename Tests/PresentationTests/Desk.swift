@@ -251,8 +251,8 @@ final class Desk {
     take(machine.load(destinations), from: sourceLocation)
   }
 
-  func shutDown(from sourceLocation: SourceLocation = #_sourceLocation) {
-    take(machine.shutDown(at: now), from: sourceLocation)
+  func shutDown(by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation) {
+    take(machine.shutDown(by: client, at: now), from: sourceLocation)
   }
 
   // MARK: Presenters
@@ -294,11 +294,12 @@ final class Desk {
   /// Somebody says that it was closed (D11).
   @discardableResult
   func closed(
-    _ handle: Handle, result: Properties = [:], byPresenter: Bool = false,
+    _ handle: Handle, result: Properties = [:], by client: Client? = "anna", byPresenter: Bool = false,
     from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) -> Bool {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
-      let (changed, outcome) = try machine.closed(handle, result: result, byPresenter: byPresenter, at: now)
+      let (changed, outcome) = try machine.closed(
+        handle, result: result, by: client, byPresenter: byPresenter, at: now)
       take(outcome, from: sourceLocation)
       return changed
     }

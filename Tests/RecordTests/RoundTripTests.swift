@@ -58,6 +58,7 @@ private func fullState() throws -> RecordedState {
       row.presentedAt = Instant(nanoseconds: 1)
       row.expires = Instant(nanoseconds: .max)
       row.answerDue = Instant(nanoseconds: 0)
+      row.endedBy = Requester(Client(":1.7"), process: UInt32(index))
       row.update =
         [.underWay, .underWayAndPending(author: nil), .underWayAndPending(author: Client(":1.1"))][index % 3]
       row.result = value
@@ -98,7 +99,8 @@ private func fullState() throws -> RecordedState {
       destination: index == 0 ? nil : "d", group: index == 0 ? nil : try binding("g"),
       stack: index == 0 ? nil : try binding("s"), reason: reason, result: index == 0 ? [:] : value,
       serial: Serial(UInt64(index)), presentedAt: index == 0 ? nil : Instant(nanoseconds: 1),
-      endedAt: Instant(nanoseconds: 2))
+      endedAt: Instant(nanoseconds: 2), time: index == 0 ? nil : .max,
+      by: [nil, Requester(Client(":1.4")), Requester(Client(":1.5"), process: 77, program: "é x")][index % 3])
   }
   state.containerValues = ["badge": .int32(0), "names": .array(element: .string, [])]
   func registered(_ name: String, by client: String) -> Destination {

@@ -2,6 +2,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import Glibc
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -141,15 +142,36 @@ struct History: ParsableCommand {
     let daemon = try Daemon(global, "history")
     var endings = try daemon.ask(CoordinatorInterface.history, (most, [:])).map { JSON($0) }
     try addErrors(to: &endings, daemon)
-    var table = Table("NUMBER", "BINDING", "ID", "REASON", "SERIAL", "ERROR")
+    var table = Table("NUMBER", "BINDING", "ID", "REASON", "SERIAL", "BY", "SHOWN", "ENDED", "ERROR")
     for ending in endings {
       func cell(_ name: String) -> Table.Cell { Table.Cell(ending[name]?.string ?? ending[name]?.text ?? "") }
       let reason = ending["reason"]?.string ?? ""
       table.add(
         cell("presentation"), cell("binding"), cell("id"), Table.Cell(reason, reason == "failed" ? .bad : nil),
-        cell("serial"), cell("error"))
+        cell("serial"), Table.Cell(Self.by(ending)),
+        Table.Cell(ending["shown-for"]?.unsigned.map { DurationText.text($0) } ?? ""),
+        Table.Cell(ending["time"]?.unsigned.map { Self.local($0) } ?? ""), cell("error"))
     }
     global.write(json: .array(endings), plain: table.text(StandardOutput.style))
+  }
+
+  /// Who ended it: a program and its number, or that it was none but itself.
+  private static func by(_ ending: JSON) -> String {
+    guard let requester = ending["by"] else {
+      return ["closed", "failed"].contains(ending["reason"]?.string) ? "itself" : ""
+    }
+    guard let pid = requester["pid"]?.unsigned else { return requester["client"]?.string ?? "" }
+    return "\(requester["program"]?.string ?? requester["client"]?.string ?? "")[\(pid)]"
+  }
+
+  /// A point in time, as the clock on the wall says it.
+  private static func local(_ milliseconds: UInt64) -> String {
+    var time = time_t(clamping: milliseconds / 1000)
+    var parts = tm()
+    guard localtime_r(&time, &parts) != nil else { return "" }
+    var text = [CChar](repeating: 0, count: 64)
+    strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+    return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
   }
 
   /// Why something failed is a part of its result, which is for those who wait for it and not in the history (D6).

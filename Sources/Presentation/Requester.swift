@@ -1,0 +1,62 @@
+// Why this file exists: who made something end is asked for when the client has long left the bus, so what is known of it
+// is kept with the ending.
+
+/// The client whose request made something end, and its process, as far as that could be found out.
+public struct Requester: Hashable, Sendable {
+  public var client: Client
+  public var process: UInt32?
+  /// The name of its program, as the process table has it.
+  public var program: String?
+
+  public init(_ client: Client, process: UInt32? = nil, program: String? = nil) {
+    self.client = client
+    self.process = process
+    self.program = program
+  }
+}
+
+/// Which clients made something end, and what is known of them.
+struct Requesters: Sendable {
+  /// How many are known at a time; any of them can be asked about again.
+  private static let most = 4096
+
+  private var known: [Client: Requester] = [:]
+  /// What ends, or has ended, on account of those that are being asked about.
+  private var waiting: [Client: [Handle]] = [:]
+
+  /// - Parameter handle: what ends by a request of the client.
+  /// - Returns: what is known of it, and whether it is to be asked about.
+  mutating func requester(_ client: Client, ending handle: Handle) -> (Requester, isNew: Bool) {
+    if let requester = known[client] { return (requester, false) }
+    let isNew = waiting[client] == nil
+    waiting[client, default: []].append(handle)
+    return (Requester(client), isNew)
+  }
+
+  /// - Returns: what waited for it.
+  mutating func learn(_ requester: Requester) -> [Handle] {
+    if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
+    known[requester.client] = requester
+    return waiting.removeValue(forKey: requester.client) ?? []
+  }
+
+  mutating func forget(_ client: Client) { known[client] = nil }
+}
+
+extension StateMachine {
+  /// What `Outcome.requesters` asked for was found out, as far as it could be.
+  public mutating func identify(_ requester: Requester) {
+    for handle in requesters.learn(requester) {
+      if presentations[handle]?.endedBy?.client == requester.client { presentations[handle]!.endedBy = requester }
+      endings.modify(handle) { if $0.by?.client == requester.client { $0.by = requester } }
+    }
+  }
+
+  /// Who made a presentation end, by the request that is being carried out; nil if nobody's request did.
+  mutating func requester(ofTheEndOf handle: Handle) -> Requester? {
+    guard let client = draft.ender else { return nil }
+    let (requester, isNew) = requesters.requester(client, ending: handle)
+    if isNew { outcome.requesters.append(client) }
+    return requester
+  }
+}
