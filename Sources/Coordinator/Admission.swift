@@ -55,7 +55,7 @@ final class Admission {
   }
 
   /// How many clients are remembered; each is asked about once, unless there are more.
-  private static let most = 4096
+  private static let most = 512
 
   var inlineCommands = InlineCommands.allowed
   private let connection: Connection

@@ -18,7 +18,7 @@ public struct Requester: Hashable, Sendable {
 /// Which clients made something end, and what is known of them.
 struct Requesters: Sendable {
   /// How many are known at a time; any of them can be asked about again.
-  private static let most = 4096
+  private static let most = 512
 
   private var known: [Client: Requester] = [:]
   /// What ends, or has ended, on account of those that are being asked about.
