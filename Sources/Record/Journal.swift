@@ -2,6 +2,7 @@
 // many pages. So a turn is one row of one table, the journal, and now and then the journal is folded into the tables.
 
 import GRDB
+import Presentation
 
 /// The turns that are not yet folded into the tables.
 final class Journal {
@@ -19,9 +20,9 @@ final class Journal {
   private var length = (turns: 0, bytes: 0)
   /// What the journal holds of each row, as it came last; nil: the row goes.
   private var latest: [TableRow.Key: [Column]?] = [:]
-  /// The numbers of the presentations and endings that are in their tables. Most come and go while a journal lasts, and
-  /// never get there.
-  private var stored: [Table: Set<Int64>] = [.presentation: [], .ending: []]
+  /// The numbers of the presentations and endings that are in their tables, once that is known. Most come and go while a
+  /// journal lasts, and never get there.
+  private var stored: [Table: Set<Int64>] = [:]
 
   init(_ database: Database) throws {
     self.database = database
@@ -58,18 +59,18 @@ final class Journal {
 
   /// Folds what a navd before left.
   /// - Returns: what the tables hold then.
-  func restore<Content>(_ read: () throws -> Content) throws -> Content {
-    for table in stored.keys {
-      stored[table] = try Set(Int64.fetchCursor(database, sql: "SELECT handle FROM \(table)"))
-    }
+  func restore() throws -> Record.Content {
     let turns = try Row.fetchCursor(database, sql: "SELECT body FROM turn ORDER BY number")
     while let turn = try turns.next() {
       var body = BodyReader(try turn.bytes(0))
-      while !body.isAtEnd {
-        note(try TableRow(reading: &body))
-      }
+      while !body.isAtEnd { note(try TableRow(reading: &body)) }
     }
-    return try fold(read)
+    let content = try fold { try Record.Content(database) }
+    stored = [
+      .presentation: Set(content.state.presentations.keys.map { Int64(bitPattern: $0.number) }),
+      .ending: Set(content.state.endings.keys.map { Int64(bitPattern: $0.number) }),
+    ]
+    return content
   }
 
   private func fold<Content>(_ read: () throws -> Content) throws -> Content {
@@ -92,8 +93,9 @@ final class Journal {
       }
       length = (0, 0)
       latest.removeAll(keepingCapacity: true)
-    } catch  where isObstacle(error) {
+    } catch {
       undoAll()
+      guard isObstacle(error) else { throw error }
       length = Self.limit
     }
     return content

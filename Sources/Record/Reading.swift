@@ -16,7 +16,7 @@ extension Record.Content {
       session = Record.Session(
         bus: try row.value(0), boot: try row.value(1), clock: try row.value(2), token: try row.value(3))
     }
-    for row in try Row.fetchAll(database, sql: "SELECT handle, binding, id, phase, body, memory FROM presentation") {
+    try database.forEachRow("SELECT handle, binding, id, phase, body, memory FROM presentation") { row in
       let handle = Handle(try row.number(0))
       state.presentations[handle] = try RecordedState.Presentation(
         handle: handle, binding: try row.binding(1), id: try row.value(2), phase: try row.value(3),
@@ -26,31 +26,39 @@ extension Record.Content {
         memories[handle] = try memory.properties()
       }
     }
-    for row in try Row.fetchAll(database, sql: "SELECT kind, name, serial, absent, stamp FROM changed") {
+    try database.forEachRow("SELECT kind, name, serial, absent, stamp FROM changed") { row in
       let present: Int64? = try row.optional(2)
       let absent: Int64? = try row.optional(3)
       state.changed[try Subject(kind: try row.value(0), name: try row.binding(1))] = RecordedState.Changed(
         present: present.map { Serial(UInt64(bitPattern: $0)) },
         absent: try absent.map { (Serial(UInt64(bitPattern: $0)), try row.number(4)) })
     }
-    for row in try Row.fetchAll(database, sql: "SELECT groupName, tag, binding, id, body, stamp FROM tag") {
+    try database.forEachRow("SELECT groupName, tag, binding, id, body, stamp FROM tag") { row in
       state.tags[GroupTag(group: try row.binding(0), tag: try row.value(1))] = RecordedState.Tag(
         binding: try row.binding(2), id: try row.value(3), options: try ItemOptions(body: try row.bytes(4)),
         stamp: try row.number(5))
     }
-    for row in try Row.fetchAll(database, sql: "SELECT handle, binding, id, reason, serial, body FROM ending") {
+    try database.forEachRow("SELECT handle, binding, id, reason, serial, body FROM ending") { row in
       let handle = Handle(try row.number(0))
       state.endings[handle] = try Ending(
         handle: handle, binding: try row.binding(1), id: try row.value(2),
         reason: try Reason(recorded: try row.value(3)),
         serial: Serial(try row.number(4)), body: try row.bytes(5))
     }
-    for row in try Row.fetchAll(database, sql: "SELECT key, body FROM containerValue") {
+    try database.forEachRow("SELECT key, body FROM containerValue") { row in
       state.containerValues[try row.value(0)] = try Value(body: try row.bytes(1))
     }
-    for row in try Row.fetchAll(database, sql: "SELECT destination, body FROM registration") {
+    try database.forEachRow("SELECT destination, body FROM registration") { row in
       state.registrations[try row.value(0)] = try [Destination](body: try row.bytes(1))
     }
+  }
+}
+
+extension Database {
+  /// Hands on each row where SQLite has it, without a copy of it.
+  fileprivate func forEachRow(_ sql: String, _ body: (Row) throws -> Void) throws {
+    let rows = try Row.fetchCursor(self, sql: sql)
+    while let row = try rows.next() { try body(row) }
   }
 }
 

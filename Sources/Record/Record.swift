@@ -101,7 +101,7 @@ public final class Record {
     try migrator.migrate(queue)
     return try queue.inDatabase { database in
       let journal = try Journal(database)
-      return (Record(queue, journal), try journal.restore { try Content(database) })
+      return (Record(queue, journal), try journal.restore())
     }
   }
 
