@@ -8,6 +8,7 @@ DATADIR = $(PREFIX)/share
 USERUNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
 # What an older systemd would have navd hand down to commands (see the file); packagers say which one is meant.
 SYSTEMD_VERSION ?= $(shell systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+COMPLETIONS = bash-completion/completions/navctl zsh/site-functions/_navctl fish/vendor_completions.d/navctl.fish
 HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hardening.conf)
 
 # Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
@@ -105,10 +106,16 @@ install:
 	$(if $(HARDENING),install -D -m 644 systemd/$(HARDENING) $(DESTDIR)$(USERUNITDIR)/$(HARDENING))
 	chmod 644 $(DESTDIR)$(USERUNITDIR)/navd.service $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	$(if $(INTERFACES),install -m 644 $(INTERFACES) $(DESTDIR)$(DATADIR)/dbus-1/interfaces)
+	install -d $(dir $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%))
+	@for file in $(COMPLETIONS); do \
+	  shell=$${file%%[-/]*}; script=$(DESTDIR)$(DATADIR)/$$file; \
+	  $(BUILT)/navctl --generate-completion-script $$shell >$$script && chmod 644 $$script || exit; \
+	done
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(USERUNITDIR)/navd.service
 	rm -rf $(DESTDIR)$(USERUNITDIR)/navd.service.d
+	rm -f $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%)
 	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	rm -f $(INTERFACES:dbus/%=$(DESTDIR)$(DATADIR)/dbus-1/interfaces/%)
 

@@ -69,7 +69,11 @@ struct Navctl: ParsableCommand {
     if let verb = Verbs.named(name), let command = try? verb.parseAsRoot(rest), type(of: command) == verb {
       return command
     }
-    if let word = Verbs.word(in: arguments), word != "help", Verbs.named(word) == nil { throw UsageText.noVerb(word) }
+    if let word = Verbs.word(in: arguments), word != "help", name != "--generate-completion-script",
+      Verbs.named(word) == nil
+    {
+      throw UsageText.noVerb(word)
+    }
     return try parseAsRoot()
   }
 

@@ -7,7 +7,9 @@ import DBusValues
 struct ItemOptions: ParsableArguments {
   enum IfBusy: String, ExpressibleByArgument, CaseIterable { case replace, queue, refuse }
 
-  @Option(name: .customLong("to"), help: ArgumentHelp("How it is shown.", valueName: "destination"))
+  @Option(
+    name: .customLong("to"), help: ArgumentHelp("How it is shown.", valueName: "destination"),
+    completion: .destinations)
   var destination: String?
 
   @Option(
@@ -27,7 +29,7 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "What to call it where a name is shown.")
   var title: String?
 
-  @Option(help: ArgumentHelp("What it is presented from.", valueName: "binding"))
+  @Option(help: ArgumentHelp("What it is presented from.", valueName: "binding"), completion: .bindings)
   var from: String?
 
   @Option(
@@ -46,7 +48,9 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "The screen to show it on.")
   var output: String?
 
-  @Argument(parsing: .postTerminator, help: "After “--”: the program that shows it, instead of a destination.")
+  @Argument(
+    parsing: .postTerminator, help: "After “--”: the program that shows it, instead of a destination.",
+    completion: .file())
   var command: [String] = []
 
   func validate() throws {
@@ -99,13 +103,13 @@ struct ItemID: ParsableArguments {
 
 /// Where it belongs.
 struct PlaceOptions: ParsableArguments {
-  @Option(help: "The exclusive group that it is a member of.")
+  @Option(help: "The exclusive group that it is a member of.", completion: .groups)
   var group: String?
 
-  @Option(help: "What selects it in its group.")
+  @Option(help: "What selects it in its group.", completion: .tags)
   var tag: String?
 
-  @Option(help: "The stack on whose top it is.")
+  @Option(help: "The stack on whose top it is.", completion: .stacks)
   var stack: String?
 
   func write(to options: inout Properties) {

@@ -106,7 +106,7 @@ extension ItemID {
 }
 
 extension GlobalOptions {
-  fileprivate static var notGiven: GlobalOptions {
+  static var notGiven: GlobalOptions {
     var options = GlobalOptions()
     (options.json, options.quiet, options.verbose) = (false, false, false)
     (options.within, options.address) = (nil, nil)

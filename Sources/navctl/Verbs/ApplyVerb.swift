@@ -13,7 +13,7 @@ struct Apply: ParsableCommand {
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "“-” is standard input.") var file: String
+  @Argument(help: "“-” is standard input.", completion: .file()) var file: String
   @OptionGroup var change: ChangeOptions
 
   func run() throws {

@@ -13,8 +13,8 @@ struct List: ParsableCommand {
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Option(help: "Only of this group.") var group: String?
-  @Option(help: "Only of this stack.") var stack: String?
+  @Option(help: "Only of this group.", completion: .groups) var group: String?
+  @Option(help: "Only of this stack.", completion: .stacks) var stack: String?
 
   func run() throws {
     let daemon = try Daemon(global, "list")
@@ -45,7 +45,7 @@ struct Show: ParsableCommand {
     verb: "show", "Write all about what a slot should show; exit status 3 where that is nothing.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.") var binding: String
+  @Argument(help: "Which slot.", completion: .bindings) var binding: String
 
   func run() throws {
     let daemon = try Daemon(global, "show \(binding)")
@@ -79,7 +79,7 @@ struct IsPresented: ParsableCommand {
     "With an id, only if the item has that id. What is being dismissed does not count any more.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.") var binding: String
+  @Argument(help: "Which slot.", completion: .bindings) var binding: String
   @OptionGroup var id: ItemID
 
   func run() throws {
@@ -100,9 +100,10 @@ struct Members: ParsableCommand {
     "A stack in the order of its path, the others in the order of acceptance.")
 
   @OptionGroup var global: GlobalOptions
-  @Option(help: "Of this group.") var group: String?
-  @Option(help: "Of this stack.") var stack: String?
-  @Option(help: ArgumentHelp("What is presented from this binding.", valueName: "binding")) var from: String?
+  @Option(help: "Of this group.", completion: .groups) var group: String?
+  @Option(help: "Of this stack.", completion: .stacks) var stack: String?
+  @Option(help: ArgumentHelp("What is presented from this binding.", valueName: "binding"), completion: .bindings)
+  var from: String?
   @Flag(help: "Everything.") var all = false
 
   func validate() throws {

@@ -45,7 +45,7 @@ struct ContainerValue: ParsableCommand {
       verb: "get", "Write the value of a key for a slot's item: what it sets, else the default.")
 
     @OptionGroup var global: GlobalOptions
-    @Argument(help: "Which slot.") var binding: String
+    @Argument(help: "Which slot.", completion: .bindings) var binding: String
     @Argument(help: "Which key.") var key: String
 
     func run() throws {
@@ -61,7 +61,7 @@ struct ContainerValue: ParsableCommand {
       "It is read as text or as JSON by the type that the key was declared with.")
 
     @OptionGroup var global: GlobalOptions
-    @Argument(help: "Which slot.") var binding: String
+    @Argument(help: "Which slot.", completion: .bindings) var binding: String
     @Argument(help: "Which key.") var key: String
     @Argument(help: "What it is to be.") var value: String
     @OptionGroup var slot: SlotOptions

@@ -68,7 +68,7 @@ struct CheckConfiguration: ParsableCommand {
     "Asks the navd that is installed beside navctl, else the one in PATH; no daemon has to run.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "A directory of such files, instead of those in use.") var directory: String?
+  @Argument(help: "A directory of such files, instead of those in use.", completion: .directory) var directory: String?
 
   func validate() throws {
     guard directory != "" else {
@@ -102,7 +102,10 @@ struct Introspect: ParsableCommand {
     "They are those of this release; no daemon has to run.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Only this one, such as org.navd.Coordinator1.") var interface: String?
+  @Argument(
+    help: "Only this one, such as org.navd.Coordinator1.",
+    completion: .list(["org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Presenter1"]))
+  var interface: String?
   @Flag(help: "As introspection XML, one interface to a document.") var xml = false
 
   static let interfaces = [

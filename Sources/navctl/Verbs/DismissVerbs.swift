@@ -9,10 +9,10 @@ struct Dismiss: ParsableCommand {
     "Nothing shown there is no failure.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slots.") var bindings: [String] = []
-  @Option(help: "Every member of this group, and its queue.") var group: String?
-  @Option(help: "All that stands in this stack.") var stack: String?
-  @Option(help: "Every binding of this root.") var root: String?
+  @Argument(help: "Which slots.", completion: .bindings) var bindings: [String] = []
+  @Option(help: "Every member of this group, and its queue.", completion: .groups) var group: String?
+  @Option(help: "All that stands in this stack.", completion: .stacks) var stack: String?
+  @Option(help: "Every binding of this root.", completion: .roots) var root: String?
   @Flag(help: "Everything.") var all = false
   @OptionGroup var slot: SlotOptions
 

@@ -9,8 +9,8 @@ struct Select: ParsableCommand {
     "What the tag's last request gave is repeated; what is given here wins.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.") var group: String
-  @Argument(help: "Which member.") var tag: String
+  @Argument(help: "Which group.", completion: .groups) var group: String
+  @Argument(help: "Which member.", completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
   @OptionGroup var change: ChangeOptions
 
@@ -33,8 +33,8 @@ struct ToggleSelection: ParsableCommand {
     verb: "toggle-selection", "Deselect a tag if it is the selected one, else select it.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.") var group: String
-  @Argument(help: "Which member.") var tag: String
+  @Argument(help: "Which group.", completion: .groups) var group: String
+  @Argument(help: "Which member.", completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
   @OptionGroup var change: ChangeOptions
 
@@ -62,8 +62,8 @@ struct Deselect: ParsableCommand {
     "With a tag, only if that is the selected one.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.") var group: String
-  @Argument(help: "Which member.") var tag: String = ""
+  @Argument(help: "Which group.", completion: .groups) var group: String
+  @Argument(help: "Which member.", completion: .tags) var tag: String = ""
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
@@ -80,7 +80,7 @@ struct Selection: ParsableCommand {
     verb: "selection", "Write the selected tag of a group; exit status 3 where nothing is selected.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.") var group: String
+  @Argument(help: "Which group.", completion: .groups) var group: String
 
   func run() throws {
     let daemon = try Daemon(global, "selection \(group)")
@@ -96,7 +96,7 @@ struct Selection: ParsableCommand {
 
 /// What a tag presents, where its group does not know that yet or something is to differ.
 struct MemberOptions: ParsableArguments {
-  @Option(help: "The binding of the tag.") var binding: String?
+  @Option(help: "The binding of the tag.", completion: .presentable) var binding: String?
   @Option(help: "The id of the tag's item.") var id: String?
   @OptionGroup var item: ItemOptions
 

@@ -12,7 +12,7 @@ struct Present: ParsableCommand {
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.") var binding: String
+  @Argument(help: "Which slot.", completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var place: PlaceOptions
@@ -42,7 +42,7 @@ struct Toggle: ParsableCommand {
     "Without an id whatever is shown is dismissed, and where nothing is, the empty id is presented.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.") var binding: String
+  @Argument(help: "Which slot.", completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var place: PlaceOptions

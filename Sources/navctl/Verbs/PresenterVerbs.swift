@@ -8,7 +8,8 @@ struct Act: ParsableCommand {
     verb: "act", "Say that something was done in a presentation, a button pressed for example.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Its number.", transform: ObjectPath.init(argument:)) var presentation: ObjectPath
+  @Argument(help: "Its number.", completion: .presentations, transform: ObjectPath.init(argument:)) var presentation:
+    ObjectPath
   @Argument(help: "What was done.") var action: String
   @Argument(help: ArgumentHelp("More about it.", valueName: "k=v"), transform: Assignment.init)
   var parameters: [Assignment] = []
@@ -27,7 +28,8 @@ struct Closed: ParsableCommand {
     "If it is not the slot's own any more, nothing happens.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Its number.", transform: ObjectPath.init(argument:)) var presentation: ObjectPath
+  @Argument(help: "Its number.", completion: .presentations, transform: ObjectPath.init(argument:)) var presentation:
+    ObjectPath
   @Argument(help: ArgumentHelp("The result, for those who wait.", valueName: "k=v"), transform: Assignment.init)
   var result: [Assignment] = []
 

@@ -8,8 +8,8 @@ struct Push: ParsableCommand {
     verb: "push", "Put an item on the top of a stack.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.") var stack: String
-  @Argument(help: "Which slot.") var binding: String
+  @Argument(help: "Which stack.", completion: .stacks) var stack: String
+  @Argument(help: "Which slot.", completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var slot: SlotOptions
@@ -34,7 +34,7 @@ struct Pop: ParsableCommand {
     verb: "pop", "Take items from the top of a stack.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.") var stack: String
+  @Argument(help: "Which stack.", completion: .stacks) var stack: String
   @Argument(help: "How many.") var count: UInt32 = 1
   @OptionGroup var change: ChangeOptions
 
@@ -53,8 +53,8 @@ struct PopTo: ParsableCommand {
     "Without a binding all of the stack goes.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.") var stack: String
-  @Argument(help: "What is to be the top.") var binding: String = ""
+  @Argument(help: "Which stack.", completion: .stacks) var stack: String
+  @Argument(help: "What is to be the top.", completion: .bindings) var binding: String = ""
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
@@ -72,7 +72,7 @@ struct SetPath: ParsableCommand {
     "What the old and the new path have in common at their beginning stays on screen.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.") var stack: String
+  @Argument(help: "Which stack.", completion: .stacks) var stack: String
   @Argument(help: ArgumentHelp("From the bottom to the top; none empties it.", valueName: "binding[=id]"))
   var elements: [String] = []
   @OptionGroup var change: ChangeOptions
@@ -103,7 +103,7 @@ struct Path: ParsableCommand {
     "A stack that is empty is not there: nothing is written.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.") var stack: String
+  @Argument(help: "Which stack.", completion: .stacks) var stack: String
 
   func run() throws {
     let daemon = try Daemon(global, "path \(stack)")

@@ -8,7 +8,7 @@ struct Update: ParsableCommand {
     verb: "update", "Set keys in the value of a slot's item; the others stay.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.") var binding: String
+  @Argument(help: "Which slot.", completion: .bindings) var binding: String
   @Argument(help: ArgumentHelp("The keys to set.", valueName: "k=v"), transform: Assignment.init)
   var values: [Assignment] = []
   @Option(help: ArgumentHelp("A key to take out; may be repeated.", valueName: "k")) var remove: [String] = []

@@ -14,8 +14,10 @@ struct WaitVerb: ParsableCommand {
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "The slot whose presentation is meant.") var binding: String?
-  @Option(help: ArgumentHelp("The number of a presentation.", valueName: "n"), transform: ObjectPath.init(argument:))
+  @Argument(help: "The slot whose presentation is meant.", completion: .bindings) var binding: String?
+  @Option(
+    help: ArgumentHelp("The number of a presentation.", valueName: "n"), completion: .presentations,
+    transform: ObjectPath.init(argument:))
   var presentation: ObjectPath?
   @Option(name: .customLong("for"), help: "What to wait for.") var phase: Phase = .gone
 

@@ -17,8 +17,8 @@ struct WatchVerb: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
   @Flag(help: "A line for each event.") var events = false
-  @Option(help: "Only this group.") var group: String?
-  @Option(help: "Only this binding.") var binding: String?
+  @Option(help: "Only this group.", completion: .groups) var group: String?
+  @Option(help: "Only this binding.", completion: .bindings) var binding: String?
   @Option(
     help: "A line of this shape for what is shown, or for each event: {binding}, {id}, {phase}, {value.KEY}, …",
     transform: Template.init)
