@@ -86,7 +86,7 @@ public final class Desktop: SessionBus {
       everything() { grep -lsxzF "NAVD_TEST_SESSION=$mark" /proc/[0-9]*/environ | tr -dc '0-9\\n'; }
       finish() {
         kill $pid $server
-        for try in 1 2 3 4 5 6 7 8 9 10; do kill -0 $pid || break; sleep 0.1; done
+        for try in 1 2 3 4 5 6 7 8 9 10; do [ -n "$pid" ] && kill -0 $pid || break; sleep 0.1; done
         while all=$(everything) && [ -n "$all" ]; do kill -KILL $all; sleep 0.01; done
         wait
       }
@@ -96,17 +96,19 @@ public final class Desktop: SessionBus {
       (exec 3<&- 4>&-; exec "$@" dbus-daemon --config-file="$directory/bus.conf" --nofork --nopidfile \\
         --address="unix:path=$directory/bus" --print-address=1 --print-pid=1) >"$directory/bus.said" &
       { read -r address; read -r bus; } <"$directory/bus.said"
-      server= display=
+      pid= server= display=
+      fail() { finish; { echo "$1:"; tr '\\n' ' ' <"$directory/log"; echo; } >&4; exit 1; }
+      [ -n "$bus" ] || fail "there is no bus"
       if [ "$manager" = i3 ]; then
         (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -screen 0 1280x720x24 -nolisten tcp \\
           -fbdir "$directory") >"$directory/server.said" &
         server=$!
-        read -r display <"$directory/server.said"
+        read -r display <"$directory/server.said" || fail "there is no X server"
       fi
       (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$manager" -c "$directory/manager.conf") &
       pid=$!
       until [ -s "$directory/displays" ]; do
-        kill -0 $pid || { finish; cat "$directory/log" >&4; exit 1; }
+        kill -0 $pid || fail "there is no $manager"
         sleep 0.02
       done
       { echo "$address"; echo "$bus"; cat "$directory/displays"; } >&4
@@ -128,7 +130,7 @@ public final class Desktop: SessionBus {
       ["/bin/sh", "-c", script, "sh", directory, manager.rawValue, mark] + asUser,
       environment: ["PATH=/usr/local/bin:/usr/bin:/bin"])
     let lines = try guardian.readLines(3, limit: limit)
-    guard let processID = pid_t(lines[1]) else { throw Failure(description: "no desktop: \(lines)") }
+    guard let processID = pid_t(lines[1]) else { throw Failure(description: "\(lines)") }
     address = lines[0]
     self.processID = processID
     let names = lines[2].split(separator: " ", omittingEmptySubsequences: false).map(String.init)
