@@ -12,8 +12,8 @@ import Glibc
 final class Soak {
   private typealias Rows = CoordinatorInterface
 
-  /// What navd may have more at the end than at the start: this share, and as much as a few pages of SQLite's.
-  private static let growth = (share: 0.1, bytes: 1 << 20)
+  /// What navd may have more at the end than at the start: this share, and what buffers and SQLite's pages come to.
+  private static let growth = (share: 0.1, bytes: 2 << 20)
   /// How long anything may take that is to come to an end.
   private static let limit = Duration.seconds(60)
 
@@ -59,7 +59,7 @@ final class Soak {
   // MARK: Running
 
   func run() throws -> SoakReport {
-    // Until all that is kept for the next time has been made, and as many endings are remembered as ever.
+    // Until all that is kept for the next time has been made.
     try load(for: min(duration / 5, .seconds(20)))
     let start = vitals
     tally = SoakTally()
@@ -93,6 +93,24 @@ final class Soak {
         ).isEmpty
     }
     try wait("all who waited are answered") { workers.allSatisfy { $0.waiting == 0 } }
+    try fillMemory()
+  }
+
+  /// Has navd remember as many endings as it ever does, whatever the load was, so that start and end can be compared.
+  private func fillMemory() throws {
+    let limits = try peers.connection.callAndWait(
+      PropertyAccessing.get, on: CoordinatorNames.bus, at: CoordinatorNames.object, (Rows.name.text, "Limits"))
+    let endings = [String: UInt64](value: limits)?["endings"] ?? 0
+    var answers = 0
+    for number in 0...endings {
+      peers.connection.call(
+        Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("soak.fill", String(number), [:]),
+        timeout: nil
+      ) { _ in answers += 1 }
+    }
+    try wait("its memory is full") { answers > endings }
+    _ = try peers.connection.callAndWait(
+      Rows.dismiss, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("soak.fill", [:]))
   }
 
   private func wait(_ what: String, until condition: () throws -> Bool) throws {
@@ -194,7 +212,7 @@ private final class SoakWorker {
     let id = String(count)
     switch Int.random(in: 0..<100) {
     case 0..<14: present("note", id, ["value": value.value, "title": .string(id)])
-    case 14..<20: call(Rows.update, (root, ["n": .int64(Int64(count))], [:]), mayLack: true)
+    case 14..<20: call(Rows.update, ("\(root).note", ["n": .int64(Int64(count))], [:]), mayLack: true)
     case 20..<26: call(Rows.toggle, ("\(root).toggle", "", [:]))
     case 26..<32: call(Rows.dismiss, ("\(root).note", [:]))
     case 32..<36: present("window", id, ["command": ["sleep", "1000"].value])
@@ -267,11 +285,18 @@ private final class SoakWorker {
     }
   }
 
-  /// Another client comes, owns something, and leaves.
+  /// Another client comes, watches, registers a presenter, owns something, and leaves.
   private func visit() {
     do throws(DBusError) {
       let visitor = try soak.connect()
       visitor.subscribe(MatchRule(sender: CoordinatorNames.bus)) { _ in }
+      visitor.call(
+        Rows.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("visitors", "/x", [:]),
+        timeout: nil
+      ) { [self] result in
+        soak.tally.operations += 1
+        if case .failure(let error) = result { soak.tally.faults.append("a visitor's RegisterPresenter: \(error)") }
+      }
       let slot = "\(root).visitor"
       visitor.call(
         Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object,
@@ -295,7 +320,7 @@ private final class SoakWorker {
   }
 
   private func read() {
-    switch count % 9 {
+    switch count % 10 {
     case 0: call(Rows.getState, ())
     case 1: call(Rows.members, ("all", ""))
     case 2: call(Rows.members, ("stack", "\(root).stack"))
@@ -304,6 +329,7 @@ private final class SoakWorker {
     case 5: call(Rows.containerValue, ("", "badge"))
     case 6: call(PropertyAccessing.getAll, Rows.name.text)
     case 7: call(Introspection.introspect, ())
+    case 8: call(ObjectManagement.getManagedObjects, ())
     default: call(Rows.get, "\(root).note")
     }
   }
