@@ -295,7 +295,7 @@ public final class Session {
   }
 
   /// All that is in a file; nothing, where it cannot be read.
-  static func contents(of path: String) -> [UInt8] {
+  public static func contents(of path: String) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [] }
     defer { close(file) }
@@ -319,8 +319,10 @@ public final class Session {
   }
 
   /// Turns the loop until something is so of which no event tells, such as what the process table says.
-  public func poll(_ what: String, until condition: () throws -> Bool) throws {
-    let end = loop.now + Self.limit
+  public func poll(
+    _ what: String, within limit: Duration = Session.limit, until condition: () throws -> Bool
+  ) throws {
+    let end = loop.now + limit
     while try !condition() {
       guard loop.now < end else { throw failure("looked in vain for: \(what)") }
       loop.turn(wait: .milliseconds(2))
