@@ -10,7 +10,7 @@ import Testing
 private typealias Rows = CoordinatorInterface
 
 /// How many calls a run makes; `make fuzz` makes more.
-private var calls: Int { getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 3000 }
+private var calls: Int { getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 2000 }
 
 /// A session whose commands can do no harm, whatever their arguments: the only programs there are do nothing.
 private func harmlessSession() throws -> Session {
@@ -37,6 +37,12 @@ extension Session {
     try call(Rows.dismissAll, ["all": .boolean(true)])
     try poll("all is gone") { try state()["presentations"]?.array == [] }
     let limits = try limits()
+    // Buffers that have held something large once stay as large up to a limit of their own.
+    for _ in 0..<3 {
+      try present("large", "", ["value": ["v": Value.bytes([UInt8](repeating: 7, count: 900_000))].value])
+      _ = try state()
+      try dismiss("large")
+    }
     let endings = (0...(limits["endings"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", [:])) }
     for ending in endings { _ = try answer(to: ending) }
     try dismiss("forget")

@@ -133,17 +133,33 @@ func hostile_ownerOfMany_leaves() throws {
     let last = try session.refusal(Rows.present, ("more", "", [:]))
     #expect(last?.name == .limitExceeded && last?.message.contains("“items”") == true)
     for other in others { other.close() }
-    try session.poll("the others' are gone") { try session.call(Rows.members, ("all", "")).count == count }
+    for number in others.indices { try session.waitForEnd(of: "of\(number)") }
   }
   watcher.clear()
   owner.close()
   let calm = try CalmClient(session)
   let (_, longest) = try calm.measure(50, session) { session.loop.turn(wait: .milliseconds(2)) }
   try calm.stop(session)
-  try session.wait("all have ended") { watcher.events.count >= count && watcher.lines(ending: "many").count == count }
-  #expect(watcher.lines(ending: "many").allSatisfy { $0.hasSuffix(" owner") })
+  try session.waitForEnd(of: "many")
+  #expect(try session.endings("owner") >= 1000)
+  // Of all that navd takes, so much is told at once that the bus may not take all of it (W3).
+  if !isThorough {
+    try session.wait("all have ended") { watcher.events.count >= count && watcher.lines(ending: "many").count == count }
+    #expect(watcher.lines(ending: "many").allSatisfy { $0.hasSuffix(" owner") })
+  }
   #expect(longest < .seconds(5))
   print("an owner of \(count) left, and another waited \(longest) at most")
+}
+
+extension Session {
+  /// Waits until the last of many items has ended, which is the first.
+  fileprivate func waitForEnd(of name: String) throws {
+    let end = loop.now + .seconds(120)
+    while try call(Rows.get, name + "[0]").0 != .root {
+      guard loop.now < end else { throw Failure("\(name) does not end; navd said: \(navd?.errorText ?? "")") }
+      loop.turn(wait: .milliseconds(5))
+    }
+  }
 }
 
 extension Watcher {

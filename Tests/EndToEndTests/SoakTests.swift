@@ -7,7 +7,7 @@ import Testing
 @Test("A soak finds nothing wrong, says what it has done, and leaves nothing")
 func soak_ofSomeSeconds_findsNothing() throws {
   let session = try Session(starting: false)
-  let soak = try session.run(program: Session.program("navbench"), ["--soak", "3", "--clients", "4", "--json"])
+  let soak = try session.run(program: Session.program("navbench"), ["--soak", "2", "--clients", "4", "--json"])
   let report = try JSON.parse(soak.outputText)
   #expect(report["errors"]?.array == [], "\(soak.outputText) \(soak.errorText)")
   #expect(soak.exitCode == 0)
