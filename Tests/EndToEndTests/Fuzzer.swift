@@ -104,7 +104,7 @@ final class Fuzzer {
     while let path = open.popLast() {
       let document: String
       do {
-        document = try session.call(Introspection.introspect, (), at: path, by: clients[0])
+        document = try session.call(Introspection.introspect, (), at: path)
       } catch let error as DBusError where error.name == .unknownObject {
         // It has gone in the meantime.
         continue
@@ -146,6 +146,11 @@ final class Fuzzer {
     for index in 0..<count {
       if index % 250 == 249 { try discover() }
       if arguments.numbers.chance(0.002) { try exchangeClient() }
+      // The bus throws out whom it has no room for: many descriptors at once, for example.
+      while let gone = clients.firstIndex(where: { !$0.isOpen }) {
+        clients.remove(at: gone)
+        try connect()
+      }
       arguments.wildness = wildness
       try callSomething()
       if pending >= burst || arguments.numbers.chance(0.2) {
