@@ -52,7 +52,9 @@ private func countForEach(
 
 @Test("One Present with another id is told, put on record and answered with at most eight system calls")
 func present_systemCalls_areFew() throws {
-  let each = try countForEach(few: 100, many: 1100) { ["/usr/bin/strace", "-f", "-c", "-o", $0] } _: { lines in
+  let each = try countForEach(few: 100, many: 1100) {
+    ["/usr/bin/strace", "-f", "-c", "-o", $0]
+  } _: { lines in
     // Calls, errors if there were any, and “total”; the calls are in the fourth column.
     let words = lines.last { $0.hasSuffix("total") }?.split(separator: " ") ?? []
     return words.count > 3 ? Int(words[3]) : nil
@@ -61,7 +63,7 @@ func present_systemCalls_areFew() throws {
   #expect((4...8).contains(each), "\(each) system calls")
 }
 
-@Test("One Present with another id takes at most so many instructions as it did when it was last looked at, and a fifth")
+@Test("One Present with another id takes a fifth more instructions at most than when it was last looked at")
 func present_instructions_areNoMoreThanTheyWere() throws {
   let each = try countForEach(few: 20, many: 100) { path in
     ["/usr/bin/valgrind", "--tool=callgrind", "--callgrind-out-file=\(path)"]
