@@ -21,7 +21,7 @@ final class BareEcho {
     let loop = try EventLoop()
     let echo = try BareEcho(Connection.session(loop: loop))
     echo.connection.requestName(name) { _ in }
-    loop.run()
+    withExtendedLifetime(echo) { loop.run() }
   }
 
   private init(_ connection: Connection) {

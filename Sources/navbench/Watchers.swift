@@ -21,6 +21,6 @@ enum Watchers {
       } _: { _ in
       }
     }
-    loop.run()
+    withExtendedLifetime(connections) { loop.run() }
   }
 }
