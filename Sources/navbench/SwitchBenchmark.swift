@@ -19,51 +19,36 @@ struct SwitchBenchmark {
   }
 
   func run(into report: inout Report) throws {
-    let directory = try peers.newDirectory()
-    // Programs of their own names, so that pkill finds them and nothing else.
-    let names = ["a", "b"].map { "nb\($0)\(getpid())" }
-    for name in names { try link("/bin/sleep", "\(directory)/\(name)") }
-    let panels = names.map { "\(directory)/\($0)" }
     let shell = try ShellPeer()
     defer { shell.end() }
-    try shell.run("\(panels[1]) 1000 &")
+    try shell.run("sleep 1000 &")
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: switches) { try select(panels[$0 % 2]) } },
+        { try medianNanoseconds(of: switches) { try select($0 % 2) } },
         {
-          try medianNanoseconds(of: switches) {
-            try shell.run("pkill -x \(names[($0 + 1) % 2]); wait; \(panels[$0 % 2]) 1000 &")
+          try medianNanoseconds(of: switches) { _ in
+            // By its number, since pkill does not find by its name what was forked just now.
+            try shell.run("kill $!; wait; sleep 1000 &")
           }
         },
       ])
-    try shell.run("pkill -x '\(names[0])|\(names[1])'; wait")
+    try shell.run("kill $!; wait")
     report.add(
       Comparison(
-        subject: "another panel of a group, old gone and new running", peer: "pkill x; wait; y &",
+        subject: "another panel of a group, old gone and new running", peer: "kill $!; wait; y &",
         subjects: results[0], peers: results[1], target: .atMost(1.5)))
     _ = try call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
   }
 
   private static let group = "bench.panels"
-  private static func binding(_ panel: String) -> String {
-    "\(group).\(panel.split(separator: "/").last ?? "")"
-  }
-  private static func options(_ panel: String) -> Properties {
-    ["group": .string(group), "command": [panel, "1000"].value]
-  }
 
   /// Done when the new one runs; it starts when the old one is gone (G1).
-  private func select(_ panel: String) throws {
+  private func select(_ panel: Int) throws {
     let (presentation, _, _) = try call(
-      CoordinatorInterface.present, (Self.binding(panel), "", Self.options(panel)))
+      CoordinatorInterface.present,
+      ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": ["sleep", "1000"].value]))
     _ = try call(CoordinatorInterface.wait, (presentation, "presented"))
-  }
-
-  private func link(_ program: String, _ path: String) throws {
-    guard symlink(program, path) == 0 else {
-      throw MeasuringFailure(description: "\(path): \(String(cString: strerror(errno)))")
-    }
   }
 
   private func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {

@@ -65,7 +65,7 @@ func present_systemCalls_areFew() throws {
 
 @Test("One Present with another id takes a fifth more instructions at most than when it was last looked at")
 func present_instructions_areNoMoreThanTheyWere() throws {
-  let each = try countForEach(few: 20, many: 100) { path in
+  let each = try countForEach(few: 10, many: 50) { path in
     ["/usr/bin/valgrind", "--tool=callgrind", "--callgrind-out-file=\(path)"]
   } _: { lines in
     lines.first { $0.hasPrefix("summary: ") }.flatMap { Int($0.dropFirst("summary: ".count)) }
