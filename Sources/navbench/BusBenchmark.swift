@@ -106,7 +106,7 @@ struct BusBenchmark {
         {
           id += 1
           return try nanoseconds {
-            for index in 0..<count { _ = try call(Rows.present, (binding(index), "\(id)", [:])) }
+            for index in 0..<count { _ = try peers.call(Rows.present, (binding(index), "\(id)", [:])) }
           }
         },
         {
@@ -114,25 +114,25 @@ struct BusBenchmark {
           let requests: [Structure<String, [Value]>] = (0..<count).map {
             Structure("Present", [.string(binding($0)), .string("\(id)"), Properties().value])
           }
-          return try nanoseconds { _ = try call(Rows.apply, (requests, [:])) }
+          return try nanoseconds { _ = try peers.call(Rows.apply, (requests, [:])) }
         },
       ])
     report.add(
       Comparison(
         subject: "1 000 Present, one after another", peer: "Apply of 1 000 requests", subjects: results[0],
         peers: results[1], target: .atLeast(20)))
-    _ = try call(Rows.dismissAll, ["all": .boolean(true)])
+    _ = try peers.call(Rows.dismissAll, ["all": .boolean(true)])
   }
 
   // MARK: Reading
 
   private func measureReading(into report: inout Report) throws {
-    for index in 0..<10 { _ = try call(Rows.present, ("bench.other[\(index)]", "", [:])) }
+    for index in 0..<10 { _ = try peers.call(Rows.present, ("bench.other[\(index)]", "", [:])) }
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: calls) { _ in _ = try call(Rows.get, "bench.other[3]") } },
-        { try medianNanoseconds(of: calls) { _ in _ = try call(Rows.getState, ()) } },
+        { try medianNanoseconds(of: calls) { _ in _ = try peers.call(Rows.get, "bench.other[3]") } },
+        { try medianNanoseconds(of: calls) { _ in _ = try peers.call(Rows.getState, ()) } },
         { try medianNanoseconds(of: calls, echo) },
       ])
     for (index, subject, target) in [(0, "Get", 1.1), (1, "GetState, ten presentations", 1.25)] {
@@ -141,7 +141,7 @@ struct BusBenchmark {
           subject: subject, peer: "dbus-test-tool echo", subjects: results[index], peers: results[2],
           target: .atMost(target)))
     }
-    _ = try call(Rows.dismissAll, ["all": .boolean(true)])
+    _ = try peers.call(Rows.dismissAll, ["all": .boolean(true)])
   }
 
   // MARK: A watcher that does not read
@@ -177,9 +177,5 @@ struct BusBenchmark {
     try .call(
       "Present", of: Rows.name, on: service, at: CoordinatorNames.object,
       [.string("bench.fact"), .string(String(id)), Properties().value])
-  }
-
-  private func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
-    try peers.connection.callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
   }
 }

@@ -12,12 +12,12 @@ struct MemoryBenchmark {
   init(_ peers: Peers) { self.peers = peers }
 
   func run(into report: inout Report) throws {
-    let navd = try process(of: CoordinatorNames.bus)
+    let navd = try peers.process(of: CoordinatorNames.bus)
     let idle = try resident(navd)
     report.add(
       Comparison(
         subject: "navd's memory, idle", peer: "dbus-daemon's", unit: .bytes, subjects: [idle],
-        peers: [try resident(try process(of: Bus.name))], target: .atMost(3)))
+        peers: [try resident(try peers.process(of: Bus.name))], target: .atMost(3)))
     let count = 100_000
     let clients = try (0..<4).map { _ in try Connection.session(loop: peers.loop) }
     for start in stride(from: 0, to: count, by: 1000) {
@@ -30,18 +30,8 @@ struct MemoryBenchmark {
     report.add(
       "memory of a presentation, where there are 10⁵", (try resident(navd) - idle) / Double(count), .bytes,
       .atMost(1536))
-    _ = try peers.connection.callAndWait(
-      CoordinatorInterface.dismissAll, on: CoordinatorNames.bus, at: CoordinatorNames.object, ["all": .boolean(true)])
+    _ = try peers.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
     for client in clients { client.close() }
-  }
-
-  private func process(of name: BusName) throws -> UInt32 {
-    let credentials = try peers.connection.callAndWait(
-      Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)
-    guard let process = credentials["ProcessID"].flatMap({ UInt32(value: $0) }) else {
-      throw MeasuringFailure(description: "the bus does not tell the process of \(name)")
-    }
-    return process
   }
 
   private func resident(_ process: UInt32) throws -> Double {

@@ -46,6 +46,21 @@ final class Peers {
     ["\(directory)/navd", "--log-level", "error", "--state-directory", stateDirectory]
   }
 
+  /// Calls navd.
+  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
+    try connection.callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
+  }
+
+  /// The process that has a name on the bus.
+  func process(of name: BusName) throws -> UInt32 {
+    let credentials = try connection.callAndWait(
+      Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)
+    guard let process = credentials["ProcessID"].flatMap({ UInt32(value: $0) }) else {
+      throw MeasuringFailure(description: "the bus does not tell the process of \(name)")
+    }
+    return process
+  }
+
   func startWatchers(_ count: Int) throws -> Running {
     try start(["\(directory)/navbench", "--watchers", "\(count)"], until: Watchers.name(count))
   }

@@ -30,12 +30,7 @@ final class Soak {
   init(_ peers: Peers, duration: Duration, clients: Int) throws {
     self.peers = peers
     self.duration = duration
-    let credentials = try peers.connection.callAndWait(
-      Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text)
-    guard let navd = credentials["ProcessID"].flatMap({ UInt32(value: $0) }) else {
-      throw MeasuringFailure(description: "the bus does not tell navd's process")
-    }
-    self.navd = navd
+    navd = try peers.process(of: CoordinatorNames.bus)
     presenter = try Connection.session(loop: peers.loop)
     watcher = try SoakWatcher(try Connection.session(loop: peers.loop))
     try register()

@@ -45,9 +45,7 @@ struct StartBenchmark {
   private func fill(_ directory: String, with count: Int) throws {
     let navd = try peers.start(peers.navd(stateDirectory: directory), until: CoordinatorNames.bus)
     for index in 0..<count {
-      _ = try peers.connection.callAndWait(
-        CoordinatorInterface.present, on: CoordinatorNames.bus, at: CoordinatorNames.object,
-        ("bench.item[\(index)]", "", [:]))
+      _ = try peers.call(CoordinatorInterface.present, ("bench.item[\(index)]", "", [:]))
     }
     peers.stop(navd)
   }

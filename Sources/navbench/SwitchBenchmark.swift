@@ -38,21 +38,17 @@ struct SwitchBenchmark {
       Comparison(
         subject: "another panel of a group, old gone and new running", peer: "kill $!; wait; y &",
         subjects: results[0], peers: results[1], target: .atMost(1.5)))
-    _ = try call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
+    _ = try peers.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
   }
 
   private static let group = "bench.panels"
 
   /// Done when the new one runs; it starts when the old one is gone (G1).
   private func select(_ panel: Int) throws {
-    let (presentation, _, _) = try call(
+    let (presentation, _, _) = try peers.call(
       CoordinatorInterface.present,
       ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": ["sleep", "1000"].value]))
-    _ = try call(CoordinatorInterface.wait, (presentation, "presented"))
-  }
-
-  private func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
-    try peers.connection.callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
+    _ = try peers.call(CoordinatorInterface.wait, (presentation, "presented"))
   }
 }
 
