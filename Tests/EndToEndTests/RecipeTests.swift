@@ -125,6 +125,15 @@ func recipe_waybar_showsWhatIsPresented() throws {
 
 // MARK: Keys
 
+/// One panel opens where the rules want it, and makes way for another.
+private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "mixer")
+  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
+  try session.press("n", withLogo: true)
+  try windows.wait(for: "wifi")
+}
+
 @Test("The recipe for sway: its keys, pressed, open and close panels where its rules say")
 func recipe_sway_keysOpenAndClosePanels() throws {
   var files = try files(of: "sway")
@@ -134,11 +143,7 @@ func recipe_sway_keysOpenAndClosePanels() throws {
   let valid = try session.run(program: "/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
   #expect(valid.exitCode == 0, "\(valid.errorText)")
   let windows = try Windows(session)
-  try session.press("v", withLogo: true)
-  try windows.wait(for: "mixer")
-  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
-  try session.press("n", withLogo: true)
-  try windows.wait(for: "wifi")
+  try panelsFollowKeys(session, windows)
   try session.press("c", withLogo: true)
   try windows.wait(for: "calendar")
   try session.press("c", withLogo: true)
@@ -172,11 +177,7 @@ func recipe_i3_keysOpenAndClosePanels() throws {
   let valid = try session.run(program: "/usr/bin/i3", ["-C", "-c", session.path("config/i3/config")])
   #expect(valid.exitCode == 0, "\(valid.outputText)\(valid.errorText)")
   let windows = try Windows(session)
-  try session.press("v", withLogo: true)
-  try windows.wait(for: "mixer")
-  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
-  try session.press("n", withLogo: true)
-  try windows.wait(for: "wifi")
+  try panelsFollowKeys(session, windows)
   let handle = try session.call(Rows.get, "wifi").0
   try windows.close(windows.open[0])
   #expect(try session.ending(of: handle).reason == "closed")

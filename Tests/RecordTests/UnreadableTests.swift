@@ -10,16 +10,6 @@ import Testing
 
 private struct Fault: Error {}
 
-private func contents(_ path: String) -> [UInt8] {
-  let file = open(path, O_RDONLY | O_CLOEXEC)
-  guard file >= 0 else { return [] }
-  defer { close(file) }
-  var all: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 65536)
-  while case let count = read(file, &buffer, buffer.count), count > 0 { all += buffer[..<count] }
-  return all
-}
-
 private func put(_ bytes: [UInt8], _ path: String) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
   try #require(file >= 0)
@@ -43,7 +33,7 @@ private func someRecord() throws -> [UInt8] {
   }
   // Opened once more, so that all of it is in the tables. The last one to close it leaves nothing beside it.
   _ = try Record.open(in: directory.path) { _ in }
-  return contents(directory.path(of: "record.sqlite"))
+  return Session.contents(of: directory.path(of: "record.sqlite"))
 }
 
 @Test("R4: what is no record is kept under another name, as it was")
@@ -57,7 +47,7 @@ func unreadable_garbage_isSetAside() throws {
     let (record, content) = try Record.open(in: directory.path) { $0 }
     let (path, reason) = try #require(content.setAside)
     #expect(content.state == RecordedState())
-    #expect(contents(path) == bytes)
+    #expect(Session.contents(of: path) == bytes)
     #expect(!reason.isEmpty)
     // The new one is one.
     var changes = RecordChanges()

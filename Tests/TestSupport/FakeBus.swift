@@ -209,14 +209,6 @@ public final class FakeBus {
       field(8, "g")
       fields.signature(signature)
     }
-    var message = Marshalled()
-    message.bytes = [UInt8(ascii: "l"), type, 1, 1]
-    message.uint32(UInt32(body.count))
-    message.uint32(serial)
-    message.uint32(UInt32(fields.bytes.count))
-    message.bytes += fields.bytes
-    message.align(8)
-    message.bytes += body
-    return message.bytes
+    return Marshalled.message(type, flags: 1, serial: serial, fields: fields, body: body)
   }
 }

@@ -113,15 +113,7 @@ public final class RawClient {
       fields.bytes += [9, 1, UInt8(ascii: "u"), 0]
       fields.uint32(UInt32(descriptors))
     }
-    var message = Marshalled()
-    message.bytes = [UInt8(ascii: "l"), type, flags, 1]
-    message.uint32(UInt32(body.count))
-    message.uint32(serial)
-    message.uint32(UInt32(fields.bytes.count))
-    message.bytes += fields.bytes
-    message.align(8)
-    message.bytes += body
-    return message.bytes
+    return Marshalled.message(type, flags: flags, serial: serial, fields: fields, body: body)
   }
 
   /// The next answer: its type, the serial that it answers, and the whole of it; signals are left out.
@@ -186,5 +178,20 @@ public struct Marshalled {
     bytes.append(UInt8(text.utf8.count))
     bytes += text.utf8
     bytes.append(0)
+  }
+
+  /// A message with its header's fields and its arguments.
+  static func message(
+    _ type: UInt8, flags: UInt8, serial: UInt32, fields: Marshalled, body: [UInt8]
+  ) -> [UInt8] {
+    var message = Marshalled()
+    message.bytes = [UInt8(ascii: "l"), type, flags, 1]
+    message.uint32(UInt32(body.count))
+    message.uint32(serial)
+    message.uint32(UInt32(fields.bytes.count))
+    message.bytes += fields.bytes
+    message.align(8)
+    message.bytes += body
+    return message.bytes
   }
 }
