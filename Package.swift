@@ -52,11 +52,16 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues"], swiftSettings: strict),
 
+    .target(
+      name: "CoordinatorRules", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "Presentation"],
+      swiftSettings: strict),
+
     // The daemon and the client.
     .target(
       name: "Coordinator",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes", "Record",
+        "CLinux", "CoordinatorAPI", "CoordinatorRules", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
+        "Record",
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
     .executableTarget(

@@ -2,6 +2,7 @@
 // and how, is not for everybody (L3).
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import Presentation

@@ -2,6 +2,7 @@
 // W2), and the objects of the presentations follow.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import Logging

@@ -1,6 +1,7 @@
 // Why this file exists: a program on the bus shows items by its own means; its replies are the acknowledgements (D4).
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import Presentation

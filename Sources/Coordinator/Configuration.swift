@@ -1,6 +1,7 @@
 // Why this file exists: what files say is looked up in one order, and a file with a mistake takes away nothing that had
 // been loaded before.
 
+import CoordinatorRules
 import EventLoop
 import Glibc
 import Presentation

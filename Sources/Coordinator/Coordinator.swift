@@ -2,6 +2,7 @@
 // of it to watchers, to those who wait, and to presenters.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import EventLoop

@@ -2,6 +2,7 @@
 // it.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import Presentation
@@ -22,31 +23,7 @@ extension Coordinator {
   // MARK: What changes the state
 
   private func implementChanges(_ object: ImplementedInterface) {
-    change(object, Rows.present, { i throws(Refusal) in try .present(i.0, i.1, i.2) }, answer: Self.presentation)
-    change(object, Rows.select, { i throws(Refusal) in try .select(i.0, i.1, i.2) }, answer: Self.presentation)
-    change(object, Rows.push, { i throws(Refusal) in try .push(i.0, i.1, i.2, i.3) }, answer: Self.presentation)
-    change(object, Rows.update, { i throws(Refusal) in try .update(i.0, i.1, i.2) }, answer: Self.changed)
-    change(object, Rows.dismiss, { i throws(Refusal) in try .dismiss(i.0, i.1) }, answer: Self.changed)
-    change(object, Rows.deselect, { i throws(Refusal) in try .deselect(i.0, i.1, i.2) }, answer: Self.changed)
-    change(object, Rows.dismissAll, { i throws(Refusal) in try .dismissAll(i) }, answer: Self.count)
-    change(object, Rows.pop, { i throws(Refusal) in try .pop(i.0, i.1, i.2) }, answer: Self.count)
-    change(object, Rows.popTo, { i throws(Refusal) in try .popTo(i.0, i.1, i.2) }, answer: Self.count)
-    change(object, Rows.toggle, { i throws(Refusal) in try .toggle(i.0, i.1, i.2) }) { reply, serial in
-      guard case .toggled(let presented, let handle) = reply else { return nil }
-      return (presented, handle?.path ?? .root, serial)
-    }
-    change(object, Rows.toggleSelection, { i throws(Refusal) in try .toggleSelection(i.0, i.1, i.2) }) {
-      reply, serial in
-      guard case .selected(let selected) = reply else { return nil }
-      return (selected, serial)
-    }
-    change(
-      object, Rows.setPath,
-      { i throws(Refusal) in try .setPath(i.0, i.1.map { ($0.fields.0, $0.fields.1, $0.fields.2) }, i.2) }
-    ) { reply, serial in
-      guard case .path(let handles) = reply else { return nil }
-      return (handles.map { $0?.path ?? .root }, serial)
-    }
+    ChangingMethods.forEach(Changes(coordinator: self, object: object))
     object.implement(Rows.apply) { [unowned self] input, call in
       do throws(Refusal) {
         let requests = try read(input.0.map { ($0.fields.0, $0.fields.1) }, input.1)
@@ -55,42 +32,6 @@ extension Coordinator {
           [unowned self] () throws(Refusal) in
           let replies = try perform(requests, animated: animated, by: Client(call.sender.text))
           return (replies.map(\.values), machine.serial.number)
-        }
-      } catch {
-        call.fail(DBusError(error))
-      }
-    }
-  }
-
-  private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64)? {
-    guard case .presentation(let handle, let changed) = reply else { return nil }
-    return (handle?.path ?? .root, changed, serial)
-  }
-
-  private static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64)? {
-    guard case .changed(let changed) = reply else { return nil }
-    return (changed, serial)
-  }
-
-  private static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64)? {
-    guard case .count(let count) = reply else { return nil }
-    return (UInt32(clamping: count), serial)
-  }
-
-  /// A method that is one request: read, carried out, answered with the serial after it (W2).
-  private func change<Input, Output>(
-    _ object: ImplementedInterface, _ method: Method<Input, Output>,
-    _ read: @escaping (Input) throws(Refusal) -> Request, answer shape: @escaping (Reply, UInt64) -> Output?
-  ) {
-    object.implement(method) { [unowned self] input, call in
-      do throws(Refusal) {
-        let request = try read(input)
-        admission.admit(try admission.demand(of: [request]), call) { [unowned self] () throws(Refusal) in
-          let reply = try perform(request, by: Client(call.sender.text))
-          guard let output = shape(reply, machine.serial.number) else {
-            preconditionFailure("\(method.name) is answered as the rules do")
-          }
-          return output
         }
       } catch {
         call.fail(DBusError(error))
@@ -190,5 +131,32 @@ extension Coordinator {
       get: { [unowned self] _ in
         machine.limits.byName.merging(["request": UInt64(connection.limits.requestBytes)]) { $1 }
       })
+  }
+}
+
+/// Serves a method that is one request: read, carried out, answered with the serial after it (W2).
+private struct Changes: ChangingMethodVisitor {
+  unowned let coordinator: Coordinator
+  let object: ImplementedInterface
+
+  func visit<Input, Output>(
+    _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
+    answer: @escaping @Sendable (Reply, UInt64) -> Output?
+  ) {
+    object.implement(method) { [unowned coordinator] input, call in
+      do throws(Refusal) {
+        let request = try read(input)
+        let admission = coordinator.admission
+        admission.admit(try admission.demand(of: [request]), call) { [unowned coordinator] () throws(Refusal) in
+          let reply = try coordinator.perform(request, by: Client(call.sender.text))
+          guard let output = answer(reply, coordinator.machine.serial.number) else {
+            preconditionFailure("\(method.name) is answered as the rules do")
+          }
+          return output
+        }
+      } catch {
+        call.fail(DBusError(error))
+      }
+    }
   }
 }

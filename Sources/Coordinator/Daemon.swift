@@ -2,6 +2,7 @@
 
 import CLinux
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import EventLoop

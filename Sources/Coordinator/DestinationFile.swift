@@ -1,6 +1,7 @@
 // Why this file exists: one file's text becomes one destination, or a list of everything that is wrong with it.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBusValues
 import Presentation
 

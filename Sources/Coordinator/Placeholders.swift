@@ -2,6 +2,7 @@
 // must never become more than the text of an argument.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBusValues
 import Presentation
 

@@ -2,6 +2,7 @@
 // thousand of them cost no more than what the rules keep.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBus
 import DBusValues
 import Presentation

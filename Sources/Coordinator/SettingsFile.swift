@@ -1,6 +1,7 @@
 // Why this file exists: what holds for the whole daemon, and not for one destination, stands in one file.
 
 import CoordinatorAPI
+import CoordinatorRules
 import DBusValues
 import Presentation
 

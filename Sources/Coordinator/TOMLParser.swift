@@ -3,6 +3,7 @@
 // read.
 
 import CoordinatorAPI
+import CoordinatorRules
 
 /// Reads TOML 1.0 (https://toml.io/en/v1.0.0) by recursive descent. It takes no less and, but for dates, no more; U+0000,
 /// which neither the bus nor a command could carry, is refused.

@@ -1,6 +1,7 @@
 // Why this file exists: a table of a TOML document may be defined in several places, but only in those that TOML says.
 
 import CoordinatorAPI
+import CoordinatorRules
 
 /// A table while its document is read.
 final class TOMLTable {

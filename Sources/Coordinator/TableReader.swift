@@ -2,6 +2,7 @@
 // told, and what nobody asked for refused with the name that was probably meant.
 
 import CoordinatorAPI
+import CoordinatorRules
 
 /// Takes the keys of one table, one by one, and collects what is wrong.
 struct TableReader {

@@ -1,6 +1,7 @@
 // Why this file exists: units are named by what people and items say, and systemd takes only some bytes in a name
 // (`systemd.unit(5)`).
 
+import CoordinatorRules
 import DBusValues
 
 /// The name of a unit that can be started.

@@ -1,6 +1,7 @@
 // Why this file exists: a unit of systemd's is shown by starting it and taken away by stopping it, and the ends of these
 // jobs are the acknowledgements (D5).
 
+import CoordinatorRules
 import DBus
 import DBusValues
 import Logging

@@ -1,5 +1,6 @@
 // Why this file exists: who waits for a presentation is answered once, when what they wait for has come or never will.
 
+import CoordinatorRules
 import DBus
 import DBusValues
 import Presentation

@@ -6,7 +6,7 @@ import Presentation
 
 extension Item {
   /// The item as signals and presenters are given it; what there is none of is left out.
-  func properties(parent: BindingID?) -> Properties {
+  package func properties(parent: BindingID?) -> Properties {
     var all: Properties = [:]
     all["value"] = value.value
     all["container-values"] = containerValues.value
@@ -25,12 +25,12 @@ extension Item {
 
 extension StateMachine {
   /// The item of a presentation, with the binding that it is presented from.
-  func properties(of presentation: Presentation) -> Properties {
+  package func properties(of presentation: Presentation) -> Properties {
     presentation.item.content.properties(parent: parent(of: presentation.handle)?.binding)
   }
 
   /// A presentation as an entry of the state; `platform` is what its presenter knows, such as a process's number.
-  func entry(_ presentation: Presentation, platform: Properties) -> Properties {
+  package func entry(_ presentation: Presentation, platform: Properties) -> Properties {
     var entry = properties(of: presentation)
     entry["from"] = nil
     entry["binding"] = .string(presentation.binding.text)
@@ -45,7 +45,7 @@ extension StateMachine {
   }
 
   /// The whole state, as `GetState` answers it.
-  func properties(platform: (Handle) -> Properties) -> Properties {
+  package func properties(platform: (Handle) -> Properties) -> Properties {
     let entries = allPresentations.map { entry($0, platform: platform($0.handle)) }
     var groups: Properties = [:]
     for name in groupNames {
@@ -67,7 +67,7 @@ extension StateMachine {
 
 extension StateMachine {
   /// What is remembered of those that are gone, the latest first, without their results (D6).
-  func history(most: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
+  package func history(most: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
     try Options.ofHistory.refuse(filter)
     func fits(_ option: OptionKey<String>, _ text: String?) -> Bool { filter[option].map { $0 == text } ?? true }
     let fitting = history.reversed().lazy.filter { ending in
@@ -108,7 +108,7 @@ extension Requester {
 
 extension Destination {
   /// What is known about it, as `Destinations` answers.
-  var properties: Properties {
+  package var properties: Properties {
     var all: Properties = ["start-timeout": .uint64(startTimeout), "grace": .uint64(grace)]
     switch presenter {
     case .command(let arguments): all["command"] = arguments.map { String(decoding: $0, as: UTF8.self) }.value
@@ -129,7 +129,7 @@ extension Destination {
   }
 
   /// The registration that a client asks for (D1).
-  init(name: String, path: ObjectPath, options: Properties, client: Client) throws(Refusal) {
+  package init(name: String, path: ObjectPath, options: Properties, client: Client) throws(Refusal) {
     try Options.ofRegisterPresenter.refuse(options)
     self.init(
       name: name, presenter: .bus(name: client.name, path: path),
@@ -141,7 +141,7 @@ extension Destination {
 
 extension Container {
   /// - Throws: `Refusal`: `invalidArgument` for a kind that there is not, or a name where there is none to give; `invalidBinding`.
-  init(kind: String, name: String) throws(Refusal) {
+  package init(kind: String, name: String) throws(Refusal) {
     switch kind {
     case "group": self = .group(try BindingID(name))
     case "stack": self = .stack(try BindingID(name))

@@ -7,7 +7,7 @@ import Presentation
 extension Request {
   /// A changing method by its name, with its arguments (T1).
   /// - Throws: `Refusal`, without an index.
-  init(method: String, arguments: [Value]) throws(Refusal) {
+  package init(method: String, arguments: [Value]) throws(Refusal) {
     do throws(CoordinatorError) {
       try ChangingMethod(named: method).check(arguments)
     } catch {
@@ -51,7 +51,7 @@ private struct ArgumentList {
 
 extension Reply {
   /// The reply as the method's own reply has it, without the serial, which the transaction's has.
-  var values: [Value] {
+  package var values: [Value] {
     func path(_ handle: Handle?) -> ObjectPath { handle?.path ?? .root }
     switch self {
     case .presentation(let handle, let changed): return [path(handle).value, .boolean(changed)]

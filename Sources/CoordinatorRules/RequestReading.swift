@@ -6,19 +6,19 @@ import Presentation
 
 /// The changing methods of the contract, as requests of the rules; alone and in `Apply` they are read alike.
 extension Request {
-  static func present(_ binding: String, _ id: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func present(_ binding: String, _ id: String, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofPresent.refuse(options)
     return try Request(.present(BindingID(binding), id: id, ItemOptions(options)), options)
   }
 
-  static func toggle(_ binding: String, _ id: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func toggle(_ binding: String, _ id: String, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofToggle.refuse(options)
     let operation = Operation.toggle(
       try BindingID(binding), id: id, try ItemOptions(options), anyID: options[Options.anyID] ?? false)
     return try Request(operation, options)
   }
 
-  static func update(_ binding: String, _ value: Properties, _ options: Properties) throws(Refusal) -> Request {
+  package static func update(_ binding: String, _ value: Properties, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofUpdate.refuse(options)
     let operation = Operation.update(
       try BindingID(binding), value: value, remove: options[Options.remove] ?? [],
@@ -26,12 +26,12 @@ extension Request {
     return try Request(operation, options)
   }
 
-  static func dismiss(_ binding: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func dismiss(_ binding: String, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofDismiss.refuse(options)
     return try Request(.dismiss(BindingID(binding)), options)
   }
 
-  static func dismissAll(_ options: Properties) throws(Refusal) -> Request {
+  package static func dismissAll(_ options: Properties) throws(Refusal) -> Request {
     try Options.ofDismissAll.refuse(options)
     let names = [Options.root.name, Options.group.name, Options.stack.name, Options.all.name]
     let given = names.filter { options[$0] != nil }
@@ -56,7 +56,7 @@ extension Request {
     return try Request(.dismissAll(.all), options)
   }
 
-  static func select(_ group: String, _ tag: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func select(_ group: String, _ tag: String, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofSelect.refuse(options)
     let operation = Operation.select(
       try BindingID(group), tag: tag, binding: try BindingID(optional: options[Options.binding]),
@@ -64,7 +64,8 @@ extension Request {
     return try Request(operation, options)
   }
 
-  static func toggleSelection(_ group: String, _ tag: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func toggleSelection(_ group: String, _ tag: String, _ options: Properties) throws(Refusal) -> Request
+  {
     try Options.ofSelect.refuse(options)
     let operation = Operation.toggleSelection(
       try BindingID(group), tag: tag, binding: try BindingID(optional: options[Options.binding]),
@@ -72,30 +73,30 @@ extension Request {
     return try Request(operation, options)
   }
 
-  static func deselect(_ group: String, _ tag: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func deselect(_ group: String, _ tag: String, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofDeselect.refuse(options)
     return try Request(.deselect(BindingID(group), tag: tag.isEmpty ? nil : tag), options)
   }
 
-  static func push(
+  package static func push(
     _ stack: String, _ binding: String, _ id: String, _ options: Properties
   ) throws(Refusal) -> Request {
     try Options.ofPush.refuse(options)
     return try Request(.push(BindingID(stack), BindingID(binding), id: id, ItemOptions(options)), options)
   }
 
-  static func pop(_ stack: String, _ count: UInt32, _ options: Properties) throws(Refusal) -> Request {
+  package static func pop(_ stack: String, _ count: UInt32, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofPop.refuse(options)
     return try Request(.pop(BindingID(stack), count: count), options)
   }
 
-  static func popTo(_ stack: String, _ binding: String, _ options: Properties) throws(Refusal) -> Request {
+  package static func popTo(_ stack: String, _ binding: String, _ options: Properties) throws(Refusal) -> Request {
     try Options.ofPop.refuse(options)
     let target = binding.isEmpty ? nil : binding
     return try Request(.popTo(BindingID(stack), BindingID(optional: target)), options)
   }
 
-  static func setPath(
+  package static func setPath(
     _ stack: String, _ elements: [(binding: String, id: String, options: Properties)], _ options: Properties
   ) throws(Refusal) -> Request {
     try Options.ofSetPath.refuse(options)
@@ -133,14 +134,14 @@ extension Request {
 extension Handle {
   /// The handle that an object path names; nil for `/`.
   /// - Throws: `Refusal` with the code `unknownPresentation` for every other path.
-  init?(optional path: ObjectPath, argument: String) throws(Refusal) {
+  package init?(optional path: ObjectPath, argument: String) throws(Refusal) {
     if path == .root { return nil }
     try self.init(path, argument: argument)
   }
 
   /// The handle that an object path names.
   /// - Throws: `Refusal` with the code `unknownPresentation` for every other path.
-  init(_ path: ObjectPath, argument: String = "presentation") throws(Refusal) {
+  package init(_ path: ObjectPath, argument: String = "presentation") throws(Refusal) {
     guard let number = CoordinatorNames.number(of: path) else {
       throw Refusal(
         .unknownPresentation,
@@ -150,12 +151,12 @@ extension Handle {
     self.init(number)
   }
 
-  var path: ObjectPath { CoordinatorNames.presentation(number) }
+  package var path: ObjectPath { CoordinatorNames.presentation(number) }
 }
 
 extension BindingID {
   /// - Throws: `Refusal` with the code `invalidBinding`.
-  init?(optional text: String?) throws(Refusal) {
+  package init?(optional text: String?) throws(Refusal) {
     guard let text else { return nil }
     try self.init(text)
   }
@@ -193,7 +194,7 @@ extension ItemOptions {
 
 extension OptionTable {
   /// Refuses options that the table does not know, or of another type.
-  func refuse(_ options: Properties) throws(Refusal) {
+  package func refuse(_ options: Properties) throws(Refusal) {
     do throws(CoordinatorError) {
       try check(options)
     } catch {

@@ -1,0 +1,65 @@
+// Why this file exists: a method of the contract that changes the state is one request of the rules and one reply. Whoever
+// serves the contract, on a bus or inside a program, binds the same rows.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Presentation
+
+/// Binds one changing method after the other.
+package protocol ChangingMethodVisitor {
+  /// - Parameters:
+  ///   - read: makes a request of the method's arguments.
+  ///   - answer: the method's answer; nil for a reply that is none of the method's.
+  func visit<Input, Output>(
+    _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
+    answer: @escaping @Sendable (_ reply: Reply, _ serial: UInt64) -> Output?)
+}
+
+/// The changing methods of the contract but `Apply`, which is made of them.
+package enum ChangingMethods {
+  private typealias Rows = CoordinatorInterface
+
+  package static func forEach(_ visitor: some ChangingMethodVisitor) {
+    visitor.visit(Rows.present, { i throws(Refusal) in try .present(i.0, i.1, i.2) }, answer: presentation)
+    visitor.visit(Rows.select, { i throws(Refusal) in try .select(i.0, i.1, i.2) }, answer: presentation)
+    visitor.visit(Rows.push, { i throws(Refusal) in try .push(i.0, i.1, i.2, i.3) }, answer: presentation)
+    visitor.visit(Rows.update, { i throws(Refusal) in try .update(i.0, i.1, i.2) }, answer: changed)
+    visitor.visit(Rows.dismiss, { i throws(Refusal) in try .dismiss(i.0, i.1) }, answer: changed)
+    visitor.visit(Rows.deselect, { i throws(Refusal) in try .deselect(i.0, i.1, i.2) }, answer: changed)
+    visitor.visit(Rows.dismissAll, { i throws(Refusal) in try .dismissAll(i) }, answer: count)
+    visitor.visit(Rows.pop, { i throws(Refusal) in try .pop(i.0, i.1, i.2) }, answer: count)
+    visitor.visit(Rows.popTo, { i throws(Refusal) in try .popTo(i.0, i.1, i.2) }, answer: count)
+    visitor.visit(Rows.toggle, { i throws(Refusal) in try .toggle(i.0, i.1, i.2) }) { reply, serial in
+      guard case .toggled(let presented, let handle) = reply else { return nil }
+      return (presented, handle?.path ?? .root, serial)
+    }
+    visitor.visit(Rows.toggleSelection, { i throws(Refusal) in try .toggleSelection(i.0, i.1, i.2) }) {
+      reply, serial in
+      guard case .selected(let selected) = reply else { return nil }
+      return (selected, serial)
+    }
+    visitor.visit(
+      Rows.setPath,
+      { i throws(Refusal) in try .setPath(i.0, i.1.map { ($0.fields.0, $0.fields.1, $0.fields.2) }, i.2) }
+    ) { reply, serial in
+      guard case .path(let handles) = reply else { return nil }
+      return (handles.map { $0?.path ?? .root }, serial)
+    }
+  }
+
+  @Sendable private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64)? {
+    guard case .presentation(let handle, let changed) = reply else { return nil }
+    return (handle?.path ?? .root, changed, serial)
+  }
+
+  @Sendable private static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64)? {
+    guard case .changed(let changed) = reply else { return nil }
+    return (changed, serial)
+  }
+
+  @Sendable private static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64)? {
+    guard case .count(let count) = reply else { return nil }
+    return (UInt32(clamping: count), serial)
+  }
+}
