@@ -7,13 +7,14 @@ import Testing
 
 @Test func event_json_leavesOutWhatThereIsNone() {
   #expect(
-    CoordinatorEvent("selection", 3, ["group": "panels", "tag": .null]).json
+    CoordinatorEvent(.selection(group: "panels", tag: nil), serial: 3).json
       == ["serial": 3, "event": "selection", "group": "panels"])
 }
 
 @Test func event_ofAPresentation_carriesItsNumber() {
-  let event = CoordinatorEvent(
-    "dismissed", "volume", "", CoordinatorNames.presentation(17), 43, ["reason": "deselected"])
+  let subject = CoordinatorEvent.Subject(
+    binding: "volume", id: "", presentation: CoordinatorNames.presentation(17))
+  let event = CoordinatorEvent(.dismissed(subject, reason: "deselected"), serial: 43)
   #expect(event.serial == 43)
   #expect(
     event.json.text

@@ -56,9 +56,9 @@ final class EventLines: WatchLines {
   private func release(_ writer: LineWriter, _ follower: StateFollower) {
     while let event = held.first {
       if let unknown = unknownGroup(of: event.json) {
-        follower.look { [weak self] state in
+        follower.look { [weak self] found in
           guard let self, held.first == event else { return }
-          if let state { learn(state) }
+          if let found { learn(StateView(found.state, serial: found.serial)) }
           // Gone before we could ask: then it was never shown, and nobody can say whose it was.
           if groups[unknown] == nil { groups[unknown] = .some(nil) }
           release(writer, follower)

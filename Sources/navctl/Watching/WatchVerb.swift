@@ -54,9 +54,9 @@ struct WatchVerb: ParsableCommand {
         daemon.loop.stop()
       }
     }
-    follower.onState = { state in
+    follower.onState = { state, serial in
       patience?.cancel()
-      lines.state(state, writer, follower)
+      lines.state(StateView(state, serial: serial), writer, follower)
     }
     follower.onEvent = { lines.event($0, writer, follower) }
     follower.onFailure = {

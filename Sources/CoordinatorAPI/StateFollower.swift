@@ -1,19 +1,18 @@
 // Why this file exists: a watcher must be able to prove that it missed nothing (rules W1, W2), whatever navd, the bus
 // and its own reader do in between.
-import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoop
 
 /// Follows navd's state over the bus: the whole state first, then each event, and the whole state again after a restart
 /// of navd or a gap in the serials. Waits where there is no daemon, and starts none.
-final class StateFollower {
+public final class StateFollower {
   /// The whole state; every event until the next call came after it.
-  var onState: ((StateView) -> Void)?
+  public var onState: ((_ state: Properties, _ serial: UInt64) -> Void)?
   /// The next event, without a gap.
-  var onEvent: ((CoordinatorEvent) -> Void)?
+  public var onEvent: ((CoordinatorEvent) -> Void)?
   /// It cannot go on.
-  var onFailure: ((DBusError) -> Void)?
+  public var onFailure: ((DBusError) -> Void)?
 
   private let connection: Connection
   /// Of the last state or event handed on; nil while no state is known.
@@ -25,11 +24,12 @@ final class StateFollower {
   /// More of them are forgotten: then the state is asked for once more.
   private static let mostEarly = 10_000
 
-  init(_ connection: Connection) {
+  public init(_ connection: Connection) {
     self.connection = connection
   }
 
-  func start() {
+  /// Begins. The handlers are called on the loop of the connection, as long as this object lives.
+  public func start() {
     connection.onDisconnected = { [weak self] in
       self?.onFailure?(DBusError(name: .disconnected, message: "the bus is gone"))
     }
@@ -47,22 +47,22 @@ final class StateFollower {
   }
 
   /// Asks for the whole state, again where it was known.
-  func resynchronise() {
+  public func resynchronise() {
     guard question == nil else { return }
     forget()
     question = ask { [weak self] result in
       self?.question = nil
       switch result {
-      case .success(let (state, serial)): self?.learned(StateView(state, serial: serial), serial)
+      case .success(let (state, serial)): self?.learned(state, serial)
       case .failure(let error): self?.failed(error)
       }
     }
   }
 
   /// Asks for the whole state beside the events, which go on; nil where it cannot be had.
-  func look(_ completion: @escaping (StateView?) -> Void) {
+  public func look(_ completion: @escaping ((state: Properties, serial: UInt64)?) -> Void) {
     _ = ask { result in
-      completion((try? result.get()).map { StateView($0, serial: $1) })
+      completion((try? result.get()).map { ($0, $1) })
     }
   }
 
@@ -79,9 +79,9 @@ final class StateFollower {
     early = []
   }
 
-  private func learned(_ state: StateView, _ serial: UInt64) {
+  private func learned(_ state: Properties, _ serial: UInt64) {
     self.serial = serial
-    onState?(state)
+    onState?(state, serial)
     let events = early
     early = []
     for event in events { handle(event) }
