@@ -46,7 +46,8 @@ extension Coordinator {
       answer(call) { () throws(Refusal) in
         let serial = machine.serial.number
         guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
-        let entry = machine.entry(presentation, platform: platform(of: presentation.handle))
+        var entry = machine.entry(presentation, platform: platform(of: presentation.handle))
+        entry["timeout-left"] = machine.timeLeft(of: presentation, at: now).map { .uint64($0) }
         return (presentation.handle.path, entry, serial)
       }
     }

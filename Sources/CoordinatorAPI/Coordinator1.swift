@@ -238,7 +238,12 @@ extension CoordinatorInterface {
   public static let get = Method(
     name, "Get", in: Arg<String>("binding", doc: "Which slot."),
     out: Arg<ObjectPath>("presentation", doc: "Of what the slot should show; “/” where it is nil."),
-    Arg<Properties>("item", doc: "As GetState shows it, empty where the slot is nil."),
+    Arg<Properties>(
+      "item",
+      doc: """
+        As GetState shows it, and timeout-left (t), the milliseconds that are left of its timeout, where that runs. \
+        Empty where the slot is nil.
+        """),
     Arg<UInt64>("serial", doc: "Of the state that this is from."),
     doc: "What the slot should show. An item that is being dismissed is not in its slot any more.")
 
@@ -251,7 +256,8 @@ extension CoordinatorInterface {
       serial (t).
       presentations (aa{sv}): one entry a presentation that is not gone, in the order of acceptance: binding (s), \
       id (s), presentation (t), phase (s), destination (s), style (s), title (s), group (s), tag (s), stack (s), \
-      parent (t), owner (s), value (a{sv}), container-values (a{sv}), pid (t), unit (s); absent where there is none.
+      parent (t), owner (s), value (a{sv}), container-values (a{sv}), since (t, when it was presented, in \
+      milliseconds since 1970), timeout (t), priority (i), pid (t), unit (s); absent where there is none.
       groups (a{sv}): by name, selection (s), tags (as), queue (as).
       stacks (a{sv}): by name, the path as an array of binding (s) and id (s).
       """)

@@ -38,10 +38,16 @@ extension StateMachine {
     entry["presentation"] = .uint64(presentation.handle.number)
     entry["phase"] = .string(presentation.phase.word)
     if let parent = presentation.parent { entry["parent"] = .uint64(parent.number) }
+    if let since = presentation.since { entry["since"] = .uint64(since) }
     if let owner = presentation.item.owner { entry["owner"] = .string(owner.name) }
     if let timeout = presentation.item.timeout { entry["timeout"] = .uint64(timeout) }
     if presentation.item.priority != 0 { entry["priority"] = .int32(presentation.item.priority) }
     return entry.merging(platform) { first, _ in first }
+  }
+
+  /// Milliseconds until a presentation ends as `expired` (O2); nil where it has no timeout, or that has not begun.
+  package func timeLeft(of presentation: Presentation, at now: Instant) -> UInt64? {
+    presentation.expires.map { ($0.nanoseconds - min($0.nanoseconds, now.nanoseconds)) / 1_000_000 }
   }
 
   /// The whole state, as `GetState` answers it.

@@ -63,6 +63,9 @@ public struct Presentation: Sendable {
   public internal(set) var children: Set<Handle> = []
   /// When it became `presented`.
   public internal(set) var presentedAt: Instant?
+  /// The same by the wall's clock, in milliseconds since 1970; nil if nobody has told that. Noted once: asked for
+  /// later, the two clocks would give another answer each time, and the state would differ with no event to tell it (W1).
+  public internal(set) var since: UInt64?
   /// When it ends as `expired` (O2).
   public internal(set) var expires: Instant?
   /// Until when its presenter has to answer.

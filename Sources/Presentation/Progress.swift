@@ -87,6 +87,7 @@ extension StateMachine {
     presentation.announced = .presented
     presentation.answerDue = nil
     presentation.presentedAt = progress.now
+    presentation.since = wallTime
     presentation.expires = presentation.item.timeout.map { progress.now.after(milliseconds: $0) }
     schedule(presentation.expires, .expiry, handle)
     presentations[handle] = presentation

@@ -40,6 +40,8 @@ public struct RecordedState: Hashable, Sendable {
     public var parent: Handle?
     public var creator: Client?
     public var presentedAt: Instant?
+    /// In milliseconds since 1970.
+    public var since: UInt64?
     public var expires: Instant?
     public var answerDue: Instant?
     /// nil where none is under way.

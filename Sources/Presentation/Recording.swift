@@ -42,6 +42,7 @@ extension StateMachine {
     row.parent = presentation.parent
     row.creator = presentation.creator
     row.presentedAt = presentation.presentedAt
+    row.since = presentation.since
     row.expires = presentation.expires
     row.answerDue = presentation.answerDue
     row.result = presentation.result

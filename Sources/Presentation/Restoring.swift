@@ -62,6 +62,7 @@ extension StateMachine {
     presentation.phase = row.phase
     presentation.announced = row.phase
     presentation.presentedAt = row.presentedAt
+    presentation.since = row.since
     presentation.expires = row.expires
     presentation.answerDue = row.answerDue
     presentation.result = row.result

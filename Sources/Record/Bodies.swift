@@ -153,6 +153,7 @@ extension RecordedState.Presentation {
     body.field(41, queueAge)
     body.field(43, slotChanged.number)
     body.field(44, endedBy)
+    body.field(45, since)
     if case .dismissing(let stage, let reason, let animated) = phase {
       body.put(UInt8(42))
       body.put(stage.code)
@@ -193,6 +194,7 @@ extension RecordedState.Presentation {
     case 41: queueAge = try body.number()
     case 43: slotChanged = Serial(try body.number())
     case 44: endedBy = try body.requester()
+    case 45: since = try body.number()
     case 42:
       let stage = try Dismissal(code: try body.number())
       let reason = try Reason(recorded: try body.text())

@@ -65,6 +65,7 @@ enum Schema {
     }
     // Nothing of it is in a column, but an earlier release could not read it.
     migrator.registerMigration("3: when and by whom presentations were ended") { _ in }
+    migrator.registerMigration("4: since when presentations are shown") { _ in }
     return migrator
   }
 }

@@ -94,6 +94,29 @@ import Testing
     #expect(machine.history.map(\.handle) == [1, 2, 3])
   }
 
+  @Test("Since when: by the wall's clock of that moment, and the same after a restart")
+  func since_presented_isNotedOnce() throws {
+    var machine = try StateMachine(restoring: RecordedState())
+    _ = machine.load([
+      Destination(name: "cmd", presenter: .command([Array("sleep".utf8)]), source: .file(path: "cmd"))
+    ])
+    machine.wallClockLead = 1_000_000_000_000
+    let now = Instant(nanoseconds: 5_000_000)
+    _ = try machine.perform(Request(.present("a", id: "", ItemOptions())), by: nil, at: now)
+    _ = try machine.perform(Request(.present("b", id: "", .with(to: "cmd"))), by: nil, at: now)
+    #expect(machine.presentation(1)?.since == 1_000_005)
+    #expect(machine.presentation(2)?.since == nil)
+    _ = machine.report(.presentAnswered(2, error: nil), at: Instant(nanoseconds: 7_000_000))
+    #expect(machine.presentation(2)?.since == 1_000_007)
+    // The wall's clock is set, and what is shown is shown for no longer by that.
+    machine.wallClockLead = 0
+    _ = try machine.perform(Request(.present("a", id: "", .with(title: "A"))), by: nil, at: now)
+    #expect(machine.presentation(1)?.since == 1_000_005)
+    var record = RecordedState()
+    record.apply(machine.takeUnrecorded())
+    #expect(try StateMachine(restoring: record).presentation(2)?.since == 1_000_007)
+  }
+
   @Test("R6: by whose request something goes is known after a restart, too")
   func restored_going_knowsBecauseOfWhom() throws {
     var machine = try StateMachine(restoring: RecordedState())

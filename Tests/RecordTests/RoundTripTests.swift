@@ -56,6 +56,7 @@ private func fullState() throws -> RecordedState {
       row.parent = Handle(1)
       row.creator = Client(":1.5")
       row.presentedAt = Instant(nanoseconds: 1)
+      row.since = .max
       row.expires = Instant(nanoseconds: .max)
       row.answerDue = Instant(nanoseconds: 0)
       row.endedBy = Requester(Client(":1.7"), process: UInt32(index))

@@ -2,11 +2,11 @@
 
 import Glibc
 
-enum ProcessName {
+package enum ProcessName {
   /// The name of a process's program, or the one that the process gave itself: of its first thread, at most 15 bytes. Not
   /// its arguments, which are its own affair.
   /// - Returns: nil where there is no such process any more.
-  static func of(_ pid: UInt32) -> String? {
+  package static func of(_ pid: UInt32) -> String? {
     let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
