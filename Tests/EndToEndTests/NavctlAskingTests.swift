@@ -37,10 +37,11 @@ func navctl_showAndIsPresented_areAboutOneSlot() throws {
   let session = try Session()
   try session.present("fact", "7", ["title": .string("T"), "value": ["n": Value.int64(3)].value])
   let shown = try session.navctl("show", "fact", "--json")
+  let since = try #require(shown.json?["since"])
   #expect(
     shown.json == [
       "binding": "fact", "id": "7", "presentation": 1, "phase": "presented", "title": "T", "value": ["n": 3],
-      "container-values": [:], "serial": 1,
+      "container-values": [:], "serial": 1, "since": since, "destination-kind": "state",
     ])
   #expect(try session.navctl("show", "fact").outputText.contains("title\tT\n"))
   for (arguments, code, word) in [

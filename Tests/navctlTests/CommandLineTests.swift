@@ -20,7 +20,8 @@ private func accepts(_ line: String) -> Bool {
   "pop-to s", "pop-to s b", "set-path s", "set-path s a=1 b", "path s", "list", "list --group g", "show fact",
   "is-presented fact", "is-presented fact 1", "members --group g", "members --all", "wait fact",
   "wait --presentation 17 --for presented", "watch", "watch --events --group g", "watch --waybar --binding b",
-  "watch --format {id}", "history -n 3", "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1",
+  "watch --format {id}", "history -n 3", "list --no-legend --format {id}",
+  "history --group g --format {by.pid}", "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1",
   "closed 17", "apply -", "destinations", "reload", "check-config", "check-config dir", "introspect",
   "introspect --xml org.navd.Presenter1", "quit", "is-presented fact --address unix:path=/x",
 ])

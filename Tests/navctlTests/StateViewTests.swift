@@ -86,6 +86,20 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 }
 
 @Test func show_table_beginsWithWhatIdentifies() {
-  let table = Show.table(["value": ["a": 1], "phase": "presented", "id": "1", "binding": "b", "serial": 3])
-  #expect(table.text(.plain) == "binding\tb\nid\t1\nphase\tpresented\nvalue\t{\"a\":1}\n")
+  let members: [String: JSON] = [
+    "value": ["a": 1], "phase": "presented", "id": "1", "binding": "b", "serial": 3, "parent": 7, "children": [8, 9],
+    "timeout": 2000,
+  ]
+  let others: [JSON] = [["presentation": 7, "binding": "up"], ["presentation": 9, "binding": "down"]]
+  #expect(
+    Show.table(members, others: others, at: 0).text(.plain) == """
+      binding\tb
+      id\t1
+      phase\tpresented
+      parent\t7 up
+      children\t8, 9 down
+      timeout\t2s
+      value\t{"a":1}
+
+      """)
 }

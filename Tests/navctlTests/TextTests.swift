@@ -45,6 +45,48 @@ private func table() -> Table {
   #expect(table.text(.plain) == "x\\ty\\n\t\\u{1b}[31m\\u{202e}\\u{9b}\n")
 }
 
+@Test func table_emptyColumns_areLeftOutForPeopleAlone() {
+  var table = Table(.number("NUMBER"), "NOTHING", "ID")
+  table.add("9", "", "a")
+  table.add("10", "", "10")
+  #expect(table.text(.aligned(colour: false)) == "NUMBER  ID\n     9  a\n    10  10\n")
+  #expect(table.text(.aligned(colour: false, legend: false)) == " 9  a\n10  10\n")
+  #expect(table.text(.plain) == "9\t\ta\n10\t\t10\n")
+}
+
+@Test(arguments: 1...60)
+func table_onANarrowTerminal_isNoWider(columns: Int) {
+  var table = Table(.number("NUMBER"), "BINDING", "TITLE")
+  table.add("1", "counter.fact[17]", .init("日本語の長い題名と e\u{301}", .good))
+  table.add("2", "f", "")
+  let lines = table.text(.aligned(colour: false, columns: columns)).split(separator: "\n").map(String.init)
+  #expect(lines.count == 3)
+  #expect(lines.allSatisfy { $0.displayWidth <= columns }, "\(lines)")
+  if columns >= 46 { #expect(!lines[1].contains("…")) }
+  if (34..<46).contains(columns) { #expect(lines[1].contains("…") && lines[0].contains("TITLE")) }
+}
+
+@Test(arguments: [
+  ([10, 20, 30], 64, [10, 20, 30]), ([10, 20, 30], 54, [10, 20, 20]), ([10, 20, 30], 40, [10, 13, 13]),
+  ([3, 20, 30], 10, [3]), ([3, 20, 30], 30, [3, 20]), ([6, 6, 6], 21, [6, 6]), ([50], 10, [10]), ([], 10, []),
+])
+func table_narrowed_takesFromTheWidest(widths: [Int], width: Int, result: [Int]) {
+  #expect(Table.narrowed(widths, to: width) == result)
+}
+
+@Test(arguments: [
+  ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"),
+  ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"), ("abc", 1, "…"), ("abc", 0, ""), ("", 0, ""),
+])
+func cut_toColumns_leavesWholeCharacters(text: String, columns: Int, result: String) {
+  #expect(text.cut(to: columns) == result)
+}
+
+@Test(arguments: [("🇩🇪", 2), ("❤", 1), ("가", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("a\u{AD}b", 3), ("a\u{200D}b", 2)])
+func displayWidth_ofWhatIsCombined_isItsColumns(text: String, width: Int) {
+  #expect(text.displayWidth == width)
+}
+
 @Test(arguments: [("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("😀", 2), ("“x”", 3)])
 func displayWidth_ofAText_isItsColumns(text: String, width: Int) {
   #expect(text.displayWidth == width)
@@ -65,8 +107,39 @@ func template_line_hasThePlaceholdersFilledIn(text: String, line: String) throws
   #expect(try Template(text).line(presentation) == line)
 }
 
-@Test(arguments: ["{", "{binding", "}", "a}b", "{id}}"])
-func template_unbalancedBrace_isRefused(text: String) {
+@Test(arguments: [
+  ("{title:markup}", "A &lt;b&gt; &amp; &quot;c&quot;"), ("{title:json}", "\"A <b> & \\\"c\\\"\""),
+  ("{value.name:markup}", "x\\ny"), ("{nothing:json}", "null"), ("{nothing:markup}{nothing:time}", ""),
+  ("{value:json}", "{\"level\":40,\"name\":\"x\\ny\",\"percentage\":40}"), ("{value.level:duration}", "40ms"),
+  ("{since:elapsed}", "2m 5s"), ("{title:elapsed}", "A <b> & \"c\""),
+])
+func template_form_isHowAFieldIsWritten(text: String, line: String) throws {
+  var members = try #require(presentation.object)
+  members["since"] = 1_000_000
+  #expect(try Template(text).line(.object(members), at: 1_125_999) == line)
+}
+
+@Test func elapsed_beforeItWas_isNothing() {
+  #expect(WallClock.elapsed(since: 5000, at: 4000) == "0s")
+  #expect(WallClock.elapsed(since: 5000, at: 5999) == "0s")
+  #expect(WallClock.elapsed(since: 5000, at: 6000) == "1s")
+}
+
+@Test(arguments: [
+  "{id}{value}{value.any.thing}", "{container-values.x:json}", "{{none}}", "{since:elapsed}",
+])
+func template_fieldsThatThereAre_areTaken(text: String) throws {
+  try Template(text).require(.presentation)
+}
+
+@Test(arguments: ["{event}", "{id.x}", "{}", "{.}", "{value}{nothing}", "{ id}"])
+func template_fieldsThatThereAreNot_areRefused(text: String) throws {
+  let template = try Template(text)
+  #expect(throws: ValidationError.self) { try template.require(.presentation) }
+}
+
+@Test(arguments: ["{", "{binding", "}", "a}b", "{id}}", "{id:}", "{id:html}", "{id:markup:json}"])
+func template_unbalancedBraceOrUnknownForm_isRefused(text: String) {
   #expect(throws: ValidationError.self) { try Template(text) }
 }
 
@@ -78,7 +151,7 @@ func template_unbalancedBrace_isRefused(text: String) {
       "text": "A &lt;b&gt; &amp; &quot;c&quot;", "alt": "v", "tooltip": "volume 1", "class": ["presented", "mixer"],
       "percentage": 40,
     ])
-  #expect(Waybar.escaped("'&amp;'") == "&#39;&amp;amp;&#39;")
+  #expect("'&amp;'".escapedForMarkup == "&#39;&amp;amp;&#39;")
 }
 
 @Test func waybar_nothingShown_hasAnEmptyText() {

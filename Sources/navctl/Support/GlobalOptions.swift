@@ -17,6 +17,9 @@ struct GlobalOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Write more, such as a presentation's number.")
   var verbose = false
 
+  @Flag(help: "Leave out what explains tables to people, such as their titles.")
+  var noLegend = false
+
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Give up after so long (exit status 5).", valueName: "seconds"),
     transform: { try $0.duration(bare: 1000) })

@@ -108,7 +108,7 @@ extension ItemID {
 extension GlobalOptions {
   static var notGiven: GlobalOptions {
     var options = GlobalOptions()
-    (options.json, options.quiet, options.verbose) = (false, false, false)
+    (options.json, options.quiet, options.verbose, options.noLegend) = (false, false, false, false)
     (options.within, options.address) = (nil, nil)
     return options
   }

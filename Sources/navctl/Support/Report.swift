@@ -9,6 +9,14 @@ extension GlobalOptions {
     StandardOutput.write(self.json ? json().text + "\n" : plain())
   }
 
+  /// A table, or the same as one line of JSON.
+  func write(json: @autoclosure () -> JSON, _ table: Table) {
+    write(json: json(), plain: table.text(style))
+  }
+
+  /// How tables are written.
+  var style: Table.Style { StandardOutput.style(legend: !noLegend) }
+
   /// That something was changed, or was so already: nothing for people, unless they want the handle.
   func report(
     changed: Bool, presentation: ObjectPath? = nil, serial: UInt64, _ more: [String: JSON] = [:],

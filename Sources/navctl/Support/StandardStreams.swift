@@ -7,13 +7,27 @@ enum StandardOutput {
   /// Whether people read it, not a program.
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+  /// Whether it is a terminal that does more than to write one line after the other.
+  static var isCapable: Bool { isTerminal && !["", "dumb"].contains(variable("TERM")) }
+
   /// How tables are written here.
-  static var style: Table.Style {
+  static func style(legend: Bool) -> Table.Style {
     guard isTerminal else { return .plain }
-    let term = getenv("TERM").map { String(cString: $0) }
-    let noColour = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
-    return .aligned(colour: !noColour && term != nil && term != "dumb")
+    return .aligned(colour: hasColour, legend: legend, columns: size?.columns)
   }
+
+  /// Whether people want colours (no-color.org), and the terminal has them.
+  static var hasColour: Bool { isCapable && variable("NO_COLOR").isEmpty }
+
+  /// How much there is room for; nil where that is no terminal, or one that does not say.
+  static var size: (rows: Int, columns: Int)? {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else { return nil }
+    return (Int(size.ws_row), Int(size.ws_col))
+  }
+
+  /// Empty where it is not set.
+  private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
   static func write(_ text: String) { write(Array(text.utf8)) }
 

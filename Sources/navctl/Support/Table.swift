@@ -5,12 +5,33 @@ struct Table {
   enum Style: Equatable {
     /// Tabs, no titles: for programs.
     case plain
-    /// Aligned, with titles.
-    case aligned(colour: Bool)
+    /// Aligned, with titles if there is to be a `legend`; not wider than so many `columns` where there are so many.
+    case aligned(colour: Bool, legend: Bool = true, columns: Int? = nil)
+
+    /// The same, as wide as it gets.
+    var whole: Style {
+      if case .aligned(let colour, let legend, _) = self { .aligned(colour: colour, legend: legend) } else { self }
+    }
+
+    /// A line beside tables, for people only.
+    func legend(_ text: String, _ meaning: Colour? = nil) -> String {
+      guard case .aligned(let colour, let legend, let columns) = self, legend else { return "" }
+      let line = columns.map { text.cut(to: $0) } ?? text
+      return (colour ? meaning?.paint(line) ?? line : line) + "\n"
+    }
   }
 
-  let titles: [String]
-  private(set) var rows: [[Cell]] = []
+  struct Column: ExpressibleByStringLiteral {
+    let title: String
+    /// Whether its cells end at the same place instead of beginning there.
+    var isNumber = false
+    init(stringLiteral value: String) { title = value }
+    static func number(_ title: String) -> Column {
+      var column = Column(stringLiteral: title)
+      column.isNumber = true
+      return column
+    }
+  }
 
   struct Cell: ExpressibleByStringInterpolation {
     let text: String
@@ -22,7 +43,14 @@ struct Table {
     }
   }
 
-  init(_ titles: String...) { self.titles = titles }
+  /// Columns are not made narrower than this: of half a name nobody has anything.
+  private static let narrowest = 12
+  private static let gap = 2
+
+  let columns: [Column]
+  private(set) var rows: [[Cell]] = []
+
+  init(_ columns: Column...) { self.columns = columns }
 
   mutating func add(_ cells: Cell...) { rows.append(cells) }
 
@@ -30,71 +58,57 @@ struct Table {
   func text(_ style: Style) -> String {
     switch style {
     case .plain:
-      return rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
-    case .aligned(let colour):
-      guard !rows.isEmpty else { return "" }
-      let lines = [titles.map { Cell($0, .title) }] + rows
-      var widths = titles.map { _ in 0 }
-      for line in lines {
-        for (index, cell) in line.enumerated() where index < widths.count {
-          widths[index] = max(widths[index], cell.text.displayWidth)
+      rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
+    case .aligned(let colour, let legend, let width):
+      rows.isEmpty ? "" : aligned(colour, legend, width)
+    }
+  }
+
+  private func aligned(_ colour: Bool, _ legend: Bool, _ width: Int?) -> String {
+    // A column in which nothing stands tells nothing.
+    let used = columns.indices.filter { index in rows.contains { index < $0.count && !$0[index].text.isEmpty } }
+    let titles = legend ? [columns.map { Cell($0.title, .title) }] : []
+    let lines = titles + rows
+    let natural = used.map { index in
+      lines.reduce(0) { index < $1.count ? max($0, $1[index].text.displayWidth) : $0 }
+    }
+    let widths = width.map { Self.narrowed(natural, to: $0) } ?? natural
+    return lines.map { line in
+      var text = ""
+      var pending = 0
+      for (index, width) in zip(used, widths) where index < line.count {
+        let cell = line[index]
+        let shown = cell.text.cut(to: width)
+        let padding = width - shown.displayWidth
+        // Padding only before what follows, so that no line ends in spaces.
+        if !shown.isEmpty {
+          text += String(repeating: " ", count: pending + (columns[index].isNumber ? padding : 0))
+          text += colour ? (cell.colour?.paint(shown) ?? shown) : shown
+          pending = columns[index].isNumber ? 0 : padding
+        } else {
+          pending += width
         }
+        pending += Self.gap
       }
-      return lines.map { line in
-        var text = ""
-        var pending = 0
-        for (cell, width) in zip(line, widths) {
-          // Padding only before what follows, so that no line ends in spaces.
-          if !cell.text.isEmpty {
-            text += String(repeating: " ", count: pending)
-            pending = 0
-            text += colour ? (cell.colour?.paint(cell.text) ?? cell.text) : cell.text
-          }
-          pending += width - cell.text.displayWidth + 2
-        }
-        return text + "\n"
-      }.joined()
-    }
+      return text + "\n"
+    }.joined()
   }
-}
 
-/// The few colours in use, by their meaning.
-enum Colour: String {
-  case title = "1"
-  case good = "32"
-  case underWay = "33"
-  case going = "35"
-  case bad = "31"
-
-  func paint(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
-
-  /// For the words of the contract that say how something stands.
-  init?(phase: String) {
-    switch phase {
-    case "presented": self = .good
-    case "waiting", "presenting": self = .underWay
-    case "dismissing": self = .going
-    default: return nil
-    }
-  }
-}
-
-extension String {
-  /// How many columns of a terminal the text takes: none for marks on other characters, two for East Asian wide ones.
-  var displayWidth: Int {
-    unicodeScalars.reduce(0) { width, scalar in
-      if scalar.isASCII { return width + 1 }
-      switch scalar.properties.generalCategory {
-      case .nonspacingMark, .enclosingMark, .format: return width
-      default: return width + (Self.wide.contains { $0.contains(scalar.value) } ? 2 : 1)
+  /// Takes from the widest columns, evenly, what is too much; where that does not do, the last columns are left out.
+  static func narrowed(_ widths: [Int], to width: Int) -> [Int] {
+    guard widths.count > 1 else { return widths.map { min($0, width) } }
+    var narrowed = widths
+    var excess = widths.reduce((widths.count - 1) * gap, +) - width
+    while excess > 0, let widest = narrowed.max(), widest > narrowest {
+      let next = max(narrowed.filter { $0 < widest }.max() ?? 0, narrowest)
+      let indices = narrowed.indices.filter { narrowed[$0] == widest }
+      // All of them down to the next widest, or as far as is needed.
+      let step = min(widest - next, (excess + indices.count - 1) / indices.count)
+      for index in indices where excess > 0 {
+        narrowed[index] -= min(step, excess)
+        excess -= min(step, excess)
       }
     }
+    return excess <= 0 ? narrowed : Self.narrowed(widths.dropLast(), to: width)
   }
-
-  /// Unicode's EastAsianWidth.txt, W and F, in the large.
-  private static let wide: [ClosedRange<UInt32>] = [
-    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3,
-    0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF,
-    0x1F900...0x1F9FF, 0x20000...0x3FFFD,
-  ]
 }

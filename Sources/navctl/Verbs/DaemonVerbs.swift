@@ -18,7 +18,7 @@ struct Destinations: ParsableCommand {
     var list: [JSON] = []
     for (name, about) in destinations {
       guard case .object(var members) = JSON(about) else { continue }
-      let kind = ["command", "unit", "bus"].first { members[$0] != nil } ?? "state"
+      let kind = Self.kind(.object(members))
       let what = members[kind].map { $0.string ?? $0.array?.compactMap(\.string).joined(separator: " ") ?? $0.text }
       table.add(
         Table.Cell(name), Table.Cell(kind), Table.Cell(members["group"]?.string ?? ""),
@@ -26,7 +26,12 @@ struct Destinations: ParsableCommand {
       members["name"] = .string(name)
       list.append(.object(members))
     }
-    global.write(json: .array(list), plain: table.text(StandardOutput.style))
+    global.write(json: .array(list), table)
+  }
+
+  /// By what it shows its items.
+  static func kind(_ destination: JSON) -> String {
+    ["command", "unit", "bus"].first { destination[$0] != nil } ?? "state"
   }
 }
 

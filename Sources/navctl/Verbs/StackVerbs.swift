@@ -112,7 +112,6 @@ struct Path: ParsableCommand {
     var table = Table("BINDING", "ID")
     for (binding, id, _, _) in path { table.add(.init(binding), .init(id)) }
     global.write(
-      json: .array(path.map { ["binding": .string($0.0), "id": .string($0.1)] }),
-      plain: table.text(StandardOutput.style))
+      json: .array(path.map { ["binding": .string($0.0), "id": .string($0.1)] }), table)
   }
 }

@@ -49,7 +49,7 @@ final class StateLines: WatchLines {
       members["serial"] = nil
       return (json.text, JSON.object(members).text)
     case .format(let template):
-      let line = filter.shown(state).map(template.line) ?? ""
+      let line = filter.shown(state).map { template.line($0) } ?? ""
       return (line, line)
     case .waybar:
       let line = Waybar.line(filter.shown(state)).text

@@ -26,6 +26,8 @@ struct WatchVerb: ParsableCommand {
   @Flag(help: "Lines for a custom module of waybar with “return-type”: “json”.") var waybar = false
 
   func validate() throws {
+    try global.requireOneShape(format)
+    try format?.require(events ? .event : .presentation)
     if waybar, events || format != nil { throw ValidationError("--waybar goes with neither --events nor --format") }
   }
 

@@ -24,27 +24,11 @@ enum Waybar {
       default: 0
       }
     return [
-      "text": .string(escaped(text.printable)),
+      "text": .string(text.printable.escapedForMarkup),
       "alt": .string(tag),
-      "tooltip": .string(escaped((id.isEmpty ? binding : "\(binding) \(id)").printable)),
+      "tooltip": .string((id.isEmpty ? binding : "\(binding) \(id)").printable.escapedForMarkup),
       "class": .array(classes.filter { !$0.isEmpty }.map(JSON.string)),
       "percentage": percentage,
     ]
-  }
-
-  /// As g_markup_escape_text does.
-  static func escaped(_ text: String) -> String {
-    var result = ""
-    for character in text.unicodeScalars {
-      switch character {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "'": result += "&#39;"
-      case "\"": result += "&quot;"
-      default: result.unicodeScalars.append(character)
-      }
-    }
-    return result
   }
 }

@@ -1,0 +1,79 @@
+// Why this file exists: what people see of the state: trees, groups, stacks, and since when.
+import CoordinatorAPI
+import Testing
+
+@testable import navctl
+
+private func presentation(_ number: Int, _ binding: String, from parent: Int? = nil, since: Int? = nil) -> JSON {
+  var members: [String: JSON] = ["binding": .string(binding), "presentation": JSON(number), "phase": "presented"]
+  members["parent"] = parent.map { JSON($0) }
+  members["since"] = since.map { JSON($0) }
+  return .object(members)
+}
+
+private func drawn(_ presentations: [JSON], most: Int = .max) -> [String] {
+  Outline.lines(presentations, most: most).map { $0.branch + ($0.presentation["binding"]?.string ?? "") }
+}
+
+@Test func outline_children_standBelowTheirParents() {
+  let presentations = [
+    presentation(1, "a"), presentation(2, "b"), presentation(3, "a1", from: 1), presentation(4, "a2", from: 1),
+    presentation(5, "a1x", from: 3), presentation(6, "a2x", from: 4), presentation(7, "b1", from: 2),
+  ]
+  #expect(drawn(presentations) == ["a", "├ a1", "│ └ a1x", "└ a2", "  └ a2x", "b", "└ b1"])
+  #expect(drawn(presentations, most: 3) == ["a", "├ a1", "│ └ a1x"])
+}
+
+@Test func outline_ofWhatIsFiltered_leavesNobodyOut() {
+  #expect(drawn([presentation(5, "orphan", from: 1), presentation(6, "child", from: 5)]) == ["orphan", "└ child"])
+  #expect(drawn([]) == [])
+}
+
+@Test func outline_deepTree_isDrawnInTime() {
+  let presentations = (1...20_000).map { presentation($0, "b", from: $0 > 1 ? $0 - 1 : nil) }
+  let lines = Outline.lines(presentations)
+  #expect(lines.count == 20_000)
+  #expect(lines.allSatisfy { $0.branch.count <= 50 })
+}
+
+private let state = StateView([
+  "serial": 9,
+  "presentations": [
+    ["binding": "settings", "id": "", "presentation": 8, "phase": "presented", "stack": "main", "since": 1_000],
+    [
+      "binding": "settings.net", "id": "\u{1b}[2J", "presentation": 12, "phase": "presented", "stack": "main",
+      "parent": 8, "since": 60_000,
+    ],
+    ["binding": "mixer", "id": "", "presentation": 13, "phase": "waiting", "group": "panels", "tag": "mixer"],
+  ],
+  "groups": [
+    "panels": ["selection": "mixer", "tags": ["mixer", "wifi"], "queue": ["wifi"]],
+    "none": ["tags": [], "queue": []],
+  ],
+  "stacks": ["main": [["binding": "settings", "id": ""], ["binding": "settings.net", "id": "\u{1b}[2J"]]],
+])
+
+@Test func overview_forPeople_isTreesGroupsAndStacks() {
+  #expect(
+    Overview.text(state, .aligned(colour: false), at: 126_000) == """
+      NUMBER  BINDING         ID         PHASE      UP     GROUP   TAG    STACK
+           8  settings                   presented  2m 5s                 main
+          12  └ settings.net  \\u{1b}[2J  presented  1m 6s                 main
+          13  mixer                      waiting           panels  mixer
+
+      GROUP   SELECTED  QUEUE  TAGS
+      none    –
+      panels  mixer     wifi   mixer, wifi
+
+      STACK  PATH
+      main   settings › settings.net=\\u{1b}[2J
+
+      """)
+}
+
+@Test func overview_ofNothing_saysSoWhereThereIsALegend() {
+  let nothing = StateView(["presentations": [], "groups": [:], "stacks": [:]])
+  #expect(Overview.text(nothing, .aligned(colour: true), at: 0) == "Nothing is presented.\n")
+  #expect(Overview.text(nothing, .aligned(colour: true, legend: false), at: 0) == "")
+  #expect(!Overview.text(state, .aligned(colour: false, legend: false), at: 0).contains("NUMBER"))
+}
