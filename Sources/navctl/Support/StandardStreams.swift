@@ -22,14 +22,17 @@ enum StandardOutput {
   /// How much there is room for; nil where that is no terminal, or one that does not say.
   static var size: (rows: Int, columns: Int)? {
     var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else { return nil }
-    return (Int(size.ws_row), Int(size.ws_col))
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return (size.ws_row > 0 ? Int(size.ws_row) : 24, Int(size.ws_col))
   }
 
   /// Empty where it is not set.
   private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
   static func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes what need not arrive.
+  static func attempt(_ text: String) { _ = writeAll(STDOUT_FILENO, Array(text.utf8)) }
 
   /// Ends navctl where nothing can be written; a closed pipe does that by SIGPIPE.
   static func write(_ bytes: [UInt8]) {

@@ -32,9 +32,11 @@ final class LineWriter {
   /// Bytes that the reader has not taken.
   var pendingCount: Int { pending.count }
 
-  func write(_ line: String) {
-    pending.append(contentsOf: line.utf8)
-    pending.append(UInt8(ascii: "\n"))
+  func write(_ line: String) { put(line + "\n") }
+
+  /// Writes what is not a line.
+  func put(_ text: String) {
+    pending.append(contentsOf: text.utf8)
     guard let watch else {
       flush(all: true)
       return

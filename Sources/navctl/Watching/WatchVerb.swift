@@ -9,7 +9,8 @@ struct WatchVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "watch", "Write the whole state as a line of JSON, and again whenever it has changed.",
     """
-    A reader that is slow gets the latest state and skips those between. With --events nothing is skipped: first the \
+    On a terminal, without an option that says otherwise, the state is drawn in its place, as “navctl list” shows it, \
+    until “q” is pressed; with --json, or in a pipe, lines are written. A reader that is slow gets the latest state and skips those between. With --events nothing is skipped: first the \
     state, then a line for each event, and the state again after a restart of navd or where events were lost. \
     Where navd is not running, watch waits for it (with --within no longer than that), and it ends when its reader \
     does.
@@ -36,15 +37,19 @@ struct WatchVerb: ParsableCommand {
     // A reader that goes is told by the write, not by a signal.
     signal(SIGPIPE, SIG_IGN)
     let filter = StateFilter(group: group, binding: binding)
-    let lines: any WatchLines =
-      if events {
-        EventLines(filter, format)
-      } else {
-        StateLines(filter, waybar ? .waybar : format.map { .format($0) } ?? .json)
-      }
     var failure: Failure?
     let writer = LineWriter(STDOUT_FILENO, daemon.loop)
     let follower = StateFollower(daemon.connection)
+    let lines: any WatchLines
+    let screen = isForPeople ? TerminalScreen(daemon.loop) : nil
+    if let screen {
+      lines = try view(filter, screen, writer, daemon)
+    } else if events {
+      lines = EventLines(filter, format)
+    } else {
+      lines = StateLines(filter, waybar ? .waybar : format.map { .format($0) } ?? .json)
+    }
+    defer { screen?.finish() }
     writer.onDrained = { lines.drained(writer, follower) }
     writer.onEnd = { error in
       if error != EPIPE { failure = Failure("watch", "standard output: \(String(cString: strerror(error)))") }
@@ -68,6 +73,24 @@ struct WatchVerb: ParsableCommand {
     follower.start()
     daemon.loop.run()
     if let failure { throw failure }
+  }
+
+  /// Whether nobody has asked for lines.
+  private var isForPeople: Bool {
+    !events && !waybar && format == nil && !global.json && !global.quiet && TerminalScreen.isThere
+  }
+
+  private func view(
+    _ filter: StateFilter, _ screen: TerminalScreen, _ writer: LineWriter, _ daemon: Daemon
+  ) throws(Failure) -> LiveView {
+    let view = LiveView(
+      filter, colour: StandardOutput.hasColour, legend: !global.noLegend, writer, daemon.loop)
+    screen.onChange = { view.redraw() }
+    screen.onEnd = { daemon.loop.stop() }
+    do throws(SystemError) { try screen.start() } catch { throw Failure("watch", error.description) }
+    // Until something is known nothing is drawn: most often that is a millisecond.
+    _ = daemon.connection.watchName(CoordinatorNames.bus) { if $0 == nil { view.isGone() } }
+    return view
   }
 }
 
