@@ -28,6 +28,7 @@ enum Verbs {
         ("list", { List.self }), ("show", { Show.self }), ("is-presented", { IsPresented.self }),
         ("members", { Members.self }),
         ("history", { History.self }), ("wait", { WaitVerb.self }), ("watch", { WatchVerb.self }),
+        ("graph", { Graph.self }),
       ]
     ),
     ("PRESENTERS", [("act", { Act.self }), ("closed", { Closed.self }), ("value", { ContainerValue.self })]),
