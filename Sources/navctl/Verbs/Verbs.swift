@@ -28,7 +28,7 @@ enum Verbs {
         ("list", { List.self }), ("show", { Show.self }), ("is-presented", { IsPresented.self }),
         ("members", { Members.self }),
         ("history", { History.self }), ("wait", { WaitVerb.self }), ("watch", { WatchVerb.self }),
-        ("graph", { Graph.self }),
+        ("graph", { Graph.self }), ("rofi", { Rofi.self }),
       ]
     ),
     ("PRESENTERS", [("act", { Act.self }), ("closed", { Closed.self }), ("value", { ContainerValue.self })]),
