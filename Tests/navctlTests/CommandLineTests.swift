@@ -2,6 +2,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import Glibc
 import Testing
 
 @testable import navctl
@@ -20,7 +21,8 @@ private func accepts(_ line: String) -> Bool {
   "pop-to s", "pop-to s b", "set-path s", "set-path s a=1 b", "path s", "list", "list --group g", "show fact",
   "is-presented fact", "is-presented fact 1", "members --group g", "members --all", "wait fact",
   "wait --presentation 17 --for presented", "watch", "watch --events --group g", "watch --waybar --binding b",
-  "watch --format {id}", "history -n 3", "list --no-legend --format {id}",
+  "watch --format {id}", "graph", "graph --stack s", "rofi", "rofi --group g", "rofi text", "history -n 3",
+  "list --no-legend --format {id}",
   "history --group g --format {by.pid}", "value declare k s x", "value get b k", "value set b k v", "act 17 press a=1",
   "closed 17", "apply -", "destinations", "reload", "check-config", "check-config dir", "introspect",
   "introspect --xml org.navd.Presenter1", "quit", "is-presented fact --address unix:path=/x",
@@ -76,6 +78,21 @@ func commandLine_halfSpecified_isRefused(line: String) {
 
 @Test func verbs_list_hasTheNamesOfTheirConfigurations() {
   for (name, type) in Verbs.groups.flatMap(\.verbs) { #expect(type().configuration.commandName == name) }
+}
+
+@Test func verbs_withJSON_haveADefinitionInTheSchema() throws {
+  let path = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/docs/navctl.schema.json"
+  let file = try #require(fopen(path, "r"))
+  defer { fclose(file) }
+  var bytes: [UInt8] = []
+  while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+  let definitions = try #require(try JSON.parse(bytes)["$defs"]?.object)
+  for (name, type) in Verbs.groups.flatMap(\.verbs) where !["graph", "rofi"].contains(name) {
+    let inner = type().configuration.subcommands.compactMap { $0.configuration.commandName }
+    for verb in inner.isEmpty ? [name] : inner.map({ "\(name)-\($0)" }) {
+      #expect(definitions[verb] != nil, "\(verb)")
+    }
+  }
 }
 
 @Test func options_ofAnItem_becomeTheOptionsOfTheBus() throws {

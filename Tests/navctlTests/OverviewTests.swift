@@ -77,3 +77,57 @@ private let state = StateView([
   #expect(Overview.text(nothing, .aligned(colour: true, legend: false), at: 0) == "")
   #expect(!Overview.text(state, .aligned(colour: false, legend: false), at: 0).contains("NUMBER"))
 }
+
+// MARK: The live view
+
+@Test func liveView_lines_areNoMoreThanThereIsRoomFor() {
+  func lines(_ rows: Int, _ legend: Bool = true) -> [String] {
+    LiveView.lines(.state(state), .aligned(colour: false, legend: legend, columns: 90), rows: rows, at: 126_000)
+  }
+  let all = lines(40)
+  #expect(all.count == 13)
+  #expect(all.prefix(2) == ["navd · serial 9 · 2 of 3 presented · q ends this", ""])
+  #expect(lines(13) == all)
+  #expect(lines(12) == all.prefix(11) + ["… 2 lines more"])
+  // What is presented and was not even looked at counts, too.
+  #expect(lines(2) == all.prefix(1) + ["… 12 lines more"])
+  #expect(lines(40, false).first == " 8  settings                   presented  2m 5s                 main")
+}
+
+@Test func liveView_withoutADaemon_saysSo() {
+  let lines = LiveView.lines(.nothing, .aligned(colour: false, columns: 20), rows: 24, at: 0)
+  #expect(lines == ["navd is not running…"])
+}
+
+// MARK: The graph
+
+@Test(arguments: [("a\"b", "a\\\"b"), ("\\N", "\\\\N"), ("&lt;", "&amp;lt;"), ("a\nb", "a\\\\nb"), ("<b>", "<b>")])
+func graph_text_isEscapedForALabel(text: String, escaped: String) {
+  #expect(GraphText.escaped(text) == escaped)
+}
+
+@Test func graph_state_isBoxesFramesAndArrows() {
+  let text = GraphText.dot(state)
+  #expect(text.contains("p12 [label=\"settings.net \\\\u{1b}[2J\", fillcolor=palegreen];"))
+  #expect(text.contains("  p8 -> p12;\n"))
+  #expect(text.contains("p13 [label=\"mixer\\nwaiting\", style=\"rounded,dashed\""))
+  #expect(text.contains("subgraph cluster_group1 {\n    label=\"panels\""))
+  #expect(text.contains("stack0 -> p8 [style=bold") && text.contains("p8 -> p12 [style=bold"))
+}
+
+// MARK: rofi
+
+@Test func rofi_choice_comesBackAsItWent() {
+  let choices: [RofiMenu.Choice] = [
+    .tag(group: "panels", "a \"tag\"\u{1F}"), .dismissal("notes[3].body", presentation: .max), .destination("mixer"),
+  ]
+  for choice in choices {
+    #expect(RofiMenu.Choice(info: choice.info) == choice)
+    #expect(choice.info.utf8.allSatisfy { $0 >= 0x20 })
+  }
+}
+
+@Test(arguments: ["", "[", "[]", "[\"tag\",\"g\"]", "[\"dismiss\",\"a\",\"b\"]", "[\"present\",1]", "{}", "[\"quit\",\"a\"]"])
+func rofi_infoThatIsNotOurs_isNoChoice(info: String) {
+  #expect(RofiMenu.Choice(info: info) == nil)
+}
