@@ -107,6 +107,10 @@ private func completion_names_areThoseOfTheDaemon(shell: Shell) throws {
   // The others complete what they can, and would have to be asked by somebody who types for the rest.
   guard shell == .bash else { return }
   #expect(try session.offered(shell, "navctl", "sel").contains("selection"))
+  #expect(try session.offered(shell, "navctl", "gr") == ["graph"])
+  #expect(try session.offered(shell, "navctl", "rofi", "--group", "") == ["panels"])
+  #expect(try session.offered(shell, "navctl", "list", "--fo") == ["--format"])
+  #expect(try session.offered(shell, "navctl", "history", "--no") == ["--no-legend"])
   let bindings = ["counter.fact", "fact", "settings", "wifi"]
   #expect(Set(try session.offered(shell, "navctl", "dismiss", "")).isSuperset(of: bindings))
   #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))

@@ -42,8 +42,9 @@ final class TerminalScreen {
   /// Gives the terminal back. Where a signal was to end navctl, it does now.
   func finish() {
     keys?.cancel()
-    giveBack()
+    // First: where output is stopped (by Ctrl-S), giving back waits until it goes on, and a signal may still end that.
     signals?.cancel()
+    giveBack()
     guard let endedBy else { return }
     signal(endedBy, SIG_DFL)
     raise(endedBy)
@@ -109,9 +110,9 @@ final class TerminalScreen {
   }
 
   private func giveBack() {
-    if isTaken { StandardOutput.attempt(Self.exit) }
-    isTaken = false
     if var before = settings { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
     settings = nil
+    if isTaken { StandardOutput.attempt(Self.exit) }
+    isTaken = false
   }
 }
