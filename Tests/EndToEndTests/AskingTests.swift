@@ -17,10 +17,12 @@ func asking_state_hasItsShape() throws {
     "volume", "", ["group": .string("panels"), "title": .string("Volume"), "value": ["level": Value.int32(40)].value])
   try session.call(Rows.push, ("main", "settings", "1", [:]))
   let state = try session.state()
+  let first = try #require(state["presentations"]?.array?.first)
+  let since = try #require(first["since"]?.unsigned)
   #expect(
-    state["presentations"]?.array?.first == [
+    first == [
       "binding": "volume", "id": "", "presentation": 1, "phase": "presented", "title": "Volume", "group": "panels",
-      "tag": "volume", "value": ["level": 40], "container-values": [:],
+      "tag": "volume", "value": ["level": 40], "container-values": [:], "since": JSON(since),
     ])
   #expect(state["groups"] == ["panels": ["selection": "volume", "tags": ["volume"], "queue": []]])
   #expect(state["stacks"] == ["main": [["binding": "settings", "id": "1"]]])

@@ -127,7 +127,9 @@ func graph_text_isEscapedForALabel(text: String, escaped: String) {
   }
 }
 
-@Test(arguments: ["", "[", "[]", "[\"tag\",\"g\"]", "[\"dismiss\",\"a\",\"b\"]", "[\"present\",1]", "{}", "[\"quit\",\"a\"]"])
+@Test(arguments: [
+  "", "[", "[]", "[\"tag\",\"g\"]", "[\"dismiss\",\"a\",\"b\"]", "[\"present\",1]", "{}", "[\"quit\",\"a\"]",
+])
 func rofi_infoThatIsNotOurs_isNoChoice(info: String) {
   #expect(RofiMenu.Choice(info: info) == nil)
 }
