@@ -150,9 +150,15 @@ func sandbox_clientThatHasLeft_isRefused() throws {
   let session = try Session()
   let client = try session.connect()
   let options: Properties = ["command": ["sleep", "60"].value]
+  // navd hears of it only when the client has left for certain.
+  session.navd?.send(SIGSTOP)
   try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("gone", "", options))
   try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("after", "", [:]))
   client.close()
+  try session.poll("the client has left") {
+    try !session.client.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()).contains(client.uniqueName.text)
+  }
+  session.navd?.send(SIGCONT)
   try session.poll("what it asked for later is done") { try session.call(Rows.get, "after").0 != .root }
   #expect(try session.call(Rows.get, "gone").0 == .root)
   #expect(session.processes() == [])
