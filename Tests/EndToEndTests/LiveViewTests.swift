@@ -76,6 +76,15 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.type("clear; \(navctl) watch --json")
   try terminal.wait("there are lines") { $0.contains { $0.hasPrefix("{\"groups\":") } }
   #expect(try !terminal.isTaken())
+  try terminal.press("C-c")
+
+  // It does not outlive its terminal.
+  try terminal.type("clear; \(watching)")
+  try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
+  let pid = String(decoding: Session.contents(of: process).dropLast(), as: UTF8.self)
+  #expect(!Session.contents(of: "/proc/\(pid)/cmdline").isEmpty)
+  try terminal.close()
+  try session.poll("it ends") { Session.contents(of: "/proc/\(pid)/cmdline").isEmpty }
 }
 
 @Test("Tables on a terminal: coloured unless that is not wanted, and no wider than it")

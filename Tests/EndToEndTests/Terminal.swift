@@ -53,6 +53,9 @@ final class Terminal {
   /// Types a line.
   func type(_ line: String) throws { _ = try ask(["send-keys", "-l", line + "\r"]) }
 
+  /// Closes it, as its window's user does.
+  func close() throws { _ = try ask(["kill-session"]) }
+
   func resize(columns: Int, rows: Int) throws {
     _ = try ask(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
   }
