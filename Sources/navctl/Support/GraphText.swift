@@ -32,8 +32,14 @@ enum GraphText {
       else { continue }
       lines.append("  p\(parent) -> p\(number);")
     }
+    // What stands where in each stack: of what was there before, which is going, nothing is left.
+    var standing: [String: [String: UInt64]] = [:]
+    for presentation in state.presentations {
+      guard let stack = presentation["stack"]?.string, let binding = presentation["binding"]?.string else { continue }
+      standing[stack, default: [:]][binding] = presentation["presentation"]?.unsigned
+    }
     for (index, (name, path)) in (state.json["stacks"]?.object ?? [:]).sorted(by: { $0.key < $1.key }).enumerated() {
-      lines += stack(name, path.array ?? [], state.presentations, "stack\(index)").map { "  " + $0 }
+      lines += stack(name, path.array ?? [], standing[name] ?? [:], "stack\(index)").map { "  " + $0 }
     }
     return lines.joined(separator: "\n") + "\n}\n"
   }
@@ -79,15 +85,11 @@ enum GraphText {
     return lines + ["}"]
   }
 
-  private static func stack(_ name: String, _ path: [JSON], _ presentations: [JSON], _ node: String) -> [String] {
+  private static func stack(_ name: String, _ path: [JSON], _ standing: [String: UInt64], _ node: String) -> [String] {
     var lines = ["\(node) [label=\"\(escaped(name))\", shape=cds, style=\"\"];"]
     var below = node
     for element in path {
-      // What stands there now: what was there before is going.
-      let presentation = presentations.last {
-        $0["binding"] == element["binding"] && $0["id"] == element["id"] && $0["stack"]?.string == name
-      }
-      guard let number = presentation?["presentation"]?.unsigned else { continue }
+      guard let number = element["binding"]?.string.flatMap({ standing[$0] }) else { continue }
       lines.append("\(below) -> p\(number) [style=bold, color=steelblue];")
       below = "p\(number)"
     }

@@ -27,16 +27,18 @@ struct RofiMenu: Equatable {
   ///   - group: only its tags, by themselves.
   init(_ state: StateView, destinations: [(name: String, about: JSON)], group: String?) {
     let isShown: (JSON) -> Bool = { $0["phase"] != "dismissing" }
+    var members: [String: [String: JSON]] = [:]
+    for presentation in state.presentations where isShown(presentation) {
+      guard let name = presentation["group"]?.string, let tag = presentation["tag"]?.string else { continue }
+      members[name, default: [:]][tag] = presentation
+    }
     for (name, content) in (state.json["groups"]?.object ?? [:]).sorted(by: { $0.key < $1.key }) {
       guard group == nil || group == name else { continue }
       for tag in (content["tags"]?.array ?? []).compactMap(\.string) {
-        let member = state.presentations.last {
-          $0["group"]?.string == name && $0["tag"]?.string == tag && isShown($0)
-        }
         // It comes back as an argument, and is to be no option then.
         let isBare = group != nil && !tag.hasPrefix("-")
         add(
-          isBare ? tag : "\(name): \(tag)", titled: member, .tag(group: name, tag),
+          isBare ? tag : "\(name): \(tag)", titled: members[name]?[tag], .tag(group: name, tag),
           isActive: content["selection"]?.string == tag)
       }
     }
