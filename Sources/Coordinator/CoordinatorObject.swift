@@ -140,7 +140,7 @@ private struct Changes: ChangingMethodVisitor {
   unowned let coordinator: Coordinator
   let object: ImplementedInterface
 
-  func visit<Input, Output>(
+  func visit<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output?
   ) {

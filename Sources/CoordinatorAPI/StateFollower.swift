@@ -11,7 +11,7 @@ public final class StateFollower {
   public var onState: ((_ state: Properties, _ serial: UInt64) -> Void)?
   /// The next event, without a gap.
   public var onEvent: ((CoordinatorEvent) -> Void)?
-  /// It cannot go on.
+  /// It cannot go on. That the bus is gone, the connection tells.
   public var onFailure: ((DBusError) -> Void)?
 
   private let connection: Connection
@@ -30,9 +30,6 @@ public final class StateFollower {
 
   /// Begins. The handlers are called on the loop of the connection, as long as this object lives.
   public func start() {
-    connection.onDisconnected = { [weak self] in
-      self?.onFailure?(DBusError(name: .disconnected, message: "the bus is gone"))
-    }
     // The signals first: what changes before the state is asked for is in it, what changes after is told.
     connection.subscribe(
       MatchRule(sender: CoordinatorNames.bus, path: CoordinatorNames.object, interface: CoordinatorInterface.name)

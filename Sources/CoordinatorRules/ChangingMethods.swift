@@ -11,7 +11,7 @@ package protocol ChangingMethodVisitor {
   /// - Parameters:
   ///   - read: makes a request of the method's arguments.
   ///   - answer: the method's answer; nil for a reply that is none of the method's.
-  func visit<Input, Output>(
+  func visit<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (_ reply: Reply, _ serial: UInt64) -> Output?)
 }

@@ -66,10 +66,12 @@ struct WatchVerb: ParsableCommand {
       lines.state(StateView(state, serial: serial), writer, follower)
     }
     follower.onEvent = { lines.event($0, writer, follower) }
-    follower.onFailure = {
-      failure = Failure("watch", $0)
+    func fail(_ error: DBusError) {
+      failure = Failure("watch", error)
       daemon.loop.stop()
     }
+    follower.onFailure = fail
+    daemon.connection.onDisconnected = { fail(DBusError(name: .disconnected, message: "the bus is gone")) }
     follower.start()
     daemon.loop.run()
     if let failure { throw failure }
