@@ -15,7 +15,9 @@ let package = Package(
     .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navbench", targets: ["navbench"]),
-    // For presenters in Swift.
+    // For programs in Swift that drive and show things from their state.
+    .library(name: "Navigation", targets: ["Navigation", "DBusValues"]),
+    // For those that speak to the bus themselves.
     .library(name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"]),
   ],
   dependencies: [
@@ -64,6 +66,11 @@ let package = Package(
         "Record",
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
+    .target(
+      name: "Navigation",
+      dependencies: [
+        "CLinux", "CoordinatorAPI", "CoordinatorRules", "DBus", "DBusValues", "EventLoop", "Presentation",
+      ], swiftSettings: strict),
     .executableTarget(
       name: "navd",
       dependencies: [
@@ -109,6 +116,9 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues"], swiftSettings: strict),
+    .testTarget(
+      name: "NavigationTests",
+      dependencies: ["CoordinatorAPI", "DBusValues", "Navigation", "TestSupport", "navd"], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorTests",
       dependencies: [

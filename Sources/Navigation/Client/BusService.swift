@@ -1,0 +1,236 @@
+// Why this file exists: the coordinator of the session, over its bus.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoop
+
+/// navd, on a bus.
+actor BusService: CoordinatorService {
+  private let executor: LoopExecutor
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// nil before it is opened, and when it is closed.
+  private var connection: Connection?
+  private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
+  private var lastCall: UInt64 = 0
+  private var follower: StateFollower?
+  private var listeners: [UInt64: AsyncStream<Notice>.Continuation] = [:]
+  private var lastListener: UInt64 = 0
+  private var servings: [Serving] = []
+  private var coordinator: NameWatch?
+
+  /// A destination of ours.
+  private struct Serving {
+    let destination: String
+    let path: ObjectPath
+  }
+
+  init() throws(NavigationError) {
+    do throws(SystemError) { executor = try LoopExecutor() } catch { throw .unreachable(error.description) }
+  }
+
+  isolated deinit {
+    end(.unreachable("nobody holds it any more"))
+    executor.loop.stop()
+  }
+
+  /// Connects.
+  /// - Parameter address: a D-Bus address; nil: the session bus's.
+  /// - Returns: what tells this program from the coordinator's other clients; a name.
+  /// - Throws: `unreachable` where there is no bus.
+  func open(address: String?) throws(NavigationError) -> String {
+    let loop = executor.loop
+    do throws(DBusError) {
+      let connection =
+        if let address {
+          try Connection.open(address: address, loop: loop)
+        } else {
+          try Connection.session(loop: loop)
+        }
+      connection.onDisconnected = { [weak self] in
+        self?.assumeIsolated { $0.end(.unreachable("the bus is gone")) }
+      }
+      self.connection = connection
+      return String(connection.uniqueName.text.dropFirst().map { $0 == "." ? "-" : $0 })
+    } catch {
+      throw .unreachable(error.message)
+    }
+  }
+
+  // MARK: Calls
+
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> Output {
+    guard !Task.isCancelled else { throw .cancelled }
+    lastCall += 1
+    let number = lastCall
+    let result: Result<Output, NavigationError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        guard let connection else { return continuation.resume(returning: .failure(.unreachable("it was closed"))) }
+        let pending = connection.call(
+          method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input,
+          // Waiting may take for ever.
+          timeout: method.name == CoordinatorInterface.wait.name ? nil : defaultTimeout, autoStart: starts
+        ) { [weak self] result in
+          self?.assumeIsolated { $0.calls[number] = nil }
+          continuation.resume(returning: result.mapError(NavigationError.init))
+        }
+        calls[number] = (pending, { continuation.resume(returning: .failure($0)) })
+      }
+    } onCancel: {
+      Task { await self.cancel(number) }
+    }
+    return try result.get()
+  }
+
+  private func cancel(_ number: UInt64) {
+    guard let (pending, fail) = calls.removeValue(forKey: number) else { return }
+    pending.cancel()
+    fail(.cancelled)
+  }
+
+  // MARK: What happens
+
+  func notices() -> AsyncStream<Notice> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(mostNotices))
+    guard connection != nil else {
+      continuation.yield(.failed(.unreachable("it was closed")))
+      continuation.finish()
+      return stream
+    }
+    lastListener += 1
+    let number = lastListener
+    listeners[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.forget(listener: number) } }
+    follow(for: continuation)
+    return stream
+  }
+
+  private func forget(listener number: UInt64) { listeners[number] = nil }
+
+  /// All listeners share what follows navd; who comes later is told the state by itself.
+  private func follow(for continuation: AsyncStream<Notice>.Continuation) {
+    if let follower {
+      return follower.look { found in
+        // Where there is no navd, it is told when there is one.
+        if let found { continuation.yield(.state(found.state, serial: found.serial)) }
+      }
+    }
+    let follower = StateFollower(connection!)
+    self.follower = follower
+    follower.onState = { [weak self] state, serial in
+      self?.assumeIsolated { $0.tell(.state(state, serial: serial)) }
+    }
+    follower.onEvent = { [weak self] event in self?.assumeIsolated { $0.tell(.event(event)) } }
+    follower.onFailure = { [weak self] error in self?.assumeIsolated { $0.end(NavigationError(error)) } }
+    follower.start()
+  }
+
+  private func tell(_ notice: Notice) {
+    for listener in listeners.values { listener.yield(notice) }
+  }
+
+  // MARK: Presenting
+
+  func serve(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
+    guard let connection, let path = ObjectPath("/org/navd/Navigation/presenter\(servings.count + 1)") else {
+      throw .unreachable("it was closed")
+    }
+    connection.export(path, [presenter(host)])
+    servings.append(Serving(destination: destination, path: path))
+    // Each navd, also one that comes later, is told.
+    if coordinator == nil {
+      coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
+        guard owner != nil else { return }
+        self?.assumeIsolated { $0.registerAll() }
+      }
+    }
+    try await call(CoordinatorInterface.registerPresenter, (destination, path, [:]), starts: true)
+  }
+
+  private func registerAll() {
+    for serving in servings {
+      connection?.call(
+        CoordinatorInterface.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object,
+        (serving.destination, serving.path, [:])
+      ) { _ in }
+    }
+  }
+
+  /// `org.navd.Presenter1`: each reply is the acknowledgement, and goes out when the host has done it.
+  ///
+  /// A call stays on the thread of the loop, which is this actor's; the compiler cannot see that.
+  private func presenter(_ host: any PresenterHost) -> ImplementedInterface {
+    let object = ImplementedInterface(PresenterInterface.interface)
+    object.implement(PresenterInterface.present) { [weak self] input, call in
+      nonisolated(unsafe) let call = call
+      self?.assumeIsolated { service in
+        service.answer(call) { () throws(ShowingError) in
+          try await host.present(PresentationHandle(input.0), binding: input.1, id: input.2, item: input.3)
+        }
+      }
+    }
+    object.implement(PresenterInterface.update) { [weak self] input, call in
+      nonisolated(unsafe) let call = call
+      self?.assumeIsolated { service in
+        service.answer(call) { () throws(ShowingError) in
+          await host.update(PresentationHandle(input.0), item: input.1)
+        }
+      }
+    }
+    object.implement(PresenterInterface.dismiss) { [weak self] input, call in
+      nonisolated(unsafe) let call = call
+      self?.assumeIsolated { service in
+        service.answer(call) { () throws(ShowingError) in
+          await host.dismiss(PresentationHandle(input.0), reason: input.1, animated: input.2)
+        }
+      }
+    }
+    return object
+  }
+
+  private func answer<Output: Sendable>(
+    _ call: Call<Output>, _ body: @escaping @Sendable () async throws(ShowingError) -> Output
+  ) {
+    nonisolated(unsafe) let call = call
+    Task { await reply(to: call, body) }
+  }
+
+  private func reply<Output: Sendable>(
+    to call: Call<Output>, _ body: @Sendable () async throws(ShowingError) -> Output
+  ) async {
+    do throws(ShowingError) {
+      call.reply(try await body())
+    } catch {
+      call.fail(DBusError(name: .failed, message: error.why))
+    }
+  }
+
+  // MARK: The end
+
+  func close() { end(.unreachable("it was closed")) }
+
+  private func end(_ error: NavigationError) {
+    for listener in listeners.values {
+      listener.yield(.failed(error))
+      listener.finish()
+    }
+    listeners = [:]
+    follower = nil
+    coordinator?.cancel()
+    coordinator = nil
+    connection?.close(flushing: .milliseconds(200))
+    connection = nil
+    let unanswered = calls
+    calls = [:]
+    for (_, call) in unanswered {
+      call.pending.cancel()
+      call.fail(error)
+    }
+  }
+}
+
+/// How many notices wait for who reads them slowly; then the oldest are dropped, and the state is asked for again.
+let mostNotices = 4096

@@ -1,0 +1,467 @@
+// Why this file exists: every method of the contract, as an async call with Swift's own types.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+
+/// A coordinator: the session's, on its bus, or one inside this program. One line chooses; nothing else changes.
+///
+///     let coordinator = try await Coordinator.session()
+///     try await coordinator.present("counter.fact", id: "1", PresentationOptions(title: "Fact"))
+///
+/// Requests are carried out in the order in which they are made (rule P9). Cancelling a task gives up its call. Every method
+/// throws ``NavigationError``; a refused request has changed nothing.
+public final class Coordinator: Sendable {
+  let service: any CoordinatorService
+  /// What tells this program from the coordinator's other clients: a part of the names of what is its own.
+  let client: String
+
+  private init(_ service: any CoordinatorService, client: String) {
+    self.service = service
+    self.client = client
+  }
+
+  /// The session's coordinator, navd, which the bus starts when it is first asked.
+  /// - Throws: `unreachable` where there is no session bus.
+  public static func session() async throws(NavigationError) -> Coordinator { try await bus(nil) }
+
+  /// The coordinator of the bus at a D-Bus address.
+  /// - Throws: `unreachable` where there is no bus.
+  public static func bus(address: String) async throws(NavigationError) -> Coordinator { try await bus(address) }
+
+  private static func bus(_ address: String?) async throws(NavigationError) -> Coordinator {
+    let service = try BusService()
+    return Coordinator(service, client: try await service.open(address: address))
+  }
+
+  /// A coordinator of this program's own. It shows what the program shows itself; it starts no programs, and what it knows
+  /// ends with it.
+  public static func embedded() -> Coordinator { Coordinator(EmbeddedService(), client: "embedded") }
+
+  /// Ends the connection; what this program owns ends by that (O1). Calls that have no answer yet, and all after, fail.
+  public func close() async { await service.close() }
+
+  // MARK: Watching
+
+  /// The state from now on, and everything that changes.
+  public var following: Following { Following(service: service) }
+
+  /// The whole state, now.
+  public func state() async throws(NavigationError) -> NavigationState {
+    let (state, serial) = try await read(Rows.getState, ())
+    return NavigationState(state, serial: serial)
+  }
+
+  /// What a binding should show; nil where that is nothing.
+  public func presentation(at binding: String) async throws(NavigationError) -> PresentationState? {
+    let (_, item, _) = try await read(Rows.get, binding)
+    return PresentationState(item)
+  }
+
+  // MARK: Presenting
+
+  /// What a request that presents came to.
+  public struct Presented: Hashable, Sendable {
+    /// nil where the request was followed by another that took it back, in a transaction.
+    public let presentation: PresentationHandle?
+    /// Whether anything is different now.
+    public let changed: Bool
+    /// Of the state after it.
+    public let serial: UInt64
+  }
+
+  /// Sets a binding's item (P1–P3): returns when it is accepted, not when it is shown.
+  @discardableResult
+  public func present(
+    _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
+    expecting expectation: Expectation = Expectation()
+  ) async throws(NavigationError) -> Presented {
+    presented(try await change(Rows.present, (binding, id, try await all(options, expectation))))
+  }
+
+  /// Dismisses the item where it has this id (nil: any), else presents it.
+  /// - Returns: its presentation; nil where it was dismissed.
+  @discardableResult
+  public func toggle(
+    _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
+    expecting expectation: Expectation = Expectation()
+  ) async throws(NavigationError) -> PresentationHandle? {
+    var properties = try await all(options, expectation)
+    if id == nil { properties[CoordinatorAPI.Options.anyID] = true }
+    let (isPresented, presentation, _) = try await change(Rows.toggle, (binding, id ?? "", properties))
+    return isPresented ? PresentationHandle(optional: presentation) : nil
+  }
+
+  /// Edits the item's value in place (D8): sets some keys, takes others out.
+  /// - Returns: whether anything is different now.
+  @discardableResult
+  public func update(
+    _ binding: String, _ value: Properties, remove: [String] = [], expecting expectation: Expectation = Expectation()
+  ) async throws(NavigationError) -> Bool {
+    var options = expectation.properties
+    if !remove.isEmpty { options[CoordinatorAPI.Options.remove] = remove }
+    return try await change(Rows.update, (binding, value, options)).0
+  }
+
+  /// Sets a binding to nil (P4).
+  /// - Returns: whether it held anything.
+  @discardableResult
+  public func dismiss(
+    _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
+  ) async throws(NavigationError) -> Bool {
+    try await change(Rows.dismiss, (binding, all(expectation, animated: animated))).0
+  }
+
+  /// What is dismissed at once.
+  public enum Scope: Hashable, Sendable {
+    case root(String)
+    case group(String)
+    case stack(String)
+    case everything
+  }
+
+  /// Sets many bindings to nil.
+  /// - Returns: how many held something.
+  @discardableResult
+  public func dismissAll(_ scope: Scope, animated: Bool? = nil) async throws(NavigationError) -> Int {
+    var options = all(Expectation(), animated: animated)
+    switch scope {
+    case .root(let name): options[CoordinatorAPI.Options.root] = name
+    case .group(let name): options[CoordinatorAPI.Options.group] = name
+    case .stack(let name): options[CoordinatorAPI.Options.stack] = name
+    case .everything: options[CoordinatorAPI.Options.all] = true
+    }
+    return Int(try await change(Rows.dismissAll, options).0)
+  }
+
+  // MARK: Groups
+
+  /// Makes a tag its group's selection (G2).
+  @discardableResult
+  public func select(
+    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
+    _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
+  ) async throws(NavigationError) -> Presented {
+    presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
+  }
+
+  /// Makes a group's selection nil; with a tag, only where it is the selected one (G3).
+  /// - Returns: whether anything is different now.
+  @discardableResult
+  public func deselect(
+    _ group: String, _ tag: String? = nil, animated: Bool? = nil
+  ) async throws(NavigationError) -> Bool {
+    try await change(Rows.deselect, (group, tag ?? "", all(Expectation(), animated: animated))).0
+  }
+
+  /// Deselects the tag where it is selected, else selects it (G4).
+  /// - Returns: whether it is selected now.
+  @discardableResult
+  public func toggleSelection(
+    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
+    _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
+  ) async throws(NavigationError) -> Bool {
+    try await change(Rows.toggleSelection, (group, tag, try await selecting(binding, id, options, expectedSerial))).0
+  }
+
+  // MARK: Stacks
+
+  /// Puts an item on the top of a stack (S1).
+  @discardableResult
+  public func push(
+    _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
+    expecting expectation: Expectation = Expectation()
+  ) async throws(NavigationError) -> Presented {
+    presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
+  }
+
+  /// Takes items from the top of a stack (S2).
+  /// - Returns: how many went.
+  @discardableResult
+  public func pop(_ stack: String, _ count: Int = 1, animated: Bool? = nil) async throws(NavigationError) -> Int {
+    Int(try await change(Rows.pop, (stack, UInt32(clamping: count), all(Expectation(), animated: animated))).0)
+  }
+
+  /// Takes items from the top of a stack until a binding is the top; nil: all of them.
+  /// - Returns: how many went.
+  @discardableResult
+  public func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) async throws(NavigationError) -> Int {
+    Int(try await change(Rows.popTo, (stack, binding ?? "", all(Expectation(), animated: animated))).0)
+  }
+
+  /// One screen that a path shall have.
+  public struct PathItem: Hashable, Sendable {
+    /// nil: `stack[i]` (S5).
+    public var binding: String?
+    public var id: String
+    public var options: PresentationOptions
+
+    public init(binding: String? = nil, id: String, _ options: PresentationOptions = PresentationOptions()) {
+      self.binding = binding
+      self.id = id
+      self.options = options
+    }
+  }
+
+  /// Makes a stack's path this one (S5).
+  /// - Returns: the presentations, in its order.
+  @discardableResult
+  public func setPath(
+    _ stack: String, _ path: [PathItem], animated: Bool? = nil
+  ) async throws(NavigationError) -> [PresentationHandle] {
+    for item in path { try await declare(item.options.containerValues) }
+    let elements = path.map { Structure($0.binding ?? "", $0.id, $0.options.properties) }
+    let (presentations, _) = try await change(
+      Rows.setPath, (stack, elements, all(Expectation(), animated: animated)))
+    return presentations.compactMap(PresentationHandle.init(optional:))
+  }
+
+  // MARK: Transactions
+
+  /// A change, to be made with others at once.
+  public struct Change: Hashable, Sendable {
+    let method: String
+    let arguments: [Value]
+    /// Of container values that it sets.
+    var declarations: Properties = [:]
+
+    public static func present(
+      _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
+      expecting expectation: Expectation = Expectation()
+    ) -> Change {
+      Change("Present", binding.value, id.value, options: options, expectation)
+    }
+
+    public static func dismiss(
+      _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
+    ) -> Change {
+      var options = PresentationOptions()
+      options.animated = animated
+      return Change("Dismiss", binding.value, options: options, expectation)
+    }
+
+    public static func update(
+      _ binding: String, _ value: Properties, expecting expectation: Expectation = Expectation()
+    ) -> Change {
+      Change("Update", binding.value, value.value, options: PresentationOptions(), expectation)
+    }
+
+    public static func select(
+      _ group: String, _ tag: String, _ options: PresentationOptions = PresentationOptions()
+    ) -> Change {
+      Change("Select", group.value, tag.value, options: options, Expectation())
+    }
+
+    public static func deselect(_ group: String, _ tag: String? = nil, animated: Bool? = nil) -> Change {
+      var options = PresentationOptions()
+      options.animated = animated
+      return Change("Deselect", group.value, (tag ?? "").value, options: options, Expectation())
+    }
+
+    public static func push(
+      _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
+      expecting expectation: Expectation = Expectation()
+    ) -> Change {
+      Change("Push", stack.value, binding.value, id.value, options: options, expectation)
+    }
+
+    public static func pop(_ stack: String, _ count: Int = 1) -> Change {
+      Change("Pop", stack.value, UInt32(clamping: count).value, options: PresentationOptions(), Expectation())
+    }
+
+    public static func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) -> Change {
+      var options = PresentationOptions()
+      options.animated = animated
+      return Change("PopTo", stack.value, (binding ?? "").value, options: options, Expectation())
+    }
+
+    public static func setPath(_ stack: String, _ path: [PathItem], animated: Bool? = nil) -> Change {
+      var options = PresentationOptions()
+      options.animated = animated
+      let elements = path.map { Structure($0.binding ?? "", $0.id, $0.options.properties) }
+      var change = Change("SetPath", stack.value, elements.value, options: options, Expectation())
+      for item in path { change.declarations.merge(item.options.containerValues.declarations) { $1 } }
+      return change
+    }
+
+    private init(
+      _ method: String, _ arguments: Value..., options: PresentationOptions, _ expectation: Expectation
+    ) {
+      self.method = method
+      self.arguments = arguments + [options.properties.merging(expectation.properties) { $1 }.value]
+      declarations = options.containerValues.declarations
+    }
+  }
+
+  /// Makes all of the changes, or, if one is refused, none (T1): what is set and set back has never changed.
+  /// - Returns: what each came to, in its method's own terms; and the serial after them.
+  @discardableResult
+  public func apply(
+    _ changes: [Change], animated: Bool? = nil
+  ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
+    for change in changes { try await declare(change.declarations) }
+    return try await change(
+      Rows.apply, (changes.map { Structure($0.method, $0.arguments) }, all(Expectation(), animated: animated)))
+  }
+
+  // MARK: Waiting
+
+  /// Returns when a presentation is shown, or has ended before.
+  /// - Returns: why it ended; nil where it is shown.
+  @discardableResult
+  public func waitUntilPresented(_ presentation: PresentationHandle) async throws(NavigationError) -> NavigationReason?
+  {
+    NavigationReason(rawValue: try await read(Rows.wait, (presentation.path, "presented")).0)
+  }
+
+  /// Returns when a presentation is gone, also long after. While navd is restarted it waits on.
+  /// - Returns: why it is gone, and what its presenter handed back (D6).
+  public func waitUntilGone(
+    _ presentation: PresentationHandle
+  ) async throws(NavigationError) -> (reason: NavigationReason?, result: Properties) {
+    while true {
+      do throws(NavigationError) {
+        let (reason, result) = try await read(Rows.wait, (presentation.path, "gone"))
+        return (NavigationReason(rawValue: reason), result)
+      } catch .unreachable {
+        // The next coordinator knows the handle, too. If there is no bus any more, this fails.
+        for try await _ in following { break }
+      }
+    }
+  }
+
+  // MARK: Containers
+
+  /// What has members.
+  public enum Container: Hashable, Sendable {
+    case group(String)
+    case stack(String)
+    /// What is presented from a binding's item.
+    case parent(String)
+    case everything
+  }
+
+  /// What a container holds, with all declared values: a stack in the order of its path, the others in the order of
+  /// acceptance (V5).
+  public func members(of container: Container) async throws(NavigationError) -> [Member] {
+    let (kind, name) =
+      switch container {
+      case .group(let name): ("group", name)
+      case .stack(let name): ("stack", name)
+      case .parent(let binding): ("parent", binding)
+      case .everything: ("all", "")
+      }
+    return try await read(Rows.members, (kind, name)).map { member in
+      let (binding, id, path, values) = member.fields
+      return Member(
+        binding: binding, id: id, presentation: PresentationHandle(path),
+        containerValues: ContainerValues(resolved: values))
+    }
+  }
+
+  /// Declares a key, so that others can read its default before anything sets it (V1). What this program sets is declared by
+  /// that.
+  public func declare<Key: ContainerValueKey>(_ key: Key.Type) async throws(NavigationError) {
+    try await change(Rows.declareContainerValue, (key.name, key.defaultValue.value))
+  }
+
+  /// Reads a key of a binding's item: what was set, else the default (V3).
+  public func containerValue<Key: ContainerValueKey>(
+    _ key: Key.Type, at binding: String
+  ) async throws(NavigationError) -> Key.Value {
+    Key.Value(value: try await read(Rows.containerValue, (binding, key.name))) ?? key.defaultValue
+  }
+
+  private func declare(_ values: ContainerValues) async throws(NavigationError) {
+    try await declare(values.declarations)
+  }
+
+  private func declare(_ declarations: Properties) async throws(NavigationError) {
+    for (key, standard) in declarations.sorted(by: { $0.key < $1.key }) {
+      try await change(Rows.declareContainerValue, (key, standard))
+    }
+  }
+
+  // MARK: Presenters
+
+  /// A presentation was closed by its user, or by itself (D11): nil is written where it is still its slot's own (P5).
+  /// - Returns: whether anything is different now.
+  @discardableResult
+  public func closed(
+    _ presentation: PresentationHandle, result: Properties = [:]
+  ) async throws(NavigationError) -> Bool {
+    try await change(Rows.closed, (presentation.path, result)).0
+  }
+
+  /// Something was done in a presentation: everybody who watches is told (P8).
+  public func act(
+    _ presentation: PresentationHandle, _ action: String, _ parameters: Properties = [:]
+  ) async throws(NavigationError) {
+    try await change(Rows.act, (presentation.path, action, parameters))
+  }
+
+  /// The destinations that items can name now, with what is known of each by the names of the contract.
+  public func destinations() async throws(NavigationError) -> [String: Properties] {
+    Dictionary(try await read(Rows.destinations, ()).map { ($0.fields.0, $0.fields.1) }, uniquingKeysWith: { $1 })
+  }
+
+  // MARK: The coordinator itself
+
+  /// What has ended, the latest first, by the names of the contract.
+  /// - Parameter most: how many at most; nil: all that are remembered.
+  public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [Properties] {
+    try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter))
+  }
+
+  /// Reads the configuration files again.
+  /// - Throws: `refused`, naming file, line and what is wrong; what was loaded from that file before stays.
+  public func reload() async throws(NavigationError) { try await change(Rows.reload, ()) }
+
+  /// Ends everything that is presented, then the daemon.
+  public func quit() async throws(NavigationError) { try await change(Rows.quit, ()) }
+
+  // MARK: Helpers
+
+  private typealias Rows = CoordinatorInterface
+
+  /// A call that changes something: the bus starts navd for it.
+  @discardableResult
+  private func change<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output {
+    try await service.call(method, input, starts: true)
+  }
+
+  /// A call that only asks: it starts nothing.
+  private func read<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output {
+    try await service.call(method, input, starts: false)
+  }
+
+  private func presented(_ reply: (ObjectPath, Bool, UInt64)) -> Presented {
+    Presented(presentation: PresentationHandle(optional: reply.0), changed: reply.1, serial: reply.2)
+  }
+
+  private func all(_ options: PresentationOptions, _ expectation: Expectation) async throws(NavigationError)
+    -> Properties
+  {
+    try await declare(options.containerValues)
+    return options.properties.merging(expectation.properties) { $1 }
+  }
+
+  private func all(_ expectation: Expectation, animated: Bool?) -> Properties {
+    var properties = expectation.properties
+    properties[CoordinatorAPI.Options.animated] = animated
+    return properties
+  }
+
+  private func selecting(
+    _ binding: String?, _ id: String?, _ options: PresentationOptions, _ expectedSerial: UInt64?
+  ) async throws(NavigationError) -> Properties {
+    var properties = try await all(options, Expectation(serial: expectedSerial))
+    properties[CoordinatorAPI.Options.binding] = binding
+    properties[CoordinatorAPI.Options.id] = id
+    return properties
+  }
+}

@@ -1,0 +1,83 @@
+// Why this file exists: a connection to the bus lives on one thread with one loop; an actor that runs there gives it to
+// Swift's concurrency without a lock.
+
+import CLinux
+import EventLoop
+import Glibc
+import Synchronization
+
+/// A thread with an event loop, on which an actor's work is done in between.
+final class LoopExecutor: SerialExecutor {
+  private struct Work: ~Copyable {
+    var jobs: [UnownedJob] = []
+    var thread: pthread_t?
+  }
+
+  private let work = Mutex(Work())
+  /// An eventfd: there is work.
+  private let wake: Int32
+  /// Touched on the loop's thread only, which `checkIsolated` checks.
+  nonisolated(unsafe) let loop: EventLoop
+
+  /// - Throws: where the system gives no descriptor, or no thread.
+  init() throws(SystemError) {
+    wake = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
+    do throws(SystemError) {
+      loop = try EventLoop()
+      try loop.watch(wake, .read) { [unowned self] _ in runJobs() }
+    } catch {
+      Glibc.close(wake)
+      throw error
+    }
+    try start()
+  }
+
+  /// The thread holds this until the loop is stopped.
+  private func start() throws(SystemError) {
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { argument in
+        let executor = Unmanaged<LoopExecutor>.fromOpaque(argument!).takeRetainedValue()
+        executor.work.withLock { $0.thread = pthread_self() }
+        executor.loop.run()
+        // What was handed over meanwhile: whoever waits for it is to hear that it is over.
+        executor.runJobs()
+        return nil
+      }, Unmanaged.passRetained(self).toOpaque())
+    guard code == 0 else {
+      Unmanaged.passUnretained(self).release()
+      throw SystemError(code: code, operation: "pthread_create")
+    }
+    pthread_detach(thread)
+  }
+
+  deinit { Glibc.close(wake) }
+
+  private func runJobs() {
+    var count: UInt64 = 0
+    _ = read(wake, &count, MemoryLayout<UInt64>.size)
+    while true {
+      let jobs = work.withLock { work in
+        defer { work.jobs = [] }
+        return work.jobs
+      }
+      guard !jobs.isEmpty else { return }
+      for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+  }
+
+  // MARK: SerialExecutor
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    work.withLock { $0.jobs.append(job) }
+    var one: UInt64 = 1
+    _ = write(wake, &one, MemoryLayout<UInt64>.size)
+  }
+
+  func checkIsolated() {
+    let thread = work.withLock { $0.thread }
+    precondition(thread == pthread_self(), "this is not the thread of the loop")
+  }
+}

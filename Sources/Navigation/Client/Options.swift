@@ -1,0 +1,117 @@
+// Why this file exists: what can be said of an item beside its id is the same for every verb that presents one.
+
+import CoordinatorAPI
+import DBusValues
+
+/// What to do when another member of the group is selected (rule G8).
+public enum BusyPolicy: String, Hashable, Sendable {
+  case replace, queue, refuse
+}
+
+/// How an item is shown; what is nil is not given, and stays as it is (rule P2).
+public struct PresentationOptions: Hashable, Sendable {
+  /// Who shows it: the name of a destination. nil: the one called like the binding, else it is state only (D2).
+  public var destination: String?
+  /// What the item holds.
+  public var value: Properties?
+  public var containerValues = ContainerValues()
+  /// Handed to the presenter: sheet, popover, alert, …
+  public var style: String?
+  /// What to call it where a name is shown.
+  public var title: String?
+  /// The binding that it is presented from (C1).
+  public var from: String?
+  public var group: String?
+  public var tag: String?
+  public var stack: String?
+  /// When it ends by itself, from when it is presented (O2); milliseconds count.
+  public var timeout: Duration?
+  /// Whether it ends when this program leaves the bus (O1).
+  public var isOwned: Bool?
+  public var ifBusy: BusyPolicy?
+  /// In a queue the highest comes first (G9).
+  public var priority: Int32?
+  /// The program and its arguments that show it, instead of a destination (D3).
+  public var command: [String]?
+  public var directory: String?
+  public var environment: [String: String]?
+  /// Handed to the presenter: `activation-token`, `parent-window`, `output`.
+  public var platformData: Properties?
+  /// Whether showing it is animated (T2).
+  public var animated: Bool?
+
+  public init(
+    destination: String? = nil, value: Properties? = nil, style: String? = nil, title: String? = nil,
+    timeout: Duration? = nil
+  ) {
+    self.destination = destination
+    self.value = value
+    self.style = style
+    self.title = title
+    self.timeout = timeout
+  }
+
+  /// The same, with a value for its container.
+  public func containerValue<Value>(
+    _ keyPath: WritableKeyPath<ContainerValues, Value>, _ value: Value
+  ) -> PresentationOptions {
+    var options = self
+    options.containerValues[keyPath: keyPath] = value
+    return options
+  }
+
+  /// As the contract has it.
+  var properties: Properties {
+    var all: Properties = [:]
+    all[Options.destination] = destination
+    all[Options.value] = value
+    if !containerValues.properties.isEmpty { all[Options.containerValues] = containerValues.properties }
+    all[Options.style] = style
+    all[Options.title] = title
+    all[Options.from] = from
+    all[Options.group] = group
+    all[Options.tag] = tag
+    all[Options.stack] = stack
+    all[Options.timeout] = timeout.map(\.milliseconds)
+    all[Options.owned] = isOwned
+    all[Options.ifBusy] = ifBusy?.rawValue
+    all[Options.priority] = priority
+    all[Options.command] = command
+    all[Options.directory] = directory
+    all[Options.environment] = environment
+    all[Options.platformData] = platformData
+    all[Options.animated] = animated
+    return all
+  }
+}
+
+/// What a request expects of what it is about; where that has moved on, it is refused (`stale`, rule P10).
+public struct Expectation: Hashable, Sendable {
+  public var id: String?
+  public var presentation: PresentationHandle?
+  public var serial: UInt64?
+
+  public init(id: String? = nil, presentation: PresentationHandle? = nil, serial: UInt64? = nil) {
+    self.id = id
+    self.presentation = presentation
+    self.serial = serial
+  }
+
+  var properties: Properties {
+    var all: Properties = [:]
+    all[Options.expectedID] = id
+    all[Options.expectedPresentation] = presentation?.path
+    all[Options.expectedSerial] = serial
+    return all
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds, rounded up; nothing for what is negative.
+  fileprivate var milliseconds: UInt64 {
+    guard self > .zero else { return 0 }
+    let (seconds, attoseconds) = components
+    let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
+    return isTooLong ? .max : whole + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

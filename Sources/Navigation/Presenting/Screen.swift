@@ -1,0 +1,91 @@
+// Why this file exists: what a program shows itself is told to come and to go, and says when it has.
+
+import DBusValues
+
+/// Something that a program shows: a window, a page in one, lines on a terminal. It is made for one presentation, when that is
+/// to be shown, and let go when that is gone.
+@MainActor
+public protocol Screen: AnyObject {
+  /// Comes on screen. Return when it is there: until then it counts as not shown.
+  ///
+  /// The task is cancelled where it is to go before it has come.
+  /// - Throws: why it cannot be shown (rule D7); whoever presented it finds nil in its state.
+  func appear(_ showing: Showing) async throws
+
+  /// Goes. Return when it is gone: what is to come next waits for that (P3, G1).
+  /// - Returns: a result, for those who wait for the presentation (D6).
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties
+}
+
+extension Screen {
+  public func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
+}
+
+/// One presentation, as the screen that shows it sees it. What is presented from it goes before it does (C3).
+@MainActor
+public final class Showing: Presenting {
+  public let presentation: PresentationHandle
+  public let binding: String
+  public let id: String
+  /// What the coordinator says of the item, by the names of `org.navd.Presenter1`: style, title, animated, …
+  public private(set) var item: Properties
+  public let presentationSource: PresentationSource
+
+  private let screen: any Screen
+  private let navigator: Navigator
+  /// Whether it has gone by itself, or was told to.
+  private var isGone = false
+  private var appearing: Task<Void, any Error>?
+  /// What is presented from here, as long as this is shown.
+  private var children: [Presence] = []
+
+  init(
+    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, screen: any Screen,
+    _ navigator: Navigator
+  ) {
+    self.presentation = presentation
+    self.binding = binding
+    self.id = id
+    self.item = item
+    self.screen = screen
+    self.navigator = navigator
+    presentationSource = PresentationSource(
+      navigator: navigator, binding: binding, stack: item["stack"].flatMap(String.init(value:)))
+  }
+
+  /// Its user has closed it: nil is written to the state that it is presented from. It does not disappear by this: it has.
+  public func close(_ result: Properties = [:]) async throws(NavigationError) {
+    isGone = true
+    try await navigator.coordinator.closed(presentation, result: result)
+  }
+
+  /// Its user has done something in it: all who watch are told, before they are told of anything that comes of it (P8).
+  public func act(_ action: String, _ parameters: Properties = [:]) async throws(NavigationError) {
+    try await navigator.coordinator.act(presentation, action, parameters)
+  }
+
+  public func keep(_ presence: Presence) { children.append(presence) }
+
+  func appear() async throws {
+    let screen = screen
+    let task = Task { try await screen.appear(self) }
+    appearing = task
+    defer { appearing = nil }
+    try await task.value
+  }
+
+  func update(_ item: Properties) { self.item = item }
+
+  func disappear(animated: Bool) async -> Properties {
+    guard !isGone else { return [:] }
+    isGone = true
+    appearing?.cancel()
+    return await screen.disappear(self, animated: animated)
+  }
+
+  /// It is gone, and what was presented from here went before (C3): that state drives nothing any more.
+  func leave() {
+    for child in children { child.forget() }
+    children = []
+  }
+}

@@ -1,0 +1,269 @@
+// Why this file exists: the laws of bindings: what they read and write, and what they are equal to.
+import Observation
+import Testing
+
+@testable import Navigation
+
+@MainActor @Observable
+private final class Model {
+  struct Note: Hashable, Codable, Identifiable {
+    var id: Int
+    var text = ""
+  }
+  enum Destination: Hashable {
+    case edit(Note)
+    case confirm(Int)
+  }
+  var count = 0
+  var note: Note?
+  var notes = [Note(id: 0), Note(id: 1), Note(id: 2)]
+  var selection: String?
+  var destination: Destination?
+  var shape = Destination.confirm(1)
+}
+
+private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
+  if case .edit(let note) = $0 { note } else { nil }
+}
+
+@Suite @MainActor struct BindingTests {
+  @Test("B2: equal where they point to the same") func identity_isTheRoute() {
+    let (one, two) = (Bindable(Model()), Bindable(Model()))
+    #expect(one.note == Bindable(one.wrappedValue).note)
+    #expect(one.note != two.note)
+    #expect(one.notes[1].text == one.notes[1].text)
+    #expect(one.notes[1].text != one.notes[2].text)
+    #expect(Set([one.count, one.count, two.count]).count == 2)
+    one.wrappedValue.note = .init(id: 1)
+    // Whatever is there.
+    #expect(one.note.hashValue == Bindable(one.wrappedValue).note.hashValue)
+  }
+
+  @Test("B1, B3: one text on the bus") func text_followsTheRoute() {
+    let model = Model()
+    let bindable = Bindable(model, .shared("counter"))
+    func text<Value>(_ binding: Binding<Value>) -> String { binding.route.text(client: "1-7") }
+    #expect(text(bindable.note.named("note")) == "counter.note")
+    #expect(text(bindable.notes.named("notes")[2].text) == "counter.notes[2].text")
+    #expect(text(bindable.note.named("note").text) == "counter.note.text")
+    #expect(text(Binding(bindable.selection.named("selection"), tag: "wifi")) == "counter.selection.wifi")
+    #expect(text(bindable.destination.named("destination").case(edit)) == "counter.destination.edit")
+    let own = Bindable(Model(), .own("counter"))
+    #expect(
+      text(own.note.named("note")) == "counter-1-7.note-2" || text(own.note.named("note")).hasPrefix("counter-1-7"))
+    // Another model of that name is another root.
+    #expect(text(own.note) != text(Bindable(Model(), .own("counter")).note))
+    // Names that cannot stand there have one all the same, each another.
+    let tags = ["wi fi", "wi/fi", "日本"].map { text(Binding(bindable.selection.named("s"), tag: $0)) }
+    #expect(Set(tags).count == 3)
+  }
+
+  @Test func member_writesThrough() {
+    let model = Bindable(Model())
+    let text = model.notes[1].text
+    text.wrappedValue = "new"
+    #expect(model.wrappedValue.notes[1].text == "new")
+    #expect(model.wrappedValue.notes.map(\.id) == [0, 1, 2])
+  }
+
+  @Test func index_elementIsGone_holdsTheLastAndWritesNothing() {
+    let model = Bindable(Model())
+    let last = model.notes[2]
+    model.wrappedValue.notes.removeLast()
+    #expect(last.wrappedValue.id == 2)
+    last.wrappedValue.text = "late"
+    #expect(model.wrappedValue.notes.map(\.text) == ["", ""])
+  }
+
+  @Test func unwrapped_holdsTheLast_andNeverBringsItBack() throws {
+    let model = Bindable(Model())
+    #expect(Binding(model.note) == nil)
+    model.wrappedValue.note = .init(id: 1)
+    let note = try #require(Binding(model.note))
+    note.wrappedValue.text = "a"
+    #expect(model.wrappedValue.note?.text == "a")
+    model.wrappedValue.note = nil
+    #expect(note.wrappedValue.text == "a")
+    note.wrappedValue.text = "b"
+    #expect(model.wrappedValue.note == nil && note.wrappedValue.text == "b")
+    model.wrappedValue.note = .init(id: 2)
+    #expect(note.wrappedValue.id == 2)
+  }
+
+  @Test func optional_nilWritesNothing() {
+    let model = Bindable(Model())
+    let count = Binding<Int?>(model.count)
+    count.wrappedValue? += 1
+    count.wrappedValue = nil
+    #expect(model.wrappedValue.count == 1 && count.wrappedValue == 1)
+  }
+
+  @Test func presence_trueIsNotInvented() {
+    let told = Told()
+    Misuse.report { message, _, _ in told.add(message) }
+    defer { Misuse.report(to: nil) }
+    let model = Bindable(Model())
+    let isThere = Binding<Bool>(model.note)
+    isThere.wrappedValue = true
+    #expect(model.wrappedValue.note == nil && told.messages.count == 1)
+    model.wrappedValue.note = .init(id: 1)
+    isThere.wrappedValue = true
+    #expect(isThere.wrappedValue && told.messages.count == 1)
+    isThere.wrappedValue = false
+    #expect(model.wrappedValue.note == nil)
+  }
+
+  @Test("G3: selection == tag") func tag_setAndCleared() {
+    let model = Bindable(Model())
+    let (wifi, volume) = (Binding(model.selection, tag: "wifi"), Binding(model.selection, tag: "volume"))
+    wifi.wrappedValue = true
+    #expect(model.wrappedValue.selection == "wifi" && !volume.wrappedValue)
+    volume.wrappedValue = false
+    #expect(model.wrappedValue.selection == "wifi")
+    volume.wrappedValue = true
+    #expect(!wifi.wrappedValue)
+    volume.wrappedValue = false
+    #expect(model.wrappedValue.selection == nil)
+  }
+
+  @Test func enumCase_isInertWhileAnotherIsThere() {
+    let model = Bindable(Model())
+    let note = model.destination.case(edit)
+    note.wrappedValue = .init(id: 1)
+    #expect(model.wrappedValue.destination == nil)
+    model.wrappedValue.destination = .edit(.init(id: 1))
+    note.wrappedValue?.text = "a"
+    #expect(model.wrappedValue.destination == .edit(.init(id: 1, text: "a")))
+    model.wrappedValue.destination = .confirm(3)
+    #expect(note.wrappedValue == nil)
+    note.wrappedValue = nil
+    #expect(model.wrappedValue.destination == .confirm(3))
+    model.wrappedValue.destination = .edit(.init(id: 2))
+    note.wrappedValue = nil
+    #expect(model.wrappedValue.destination == nil)
+  }
+
+  @Test func enumCase_ofWhatIsAlwaysThere_holdsTheLast() throws {
+    let model = Bindable(Model())
+    #expect(model.shape.case(edit) == nil)
+    model.wrappedValue.shape = .edit(.init(id: 1))
+    let note = try #require(model.shape.case(edit))
+    note.wrappedValue.text = "a"
+    #expect(model.wrappedValue.shape == .edit(.init(id: 1, text: "a")))
+    model.wrappedValue.shape = .confirm(1)
+    note.wrappedValue.text = "b"
+    #expect(model.wrappedValue.shape == .confirm(1) && note.wrappedValue.text == "b")
+  }
+
+  @Test func optionalMember_nilMakesTheWholeNil() {
+    let model = Bindable(Model())
+    let text = model.note.text
+    text.wrappedValue = "nothing there"
+    #expect(model.wrappedValue.note == nil && text.wrappedValue == nil)
+    model.wrappedValue.note = .init(id: 1)
+    text.wrappedValue = "a"
+    #expect(model.wrappedValue.note?.text == "a")
+    text.wrappedValue = nil
+    #expect(model.wrappedValue.note == nil)
+  }
+
+  @Test func constant_isNotChanged() {
+    let count = Binding.constant(1)
+    count.wrappedValue = 2
+    #expect(count.wrappedValue == 1)
+  }
+
+  @Test func ofItsOwn_isSharedByWhatIsDerived() {
+    @Binding var note = Model.Note(id: 1)
+    let text = $note.text
+    text.wrappedValue = "a"
+    #expect(note.text == "a")
+  }
+
+  @Test func modelIsGone_holdsTheLast() {
+    var model: Model? = Model()
+    weak let observed = model
+    let count = Bindable(model!).count
+    count.wrappedValue = 5
+    model = nil
+    #expect(observed == nil && count.wrappedValue == 5)
+    count.wrappedValue = 6
+    #expect(count.wrappedValue == 6)
+  }
+}
+
+private struct Haste: TransactionKey { static let defaultValue = 1 }
+extension Transaction {
+  fileprivate var haste: Int {
+    get { self[Haste.self] }
+    set { self[Haste.self] = newValue }
+  }
+}
+
+@Suite @MainActor struct TransactionTests {
+  @Test func nested_areMerged_innerWins() {
+    #expect(Transaction.current.isEmpty && Transaction.current.haste == 1)
+    withTransaction(\.haste, 2) {
+      withTransaction(Transaction(animated: false)) {
+        #expect(Transaction.current.haste == 2 && Transaction.current.animated == false)
+        withTransaction(\.haste, 3) { #expect(Transaction.current.haste == 3) }
+        #expect(Transaction.current.haste == 2)
+      }
+      #expect(Transaction.current.animated == nil)
+    }
+    #expect(Transaction.current.isEmpty)
+  }
+
+  @Test func binding_writesInItsTransaction() async {
+    let box = Box(0)
+    var seen: [Int] = []
+    let binding = Binding(
+      BindingRoute(root: .of(box, named: .own("box"))), read: { box.value },
+      write: {
+        box.value = $0
+        seen.append(Transaction.current.haste)
+      })
+    var hasty = Transaction()
+    hasty.haste = 7
+    binding.wrappedValue = 1
+    binding.transaction(hasty).wrappedValue = 2
+    withTransaction(\.haste, 3) { binding.animated(false).wrappedValue = 3 }
+    #expect(seen == [1, 7, 3])
+  }
+
+  @Test func observe_runsInTheTransactionOfTheChange() async {
+    let model = Model()
+    var seen: [Int] = []
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+    let observing = observe {
+      _ = model.count
+      seen.append(Transaction.current.haste)
+      continuation.yield()
+    }
+    var iterator = changes.makeAsyncIterator()
+    await iterator.next()
+    withTransaction(\.haste, 4) { model.count = 1 }
+    await iterator.next()
+    #expect(seen == [1, 4])
+    observing.cancel()
+    model.count = 2
+    for _ in 0..<10 { await Task.yield() }
+    #expect(seen.count == 2)
+  }
+
+  @Test func observe_manyChanges_runOnce() async {
+    let model = Model()
+    var seen: [Int] = []
+    let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+    let observing = observe {
+      seen.append(model.count)
+      continuation.yield()
+    }
+    var iterator = changes.makeAsyncIterator()
+    await iterator.next()
+    for count in 1...100 { model.count = count }
+    await iterator.next()
+    #expect(seen == [0, 100])
+    withExtendedLifetime(observing) {}
+  }
+}
