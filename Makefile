@@ -18,6 +18,9 @@ LINKING = $(CURDIR)/.build/linking
 BUILD = swift build -c release --static-swift-stdlib \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc)
 PROGRAMS = navd navctl
+# What others of these are made with; not installed.
+TOOLS = navbench navdoc
+MANUALS = navctl.1 navd.8 navd.destination.5 org.navd.Coordinator1.5 org.navd.Presentation1.5 org.navd.Presenter1.5
 # Where the programs to install are.
 BUILT ?= .build/release
 INTERFACES = $(wildcard dbus/*.xml)
@@ -28,7 +31,7 @@ CALLS ?= 200000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test test-debug-libdbus bench soak simulate kill-storm fuzz screenshot lint format install uninstall clean
+.PHONY: help run build test test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -41,6 +44,7 @@ help:
 	@echo 'make fuzz                navd driven by whatever can be sent, for long [SEED=] [CALLS=200000]'
 	@echo 'make kill-storm          navd killed at random instants under load, for long [KILLS=300]'
 	@echo 'make screenshot          the picture of the README, taken again'
+	@echo 'make docs                docs/dbus.md and dbus/*.xml, of the tables that they are made of'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
 	@echo 'make lint                what swift format finds; make format mends it'
 
@@ -52,7 +56,7 @@ run:
 build:
 	@.ci/setup build
 	@mkdir -p $(LINKING) && echo 'INPUT(-l:libstdc++.a)' > $(LINKING)/libstdc++.so
-	@for program in $(PROGRAMS) navbench; do $(BUILD) --product $$program || exit; done
+	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
 
 test:
 	@.ci/setup
@@ -90,6 +94,12 @@ screenshot:
 	@.ci/setup
 	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png swift test --filter screenshot_
 
+docs:
+	@.ci/setup build
+	swift build --product navctl && swift build --product navdoc
+	.build/debug/navdoc dbus.md >docs/dbus.md
+	for file in $(INTERFACES); do .build/debug/navctl introspect --xml $$(basename $$file .xml) >$$file || exit; done
+
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests docs/recipes
 
@@ -98,7 +108,7 @@ format:
 
 # What was built is installed, so that `make && sudo make install` compiles nothing as root.
 install:
-	@for program in $(PROGRAMS); do test -x $(BUILT)/$$program || { echo 'first: make build'; exit 1; }; done
+	@for program in $(PROGRAMS) navdoc; do test -x $(BUILT)/$$program || { echo 'first: make build'; exit 1; }; done
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(USERUNITDIR) $(DESTDIR)$(DATADIR)/dbus-1/services $(DESTDIR)$(DATADIR)/dbus-1/interfaces
 	install -m 755 $(PROGRAMS:%=$(BUILT)/%) $(DESTDIR)$(BINDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' systemd/navd.service > $(DESTDIR)$(USERUNITDIR)/navd.service
@@ -111,11 +121,17 @@ install:
 	  shell=$${file%%[-/]*}; script=$(DESTDIR)$(DATADIR)/$$file; \
 	  $(BUILT)/navctl --generate-completion-script $$shell >$$script && chmod 644 $$script || exit; \
 	done
+	@for page in $(MANUALS); do \
+	  program=$(BUILT)/$${page%.*}; directory=$(DESTDIR)$(DATADIR)/man/man$${page##*.}; install -d $$directory; \
+	  { ! test -x $$program || $$program --experimental-dump-help; } | $(BUILT)/navdoc $$page >$$directory/$$page \
+	    && chmod 644 $$directory/$$page || exit; \
+	done
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(USERUNITDIR)/navd.service
 	rm -rf $(DESTDIR)$(USERUNITDIR)/navd.service.d
 	rm -f $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%)
+	rm -f $(foreach page,$(MANUALS),$(DESTDIR)$(DATADIR)/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service
 	rm -f $(INTERFACES:dbus/%=$(DESTDIR)$(DATADIR)/dbus-1/interfaces/%)
 

@@ -15,6 +15,7 @@ let package = Package(
     .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navbench", targets: ["navbench"]),
+    .executable(name: "navdoc", targets: ["navdoc"]),
     // For programs in Swift that drive and show things from their state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues"]),
     // For those that speak to the bus themselves.
@@ -91,6 +92,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
+    .executableTarget(
+      name: "navdoc",
+      dependencies: [
+        "Coordinator", "CoordinatorAPI", "DBus", "DBusValues",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], swiftSettings: strict),
+
     // An example that people copy, built and tried with everything else.
     .executableTarget(
       name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
@@ -133,7 +141,7 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl", "navbench",
-        "presenter",
+        "navdoc", "presenter",
       ],
       swiftSettings: strict),
   ]

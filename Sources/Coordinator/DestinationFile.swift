@@ -22,15 +22,15 @@ enum DestinationFile {
     var destination = Destination(name: name, presenter: .none, source: .file(path: path))
     if let presenter = reader.presenter() { destination.presenter = presenter }
     destination.group = reader.group(of: destination)
-    destination.style = reader.value("style", example: "popover") { text throws(TableReader.Invalid) in
+    destination.style = reader.value(.style) { text throws(TableReader.Invalid) in
       let most = Limits().id
       guard !text.isEmpty, text.utf8.count <= most else {
         throw TableReader.Invalid("has \(text.utf8.count) bytes, but it may have 1 to \(most)")
       }
       return text
     }
-    destination.startTimeout = reader.duration("start-timeout", example: "10s") ?? Destination.standardStartTimeout
-    destination.grace = reader.duration("grace", example: "2s") ?? Destination.standardGrace
+    destination.startTimeout = reader.duration(.startTimeout) ?? Destination.standardStartTimeout
+    destination.grace = reader.duration(.grace) ?? Destination.standardGrace
     let faults = reader.finish()
     guard faults.isEmpty else { throw ConfigurationFaults(all: faults) }
     return destination
@@ -39,18 +39,19 @@ enum DestinationFile {
 
 extension TableReader {
   fileprivate mutating func presenter() -> Destination.Presenter? {
-    let given = ["command", "unit", "bus"].compactMap { key in take(key).map { (key: key, node: $0) } }
+    let given = [DestinationKey.command, .unit, .bus]
+      .compactMap { key in take(key.rawValue).map { (key: key, node: $0) } }
       .sorted { $0.node.position < $1.node.position }
     for other in given.dropFirst() {
       fault(
         other.node.position,
-        "“\(other.key)” stands beside “\(given[0].key)” (line \(given[0].node.position.line)); one of command, unit and "
-          + "bus would do")
+        "“\(other.key.rawValue)” stands beside “\(given[0].key.rawValue)” (line \(given[0].node.position.line)); one of "
+          + "command, unit and bus would do")
     }
     switch given.first?.key {
-    case "command": return given.first.flatMap { command($0.node) }
-    case "unit": return unit()
-    case "bus": return given.first.flatMap { bus($0.node) }
+    case .command: return given.first.flatMap { command($0.node) }
+    case .unit: return unit()
+    case .bus: return given.first.flatMap { bus($0.node) }
     default: return nil
     }
   }
@@ -66,7 +67,9 @@ extension TableReader {
           + "would do")
       return nil
     default:
-      fault(node.position, "“command” is \(node.kind); an array such as command = [\"foot\", \"-e\", \"top\"] would do")
+      fault(
+        node.position,
+        "“command” is \(node.kind); an array such as command = \(DestinationKey.command.example) would do")
       return nil
     }
     guard !elements.isEmpty else {
@@ -102,7 +105,7 @@ extension TableReader {
   }
 
   private mutating func unit() -> Destination.Presenter? {
-    value("unit", example: "pulsemixer@{id}.service") { text throws(Invalid) in
+    value(.unit) { text throws(Invalid) in
       do throws(BracedText.Mistake) {
         let placeholders = try Placeholders(text.utf8)
         do throws(UnitName.Mistake) {
@@ -121,17 +124,17 @@ extension TableReader {
     guard case .table(let table) = node.content else {
       fault(
         node.position,
-        "“bus” is \(node.kind); a table such as bus = { name = \"org.example.Bar\", path = \"/presenter\" } would do")
+        "“bus” is \(node.kind); a table such as bus = \(DestinationKey.bus.example) would do")
       return nil
     }
     var reader = TableReader(table, name: "bus", file: file, position: node.position)
-    let name = reader.required("name", example: "org.example.Bar") { text throws(Invalid) in
+    let name = reader.required("name", example: "\"org.example.Bar\"") { text throws(Invalid) in
       guard let name = BusName(text), !name.isUnique else {
         throw Invalid("is \(quoted(text)), which is no well-known bus name")
       }
       return name
     }
-    let path = reader.required("path", example: "/presenter") { text throws(Invalid) in
+    let path = reader.required("path", example: "\"/presenter\"") { text throws(Invalid) in
       guard let path = ObjectPath(text) else { throw Invalid("is \(quoted(text)), which is no object path") }
       return path
     }
@@ -141,7 +144,9 @@ extension TableReader {
   }
 
   fileprivate mutating func group(of destination: Destination) -> BindingID? {
-    guard let (text, position) = text("group", example: "panels") else { return nil }
+    guard let (text, position) = text(DestinationKey.group.rawValue, example: DestinationKey.group.example) else {
+      return nil
+    }
     do throws(Refusal) {
       var member = destination
       member.group = try BindingID(text)
@@ -153,8 +158,14 @@ extension TableReader {
     }
   }
 
-  fileprivate mutating func duration(_ key: String, example: String) -> UInt64? {
-    value(key, example: example) { text throws(Invalid) in
+  fileprivate mutating func value<Value>(
+    _ key: DestinationKey, _ read: (String) throws(Invalid) -> Value
+  ) -> Value? {
+    value(key.rawValue, example: key.example, read)
+  }
+
+  fileprivate mutating func duration(_ key: DestinationKey) -> UInt64? {
+    value(key) { text throws(Invalid) in
       guard let milliseconds = DurationText.milliseconds(text) else {
         throw Invalid("is \(quoted(text)), which is no duration: a number and ms, s, m or h")
       }

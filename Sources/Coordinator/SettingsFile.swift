@@ -39,7 +39,7 @@ enum SettingsFile {
     }
     var content = Content()
     content.inlineCommands =
-      reader.truth("inline-commands", default: true).map { $0 ? .allowed : .switchedOff(file: path) }
+      reader.truth(SettingsKey.inlineCommands.rawValue, default: true).map { $0 ? .allowed : .switchedOff(file: path) }
     content.containerValues = reader.containerValues()
     content.faults = reader.finish()
     if !content.faults.isEmpty { content.containerValues = [] }
@@ -51,7 +51,7 @@ extension TableReader {
   private static let example = "{ signature = \"x\", default = 0 }"
 
   fileprivate mutating func containerValues() -> [DeclaredContainerValue] {
-    guard let node = take("container-values") else { return [] }
+    guard let node = take(SettingsKey.containerValues.rawValue) else { return [] }
     guard case .table(let entries) = node.content else {
       fault(
         node.position, "“container-values” is \(node.kind); a table of names, such as badge = \(Self.example), would do"
@@ -84,7 +84,7 @@ extension TableReader {
       return nil
     }
     var reader = TableReader(table, name: key, file: file, position: node.position)
-    let type = reader.required("signature", example: "x") { text throws(Invalid) in
+    let type = reader.required("signature", example: "\"x\"") { text throws(Invalid) in
       guard let types = Signature(text)?.types, types.count == 1 else {
         throw Invalid("is \(quoted(text)), which is not the signature of one D-Bus type")
       }

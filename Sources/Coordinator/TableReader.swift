@@ -38,11 +38,11 @@ struct TableReader {
   }
 
   /// The text at a key; nil where there is none, or where something else stands, which is a fault.
-  /// - Parameter example: what would do.
+  /// - Parameter example: what would do, as it stands in a file.
   mutating func text(_ key: String, example: String) -> (text: String, position: TextPosition)? {
     guard let node = take(key) else { return nil }
     guard case .string(let text) = node.content else {
-      fault(node.position, "“\(key)” is \(node.kind); a string such as \(key) = \"\(example)\" would do")
+      fault(node.position, "“\(key)” is \(node.kind); a string such as \(key) = \(example) would do")
       return nil
     }
     return (text, node.position)
@@ -69,7 +69,7 @@ struct TableReader {
     do {
       return try read(text)
     } catch {
-      fault(position, "“\(key)” \(error.why); \(key) = \"\(example)\" would do")
+      fault(position, "“\(key)” \(error.why); \(key) = \(example) would do")
       return nil
     }
   }
@@ -81,7 +81,7 @@ struct TableReader {
     let before = faults.count
     let value = value(key, example: example, read)
     if value == nil, faults.count == before {
-      fault(position, "“\(name)” has no “\(key)”; \(key) = \"\(example)\" would do")
+      fault(position, "“\(name)” has no “\(key)”; \(key) = \(example) would do")
     }
     return value
   }

@@ -24,7 +24,9 @@ struct NavdCommand: ParsableCommand {
     help: ArgumentHelp("Where to keep files, instead of $XDG_RUNTIME_DIR/navd; for a kiosk.", valueName: "directory"))
   var stateDirectory: String?
 
-  @Option(help: "How much to log: trace, debug, info, notice, warning, error or critical.")
+  @Option(
+    help: ArgumentHelp(
+      "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
   var logLevel: Logger.Level = .notice
 
   @Flag(help: "Only read the configuration files, say what is wrong with them, and end.")

@@ -1,0 +1,84 @@
+// Why this file exists: the pages about the D-Bus interfaces, of the rows by which these are served and called.
+import CoordinatorAPI
+import DBus
+import DBusValues
+
+/// What stands in the pages about interfaces.
+enum Interfaces {
+  static let all = [
+    CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
+  ]
+
+  /// Where an interface is found.
+  static func place(of interface: Interface) -> String {
+    switch interface.name {
+    case CoordinatorInterface.name: "`\(CoordinatorNames.bus)` on the session bus, object `\(CoordinatorNames.object)`"
+    case PresentationInterface.name:
+      "`\(CoordinatorNames.bus)` on the session bus, objects `\(CoordinatorNames.presentations)/`*number*"
+    default: "an object of the presenter's own"
+    }
+  }
+
+  /// Members of one kind, in the order of the table.
+  static func members(_ interface: Interface) -> [(title: String, members: [MemberDescription])] {
+    [
+      ("Methods", interface.members.filter { if case .method = $0 { true } else { false } }),
+      ("Signals", interface.members.filter { if case .signal = $0 { true } else { false } }),
+      ("Properties", interface.members.filter { if case .property = $0 { true } else { false } }),
+    ].filter { !$0.1.isEmpty }
+  }
+}
+
+/// `org.navd.Coordinator1`(5) and those beside it.
+struct InterfacePage {
+  private(set) var text = ""
+
+  init(_ interface: Interface) {
+    let short = interface.doc.prefix { $0 != "." }.split(separator: "\n").joined(separator: " ")
+    var page = ManualPage(
+      interface.name.text, section: 5, release: Release.version, manual: "D-Bus Interfaces",
+      summary: "D-Bus interface of navd: \(ManualPage.summary(short))")
+    page.heading("Synopsis")
+    page.paragraph(Interfaces.place(of: interface).filter { $0 != "*" })
+    page.heading("Description")
+    page.doc(interface.doc)
+    for (title, members) in Interfaces.members(interface) {
+      page.heading(title)
+      for member in members { describe(member, &page) }
+    }
+    page.heading("See also")
+    let others = Interfaces.all.map(\.name.text).filter { $0 != interface.name.text }.map { "`\($0)`(5)" }
+    page.paragraph((["`navctl`(1)", "`navd`(8)"] + others).joined(separator: ", "))
+    text = page.text
+  }
+
+  private func describe(_ member: MemberDescription, _ page: inout ManualPage) {
+    switch member {
+    case .method(let name, let inputs, let outputs, let doc, _):
+      page.subheading("\(name)(\(Self.types(inputs))) → (\(Self.types(outputs)))")
+      page.doc(doc)
+      list("Takes", inputs, &page)
+      list("Gives", outputs, &page)
+    case .signal(let name, let arguments, let doc, _):
+      page.subheading("\(name)(\(Self.types(arguments)))")
+      page.doc(doc)
+      list("Carries", arguments, &page)
+    case .property(let name, let type, let access, let emitsChanged, let doc, _):
+      page.item(
+        ManualPage.bold(name.text) + ManualPage.escaped(" (\(type.signature))"),
+        "\(doc) (\(access.rawValue); changes told: \(emitsChanged.rawValue))")
+    }
+  }
+
+  /// Of those with documentation; the others say all by their name.
+  private func list(_ title: String, _ arguments: [ArgumentDescription], _ page: inout ManualPage) {
+    let documented = arguments.filter { !$0.doc.isEmpty }
+    guard !documented.isEmpty else { return }
+    page.paragraph("\(title):")
+    for argument in documented { page.item(ManualPage.bold(argument.name), argument.doc) }
+  }
+
+  private static func types(_ arguments: [ArgumentDescription]) -> String {
+    arguments.map { "\($0.type.signature) \($0.name)" }.joined(separator: ", ")
+  }
+}

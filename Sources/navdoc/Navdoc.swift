@@ -1,0 +1,51 @@
+// Why this file exists: the manual pages and the reference of the D-Bus interfaces are made of what the programs
+// themselves go by, so that they cannot say something else.
+import ArgumentParser
+import CoordinatorAPI
+import DBus
+import Glibc
+
+@main
+struct Navdoc: ParsableCommand {
+  enum Page: String, CaseIterable, ExpressibleByArgument {
+    case navctl = "navctl.1"
+    case navd = "navd.8"
+    case destination = "navd.destination.5"
+    case coordinator = "org.navd.Coordinator1.5"
+    case presentation = "org.navd.Presentation1.5"
+    case presenter = "org.navd.Presenter1.5"
+    case reference = "dbus.md"
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "navdoc",
+    abstract: "Writes a page of documentation to standard output.",
+    discussion: """
+      navctl.1 and navd.8 are made of what “--experimental-dump-help” of the program writes, read from standard input; \
+      the others of tables.
+      """)
+
+  @Argument(help: "Which page.") var page: Page
+
+  func run() throws {
+    print(try text(), terminator: "")
+  }
+
+  private func text() throws -> String {
+    switch page {
+    case .navctl: NavctlPage(try ProgramHelp(Self.standardInput())).text
+    case .navd: NavdPage(try ProgramHelp(Self.standardInput())).text
+    case .destination: DestinationPage().text
+    case .coordinator: InterfacePage(CoordinatorInterface.interface).text
+    case .presentation: InterfacePage(PresentationInterface.interface).text
+    case .presenter: InterfacePage(PresenterInterface.interface).text
+    case .reference: InterfaceReference.text
+    }
+  }
+
+  private static func standardInput() -> String {
+    var text = ""
+    while let line = readLine(strippingNewline: false) { text += line }
+    return text
+  }
+}
