@@ -70,7 +70,7 @@ func commandLine_ofMoreThanPlainWords_isNotGuessedAt(line: String) {
   "watch --waybar --events", "watch --waybar --format {id}", "watch --format {", "history -n x", "value declare k",
   "value declare k qq 1", "value declare k q x", "value get b", "act 17", "act seventeen press", "closed", "apply",
   "introspect --xml", "list --expected-serial 3", "present fact --nonsense", "nonsense", "list -w soon",
-  "present fact -H host",
+  "present fact -H host --address unix:path=x", "check-config -H host", "list -H -oX=y",
 ])
 func commandLine_halfSpecified_isRefused(line: String) {
   #expect(!accepts(line))

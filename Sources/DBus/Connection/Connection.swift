@@ -106,11 +106,7 @@ public final class Connection {
 
   private static func sessionAddress() throws(DBusError) -> String {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return String(cString: address) }
-    // Escaped as bytes: a file name need not be UTF-8.
-    if let directory = getenv("XDG_RUNTIME_DIR"), let escaped = dbus_address_escape_value(directory) {
-      defer { dbus_free(escaped) }
-      return "unix:path=\(String(cString: escaped))/bus"
-    }
+    if let directory = getenv("XDG_RUNTIME_DIR") { return "unix:path=\(BusAddress.escaped(directory))/bus" }
     throw DBusError(
       name: .noServer, message: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR says where the session bus is")
   }

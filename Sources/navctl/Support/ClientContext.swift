@@ -15,12 +15,15 @@ enum ClientContext {
   /// A sandboxed client may not say how commands are started, so it does not (rule L3).
   private static var isSandboxed: Bool { getenv("SNAP") != nil || access("/.flatpak-info", F_OK) == 0 }
 
-  static func write(to options: inout Properties, output: String?) {
+  /// - Parameters:
+  ///   - output: the screen that was asked for.
+  ///   - isRemote: whether navd is on another machine: its displays and directories are not ours.
+  static func write(to options: inout Properties, output: String?, isRemote: Bool) {
     var platformData: Properties = [:]
-    platformData["activation-token"] = variable("XDG_ACTIVATION_TOKEN").map { .string($0) }
+    if !isRemote { platformData["activation-token"] = variable("XDG_ACTIVATION_TOKEN").map { .string($0) } }
     platformData["output"] = output.map { .string($0) }
     if !platformData.isEmpty { options[Options.platformData] = platformData }
-    guard !isSandboxed else { return }
+    guard !isRemote, !isSandboxed else { return }
     options[Options.directory] = directory
     let environment = variables.reduce(into: [:]) { $0[$1] = variable($1) }
     if !environment.isEmpty { options[Options.environment] = environment }

@@ -25,7 +25,10 @@ extension CompletionKind {
   /// Says nothing where navd does not run: completing starts nothing, and waits for nobody.
   private static func known(_ names: @Sendable @escaping (Known) -> [String]) -> CompletionKind {
     .custom { words, index, _ in
-      guard let known = try? Known(words: Array(words.prefix(index))) else { return [] }
+      let before = Array(words.prefix(index))
+      // A tab does not wait for another machine.
+      guard !before.contains(where: { $0.hasPrefix("-H") || $0.hasPrefix("--host") }) else { return [] }
+      guard let known = try? Known(words: before) else { return [] }
       return Set(names(known)).sorted()
     }
   }

@@ -19,16 +19,20 @@ final class Daemon {
     do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(what, error.description) }
     deadline = global.within.map { [loop] in loop.now + .milliseconds($0) }
     do throws(DBusError) {
-      if let address = global.address {
+      if let address = global.host?.address(within: global.within) ?? global.address {
         connection = try Connection.open(address: address, loop: loop)
       } else {
         connection = try Connection.session(loop: loop)
       }
     } catch {
+      if let host = global.host { throw Failure(what, host, error) }
       throw Failure(
         what, "the bus cannot be reached: \(error.message)", next: Failure.unreachableBus, status: .unreachable)
     }
   }
+
+  /// Whether it is that of another machine, where what is here means nothing.
+  var isRemote: Bool { global.host != nil }
 
   /// What is left of `--within`; nil without it.
   var rest: Duration? { deadline.map { max(.zero, $0 - loop.now) } }

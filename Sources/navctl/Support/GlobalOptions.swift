@@ -6,7 +6,7 @@ import DBusValues
 /// Taken by every verb, before it or after it.
 struct GlobalOptions: ParsableArguments {
   /// The options below whose values are arguments of their own.
-  static let takingValues = ["-w", "--within", "--address"]
+  static let takingValues = ["-w", "--within", "--address", "-H", "--host"]
 
   @Flag(help: "Write one JSON value on one line.")
   var json = false
@@ -27,6 +27,16 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(help: "The bus to use, instead of the session's.")
   var address: String?
+
+  @Option(
+    name: [.customShort("H"), .long],
+    help: ArgumentHelp("Another machine, by ssh: the session bus of that user there.", valueName: "[user@]host"),
+    transform: RemoteHost.init(argument:))
+  var host: RemoteHost?
+
+  func validate() throws {
+    if address != nil, host != nil { throw ValidationError("give --address or --host, not both") }
+  }
 }
 
 /// Taken by every verb that changes something.

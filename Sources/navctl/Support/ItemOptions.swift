@@ -39,7 +39,7 @@ struct ItemOptions: ParsableArguments {
   @Flag(help: "End it when navctl ends; navctl stays until it is gone.")
   var owned = false
 
-  @Option(help: "When another member of its group is shown.")
+  @Option(help: ArgumentHelp("When another member of its group is shown.", valueName: "what"))
   var ifBusy: IfBusy?
 
   @Option(parsing: .unconditional, help: "In a group's queue the highest comes first.")
@@ -80,7 +80,7 @@ struct ItemOptions: ParsableArguments {
       let texts = bytes.compactMap { String(validating: $0, as: UTF8.self) }
       options[Options.command.name] = texts.count == bytes.count ? texts.value : bytes.value
     }
-    ClientContext.write(to: &options, output: output)
+    ClientContext.write(to: &options, output: output, isRemote: daemon.isRemote)
     return options
   }
 }

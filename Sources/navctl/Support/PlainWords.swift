@@ -109,7 +109,7 @@ extension GlobalOptions {
   static var notGiven: GlobalOptions {
     var options = GlobalOptions()
     (options.json, options.quiet, options.verbose, options.noLegend) = (false, false, false, false)
-    (options.within, options.address) = (nil, nil)
+    (options.within, options.address, options.host) = (nil, nil, nil)
     return options
   }
 }

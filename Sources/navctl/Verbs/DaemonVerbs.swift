@@ -76,6 +76,10 @@ struct CheckConfiguration: ParsableCommand {
   @Argument(help: "A directory of such files, instead of those in use.", completion: .directory) var directory: String?
 
   func validate() throws {
+    if let host = global.host {
+      throw ValidationError(
+        "--host is given, but the files of this machine are checked; “\(host.ssh("navd --check-config"))” would do")
+    }
     guard directory != "" else {
       throw ValidationError("the directory is an empty text; a path, or none for the files in use, would do")
     }
