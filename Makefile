@@ -31,13 +31,14 @@ CALLS ?= 200000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs lint format install uninstall clean
+.PHONY: help run build test test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs deb deb-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
 	@echo 'make test                all tests'
 	@echo 'make build               release binaries, in .build/release'
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; uninstall takes it away again'
+	@echo 'make deb                 Debian packages, in .build/deb; deb-check tries them on a fresh Debian 12'
 	@echo 'make bench               what a request costs, against an echo on the same bus'
 	@echo 'make simulate            the rules against a simulated session, for long [SEED=] [WORLDS=50000]'
 	@echo 'make soak                all kinds of requests for long, and what has grown by them [MINUTES=10]'
@@ -57,6 +58,16 @@ build:
 	@.ci/setup build
 	@mkdir -p $(LINKING) && echo 'INPUT(-l:libstdc++.a)' > $(LINKING)/libstdc++.so
 	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
+
+# Into .build/deb. Nothing is linked with Swift, so they need none where they are installed.
+deb: build
+	@.ci/setup build deb
+	@rm -rf .build/deb
+	debian/rules binary && dh_clean
+	lintian --allow-root --fail-on error,warning .build/deb/*.deb
+
+deb-check: deb
+	@.ci/deb-check
 
 test:
 	@.ci/setup

@@ -11,7 +11,7 @@ if [[ ${NAVD_TOUR:-} != inside ]]; then
     [[ -x $binaries/$program ]] || { echo "tour: no $binaries/$program; first: make build" >&2; exit 1; }
   done
   # What the bus itself has to say is not for the reader; descriptor 3 keeps standard error for the tour.
-  exec env NAVD_TOUR=inside dbus-run-session -- "$0" "$binaries" 3>&2 2>/dev/null
+  exec env NAVD_TOUR=inside dbus-run-session -- bash "$0" "$binaries" 3>&2 2>/dev/null
 fi
 exec 2>&3 3>&-
 

@@ -106,3 +106,8 @@ func install_quit_endsEverythingAsShutdown() throws {
     try session.journal(of: "navd.service").contains { $0.contains("told to quit: everything that is presented ends") }
   }
 }
+
+@Test("The Debian packages are of this release")
+func install_packages_areOfThisRelease() throws {
+  #expect(try Markdown.contents(of: "debian/changelog").hasPrefix("navd (\(Release.version)) "))
+}
