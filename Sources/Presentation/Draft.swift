@@ -384,8 +384,8 @@ extension StateMachine {
     guard let destination = registry[name] else {
       throw Refusal(
         .unknownDestination,
-        "destination “\(abridged(name))” is not registered; a file destinations/\(abridged(name)).toml or "
-          + "RegisterPresenter would register it")
+        "destination “\(abridged(name))” is not registered; a file destinations/\(abridged(name)).toml and "
+          + "Reload, or RegisterPresenter, would register it")
     }
     return destination
   }

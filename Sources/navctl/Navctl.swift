@@ -74,6 +74,8 @@ struct Navctl: ParsableCommand {
     {
       throw UsageText.noVerb(word)
     }
+    // Its own answer would be the help for all of them.
+    if name == "help", let word = Verbs.word(in: rest), Verbs.named(word) == nil { throw UsageText.noVerb(word) }
     return try parseAsRoot()
   }
 

@@ -117,3 +117,15 @@ func navctl_configuration_isChecked() throws {
   try session.stop()
   #expect(try session.navctl("check-config").exitCode == 1)
 }
+
+@Test("navctl reload starts navd where it is not running, and tells what is wrong with the files")
+func navctl_reload_startsNavd() throws {
+  let session = try Session(destinations: ["fact": "colour = 3\n"], starting: false, activatable: true)
+  let bad = try session.navctl("reload")
+  #expect(bad.exitCode == 1)
+  #expect(bad.errorText.contains("fact.toml:1"), "\(bad.errorText)")
+  #expect(try session.navctl("list").exitCode == 0)
+  try session.write("style = \"sheet\"\n", toDestination: "fact")
+  #expect(try session.navctl("reload").exitCode == 0)
+  #expect(try session.navctl("quit").exitCode == 0)
+}

@@ -52,6 +52,9 @@ func navctlUsage_mistypedVerb_namesTheNearest() throws {
   #expect(long.errorText.count < 800)
   #expect(long.errorText.hasPrefix("navctl: list: 5000 unexpected arguments: 'word0', 'word1', "))
   #expect(try session.navctl("help", "present").exitCode == 0)
+  let help = try session.navctl("help", "presnt")
+  #expect(help.exitCode == 2)
+  #expect(help.errorText.contains("there is no such verb; did you mean “present”?"), "\(help.errorText)")
 }
 
 @Test("navctl: values and ids that begin with “-”")
@@ -100,4 +103,23 @@ func navctlUsage_argumentsThatAreNoText_areRefused() throws {
   let shown = try run("present fact --wait -- printf %s \"$bad\"")
   #expect(shown.exitCode == 0, "\(shown.errorText)")
   #expect(shown.output == Array("a".utf8) + [0xff])
+}
+
+@Test("navctl: who mistypes a destination at a terminal is told that no program shows it, and with which name one would")
+func navctlUsage_mistypedDestination_isNotedAtATerminal() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
+  func atATerminal(_ arguments: String) throws -> Program {
+    let command = "'\(Session.program("navctl"))' \(arguments)"
+    return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
+  }
+  let mistyped = try atATerminal("toggle mixr")
+  #expect(mistyped.exitCode == 0)
+  #expect(
+    mistyped.outputText.hasPrefix(
+      "navctl: toggle mixr: presented as state alone, for others to draw: there is no destination “mixr”; "
+        + "did you mean “mixer”?"), "\(mistyped.outputText)")
+  for quiet in ["toggle mixer", "present note -q", "present other -- sleep 60", "toggle mixr"] {
+    #expect(try atATerminal(quiet).outputText == "", "\(quiet)")
+  }
+  #expect(try session.navctl("toggle", "mixr").errorText == "")
 }

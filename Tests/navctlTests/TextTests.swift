@@ -171,6 +171,20 @@ func waybar_text_isTheFirstThatThereIs(presentation: JSON, text: String) {
 
 // MARK: Failures
 
+@Test func failure_toStartNavd_saysWhatWould() {
+  let unknown = Failure("toggle mixer", DBusError(name: .serviceUnknown, message: "text"), starts: true)
+  #expect(unknown.status == .unreachable)
+  #expect(
+    unknown.line == """
+      navctl: toggle mixer: navd is not running, and the bus does not know how to start it; \
+      “make install” or a package tells it; or start “navd” in the session
+      """)
+  let spawn = DBusError(name: "org.freedesktop.DBus.Error.Spawn.ChildExited", message: "it exited with 1")
+  let failed = Failure("toggle mixer", spawn, starts: true)
+  #expect(failed.status == .unreachable)
+  #expect(failed.line.hasPrefix("navctl: toggle mixer: navd could not be started: it exited with 1; "))
+}
+
 @Test(
   arguments: [
     ("org.freedesktop.DBus.Error.ServiceUnknown", CommandStatus.unreachable, "navd is not running; the first request"),

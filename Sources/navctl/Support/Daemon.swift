@@ -40,7 +40,9 @@ final class Daemon {
   /// A call of a verb that changes something: the bus may start navd for it.
   @discardableResult
   func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(Failure) -> Output {
-    do throws(DBusError) { return try request(method, input, starts: true) } catch { throw Failure(what, error) }
+    do throws(DBusError) { return try request(method, input, starts: true) } catch {
+      throw Failure(what, error, starts: true)
+    }
   }
 
   /// A call of a verb that only asks: it does not start navd.

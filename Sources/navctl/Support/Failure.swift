@@ -20,7 +20,8 @@ struct Failure: Error, Equatable {
   }
 
   /// What a call brought back.
-  init(_ what: String, _ error: DBusError) {
+  /// - Parameter starts: whether the bus was to start navd for it.
+  init(_ what: String, _ error: DBusError, starts: Bool = false) {
     let status = CommandStatus(error.name)
     // The daemon's own messages say what would do.
     guard CoordinatorError.Name(error.name) == nil else {
@@ -28,6 +29,14 @@ struct Failure: Error, Equatable {
       return
     }
     switch error.name {
+    case .serviceUnknown where starts:
+      self.init(
+        what, "navd is not running, and the bus does not know how to start it",
+        next: "“make install” or a package tells it; or start “navd” in the session", status: status)
+    case let name where starts && name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
+      self.init(
+        what, "navd could not be started: \(error.message)",
+        next: "“navd” in a terminal, or “journalctl --user -u navd”, says more", status: status)
     case .serviceUnknown, .nameHasNoOwner:
       self.init(
         what, "navd is not running",

@@ -38,13 +38,16 @@ struct Destinations: ParsableCommand {
 struct Reload: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "reload", "Make navd read the configuration files again.",
-    "A file with a mistake keeps what was loaded from it before; file, line and mistake are told.")
+    """
+    A file with a mistake keeps what was loaded from it before; file, line and mistake are told. Where navd is not \
+    running it is started, and reads them then.
+    """)
 
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
     let daemon = try Daemon(global, "reload")
-    try daemon.ask(CoordinatorInterface.reload, ())
+    try daemon.call(CoordinatorInterface.reload, ())
     global.write(json: [:], plain: "")
   }
 }

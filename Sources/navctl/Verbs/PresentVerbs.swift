@@ -32,6 +32,7 @@ struct Present: ParsableCommand {
     } else {
       global.report(changed: changed, presentation: presentation, serial: serial)
       if changed { try daemon.requireStart(of: presentation) }
+      if !global.json, !global.quiet { daemon.noteStateOnly(at: binding) }
     }
   }
 }
@@ -64,6 +65,7 @@ struct Toggle: ParsableCommand {
         changed: true, presentation: presentation, serial: serial, ["presented": .boolean(presented)],
         verbose: "dismissed\n")
       if presented { try daemon.requireStart(of: presentation) }
+      if presented, !global.json, !global.quiet { daemon.noteStateOnly(at: binding) }
     }
   }
 }
