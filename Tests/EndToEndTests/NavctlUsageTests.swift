@@ -105,7 +105,7 @@ func navctlUsage_argumentsThatAreNoText_areRefused() throws {
   #expect(shown.output == Array("a".utf8) + [0xff])
 }
 
-@Test("navctl: who mistypes a destination at a terminal is told that no program shows it, and with which name one would")
+@Test("navctl: who mistypes a destination at a terminal is told that no program shows it, and which name would do")
 func navctlUsage_mistypedDestination_isNotedAtATerminal() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
   func atATerminal(_ arguments: String) throws -> Program {

@@ -9,7 +9,7 @@ struct Dismiss: ParsableCommand {
     "Nothing shown there is no failure.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slots.", completion: .bindings) var bindings: [String] = []
+  @Argument(help: ArgumentHelp("Which slots.", valueName: "binding"), completion: .bindings) var bindings: [String] = []
   @Option(help: "Every member of this group, and its queue.", completion: .groups) var group: String?
   @Option(help: "All that stands in this stack.", completion: .stacks) var stack: String?
   @Option(help: "Every binding of this root.", completion: .roots) var root: String?

@@ -19,7 +19,8 @@ struct WaitVerb: ParsableCommand {
     help: ArgumentHelp("The number of a presentation.", valueName: "n"), completion: .presentations,
     transform: ObjectPath.init(argument:))
   var presentation: ObjectPath?
-  @Option(name: .customLong("for"), help: "What to wait for.") var phase: Phase = .gone
+  @Option(name: .customLong("for"), help: ArgumentHelp("What to wait for.", valueName: "phase"))
+  var phase: Phase = .gone
 
   func validate() throws {
     guard (binding == nil) != (presentation == nil) else {
