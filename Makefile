@@ -106,7 +106,7 @@ screenshot:
 	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png swift test --filter screenshot_
 
 docs:
-	@.ci/setup build docs
+	@.ci/setup
 	swift build --product navctl && swift build --product navdoc
 	.build/debug/navdoc dbus.md >docs/dbus.md
 	dot -Tsvg docs/states.dot >docs/states.svg

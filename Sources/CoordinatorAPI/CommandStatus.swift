@@ -19,18 +19,18 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
   /// navctl's own failures under `--propagate`, where every other status is the command's.
   case ownFailure = 125
 
-  /// What it means, for documents.
+  /// What it means, in the words of all documents; code stands between backticks.
   public var doc: String {
     switch self {
-    case .ok: "Done, already so, or yes."
-    case .failed: "Failed: the presentation, a configuration file, or navctl."
-    case .usage: "Wrong usage, binding or argument."
-    case .notPresented: "Nothing is presented there, or no."
-    case .unknownName: "There is no such destination, tag, presentation or container value."
-    case .timedOut: "Not in the time that --within gave."
-    case .refused: "Refused: busy, stale, past a limit, already in a stack, or not allowed."
-    case .unreachable: "navd, or the bus, cannot be reached."
-    case .ownFailure: "With --propagate: navctl's own failures; every other status is the command's."
+    case .ok: "done, already so, or yes"
+    case .failed: "failed: the presentation, a configuration file, or navctl"
+    case .usage: "wrong usage, binding or argument"
+    case .notPresented: "nothing is presented there, or no"
+    case .unknownName: "there is no such destination, tag, presentation or container value"
+    case .timedOut: "not in the time that `-w` gave"
+    case .refused: "refused: busy, stale, past a limit, already in a stack, not allowed"
+    case .unreachable: "navd, or the bus, cannot be reached"
+    case .ownFailure: "with `--propagate`: navctl's own failures; every other status is the command's"
     }
   }
 

@@ -14,8 +14,8 @@ struct Navctl: ParsableCommand {
       BINDING is the name of a slot, such as “fact”, “counter.fact” or “notes[3].body”; ID tells one item of a slot \
       from the next. K=V is text, K:=JSON a typed value.
 
-      Exit status: 0 done, already so, or yes; 1 failed; 2 wrong usage; 3 not presented, or no; 4 unknown name; \
-      5 timed out; 6 refused; 8 the daemon cannot be reached.
+      Exit status: \
+      \(CommandStatus.allCases.map { "\($0.rawValue) \($0.doc)" }.joined(separator: "; ").filter { $0 != "`" }).
       """,
     version: Release.version,
     groupedSubcommands: Verbs.groups.map { CommandGroup(name: $0.title, subcommands: $0.verbs.map { $0.type() }) })

@@ -65,7 +65,9 @@ struct NavctlPage {
       page.item(option.term, "\(option.explanation) (\(verbs.joined(separator: ", ")))")
     }
     page.heading("Exit status")
-    for status in CommandStatus.allCases { page.item(ManualPage.bold("\(status.rawValue)"), status.doc) }
+    for status in CommandStatus.allCases {
+      page.item(ManualPage.bold("\(status.rawValue)"), ManualPage.sentence(status.doc))
+    }
     page.variables([
       ("DBUS_SESSION_BUS_ADDRESS", "The bus, where neither `--address` nor `--host` is given."),
       ("XDG_RUNTIME_DIR", "Where the bus is, by the name `bus`, if that is not set."),

@@ -77,6 +77,14 @@ func manual_pages_areWholeAndWithoutAWarning() throws {
   }
 }
 
+@Test("The exit statuses in docs/navctl.md are those of the help and of the manual page")
+func manual_statuses_areTheSameEverywhere() throws {
+  let lines = try Markdown("navctl.md").lines
+  for status in CommandStatus.allCases {
+    #expect(lines.contains("| \(status.rawValue) | \(status.doc) |"))
+  }
+}
+
 @Test("docs/dbus.md is what the tables say")
 func manual_reference_isThatOfTheTables() throws {
   let session = try Session(starting: false)
