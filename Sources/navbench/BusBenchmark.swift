@@ -25,6 +25,7 @@ struct BusBenchmark {
     try measureFlight(into: &report)
     try measureTransaction(into: &report)
     try measureReading(into: &report)
+    try measureFresh(into: &report)
     try measureWatched(into: &report)
     try measureStall(into: &report)
   }
@@ -33,8 +34,8 @@ struct BusBenchmark {
 
   /// Present, beside the echo and the bare echo, with more and more watchers.
   private func measureWatched(into report: inout Report) throws {
-    for count in [1, 10, 100] {
-      let watchers = try peers.startWatchers(count)
+    for count in [0, 1, 10, 100] {
+      let watchers = count == 0 ? nil : try peers.startWatchers(count)
       let results = try alternating(
         rounds,
         [
@@ -42,23 +43,43 @@ struct BusBenchmark {
           { () throws in try medianNanoseconds(of: calls) { try present($0, BareEcho.name) } },
           { () throws in try medianNanoseconds(of: calls, echo) },
         ])
-      let subject = "Present, another id each time, \(count) \(count == 1 ? "watcher" : "watchers")"
-      if count == 1 {
+      let audience = count == 0 ? "no watcher" : count == 1 ? "1 watcher" : "\(count) watchers"
+      let subject = "Present, another id each time, \(audience)"
+      if count <= 1 {
         report.add(
           Comparison(
             subject: subject, peer: "dbus-test-tool echo", subjects: results[0], peers: results[2],
-            target: .atMost(1.6)))
+            target: .atMost(count == 0 ? 1.7 : 1.6)))
         report.add(
           Comparison(
-            subject: "the bare echo's Present, 1 watcher", peer: "dbus-test-tool echo", subjects: results[1],
+            subject: "the bare echo's Present, \(audience)", peer: "dbus-test-tool echo", subjects: results[1],
             peers: results[2]))
       }
       report.add(
         Comparison(
           subject: subject, peer: "the bare echo, the same watchers", subjects: results[0], peers: results[1],
           target: .atMost(1.15)))
-      peers.stop(watchers)
+      if let watchers { peers.stop(watchers) }
     }
+  }
+
+  /// A slot that held nothing: nothing has to go, so it is told of one thing less. The slots are emptied between rounds.
+  private func measureFresh(into report: inout Report) throws {
+    let results = try alternating(
+      rounds,
+      [
+        {
+          defer { _ = try? peers.call(Rows.dismissAll, ["all": .boolean(true)]) }
+          return try medianNanoseconds(of: calls) { index in
+            _ = try peers.call(Rows.present, ("bench.fresh[\(index)]", "", [:]))
+          }
+        },
+        { () throws in try medianNanoseconds(of: calls, echo) },
+      ])
+    report.add(
+      Comparison(
+        subject: "Present, another binding each time, no watcher", peer: "dbus-test-tool echo", subjects: results[0],
+        peers: results[1], target: .atMost(1.7)))
   }
 
   /// Many requests under way at a time, nobody watching.

@@ -34,11 +34,36 @@ struct SwitchBenchmark {
         },
       ])
     try shell.run("kill $!; wait")
+    try measureSystemd(into: &report)
     report.add(
       Comparison(
         subject: "another panel of a group, old gone and new running", peer: "kill $!; wait; y &",
         subjects: results[0], peers: results[1], target: .atMost(1.5)))
     _ = try peers.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
+  }
+
+  /// The same of two units that conflict; left out, and said so, where no user manager can be had.
+  private func measureSystemd(into report: inout Report) throws {
+    let systemd: SystemdPeer
+    do {
+      systemd = try SystemdPeer(directory: peers.newDirectory())
+    } catch let failure as MeasuringFailure {
+      let line = "navbench: not beside systemd: \(failure)\n"
+      write(STDERR_FILENO, line, line.utf8.count)
+      return
+    }
+    defer { systemd.end() }
+    try systemd.start(1)
+    let results = try alternating(
+      rounds,
+      [
+        { try medianNanoseconds(of: switches) { try select($0 % 2) } },
+        { try medianNanoseconds(of: switches) { try systemd.start($0 % 2) } },
+      ])
+    report.add(
+      Comparison(
+        subject: "another panel of a group, old gone and new running", peer: "two systemd units with Conflicts=",
+        subjects: results[0], peers: results[1], target: .atMost(1)))
   }
 
   private static let group = "bench.panels"

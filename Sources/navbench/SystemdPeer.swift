@@ -1,0 +1,95 @@
+// Why this file exists: systemd can have one of two units at a time, too; a switch of panels is measured beside its.
+
+import DBus
+import DBusValues
+import EventLoop
+import Glibc
+
+/// A user manager of its own, with two units that conflict with each other.
+final class SystemdPeer {
+  private static let name: BusName = "org.freedesktop.systemd1"
+  private static let path: ObjectPath = "/org/freedesktop/systemd1"
+  private static let interface: InterfaceName = "org.freedesktop.systemd1.Manager"
+  private static let subscribe = Method(interface, "Subscribe")
+  private static let startUnit = Method(
+    interface, "StartUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))
+  private static let jobRemoved = Signal(
+    interface, "JobRemoved", Arg<UInt32>("id"), Arg<ObjectPath>("job"), Arg<String>("unit"), Arg<String>("result"))
+
+  private let loop: EventLoop
+  private let connection: Connection
+  private let manager: pid_t
+  /// The results of jobs that are done.
+  private var done: [ObjectPath: String] = [:]
+
+  /// - Parameter directory: what the manager has for itself.
+  /// - Throws: `MeasuringFailure` where no manager can be had.
+  init(directory: String) throws {
+    guard access("/run/systemd/system", F_OK) == 0 else {
+      throw MeasuringFailure(description: "/run/systemd/system is not there, without which systemd runs for no user")
+    }
+    for (unit, other) in [(0, 1), (1, 0)] {
+      try Self.write(
+        """
+        [Unit]
+        Conflicts=bench-panel\(other).service
+        After=bench-panel\(other).service
+        StartLimitIntervalSec=0
+        [Service]
+        Type=exec
+        ExecStart=sleep 1000
+        """, to: "\(directory)/systemd/user/bench-panel\(unit).service")
+    }
+    manager = try spawn(
+      [
+        "env", "-i", "PATH=/usr/bin:/bin", "HOME=\(directory)", "XDG_RUNTIME_DIR=\(directory)", "/lib/systemd/systemd",
+        "--user",
+      ],
+      reading: open("/dev/null", O_RDONLY), writing: open("/dev/null", O_WRONLY))
+    loop = try EventLoop()
+    connection = try Self.connect("unix:path=\(directory)/bus", loop, manager)
+    connection.subscribe(to: Self.jobRemoved, from: Self.name, at: Self.path) { [unowned self] arguments, _ in
+      done[arguments.1] = arguments.3
+    }
+    _ = try connection.callAndWait(Self.subscribe, on: Self.name, at: Self.path, ())
+  }
+
+  /// Returns when the unit runs, and the other is gone.
+  func start(_ panel: Int) throws {
+    let job = try connection.callAndWait(
+      Self.startUnit, on: Self.name, at: Self.path, ("bench-panel\(panel).service", "replace"))
+    while done[job] == nil { _ = loop.turn(wait: .seconds(10)) }
+    let result = done.removeValue(forKey: job) ?? ""
+    guard result == "done" else { throw MeasuringFailure(description: "systemd's job for a unit ended: \(result)") }
+  }
+
+  func end() {
+    connection.close()
+    kill(manager, SIGTERM)
+    waitToEnd(manager)
+  }
+
+  /// The manager takes a while until it listens.
+  private static func connect(_ address: String, _ loop: EventLoop, _ manager: pid_t) throws -> Connection {
+    let end = loop.now + .seconds(20)
+    while true {
+      do throws(DBusError) {
+        return try Connection.open(address: address, loop: loop)
+      } catch {
+        guard loop.now < end, waitpid(manager, nil, WNOHANG) == 0 else {
+          throw MeasuringFailure(description: "no user manager could be started: \(error)")
+        }
+        _ = loop.turn(wait: .milliseconds(20))
+      }
+    }
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    for end in path.indices where path[end] == "/" && end != path.startIndex { mkdir(String(path[..<end]), 0o700) }
+    guard let file = fopen(path, "w") else {
+      throw MeasuringFailure(description: "\(path): \(String(cString: strerror(errno)))")
+    }
+    fputs(text, file)
+    fclose(file)
+  }
+}
