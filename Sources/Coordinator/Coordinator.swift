@@ -16,7 +16,8 @@ final class Coordinator {
   let loop: EventLoop
   let connection: Connection
   let log: Logger
-  private var state: StateMachine
+  /// The state. It is read where it is: behind an accessor, all of it would be copied each time.
+  private(set) var machine: StateMachine
   private let record: Record
   private var configuration: Configuration
 
@@ -47,7 +48,7 @@ final class Coordinator {
     self.configuration = configuration
     self.log = log
     self.record = record
-    state = restored
+    machine = restored
     admission = Admission(connection)
     announcer = Announcer(coordinator: self)
     let manager = SystemdManager(connection)
@@ -69,18 +70,28 @@ final class Coordinator {
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(self))
   }
 
-  /// The state, to be read where it is: a getter would copy all of it each time.
-  var machine: StateMachine { _read { yield state } }
+  // What is asked for at each request is asked here, in place: who asks for it elsewhere copies the state for it.
 
-  /// The binding that a presentation is presented from. Asked here, where the state is not copied for it.
-  func parent(of handle: Handle) -> BindingID? { state.parent(of: handle)?.binding }
+  /// The serial of the last difference.
+  var serial: UInt64 { machine.serial.number }
+
+  func presentation(_ handle: Handle) -> Presentation? { machine.presentation(handle) }
+
+  /// Follows a client that owns something, whose leaving ends it (O1). Inlined, it would copy the state.
+  @inline(never)
+  private func followOwner(_ client: Client) {
+    if machine.isOwner(client) { lifetimes.follow(client) }
+  }
+
+  /// The binding that a presentation is presented from.
+  func parent(of handle: Handle) -> BindingID? { machine.parent(of: handle)?.binding }
 
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
   /// The time for what is about to change; both clocks of it, since between turns the machine may have slept.
   private func tick() -> Instant {
     let now = now
-    state.wallClockLead = Int64(clamping: Surroundings.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
+    machine.wallClockLead = Int64(clamping: Surroundings.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
     return now
   }
 
@@ -89,17 +100,17 @@ final class Coordinator {
   /// Carries requests out, all or none (T1).
   func perform(_ requests: [Request], animated: Bool = true, by client: Client) throws(Refusal) -> [Reply] {
     try requireRecord()
-    let (replies, outcome) = try state.perform(requests, animated: animated, by: client, at: tick())
+    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: tick())
     take(outcome)
-    if machine.isOwner(client) { lifetimes.follow(client) }
+    followOwner(client)
     return replies
   }
 
   func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
     try requireRecord()
-    let (reply, outcome) = try state.perform(request, by: client, at: tick())
+    let (reply, outcome) = try machine.perform(request, by: client, at: tick())
     take(outcome)
-    if machine.isOwner(client) { lifetimes.follow(client) }
+    followOwner(client)
     return reply
   }
 
@@ -128,15 +139,15 @@ final class Coordinator {
 
   /// What a client owned ends, not more of it in a turn than others can wait for.
   private func clientLeft(_ client: Client) {
-    take(state.clientLeft(client, at: tick(), most: 500))
+    take(machine.clientLeft(client, at: tick(), most: 500))
     if machine.ownsItem(client) { loop.soon { [unowned self] in clientLeft(client) } }
   }
 
   /// A presenter has something to say.
-  func report(_ report: Report) { take(state.report(report, at: tick())) }
+  func report(_ report: Report) { take(machine.report(report, at: tick())) }
 
   func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
-    let (changed, outcome) = try state.closed(
+    let (changed, outcome) = try machine.closed(
       handle, result: result, by: client, byPresenter: presenters[handle]?.shows(handle, as: client) ?? false,
       at: tick())
     take(outcome)
@@ -145,24 +156,24 @@ final class Coordinator {
 
   func act(_ handle: Handle, action: String, parameters: Properties, by client: Client) throws(Refusal) {
     take(
-      try state.act(
+      try machine.act(
         handle, action: action, parameters: parameters,
         byPresenter: presenters[handle]?.shows(handle, as: client) ?? false))
   }
 
   func declareContainerValue(_ key: String, standard: Value) throws(Refusal) {
     try requireRecord()
-    try state.declareContainerValue(key, standard: standard)
+    try machine.declareContainerValue(key, standard: standard)
   }
 
   func register(_ destination: Destination, by client: Client) throws(Refusal) {
     try requireRecord()
-    take(try state.register(destination, by: client))
+    take(try machine.register(destination, by: client))
     lifetimes.follow(client)
   }
 
   func unregister(_ name: String, by client: Client) throws(Refusal) {
-    take(try state.unregister(name, by: client))
+    take(try machine.unregister(name, by: client))
   }
 
   /// Reads all files; of what has a mistake the former reading stays.
@@ -180,7 +191,7 @@ final class Coordinator {
     let loaded = configuration.reload()
     let faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
     for fault in faults { log.error("\(fault)") }
-    take(state.load(loaded.destinations))
+    take(machine.load(loaded.destinations))
     admission.inlineCommands = loaded.inlineCommands
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
     return faults
@@ -189,7 +200,7 @@ final class Coordinator {
   /// Declares what a file declares: all of it, or none where one of it contradicts what has been declared (V1). At the
   /// start the file comes first, as it does where there is no record.
   private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [ConfigurationFault] {
-    var declaring = state
+    var declaring = machine
     let faults = values.compactMap { value -> ConfigurationFault? in
       do throws(Refusal) {
         if isStart {
@@ -209,7 +220,7 @@ final class Coordinator {
         return ConfigurationFault(value.file, value.position, known ?? error.message)
       }
     }
-    if faults.isEmpty { state = declaring }
+    if faults.isEmpty { machine = declaring }
     return faults
   }
 
@@ -259,7 +270,7 @@ final class Coordinator {
       let left = inheritance.left(of: clients)
       record.note(inheritance.session)
       let before = machine.count
-      take(state.resume(survivals, left: left, at: tick()))
+      take(machine.resume(survivals, left: left, at: tick()))
       for client in clients.subtracting(left) { lifetimes.follow(client) }
       if before > 0 {
         log.notice(
@@ -273,7 +284,7 @@ final class Coordinator {
 
   /// At the end of a turn, before what it made goes out: what is told to anybody is on record before (R1).
   private func putOnRecord() {
-    let changes = state.takeUnrecorded()
+    let changes = machine.takeUnrecorded()
     record.note(changes)
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
@@ -318,7 +329,7 @@ final class Coordinator {
   func quit(by client: Client) {
     log.notice("told to quit: everything that is presented ends")
     isQuitting = true
-    take(state.shutDown(by: client, at: tick()))
+    take(machine.shutDown(by: client, at: tick()))
   }
 
   /// Leaves everything as it is; nobody is left waiting (R5).
@@ -342,10 +353,10 @@ final class Coordinator {
 
   /// Finds out who made something end, for the history. Asked now, before the client has its answer, and leaves.
   private func identify(_ client: Client) {
-    guard let name = BusName(client.name) else { return state.identify(Requester(client)) }
+    guard let name = BusName(client.name) else { return machine.identify(Requester(client)) }
     connection.credentials(of: name) { [unowned self] result in
       let process = try? result.get().processID
-      state.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
+      machine.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
     }
   }
 
@@ -418,7 +429,7 @@ final class Coordinator {
     alarm?.timer.cancel()
     let at = MonotonicInstant(nanoseconds: Int64(clamping: next.nanoseconds))
     // What is due after that is seen to by `take`.
-    let timer = loop.timer(at: at) { [unowned self] in take(state.expire(at: tick())) }
+    let timer = loop.timer(at: at) { [unowned self] in take(machine.expire(at: tick())) }
     alarm = (timer, next)
   }
 }

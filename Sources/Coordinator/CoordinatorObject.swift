@@ -31,7 +31,7 @@ extension Coordinator {
         admission.admit(try admission.demand(of: requests, inTransaction: true), call) {
           [unowned self] () throws(Refusal) in
           let replies = try perform(requests, animated: animated, by: Client(call.sender.text))
-          return (replies.map(\.values), machine.serial.number)
+          return (replies.map(\.values), serial)
         }
       } catch {
         call.fail(DBusError(error))
@@ -44,7 +44,7 @@ extension Coordinator {
   private func implementReading(_ object: ImplementedInterface) {
     object.implement(Rows.get) { [unowned self] binding, call in
       answer(call) { () throws(Refusal) in
-        let serial = machine.serial.number
+        let serial = self.serial
         guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
         var entry = machine.entry(presentation, platform: platform(of: presentation.handle))
         entry["timeout-left"] = machine.timeLeft(of: presentation, at: now).map { .uint64($0) }
@@ -52,7 +52,7 @@ extension Coordinator {
       }
     }
     object.implement(Rows.getState) { [unowned self] _, call in
-      call.reply((machine.properties(platform: platform), machine.serial.number))
+      call.reply((machine.properties(platform: platform), serial))
     }
     object.implement(Rows.members) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
@@ -97,13 +97,13 @@ extension Coordinator {
     object.implement(Rows.closed) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
         let changed = try closed(try Handle(input.0), result: input.1, by: Client(call.sender.text))
-        return (changed, machine.serial.number)
+        return (changed, serial)
       }
     }
     object.implement(Rows.act) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
         try act(try Handle(input.0), action: input.1, parameters: input.2, by: Client(call.sender.text))
-        return machine.serial.number
+        return serial
       }
     }
   }
@@ -126,7 +126,7 @@ extension Coordinator {
   private func implementProperties(_ object: ImplementedInterface) {
     object.implement(Rows.version, get: { _ in 1 })
     object.implement(Rows.release, get: { _ in Release.version })
-    object.implement(Rows.serial, get: { [unowned self] _ in machine.serial.number })
+    object.implement(Rows.serial, get: { [unowned self] _ in serial })
     object.implement(
       Rows.limits,
       get: { [unowned self] _ in
@@ -150,7 +150,7 @@ private struct Changes: ChangingMethodVisitor {
         let admission = coordinator.admission
         admission.admit(try admission.demand(of: [request]), call) { [unowned coordinator] () throws(Refusal) in
           let reply = try coordinator.perform(request, by: Client(call.sender.text))
-          guard let output = answer(reply, coordinator.machine.serial.number) else {
+          guard let output = answer(reply, coordinator.serial) else {
             preconditionFailure("\(method.name) is answered as the rules do")
           }
           return output

@@ -26,7 +26,7 @@ final class PresentationObjects: ObjectProvider {
   var paths: [ObjectPath] { coordinator.machine.allPresentations.map(\.handle.path) }
 
   private func presentation(_ path: ObjectPath) -> Presentation? {
-    CoordinatorNames.number(of: path).flatMap { coordinator.machine.presentation(Handle($0)) }
+    CoordinatorNames.number(of: path).flatMap { coordinator.presentation(Handle($0)) }
   }
 
   private func implementProperties(_ object: ImplementedInterface) {
@@ -53,11 +53,11 @@ final class PresentationObjects: ObjectProvider {
     object.implement(Rows.dismiss) { [unowned self] options, call in
       answer(call) { () throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
-          return (false, coordinator.machine.serial.number)
+          return (false, coordinator.serial)
         }
         let reply = try coordinator.perform(
           .dismiss(presentation.binding.text, options), by: Client(call.sender.text))
-        return (reply == .changed(true), coordinator.machine.serial.number)
+        return (reply == .changed(true), coordinator.serial)
       }
     }
     object.implement(Rows.update) { [unowned self] input, call in
@@ -67,7 +67,7 @@ final class PresentationObjects: ObjectProvider {
         }
         let reply = try coordinator.perform(
           .update(presentation.binding.text, input.0, input.1), by: Client(call.sender.text))
-        return (reply == .changed(true), coordinator.machine.serial.number)
+        return (reply == .changed(true), coordinator.serial)
       }
     }
     object.implement(Rows.wait) { [unowned self] phase, call in

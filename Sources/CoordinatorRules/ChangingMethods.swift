@@ -18,8 +18,10 @@ package protocol ChangingMethodVisitor {
 
 /// The changing methods of the contract but `Apply`, which is made of them.
 package enum ChangingMethods {
-  private typealias Rows = CoordinatorInterface
+  @usableFromInline typealias Rows = CoordinatorInterface
 
+  /// Inlined where it is called, where the type of the visitor is known: a method's types are then known to what it binds.
+  @inlinable
   package static func forEach(_ visitor: some ChangingMethodVisitor) {
     visitor.visit(Rows.present, { i throws(Refusal) in try .present(i.0, i.1, i.2) }, answer: presentation)
     visitor.visit(Rows.select, { i throws(Refusal) in try .select(i.0, i.1, i.2) }, answer: presentation)
@@ -48,17 +50,18 @@ package enum ChangingMethods {
     }
   }
 
-  @Sendable private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64)? {
+  @Sendable @usableFromInline static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64)?
+  {
     guard case .presentation(let handle, let changed) = reply else { return nil }
     return (handle?.path ?? .root, changed, serial)
   }
 
-  @Sendable private static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64)? {
+  @Sendable @usableFromInline static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64)? {
     guard case .changed(let changed) = reply else { return nil }
     return (changed, serial)
   }
 
-  @Sendable private static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64)? {
+  @Sendable @usableFromInline static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64)? {
     guard case .count(let count) = reply else { return nil }
     return (UInt32(clamping: count), serial)
   }

@@ -7,9 +7,10 @@ import Presentation
 extension Item {
   /// The item as signals and presenters are given it; what there is none of is left out.
   package func properties(parent: BindingID?) -> Properties {
-    var all: Properties = [:]
-    all["value"] = value.value
-    all["container-values"] = containerValues.value
+    // With room for what most have.
+    var all = Properties(minimumCapacity: 6)
+    all["value"] = .properties(value)
+    all["container-values"] = .properties(containerValues)
     if let style { all["style"] = .string(style) }
     if let title { all["title"] = .string(title) }
     if let destinationName { all["destination"] = .string(destinationName) }

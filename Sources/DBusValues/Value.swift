@@ -31,6 +31,17 @@ public enum Value: Sendable {
 public typealias Properties = [String: Value]
 
 extension Value {
+  /// A dictionary that holds nothing, as most do.
+  private static let noProperties = Value.dictionary(key: .string, value: .variant, [:])
+
+  /// `a{sv}`.
+  public static func properties(_ properties: Properties) -> Value {
+    guard !properties.isEmpty else { return noProperties }
+    var entries: [Value: Value] = .init(minimumCapacity: properties.count)
+    for (name, value) in properties { entries[.string(name)] = .variant(value) }
+    return .dictionary(key: .string, value: .variant, entries)
+  }
+
   /// The type by which the value travels.
   public var type: ValueType {
     switch self {

@@ -169,6 +169,8 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
       self[key] = value
     }
   }
+  /// Inlined where the types are known: a dictionary is made twice for every presentation.
+  @inlinable
   public var value: DBusValues.Value {
     var entries: [DBusValues.Value: DBusValues.Value] = .init(minimumCapacity: count)
     for (key, value) in self { entries[key.value] = value.value }

@@ -29,6 +29,8 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
 
   public static func == (a: BindingID, b: BindingID) -> Bool { a.hash == b.hash && a.text == b.text }
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  /// For dictionaries: the text's hash is as good as random already, so it is not hashed once more.
+  public func _rawHashValue(seed: Int) -> Int { hash ^ seed }
 
   /// `group.name`, which is how a longer binding comes to be (B4); nil where that is no binding.
   public func appending(name: String) -> BindingID? { try? BindingID(text + "." + name) }

@@ -6,6 +6,12 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (a: Handle, b: Handle) -> Bool { a.number < b.number }
+  /// For dictionaries: handles are given out by the machine, one after the other, so nobody can choose ones that collide,
+  /// and to spread them takes a multiplication (Fibonacci hashing).
+  public func _rawHashValue(seed: Int) -> Int {
+    let product = number &* 0x9e37_79b9_7f4a_7c15
+    return Int(truncatingIfNeeded: product ^ product >> 32) ^ seed
+  }
   public var description: String { String(number) }
 }
 

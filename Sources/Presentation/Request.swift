@@ -31,8 +31,8 @@ public struct PathElement: Hashable, Sendable {
 
 /// A request that may change the state.
 public struct Request: Hashable, Sendable {
-  /// What is asked, named as the contract's methods.
-  public enum Operation: Hashable, Sendable {
+  /// What is asked, named as the contract's methods. It is handed on from function to function, and what is in it is large.
+  public indirect enum Operation: Hashable, Sendable {
     case present(BindingID, id: String, ItemOptions)
     /// `anyID`: whatever is shown is dismissed.
     case toggle(BindingID, id: String, ItemOptions, anyID: Bool)
