@@ -14,9 +14,10 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
 # navctl is a process for every key press, and loading libstdc++ and libgcc, which only the Swift runtime uses, takes a
 # seventh of its time; who looks for libstdc++ below LINKING is given the static one.
+# Whether something is written while it is read, debug builds, and so the tests, watch at run time; it takes a thirtieth.
 LINKING = $(CURDIR)/.build/linking
 BUILD = swift build -c release --static-swift-stdlib \
-	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc)
+	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked)
 PROGRAMS = navd navctl
 # What others of these are made with; not installed.
 TOOLS = navbench navdoc
