@@ -50,6 +50,7 @@ extension JSON {
         members[key.string ?? key.text] = JSON(value)
       }
       self = .object(members)
+    case .properties(let properties): self = JSON(properties)
     case .descriptor: self = .null
     case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: self = value.integer.map { JSON($0) } ?? .null
     }
@@ -131,7 +132,7 @@ extension Value {
           throw error.inside(.member(name))
         }
       }
-      self = .dictionary(key: keyType, value: valueType, entries)
+      self.init(key: keyType, value: valueType, entries)
     default: throw JSON.Mismatch(why: "expected \(type.wanted) (\(type.signature)), found \(json.kind)")
     }
   }

@@ -7,8 +7,7 @@ import Presentation
 extension Item {
   /// The item as signals and presenters are given it; what there is none of is left out.
   package func properties(parent: BindingID?) -> Properties {
-    // With room for what most have.
-    var all = Properties(minimumCapacity: 6)
+    var all: Properties = [:]
     all["value"] = .properties(value)
     all["container-values"] = .properties(containerValues)
     if let style { all["style"] = .string(style) }

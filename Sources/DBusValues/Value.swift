@@ -23,6 +23,9 @@ public enum Value: Sendable {
   case bytes([UInt8])
   case array(element: ValueType, [Value])
   indirect case dictionary(key: ValueType, value: ValueType, [Value: Value])
+  /// `a{sv}`, kept as what it is nearly always used as. One whose keys are not all different as Swift's strings, which are
+  /// equal whatever way they are composed, is kept as a dictionary; the two are equal where they hold the same.
+  case properties(Properties)
   case structure([Value])
   case descriptor(Descriptor)
 }
@@ -31,15 +34,17 @@ public enum Value: Sendable {
 public typealias Properties = [String: Value]
 
 extension Value {
-  /// A dictionary that holds nothing, as most do.
-  private static let noProperties = Value.dictionary(key: .string, value: .variant, [:])
-
-  /// `a{sv}`.
-  public static func properties(_ properties: Properties) -> Value {
-    guard !properties.isEmpty else { return noProperties }
-    var entries: [Value: Value] = .init(minimumCapacity: properties.count)
-    for (name, value) in properties { entries[.string(name)] = .variant(value) }
-    return .dictionary(key: .string, value: .variant, entries)
+  /// A dictionary, kept as ``properties(_:)`` where it can be.
+  public init(key: ValueType, value: ValueType, _ entries: [Value: Value]) {
+    var properties: Properties = [:]
+    if key == .string, value == .variant {
+      for case (.string(let name), .variant(let inner)) in entries { properties[name] = inner }
+      if properties.count == entries.count {
+        self = .properties(properties)
+        return
+      }
+    }
+    self = .dictionary(key: key, value: value, entries)
   }
 
   /// The type by which the value travels.
@@ -61,6 +66,7 @@ extension Value {
     case .bytes: .array(.byte)
     case .array(let element, _): .array(element)
     case .dictionary(let key, let value, _): .dictionary(key: key, value: value)
+    case .properties: .dictionary(key: .string, value: .variant)
     case .structure(let fields): .structure(fields.map(\.type))
     case .descriptor: .descriptor
     }
@@ -94,6 +100,7 @@ extension Value {
     case .bytes(let bytes): 4 + bytes.count
     case .array(_, let elements): elements.reduce(4) { $0 + $1.byteCount }
     case .dictionary(_, _, let entries): entries.reduce(4) { $0 + $1.key.byteCount + $1.value.byteCount }
+    case .properties(let entries): entries.reduce(4) { $0 + 5 + $1.key.utf8.count + 3 + $1.value.byteCount }
     case .structure(let fields): fields.reduce(0) { $0 + $1.byteCount }
     }
   }
@@ -105,6 +112,7 @@ extension Value {
     case .bytes: 1
     case .array(_, let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)
     case .dictionary(_, _, let entries): 2 + (entries.values.lazy.map(\.depth).max() ?? 0)
+    case .properties(let entries): 2 + (entries.values.lazy.map { 1 + $0.depth }.max() ?? 0)
     case .structure(let fields): 1 + (fields.lazy.map(\.depth).max() ?? 0)
     default: 0
     }
@@ -125,6 +133,9 @@ extension Value: Hashable {
       a.count == b.count && zip(a, b).allSatisfy { Int128($0) == $1.integer }
     case (.array(_, let a), .array(_, let b)): a == b
     case (.dictionary(_, _, let a), .dictionary(_, _, let b)): a == b
+    case (.properties(let a), .properties(let b)): a == b
+    case (.properties(let a), .dictionary(_, _, let b)), (.dictionary(_, _, let b), .properties(let a)):
+      a.count == b.count && a.allSatisfy { b[.string($0.key)] == .variant($0.value) }
     case (.structure(let a), .structure(let b)): a == b
     case (.descriptor(let a), .descriptor(let b)): a == b
     default:
@@ -148,9 +159,25 @@ extension Value: Hashable {
       hasher.combine(bytes.count)
       for byte in bytes { hasher.combine(Value.byte(byte)) }
     case .array(_, let elements): hasher.combine(elements)
-    case .dictionary(_, _, let entries): hasher.combine(entries)
+    case .dictionary(_, _, let entries): hasher.combine(unordered: entries.lazy.map { ($0.key, $0.value) })
+    case .properties(let entries):
+      hasher.combine(unordered: entries.lazy.map { (.string($0.key), .variant($0.value)) })
     case .structure(let fields): hasher.combine(fields)
     case .descriptor(let descriptor): hasher.combine(descriptor)
     }
+  }
+}
+
+extension Hasher {
+  /// Entries in whatever order, the same for both ways in which dictionaries are kept.
+  fileprivate mutating func combine(unordered entries: some Sequence<(Value, Value)>) {
+    var all = 0
+    for (key, value) in entries {
+      var entry = Hasher()
+      entry.combine(key)
+      entry.combine(value)
+      all ^= entry.finalize()
+    }
+    combine(all)
   }
 }

@@ -162,6 +162,12 @@ extension Array: ValueConvertible where Element: ValueConvertible {
 extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: ValueConvertible {
   public static var valueType: ValueType { .dictionary(key: Key.valueType, value: Value.valueType) }
   public init?(value: DBusValues.Value) {
+    if case .properties(let properties) = value {
+      guard Self.self == Properties.self else { return nil }
+      // The same type, which a cast would find out entry by entry.
+      self = unsafeBitCast(properties, to: Self.self)
+      return
+    }
     guard case .dictionary(Key.valueType, Value.valueType, let entries) = value else { return nil }
     self.init(minimumCapacity: entries.count)
     for (key, value) in entries {
@@ -172,6 +178,8 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
   /// Inlined where the types are known: a dictionary is made twice for every presentation.
   @inlinable
   public var value: DBusValues.Value {
+    // The same type, which a cast would find out entry by entry.
+    if Self.self == Properties.self { return .properties(unsafeBitCast(self, to: Properties.self)) }
     var entries: [DBusValues.Value: DBusValues.Value] = .init(minimumCapacity: count)
     for (key, value) in self { entries[key.value] = value.value }
     return .dictionary(key: Key.valueType, value: Value.valueType, entries)

@@ -117,6 +117,7 @@ extension Value {
     case .variant(let value): value.holdsDescriptor
     case .array(_, let values), .structure(let values): values.contains(where: \.holdsDescriptor)
     case .dictionary(_, _, let entries): entries.contains { $0.key.holdsDescriptor || $0.value.holdsDescriptor }
+    case .properties(let entries): entries.values.contains(where: \.holdsDescriptor)
     default: false
     }
   }

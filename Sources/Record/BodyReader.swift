@@ -112,7 +112,7 @@ struct BodyReader {
         let key = try value(of: keyType, depth: depth + 1)
         entries[key] = try value(of: valueType, depth: depth + 1)
       }
-      return .dictionary(key: keyType, value: valueType, entries)
+      return Value(key: keyType, value: valueType, entries)
     case .structure(let types):
       var fields: [Value] = []
       for type in types { fields.append(try value(of: type, depth: depth + 1)) }

@@ -73,6 +73,12 @@ struct BodyWriter {
         putContent(key)
         putContent(value)
       }
+    case .properties(let entries):
+      put(UInt32(entries.count))
+      for (key, value) in entries {
+        put(key)
+        put(value)
+      }
     case .structure(let fields): for field in fields { putContent(field) }
     // The rules let none get here: it cannot be kept.
     case .descriptor: break

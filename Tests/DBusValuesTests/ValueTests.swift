@@ -106,3 +106,28 @@ func equality_bytes_equalArraysOfTheSameNumbers() {
   values.removeFirst()
   #expect(fcntl(number, F_GETFD) >= 0)
 }
+
+@Test("P2: a{sv} is equal however it is kept") func value_propertiesAndDictionary_areEqualAndHashAlike() {
+  let kept: Value = .properties(["a": .int32(1), "b": .properties([:])])
+  let spelt: Value = .dictionary(
+    key: .string, value: .variant,
+    [.string("a"): .variant(.byte(1)), .string("b"): .variant(.dictionary(key: .string, value: .variant, [:]))])
+  #expect(kept == spelt && spelt == kept)
+  #expect(kept.hashValue == spelt.hashValue)
+  #expect(kept.type == spelt.type && kept.depth == spelt.depth)
+  #expect(kept.byteCount >= spelt.byteCount)
+  #expect(kept != .properties(["a": .int32(2), "b": .properties([:])]))
+  #expect(Properties(value: spelt) == Properties(value: kept))
+  #expect(Properties(value: kept)?.value == kept)
+  #expect([String: UInt8](value: kept) == nil)
+}
+
+@Test func value_ofKeysThatSwiftTakesForEqual_losesNone() {
+  // One é of one scalar, and one of two.
+  let entries: [Value: Value] = [.string("\u{e9}"): .variant(.byte(1)), .string("e\u{301}"): .variant(.byte(2))]
+  guard case .dictionary(_, _, let same) = Value(key: .string, value: .variant, entries) else {
+    Issue.record("two keys became one")
+    return
+  }
+  #expect(same == entries)
+}

@@ -105,6 +105,28 @@ private struct Decoder {
     return text.withMemoryRebound(to: UInt8.self) { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// `a{sv}`.
+  private mutating func properties(_ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
+    var properties: Properties = [:]
+    // Where keys differ for the bus, and Swift does not tell them apart.
+    var entries: [Value: Value]?
+    try each(&iterator) { decoder, iterator throws(DBusError) in
+      var entry = DBusMessageIter()
+      dbus_message_iter_recurse(&iterator, &entry)
+      let key = try decoder.text(&entry)
+      dbus_message_iter_next(&entry)
+      try decoder.spend(0)
+      let value = try decoder.variant(&entry)
+      if let former = properties.updateValue(value, forKey: key), entries == nil {
+        entries = Dictionary(uniqueKeysWithValues: properties.map { (.string($0.key), .variant($0.value)) })
+        entries?[.string(properties.keys[properties.index(forKey: key)!])] = .variant(former)
+      }
+      entries?[.string(key)] = .variant(value)
+    }
+    guard let entries, entries.count > properties.count else { return .properties(properties) }
+    return .dictionary(key: .string, value: .variant, entries)
+  }
+
   mutating func value(of type: ValueType, _ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
     switch type {
     case .string: return .string(try text(&iterator))
@@ -134,6 +156,8 @@ private struct Decoder {
         elements.append(try decoder.value(of: element, &iterator))
       }
       return .array(element: element, elements)
+    case .dictionary(.string, .variant):
+      return try properties(&iterator)
     case .dictionary(let keyType, let valueType):
       var entries: [Value: Value] = [:]
       try each(&iterator) { decoder, iterator throws(DBusError) in

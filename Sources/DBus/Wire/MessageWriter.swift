@@ -208,6 +208,7 @@ struct MessageWriter: ~Copyable {
           }
         }
       }
+    case (.dictionary(.string, .variant), .properties(let properties)): try write(properties)
     case (.structure(let types), .structure(let fields)) where types.count == fields.count:
       try structure { writer throws(DBusError) in
         for (type, field) in zip(types, fields) { try writer.write(field, as: type) }
