@@ -99,7 +99,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
-    // An example that people copy, built and tried with everything else.
+    // Examples that people copy, built and tried with everything else.
+    .executableTarget(
+      name: "demo",
+      dependencies: ["DBusValues", "Navigation", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: strict),
     .executableTarget(
       name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
       path: "docs/recipes/swift", swiftSettings: strict),
@@ -140,7 +144,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "navd", "navctl", "navbench",
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "demo", "navd", "navctl", "navbench",
         "navdoc", "presenter",
       ],
       swiftSettings: strict),

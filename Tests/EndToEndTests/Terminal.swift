@@ -9,10 +9,12 @@ final class Terminal {
   private let socket: String
   private let server: Program
 
-  /// - Parameter command: what runs in it, by a shell.
-  init(_ session: Session, columns: Int, rows: Int, _ command: String) throws {
+  /// - Parameters:
+  ///   - name: where a session has several.
+  ///   - command: what runs in it, by a shell.
+  init(_ session: Session, _ name: String = "tmux", columns: Int, rows: Int, _ command: String) throws {
     self.session = session
-    socket = session.path("tmux")
+    socket = session.path(name)
     // In the foreground it is the test's to end.
     server = try session.start(program: "/usr/bin/tmux", ["-D", "-S", socket, "-f", "/dev/null"])
     try session.poll("there is a terminal") {

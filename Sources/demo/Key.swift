@@ -1,0 +1,22 @@
+// Why this file exists: a terminal sends bytes, and people press keys.
+
+/// A key of a terminal.
+enum Key: Hashable {
+  case character(Character)
+  case control(Character)
+  case enter, backspace, escape
+
+  /// The keys of what a terminal sent at once. What begins with escape and goes on is an arrow, or the like: none of ours.
+  static func keys(in bytes: [UInt8]) -> [Key] {
+    if bytes.first == 0x1b { return bytes.count == 1 ? [.escape] : [] }
+    return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in
+      switch scalar.value {
+      case 0x0a, 0x0d: .enter
+      case 0x08, 0x7f: .backspace
+      case 0x1b: .escape
+      case 0..<0x20: .control(Character(UnicodeScalar(UInt8(scalar.value) | 0x60)))
+      default: .character(Character(scalar))
+      }
+    }
+  }
+}

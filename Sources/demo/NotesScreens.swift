@@ -1,0 +1,89 @@
+// Why this file exists: what the state of the notes looks like: a stack that follows a path, pages that edit through
+// bindings, a question that leads to another, and an editor that is another program.
+import Glibc
+import Navigation
+
+extension Demo {
+  /// A stack: its path has values of two types, and each type has its pages.
+  func presentNotes(from window: Showing) {
+    let stack = window.stack(path: $notes.path.named("path"))
+    stack.navigationDestination(for: Notes.Everything.self) { [self] _ in listPage() }
+    stack.navigationDestination(for: Notes.Note.ID.self) { [self] id in notePage(id) }
+  }
+
+  private func listPage() -> Page {
+    Page("Notes", on: terminal) { [notes] in
+      notes.all.enumerated().map { "\($0 + 1)  \($1.title)" } + ["", "1-9 open   a add   escape closes"]
+    } onKey: { [notes] key, list in
+      switch key {
+      case .character("a"): list.push(value: notes.add("").id)
+      case .character(let digit):
+        guard let number = digit.wholeNumberValue, notes.all.indices.contains(number - 1) else { break }
+        list.push(value: notes.all[number - 1].id)
+      default: break
+      }
+    } onAppear: { [self] list in
+      presentQuestion(from: list)
+      presentEditor(from: list)
+    }
+  }
+
+  /// Edits the note where it stands: the page has a binding of it, made of its index, and no copy.
+  private func notePage(_ id: Notes.Note.ID) -> Page {
+    guard let index = notes.index(of: id) else { return Page("No such note", on: terminal) { ["escape closes"] } }
+    let note = $notes.all[index]
+    let text = note.text
+    return Page("Note \(id)", on: terminal) {
+      text.wrappedValue.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        + ["", "type   ^E a window   ^N next note   ^D delete   ^X to the counter   escape back"]
+    } onKey: { [self] key, page in
+      switch key {
+      case .character(let character): text.wrappedValue.append(character)
+      case .enter: text.wrappedValue.append("\n")
+      case .backspace: text.wrappedValue = String(text.wrappedValue.dropLast())
+      case .control("e"): notes.edited = note.wrappedValue
+      case .control("d"): notes.question = .delete(note.wrappedValue)
+      case .control("n"): page.push(value: notes.all[(index + 1) % notes.all.count].id)
+      case .control("x"): goHome()
+      default: break
+      }
+    }
+  }
+
+  /// Left to a destination of the session: another program, which edits the note through its binding on the bus.
+  private func presentEditor(from list: Showing) {
+    list.present(
+      item: $notes.edited.named("edited"), to: "note-editor",
+      options: { note in
+        var options = PresentationOptions(title: "Note \(note.id)")
+        // Who shows it may have been started before there was a display.
+        options.environment = [:]
+        for name in ["DISPLAY", "WAYLAND_DISPLAY", "EDITOR"] {
+          options.environment?[name] = getenv(name).map { String(cString: $0) }
+        }
+        return options
+      })
+  }
+
+  /// The answer to the first question leads to the second: what is asked is state, so nothing can come in between.
+  private func presentQuestion(from list: Showing) {
+    list.present(item: $notes.question.named("question"), options: { _ in PresentationOptions(style: "alert") }) {
+      [notes, terminal] question in
+      switch question.wrappedValue {
+      case .delete(let note):
+        Page("Delete “\(note.title)”?", on: terminal) {
+          ["y yes   n no"]
+        } onKey: { key, _ in
+          if key == .character("y") { notes.delete(note) }
+          if key == .character("n") { notes.question = nil }
+        }
+      case .deleted(let note):
+        Page("“\(note.title)” is deleted", on: terminal) {
+          ["u take it back   escape closes"]
+        } onKey: { key, _ in
+          if key == .character("u") { notes.restore(note) }
+        }
+      }
+    }
+  }
+}
