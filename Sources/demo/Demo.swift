@@ -27,7 +27,6 @@ final class Demo {
     demo.terminal.onHangUp = { [demo] in demo.counter.isOpen = false }
     for await _ in ends { break }
     demo.terminal.restore()
-    await coordinator.close()
   }
 
   /// Back to the counter, from wherever, at once.

@@ -19,6 +19,7 @@ final class Page: Screen {
   private(set) var binding = ""
   /// How many of its lines are to be seen: pages unroll.
   private var unrolled = 0
+  @ObservationIgnored private var goal = 0
   private let terminal: Terminal
   private let content: @MainActor () -> [String]
   private let onKey: @MainActor (Key, Showing) -> Void
@@ -67,8 +68,9 @@ final class Page: Screen {
     binding = showing.binding
     terminal.add(self)
     await roll(to: content().count, animated: showing.item["animated"] != .boolean(false))
-    // It may be told to go while it comes.
+    // It may be told to go while it comes, or be closed.
     try Task.checkCancellation()
+    guard self.showing != nil else { return }
     unrolled = .max
     onAppear(showing)
   }
@@ -80,12 +82,14 @@ final class Page: Screen {
     return [:]
   }
 
+  /// The last who rolls it is obeyed.
   private func roll(to count: Int, animated: Bool) async {
+    goal = count
     unrolled = min(unrolled, content().count)
-    while animated, unrolled != count, !Task.isCancelled {
+    while animated, unrolled != count, goal == count, !Task.isCancelled {
       unrolled += unrolled < count ? 1 : -1
       try? await Task.sleep(for: .milliseconds(15))
     }
-    unrolled = count
+    if goal == count { unrolled = count }
   }
 }
