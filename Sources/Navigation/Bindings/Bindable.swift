@@ -8,6 +8,7 @@ import Observation
 @propertyWrapper
 @dynamicMemberLookup
 public struct Bindable<Model: AnyObject & Observable> {
+  /// The model.
   public var wrappedValue: Model
   private let root: BindingRoot
 
@@ -22,8 +23,10 @@ public struct Bindable<Model: AnyObject & Observable> {
   /// The same in an expression: `Bindable(model).fact`.
   public init(_ wrappedValue: Model, _ name: RootName? = nil) { self.init(wrappedValue: wrappedValue, name) }
 
+  /// Itself, from which bindings are taken: `$model.fact`.
   public var projectedValue: Bindable<Model> { self }
 
+  /// The same one, handed on as `$model`.
   public init(projectedValue: Bindable<Model>) { self = projectedValue }
 
   /// The binding of a property. It holds the model weakly, and what the model held last.

@@ -28,13 +28,16 @@ public struct Binding<Value> {
     self.write = write
   }
 
+  /// What is there now. Writing it writes it there, in the binding's ``transaction``.
   public var wrappedValue: Value {
     get { read() }
     nonmutating set { withTransaction(transaction) { write(newValue) } }
   }
 
+  /// Itself, from which others are derived: `$text.count`.
   public var projectedValue: Binding<Value> { self }
 
+  /// The same one, handed on as `$text`.
   public init(projectedValue: Binding<Value>) { self = projectedValue }
 
   /// State of its own, for what has no model: `@Binding var text = ""`.

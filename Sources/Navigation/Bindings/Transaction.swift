@@ -15,6 +15,7 @@ public struct Transaction: Sendable {
 
   private var values: [ObjectIdentifier: any Sendable] = [:]
 
+  /// One in which nothing is set.
   public init() {}
 
   /// - Parameter animated: see ``animated``.
@@ -49,7 +50,9 @@ public struct Transaction: Sendable {
 
 /// Something that a ``Transaction`` can carry.
 public protocol TransactionKey {
+  /// What it is.
   associatedtype Value: Sendable
+  /// What it is where nothing was set.
   static var defaultValue: Value { get }
 }
 

@@ -10,7 +10,9 @@ import DBusValues
 ///       var isPinned: Bool { get { self[IsPinned.self] } set { self[IsPinned.self] = newValue } }
 ///     }
 public protocol ContainerValueKey {
+  /// What it is; its type on the bus is fixed by the first declaration (V1).
   associatedtype Value: ValueConvertible
+  /// What it is for items that carry none.
   static var defaultValue: Value { get }
   /// What the key is called on the bus, a name (B5). Without one of your own: the type's.
   static var name: String { get }
@@ -27,6 +29,7 @@ public struct ContainerValues: Hashable, Sendable {
   /// The defaults of the keys that were set, to be declared (V1).
   var declarations: Properties = [:]
 
+  /// Nothing set: every key has its default.
   public init() { properties = [:] }
 
   init(resolved properties: Properties) { self.properties = properties }
@@ -43,8 +46,12 @@ public struct ContainerValues: Hashable, Sendable {
 
 /// One member of a container, with all declared values (V5).
 public struct Member: Hashable, Sendable {
+  /// Where it is.
   public let binding: String
+  /// The item's; empty for what has none (P7).
   public let id: String
+  /// Its presentation.
   public let presentation: PresentationHandle
+  /// What it carries, with defaults for what it does not.
   public let containerValues: ContainerValues
 }

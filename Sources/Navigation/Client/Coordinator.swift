@@ -114,9 +114,13 @@ public final class Coordinator: Sendable {
 
   /// What is dismissed at once.
   public enum Scope: Hashable, Sendable {
+    /// All bindings with this root.
     case root(String)
+    /// All members of a group, those in its queue too.
     case group(String)
+    /// All that stands in a stack.
     case stack(String)
+    /// All there is.
     case everything
   }
 
@@ -193,9 +197,12 @@ public final class Coordinator: Sendable {
   public struct PathItem: Hashable, Sendable {
     /// nil: `stack[i]` (S5).
     public var binding: String?
+    /// The value's identity.
     public var id: String
+    /// How it is shown.
     public var options: PresentationOptions
 
+    /// A screen; without a binding, that of its place.
     public init(binding: String? = nil, id: String, _ options: PresentationOptions = PresentationOptions()) {
       self.binding = binding
       self.id = id
@@ -225,6 +232,7 @@ public final class Coordinator: Sendable {
     /// Of container values that it sets.
     var declarations: Properties = [:]
 
+    /// As ``Coordinator/present(_:id:_:expecting:)``.
     public static func present(
       _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
       expecting expectation: Expectation = Expectation()
@@ -232,6 +240,7 @@ public final class Coordinator: Sendable {
       Change("Present", binding.value, id.value, options: options, expectation)
     }
 
+    /// As ``Coordinator/dismiss(_:animated:expecting:)``.
     public static func dismiss(
       _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
     ) -> Change {
@@ -240,24 +249,28 @@ public final class Coordinator: Sendable {
       return Change("Dismiss", binding.value, options: options, expectation)
     }
 
+    /// As ``Coordinator/update(_:_:remove:expecting:)``.
     public static func update(
       _ binding: String, _ value: Properties, expecting expectation: Expectation = Expectation()
     ) -> Change {
       Change("Update", binding.value, value.value, options: PresentationOptions(), expectation)
     }
 
+    /// As ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
     public static func select(
       _ group: String, _ tag: String, _ options: PresentationOptions = PresentationOptions()
     ) -> Change {
       Change("Select", group.value, tag.value, options: options, Expectation())
     }
 
+    /// As ``Coordinator/deselect(_:_:animated:)``.
     public static func deselect(_ group: String, _ tag: String? = nil, animated: Bool? = nil) -> Change {
       var options = PresentationOptions()
       options.animated = animated
       return Change("Deselect", group.value, (tag ?? "").value, options: options, Expectation())
     }
 
+    /// As ``Coordinator/push(_:_:id:_:expecting:)``.
     public static func push(
       _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
       expecting expectation: Expectation = Expectation()
@@ -265,16 +278,19 @@ public final class Coordinator: Sendable {
       Change("Push", stack.value, binding.value, id.value, options: options, expectation)
     }
 
+    /// As ``Coordinator/pop(_:_:animated:)``.
     public static func pop(_ stack: String, _ count: Int = 1) -> Change {
       Change("Pop", stack.value, UInt32(clamping: count).value, options: PresentationOptions(), Expectation())
     }
 
+    /// As ``Coordinator/popTo(_:_:animated:)``.
     public static func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) -> Change {
       var options = PresentationOptions()
       options.animated = animated
       return Change("PopTo", stack.value, (binding ?? "").value, options: options, Expectation())
     }
 
+    /// As ``Coordinator/setPath(_:_:animated:)``.
     public static func setPath(_ stack: String, _ path: [PathItem], animated: Bool? = nil) -> Change {
       var options = PresentationOptions()
       options.animated = animated
@@ -334,10 +350,13 @@ public final class Coordinator: Sendable {
 
   /// What has members.
   public enum Container: Hashable, Sendable {
+    /// The members of a group.
     case group(String)
+    /// What stands in a stack.
     case stack(String)
     /// What is presented from a binding's item.
     case parent(String)
+    /// The coordinator itself: all that is presented.
     case everything
   }
 

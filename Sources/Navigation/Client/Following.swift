@@ -9,7 +9,9 @@ import DBusValues
 /// slow. Ends with `unreachable` when the bus is gone. While no coordinator runs it waits, and starts none.
 public struct Following: AsyncSequence {
   public enum Element: Hashable, Sendable {
+    /// The whole state: at first, and wherever events are missing.
     case state(NavigationState)
+    /// What has changed since the element before.
     case event(NavigationEvent)
   }
   public typealias Failure = NavigationError
@@ -18,6 +20,7 @@ public struct Following: AsyncSequence {
 
   public func makeAsyncIterator() -> Iterator { Iterator(service: service) }
 
+  /// Follows from when it is first asked.
   public struct Iterator: AsyncIteratorProtocol {
     let service: any CoordinatorService
     private var notices: AsyncStream<Notice>.Iterator?

@@ -5,19 +5,50 @@ import DBusValues
 
 /// How far a presentation is (docs/semantics.md, *Words*).
 public enum NavigationPhase: String, Hashable, Sendable, CaseIterable {
-  case waiting, presenting, presented, dismissing
+  /// Something has to go, or to come, first (P13).
+  case waiting
+  /// Its presenter was told, and has not answered.
+  case presenting
+  /// It is on screen.
+  case presented
+  /// Its presenter was told to let it go.
+  case dismissing
 }
 
 /// Why a presentation is gone (docs/semantics.md, *Words*).
 public enum NavigationReason: String, Hashable, Sendable, CaseIterable {
-  case dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost, shutdown
+  /// Somebody asked for it.
+  case dismissed
+  /// Its user closed it, or it ended by itself.
+  case closed
+  /// Its binding holds another id.
+  case replaced
+  /// Its group's selection is another, or nil.
+  case deselected
+  /// Its stack was cut below it, or at it.
+  case popped
+  /// What it was presented from went.
+  case parent
+  /// Its time was over.
+  case expired
+  /// The client that it belonged to left the bus.
+  case owner
+  /// It could not be shown, or its presenter crashed.
+  case failed
+  /// It went while no coordinator was running.
+  case lost
+  /// The coordinator was told to quit.
+  case shutdown
 }
 
 /// One screen of a stack's path (rule S1).
 public struct PathElement: Hashable, Sendable {
+  /// Where the screen's item is.
   public let binding: String
+  /// The item's.
   public let id: String
 
+  /// A screen of a path.
   public init(binding: String, id: String) {
     self.binding = binding
     self.id = id
@@ -26,20 +57,31 @@ public struct PathElement: Hashable, Sendable {
 
 /// One presentation that is not gone.
 public struct PresentationState: Hashable, Sendable {
+  /// Names it, and nothing else ever.
   public let presentation: PresentationHandle
+  /// Where its item is.
   public let binding: String
+  /// The item's; empty for what has none (P7).
   public let id: String
+  /// How far it is.
   public let phase: NavigationPhase
   /// nil is nothing but state, or a command that came with the request (D2).
   public let destination: String?
+  /// Handed to its presenter: sheet, popover, alert, …
   public let style: String?
+  /// What to call it where a name is shown.
   public let title: String?
+  /// The group that it is a member of; its ``tag`` there.
   public let group: String?
+  /// What its group selects it by.
   public let tag: String?
+  /// The stack that it stands in.
   public let stack: String?
+  /// What it is presented from; that does not go before it (C3).
   public let parent: PresentationHandle?
   /// The client whose leaving ends it (O1).
   public let owner: String?
+  /// What the item holds.
   public let value: Properties
   /// What was set; ``Coordinator/members(of:)`` has the defaults, too.
   public let containerValues: Properties
@@ -73,8 +115,11 @@ public struct PresentationState: Hashable, Sendable {
 
 /// An exclusive group (rules G1–G9).
 public struct GroupState: Hashable, Sendable {
+  /// The tag that is selected; nil where none is.
   public let selection: String?
+  /// Those that it knows: declared by destinations, or asked for.
   public let tags: [String]
+  /// The tags that wait for their turn, the next one first (G9).
   public let queue: [String]
 }
 
@@ -84,7 +129,9 @@ public struct NavigationState: Hashable, Sendable {
   public let serial: UInt64
   /// In the order of acceptance. A binding may stand here twice: the one that is going first.
   public let presentations: [PresentationState]
+  /// By name.
   public let groups: [String: GroupState]
+  /// The paths by the stacks' names, the bottom first.
   public let stacks: [String: [PathElement]]
 
   /// What a binding should show; nil where that is nothing.
@@ -119,11 +166,15 @@ public struct NavigationState: Hashable, Sendable {
 public struct NavigationEvent: Hashable, Sendable {
   /// The presentation that something happened to.
   public struct Subject: Hashable, Sendable {
+    /// Where its item is, or was.
     public let binding: String
+    /// The item's.
     public let id: String
+    /// Which one.
     public let presentation: PresentationHandle
   }
 
+  /// What happened.
   public enum Kind: Hashable, Sendable {
     /// It is on screen; `item` by the names of the contract.
     case presented(Subject, item: Properties)
@@ -131,15 +182,21 @@ public struct NavigationEvent: Hashable, Sendable {
     case updated(Subject, item: Properties)
     /// It is on its way, where that took more than the request.
     case phase(Subject, NavigationPhase)
+    /// It is gone, and why; told for every presentation, shown or not, once (P6).
     case dismissed(Subject, NavigationReason)
+    /// Something was done in it (P8).
     case action(Subject, String, parameters: Properties)
+    /// A group's selection is another; nil where nothing is selected.
     case selection(group: String, tag: String?)
+    /// A group has other tags, or another queue.
     case group(String, tags: [String], queue: [String])
+    /// A stack's path is another.
     case path(stack: String, [PathElement])
   }
 
   /// Of the state after it; one more than the event's before it.
   public let serial: UInt64
+  /// What happened.
   public let kind: Kind
 
   /// - Returns: nil where the coordinator speaks of what this library does not know.

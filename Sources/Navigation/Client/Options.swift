@@ -5,7 +5,12 @@ import DBusValues
 
 /// What to do when another member of the group is selected (rule G8).
 public enum BusyPolicy: String, Hashable, Sendable {
-  case replace, queue, refuse
+  /// It goes, and this comes.
+  case replace
+  /// This waits until nothing is selected (G9).
+  case queue
+  /// This is refused (`busy`), and nothing changes.
+  case refuse
 }
 
 /// How an item is shown; what is nil is not given, and stays as it is (rule P2).
@@ -14,6 +19,7 @@ public struct PresentationOptions: Hashable, Sendable {
   public var destination: String?
   /// What the item holds.
   public var value: Properties?
+  /// What it carries for its container (V2).
   public var containerValues = ContainerValues()
   /// Handed to the presenter: sheet, popover, alert, …
   public var style: String?
@@ -21,25 +27,32 @@ public struct PresentationOptions: Hashable, Sendable {
   public var title: String?
   /// The binding that it is presented from (C1).
   public var from: String?
+  /// The group that it is a member of; nil: its destination's.
   public var group: String?
+  /// What the group selects it by; nil: by its binding (G7).
   public var tag: String?
+  /// The stack that it is pushed on.
   public var stack: String?
   /// When it ends by itself, from when it is presented (O2); milliseconds count.
   public var timeout: Duration?
   /// Whether it ends when this program leaves the bus (O1).
   public var isOwned: Bool?
+  /// What to do when another member of its group is selected; nil: replace it.
   public var ifBusy: BusyPolicy?
   /// In a queue the highest comes first (G9).
   public var priority: Int32?
   /// The program and its arguments that show it, instead of a destination (D3).
   public var command: [String]?
+  /// Where ``command`` runs.
   public var directory: String?
+  /// What ``command``, or the destination's, has in its environment beside what navd has.
   public var environment: [String: String]?
   /// Handed to the presenter: `activation-token`, `parent-window`, `output`.
   public var platformData: Properties?
   /// Whether showing it is animated (T2).
   public var animated: Bool?
 
+  /// What is said most often; the rest is set afterwards.
   public init(
     destination: String? = nil, value: Properties? = nil, style: String? = nil, title: String? = nil,
     timeout: Duration? = nil
@@ -87,10 +100,14 @@ public struct PresentationOptions: Hashable, Sendable {
 
 /// What a request expects of what it is about; where that has moved on, it is refused (`stale`, rule P10).
 public struct Expectation: Hashable, Sendable {
+  /// That the binding holds this id.
   public var id: String?
+  /// That the binding holds this presentation.
   public var presentation: PresentationHandle?
+  /// That what it is about has not changed since the state had this serial.
   public var serial: UInt64?
 
+  /// What is nil is not expected.
   public init(id: String? = nil, presentation: PresentationHandle? = nil, serial: UInt64? = nil) {
     self.id = id
     self.presentation = presentation

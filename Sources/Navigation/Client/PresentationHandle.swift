@@ -5,7 +5,9 @@ import DBusValues
 
 /// Names one presentation: one showing of one item, from the request until it is gone (docs/semantics.md, *Words*).
 public struct PresentationHandle: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// As others call it: `navctl wait --presentation 42`.
   public let number: UInt64
+  /// The handle of this number.
   public init(_ number: UInt64) { self.number = number }
 
   /// - Returns: nil for `/`, and for every path that is no presentation's.

@@ -22,6 +22,7 @@ public struct NavigationPath: Hashable, Sendable, Codable {
 
   var elements: [Element]
 
+  /// An empty path: nothing is pushed.
   public init() { elements = [] }
 
   /// A path of these values.
@@ -30,7 +31,9 @@ public struct NavigationPath: Hashable, Sendable, Codable {
     for value in values { append(value) }
   }
 
+  /// How many values stand in it.
   public var count: Int { elements.count }
+  /// Whether nothing is pushed.
   public var isEmpty: Bool { elements.isEmpty }
 
   /// Puts a value on the top. What cannot be encoded is left out, and told as misuse.

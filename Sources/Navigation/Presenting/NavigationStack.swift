@@ -6,6 +6,7 @@ import DBusValues
 /// A stack of screens that follows a path, and can be pushed on from its screens.
 @MainActor
 public final class NavigationStack: Presenting {
+  /// What is presented from here is pushed on it.
   public let presentationSource: PresentationSource
   let driver: PathDriver
   private var children: [Presence] = []

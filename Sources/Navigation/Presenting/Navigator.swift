@@ -14,6 +14,7 @@ import Synchronization
 /// program leaves the bus. While no coordinator can be reached state waits; when one comes it is presented.
 @MainActor
 public final class Navigator: Presenting {
+  /// Through which it presents.
   public let coordinator: Coordinator
   /// A request was refused, and the state that asked for it was made to say so. Without it: a line on standard error.
   public var onRefused: ((NavigationError) -> Void)?
@@ -34,6 +35,7 @@ public final class Navigator: Presenting {
 
   private static let count = Mutex(0)
 
+  /// Presents through a coordinator, as long as it is held.
   public init(_ coordinator: Coordinator) {
     self.coordinator = coordinator
     let number = Self.count.withLock { count in
@@ -62,6 +64,7 @@ public final class Navigator: Presenting {
     }
   }
 
+  /// What is presented from here is presented from nothing, and is in no stack.
   public var presentationSource: PresentationSource {
     PresentationSource(navigator: self, binding: nil, stack: nil)
   }

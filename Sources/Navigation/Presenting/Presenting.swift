@@ -15,6 +15,7 @@ public struct PresentationSource {
 /// What can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
 @MainActor
 public protocol Presenting {
+  /// Where what it presents is presented from.
   var presentationSource: PresentationSource { get }
   /// Holds on to what is presented from here, as long as that is right.
   func keep(_ presence: Presence)

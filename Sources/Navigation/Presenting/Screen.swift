@@ -24,11 +24,15 @@ extension Screen {
 /// One presentation, as the screen that shows it sees it. What is presented from it goes before it does (C3).
 @MainActor
 public final class Showing: Presenting {
+  /// Which one it is.
   public let presentation: PresentationHandle
+  /// The binding of its item, as it is called on the bus.
   public let binding: String
+  /// The item's id as text; empty for what has none (P7).
   public let id: String
   /// What the coordinator says of the item, by the names of `org.navd.Presenter1`: style, title, animated, …
   public private(set) var item: Properties
+  /// What is presented from here goes before it does (C3), and is pushed on the stack that it stands in.
   public let presentationSource: PresentationSource
 
   private let screen: any Screen
