@@ -46,7 +46,7 @@ help:
 	@echo 'make fuzz                navd driven by whatever can be sent, for long [SEED=] [CALLS=200000]'
 	@echo 'make kill-storm          navd killed at random instants under load, for long [KILLS=300]'
 	@echo 'make screenshot          the picture of the README, taken again'
-	@echo 'make docs                docs/dbus.md, dbus/*.xml and docs/states.svg, of what they are made of'
+	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and in .build/docs the library, for a browser'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
 	@echo 'make lint                what swift format finds; make format mends it'
 
@@ -112,6 +112,7 @@ docs:
 	.build/debug/navdoc dbus.md >docs/dbus.md
 	dot -Tsvg docs/states.dot >docs/states.svg
 	for file in $(INTERFACES); do .build/debug/navctl introspect --xml $$(basename $$file .xml) >$$file || exit; done
+	.ci/docc
 
 lint:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests docs/recipes

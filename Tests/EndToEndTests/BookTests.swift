@@ -61,3 +61,9 @@ func book_links_leadSomewhere() throws {
   let chapters = try documents().filter { $0.split(separator: "/").count == 2 && $0 != "docs/README.md" }
   #expect(Set(chapters).isSubset(of: reached), "\(Set(chapters).subtracting(reached))")
 }
+
+@Test("The program in docs/swift.md is the one that the library's tutorial arrives at, which .ci/docc compiles")
+func book_swiftProgram_isTheTutorials() throws {
+  let listing = try Markdown.contents(of: "Sources/Navigation/Navigation.docc/Resources/Facts-5.swift")
+  #expect(try Markdown("swift.md").files["Sources/facts/Facts.swift"] == listing)
+}

@@ -427,7 +427,9 @@ public final class Coordinator: Sendable {
   // MARK: The coordinator itself
 
   /// What has ended, the latest first, by the names of the contract.
-  /// - Parameter most: how many at most; nil: all that are remembered.
+  /// - Parameters:
+  ///   - most: how many at most; nil: all that are remembered.
+  ///   - filter: only those of a `binding`, for example, by the names of the contract.
   public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [Properties] {
     try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter))
   }

@@ -31,6 +31,7 @@ extension Presenting {
   /// when the screen goes, by whatever way, nil is written to the binding, if it is still the one that went (P5).
   ///
   /// - Parameters:
+  ///   - item: what is presented while it is not nil.
   ///   - id: what makes an item another one.
   ///   - options: how it is shown. Read again when what it reads changes; then the screen stays, and is updated (P2).
   ///   - onDismiss: called when a screen is gone, and why.

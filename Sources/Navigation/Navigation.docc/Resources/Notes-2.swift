@@ -1,0 +1,36 @@
+import Navigation
+import Observation
+
+@MainActor @Observable
+final class Notes {
+  struct Note: Codable, Identifiable {
+    var id: Int
+    var text: String
+  }
+  var all = [Note(id: 1, text: "Milk"), Note(id: 2, text: "Bread")]
+  var path: [Note.ID] = []
+}
+
+final class NoteScreen: Screen {
+  let note: Binding<Notes.Note>
+
+  init(_ note: Binding<Notes.Note>) { self.note = note }
+
+  func appear(_ showing: Showing) async throws {
+    note.text.wrappedValue += ", seen"
+  }
+}
+
+final class NoSuchNote: Screen {
+  func appear(_ showing: Showing) async throws {}
+}
+
+@MainActor
+func present(_ notes: Notes, from navigator: Navigator) {
+  let bindable = Bindable(notes, .shared("notes"))
+  let stack = navigator.stack(path: bindable.path.named("path"))
+  stack.navigationDestination(for: Notes.Note.ID.self) { id in
+    guard let index = notes.all.firstIndex(where: { $0.id == id }) else { return NoSuchNote() }
+    return NoteScreen(bindable.all[index])
+  }
+}
