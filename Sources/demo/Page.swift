@@ -68,8 +68,12 @@ final class Page: Screen {
     binding = showing.binding
     terminal.add(self)
     await roll(to: content().count, animated: showing.item["animated"] != .boolean(false))
-    // It may be told to go while it comes, or be closed.
-    try Task.checkCancellation()
+    // It may be told to go while it comes: what has not come need not go, but is not to stay either.
+    if Task.isCancelled {
+      terminal.remove(self)
+      throw CancellationError()
+    }
+    // It may have been closed.
     guard self.showing != nil else { return }
     unrolled = .max
     onAppear(showing)

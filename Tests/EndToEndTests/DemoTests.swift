@@ -137,7 +137,7 @@ func demo_onADesktop_editsInAWindowOfItsOwn() throws {
   }
   try press("-k n")
   try session.wait("there is a list") {
-    watcher.lines.contains { $0.hasSuffix("path[0] {}") && $0.hasPrefix("presented") }
+    watcher.lines.contains { $0.hasPrefix("presented notes-") && $0.contains(".path[0]") }
   }
   try press("-k 1", "-M ctrl -k e")
   try windows.wait(for: "demo", "note-editor")
