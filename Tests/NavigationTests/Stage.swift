@@ -1,6 +1,6 @@
-import DBusValues
 // Why this file exists: the same scenarios are played with a coordinator inside the program and with a real navd; here is
 // what they are played on.
+import DBusValues
 import Glibc
 import Observation
 import Synchronization
@@ -33,6 +33,7 @@ final class Sign: Screen {
   func appear(_ showing: Showing) async throws {
     if wall.refused.contains(name) { throw Refusal() }
     self.showing = showing
+    try await wall.wait(for: name)
     wall.signs.append(self)
     wall.log.append("+\(name)")
     onAppear?(showing)
@@ -59,12 +60,22 @@ final class Wall {
   var log: [String] = []
   /// Why presentations ended, as their presenters in the state were told.
   var ends: [NavigationReason] = []
+  /// What else was told.
+  var notes: [String] = []
   /// Those that were told to go.
   var leaving: [String] = []
   /// Those that do not go when they are told, until they are taken out of here.
   var stuck: Set<String> = []
   /// Those that cannot be shown.
   var refused: Set<String> = []
+  /// Those that take their time to come, until they are taken out of here.
+  var slow: Set<String> = []
+  /// Those that come all the same when they are told not to.
+  var deaf: Set<String> = []
+  /// Those that were slow.
+  var coming: [String] = []
+  /// Those that were told not to come any more.
+  var cancelled: [String] = []
 
   var names: [String] { signs.map(\.name) }
   subscript(name: String) -> Sign? { signs.last { $0.name == name } }
@@ -75,11 +86,23 @@ final class Wall {
     log.append("\(how)\(sign.name)")
   }
 
+  /// Returns when a sign can come.
+  func wait(for name: String) async throws {
+    guard slow.contains(name) else { return }
+    coming.append(name)
+    try await withTaskCancellationHandler {
+      while slow.contains(name), deaf.contains(name) || !cancelled.contains(name) { await change() }
+      if !deaf.contains(name) { try Task.checkCancellation() }
+    } onCancel: {
+      Task { @MainActor in cancelled.append(name) }
+    }
+  }
+
   /// Returns when something has changed.
   func change() async {
     await withCheckedContinuation { continuation in
       withObservationTracking {
-        _ = (signs, stuck)
+        _ = (signs, stuck, slow, cancelled)
       } onChange: {
         Task { @MainActor in continuation.resume() }
       }
@@ -98,7 +121,9 @@ final class Stage {
   /// nil where the coordinator is embedded.
   let session: Session?
 
-  init(_ coordinating: Coordinating) async throws {
+  init(
+    _ coordinating: Coordinating, startTimeout: Duration = Session.limit, grace: Duration = Session.limit
+  ) async throws {
     switch coordinating {
     case .embedded:
       session = nil
@@ -108,7 +133,7 @@ final class Stage {
       self.session = session
       coordinator = try await .bus(address: session.bus.address)
     }
-    navigator = Navigator(coordinator)
+    navigator = Navigator(coordinator, startTimeout: startTimeout, grace: grace)
   }
 
   /// The text of a binding on the bus.
@@ -139,12 +164,24 @@ final class Stage {
   }
 
   /// Waits until the coordinator's state is so.
-  func state(_ condition: (NavigationState) -> Bool) async throws {
-    for try await element in coordinator.following {
-      let state = try await coordinator.state()
-      if condition(state) { return }
-      _ = element
+  func state(
+    _ condition: @escaping @MainActor (NavigationState) -> Bool, _ file: String = #fileID, _ line: Int = #line
+  ) async throws {
+    let looking = Task { [coordinator] in
+      for try await _ in coordinator.following {
+        if condition(try await coordinator.state()) { return true }
+      }
+      return false
     }
+    let limit = Task {
+      try await Task.sleep(for: .seconds(20))
+      looking.cancel()
+    }
+    defer { limit.cancel() }
+    if (try? await looking.value) == true { return }
+    let state = try await coordinator.state()
+    throw Timeout(
+      description: "\(file):\(line): this did not come about; presented: \(state.presentations.map(\.binding))")
   }
 }
 

@@ -18,12 +18,16 @@ actor BusService: CoordinatorService {
   private var listeners: [UInt64: AsyncStream<Notice>.Continuation] = [:]
   private var lastListener: UInt64 = 0
   private var servings: [Serving] = []
+  private var lastServing = 0
+  /// Of the state that the listeners were told last.
+  private var toldSerial: UInt64 = 0
   private var coordinator: NameWatch?
 
   /// A destination of ours.
   private struct Serving {
     let destination: String
     let path: ObjectPath
+    let options: DestinationOptions
   }
 
   init() throws(NavigationError) {
@@ -52,7 +56,7 @@ actor BusService: CoordinatorService {
         self?.assumeIsolated { $0.end(.unreachable("the bus is gone")) }
       }
       self.connection = connection
-      return String(connection.uniqueName.text.dropFirst().map { $0 == "." ? "-" : $0 })
+      return clientName(connection.uniqueName.text)
     } catch {
       throw .unreachable(error.message)
     }
@@ -129,17 +133,26 @@ actor BusService: CoordinatorService {
   }
 
   private func tell(_ notice: Notice) {
+    switch notice {
+    case .state(_, let serial): toldSerial = serial
+    case .event(let event): toldSerial = event.serial
+    case .failed: break
+    }
     for listener in listeners.values { listener.yield(notice) }
   }
 
   // MARK: Presenting
 
-  func serve(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
-    guard let connection, let path = ObjectPath("/org/navd/Navigation/presenter\(servings.count + 1)") else {
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) async throws(NavigationError) {
+    lastServing += 1
+    guard let connection, let path = ObjectPath("/org/navd/Navigation/presenter\(lastServing)") else {
       throw .unreachable("it was closed")
     }
     connection.export(path, [presenter(host)])
-    servings.append(Serving(destination: destination, path: path))
+    servings.removeAll { $0.destination == destination }
+    servings.append(Serving(destination: destination, path: path, options: options))
     // Each navd, also one that comes later, is told.
     if coordinator == nil {
       coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
@@ -147,14 +160,20 @@ actor BusService: CoordinatorService {
         self?.assumeIsolated { $0.registerAll() }
       }
     }
-    try await call(CoordinatorInterface.registerPresenter, (destination, path, [:]), starts: true)
+    try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
+  }
+
+  func stopServing(_ destination: String) async throws(NavigationError) {
+    // What is shown of it is still told to go, so its object stays.
+    servings.removeAll { $0.destination == destination }
+    try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
   }
 
   private func registerAll() {
     for serving in servings {
       connection?.call(
         CoordinatorInterface.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object,
-        (serving.destination, serving.path, [:])
+        (serving.destination, serving.path, serving.options.properties)
       ) { _ in }
     }
   }
@@ -167,8 +186,10 @@ actor BusService: CoordinatorService {
     object.implement(PresenterInterface.present) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
+        let serial = service.toldSerial
         service.answer(call) { () throws(ShowingError) in
-          try await host.present(PresentationHandle(input.0), binding: input.1, id: input.2, item: input.3)
+          try await host.present(
+            PresentationHandle(input.0), binding: input.1, id: input.2, item: input.3, after: serial)
         }
       }
     }
@@ -233,4 +254,4 @@ actor BusService: CoordinatorService {
 }
 
 /// How many notices wait for who reads them slowly; then the oldest are dropped, and the state is asked for again.
-let mostNotices = 4096
+let mostNotices = 1024

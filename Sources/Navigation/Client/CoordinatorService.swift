@@ -16,7 +16,12 @@ protocol CoordinatorService: Sendable {
   func notices() async -> AsyncStream<Notice>
 
   /// Has the coordinator show the items of a destination by this host, as long as the program is there.
-  func serve(_ destination: String, by host: any PresenterHost) async throws(NavigationError)
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) async throws(NavigationError)
+
+  /// What is shown of the destination stays; nothing more is.
+  func stopServing(_ destination: String) async throws(NavigationError)
 
   /// Ends it; calls that have no answer yet fail.
   func close() async
@@ -34,8 +39,10 @@ enum Notice: Sendable {
 /// Shows items in this program (rule D4).
 protocol PresenterHost: AnyObject, Sendable {
   /// Returns when it is on screen; an error ends the presentation as failed (D7).
-  func present(_ presentation: PresentationHandle, binding: String, id: String, item: Properties)
-    async throws(ShowingError)
+  /// - Parameter serial: of the state that the coordinator has told before it asked for this.
+  func present(
+    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, after serial: UInt64
+  ) async throws(ShowingError)
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when it is gone, with the result for those who wait.
   func dismiss(_ presentation: PresentationHandle, reason: String, animated: Bool) async -> Properties

@@ -243,10 +243,11 @@ final class EmbeddedService: CoordinatorService {
     showing[handle] = host
     var item = machine.properties(of: presentation)
     item["animated"] = .boolean(presentation.item.animated)
-    let (binding, id) = (presentation.binding.text, presentation.item.id)
+    let (binding, id, serial) = (presentation.binding.text, presentation.item.id, machine.serial.number)
     Task {
       do throws(ShowingError) {
-        try await host.present(PresentationHandle(handle.number), binding: binding, id: id, item: item)
+        try await host.present(
+          PresentationHandle(handle.number), binding: binding, id: id, item: item, after: serial)
         report(.presentAnswered(handle, error: nil))
       } catch {
         report(.presentAnswered(handle, error: error.why))
@@ -292,16 +293,25 @@ final class EmbeddedService: CoordinatorService {
 
   private func forget(listener number: UInt64) { listeners[number] = nil }
 
-  func serve(_ destination: String, by host: any PresenterHost) throws(NavigationError) {
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) throws(NavigationError) {
     do throws(Refusal) {
       let outcome = try machine.register(
         Destination(
-          name: destination, presenter: .bus(name: program.name, path: .root), source: .client(program)), by: program)
+          name: destination, presenter: .bus(name: program.name, path: .root),
+          group: try BindingID(optional: options.group), style: options.style,
+          startTimeout: options.startTimeout?.milliseconds ?? Destination.standardStartTimeout,
+          grace: options.grace?.milliseconds ?? Destination.standardGrace, source: .client(program)), by: program)
       hosts[destination] = host
       take(outcome)
     } catch {
       throw .refused(CoordinatorError(error))
     }
+  }
+
+  func stopServing(_ destination: String) async throws(NavigationError) {
+    try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
   }
 
   func close() {

@@ -111,6 +111,14 @@ public struct PresentationState: Hashable, Sendable {
     containerValues = properties("container-values")
     self.all = all
   }
+
+  /// - Parameter client: a ``Coordinator/client``.
+  func isOwned(by client: String) -> Bool { owner.map(clientName) == client }
+}
+
+/// What tells a client from others in the names of its own things: a name (B1), made of what the bus calls it.
+func clientName(_ uniqueName: String) -> String {
+  String(uniqueName.drop { $0 == ":" }.map { $0 == "." ? "-" : $0 })
 }
 
 /// An exclusive group (rules G1–G9).

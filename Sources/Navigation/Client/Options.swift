@@ -123,9 +123,40 @@ public struct Expectation: Hashable, Sendable {
   }
 }
 
+/// How the items of a destination are shown (D1), where the items do not say.
+public struct DestinationOptions: Hashable, Sendable {
+  /// The group of items that name none.
+  public var group: String?
+  /// The style of items that name none.
+  public var style: String?
+  /// How long showing may take before it counts as failed (D4); nil: 10 seconds.
+  public var startTimeout: Duration?
+  /// How long a dismissal may take before it counts as gone (P14); nil: 2 seconds.
+  public var grace: Duration?
+
+  public init(
+    group: String? = nil, style: String? = nil, startTimeout: Duration? = nil, grace: Duration? = nil
+  ) {
+    self.group = group
+    self.style = style
+    self.startTimeout = startTimeout
+    self.grace = grace
+  }
+
+  /// As the contract has it.
+  var properties: Properties {
+    var all: Properties = [:]
+    all[Options.group] = group
+    all[Options.style] = style
+    all[Options.startTimeout] = startTimeout.map(\.milliseconds)
+    all[Options.grace] = grace.map(\.milliseconds)
+    return all
+  }
+}
+
 extension Duration {
   /// Whole milliseconds, rounded up; nothing for what is negative.
-  fileprivate var milliseconds: UInt64 {
+  var milliseconds: UInt64 {
     guard self > .zero else { return 0 }
     let (seconds, attoseconds) = components
     let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)

@@ -18,32 +18,47 @@ protocol Driver: AnyObject {
 
   /// What was asked for was accepted; a reply a change.
   /// - Parameter serial: of the state after it.
-  func accepted(_ replies: [[Value]], serial: UInt64)
+  /// - Returns: what takes back of it what nobody wants any more.
+  func accepted(_ replies: [[Value]], serial: UInt64) -> [Coordinator.Change]
 
   /// Nothing of what was asked for was done; the state is to say what is so.
-  func refused()
+  /// - Parameter isStale: since what it was about is gone, of which there is news.
+  func refused(isStale: Bool)
 
   /// What was asked for did not arrive, or nobody knows; it will be asked for again.
   func postponed()
+
+  /// There is a presentation at one of its bindings, by whomever.
+  func appeared(_ presentation: PresentationHandle, id: String)
 
   /// A presentation at one of its bindings is gone.
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason)
 
   /// The item of a presentation at one of its bindings was changed, by whomever.
-  func updated(_ presentation: PresentationHandle, value: Properties)
+  /// - Parameter serial: of the state after that.
+  func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64)
+
+  /// Another coordinator has come, which counts from the beginning.
+  func forgetSerials()
 
   /// The whole state, since events are missing.
+  /// - Parameter client: who this program is in it.
   /// - Returns: what was shown, and is gone by that.
-  func reconcile(_ state: NavigationState) -> [PresentationHandle]
+  func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle]
 
-  /// The screen of a presentation that the coordinator wants to have shown; nil where the state has moved on, and it will be
-  /// told to go at once.
+  /// The screen of a presentation that the coordinator wants to have shown; nil where that is not to be said yet: the state
+  /// has moved on, and may come back before the presentation is told to go.
+  /// - Throws: where nothing in the program says that it is to be shown.
   func screen(
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)?
 
-  /// What dismisses all that is shown.
+  /// The state is not driven any more, nor written to.
+  /// - Returns: what dismisses all that is shown.
   func farewell() -> [Coordinator.Change]
+
+  /// Whether there is nothing left of which it would have to hear.
+  var isOver: Bool { get }
 }
 
 extension PresentationOptions {

@@ -17,8 +17,8 @@ struct DrivenContent {
   let read: () -> Wanted?
   /// Writes nil.
   let clear: () -> Void
-  /// Writes what others made of the item's value; nil where they cannot.
-  let edit: ((Properties) -> Void)?
+  /// Writes what others made of the item's value, unless that is no such item; nil where they cannot.
+  let edit: ((Properties) -> Bool)?
   /// Writes that it is shown, since others say so; nil where that cannot be written.
   let adopt: (() -> Void)?
   /// Makes the screen of what is there; nil where others show it.
@@ -29,12 +29,15 @@ struct DrivenContent {
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
     to destination: String? = nil, onDismiss: OnDismiss?, content: (@MainActor (Binding<Item>) -> any Screen)? = nil
   ) -> DrivenContent {
-    var edit: ((Properties) -> Void)?
+    var edit: ((Properties) -> Bool)?
     if let type = Item.self as? any Decodable.Type {
       edit = { properties in
-        if item.wrappedValue != nil, let value = Coding.value(type, of: properties) as? Item {
-          item.wrappedValue = value
-        }
+        // What makes it this item is not for others to change (D8).
+        guard let current = item.wrappedValue, let value = Coding.value(type, of: properties) as? Item,
+          id(value) == id(current)
+        else { return false }
+        item.wrappedValue = value
+        return true
       }
     }
     return DrivenContent(
@@ -91,21 +94,34 @@ final class ItemDriver: Driver {
   private let from: String?
   let ownDestination: String?
 
+  /// What was asked for and has no answer yet.
+  private struct Asked {
+    /// nil is nil.
+    let wanted: DrivenContent.Wanted?
+    /// What the slot held before.
+    let former: Current?
+  }
+
+  /// What is told before the answer that would have told its handle.
+  private enum News {
+    case appeared(id: String)
+    case ended(NavigationReason)
+    case updated(Properties, serial: UInt64)
+  }
+
   /// nil also from when it was asked to go: then its end is no news for the state (P5).
   private var current: Current?
-  /// What was asked for and has no answer yet; `.some(nil)` is nil.
-  private var asked: DrivenContent.Wanted??
+  private var asked: Asked?
   /// Of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
   /// What this state showed, or had accepted, and is not gone.
   private var remaining: Set<PresentationHandle> = []
-  /// What became of what, before the answer that would have told its handle.
   private var early: [(presentation: PresentationHandle, news: News)] = []
-
-  private enum News {
-    case ended(NavigationReason)
-    case updated(Properties)
-  }
+  private var isRetired = false
+  /// Called where the coordinator has another value than the state, which stays as it is.
+  var onDifference: (() -> Void)?
+  /// Who presents the same binding now.
+  private weak var successor: ItemDriver?
 
   /// - Parameter destination: the program's own.
   init(_ content: DrivenContent, as kind: Kind, binding: String, from: String?, destination: String) {
@@ -118,6 +134,8 @@ final class ItemDriver: Driver {
 
   func drives(_ binding: String) -> Bool { binding == self.binding }
 
+  func drivesSame(as other: any Driver) -> Bool { other.drives(binding) && other is ItemDriver }
+
   // MARK: From the state
 
   func changes(
@@ -127,19 +145,19 @@ final class ItemDriver: Driver {
     switch (current, wanted) {
     case (nil, nil): return []
     case (let current?, nil):
-      asked = .some(nil)
+      asked = Asked(wanted: nil, former: current)
       self.current = nil
       return [dismissal(of: current.presentation, animated: transaction.animated)]
     case (let current?, let wanted?) where current.wanted.id == wanted.id:
       guard wanted != current.wanted else { return [] }
-      asked = wanted
+      asked = Asked(wanted: wanted, former: current)
       // It may have been closed meanwhile, and is not to be shown again by this.
       return [
         .present(
           binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current.presentation))
       ]
     case (_, let wanted?):
-      asked = wanted
+      asked = Asked(wanted: wanted, former: current)
       current = nil
       return [.present(binding, id: wanted.id, starting(wanted.options).owned(in: transaction))]
     }
@@ -154,10 +172,7 @@ final class ItemDriver: Driver {
     case .member(let group, let tag):
       options.group = group
       options.tag = tag
-    case .pushed(let stack):
-      options.stack = stack
-      // What is below it on the stack is enough to go with.
-      options.from = nil
+    case .pushed(let stack): options.stack = stack
     }
     return options
   }
@@ -170,50 +185,89 @@ final class ItemDriver: Driver {
   }
 
   func farewell() -> [Coordinator.Change] {
-    guard let current else { return [] }
+    isRetired = true
+    guard let current, successor == nil else { return [] }
     self.current = nil
     return [dismissal(of: current.presentation, animated: nil)]
   }
 
+  var isOver: Bool { asked == nil && remaining.isEmpty }
+
+  /// Another drives the same slot from now on, and what is in it is its.
+  func handOver(to successor: ItemDriver) {
+    self.successor = successor
+    isRetired = true
+    handOn()
+  }
+
+  private func handOn() {
+    guard let successor, asked == nil else { return }
+    if successor.asked == nil, successor.current == nil { successor.current = current }
+    successor.remaining.formUnion(remaining)
+    successor.acceptedSerial = max(successor.acceptedSerial, acceptedSerial)
+    (current, remaining) = (nil, [])
+  }
+
   // MARK: Answers
 
-  func accepted(_ replies: [[Value]], serial: UInt64) {
+  func accepted(_ replies: [[Value]], serial: UInt64) -> [Coordinator.Change] {
     acceptedSerial = serial
-    guard let wanted = asked else { return }
-    asked = nil
-    if let wanted, let path = replies.first?.first.flatMap(ObjectPath.init(value:)),
+    guard let wanted = asked?.wanted else {
+      answered()
+      return []
+    }
+    if let path = replies.first?.first.flatMap(ObjectPath.init(value:)),
       let presentation = PresentationHandle(optional: path)
     {
       remaining.insert(presentation)
       current = Current(presentation: presentation, wanted: wanted)
     }
-    catchUp()
+    answered()
+    return isRetired ? farewell() : []
   }
 
-  func refused() {
-    let wasWanted = asked.flatMap { $0 }
-    postponed()
+  func refused(isStale: Bool) {
+    guard let asked else { return }
+    if isStale { answered() } else { postponed() }
     // What was to be changed in place may have been closed, of which there will be news.
-    if let wasWanted, current == nil, content.read()?.id == wasWanted.id { content.clear() }
+    if let wanted = asked.wanted, wanted.id != asked.former?.wanted.id, content.read()?.id == wanted.id { clear() }
   }
 
   func postponed() {
-    asked = nil
-    catchUp()
+    if let former = asked?.former, remaining.contains(former.presentation) { current = former }
+    answered()
   }
 
-  private func catchUp() {
+  private func answered() {
+    asked = nil
     let news = early
     early = []
     for (presentation, news) in news {
       switch news {
+      case .appeared(let id): appeared(presentation, id: id)
       case .ended(let reason): ended(presentation, reason)
-      case .updated(let value): updated(presentation, value: value)
+      case .updated(let value, let serial): updated(presentation, value: value, serial: serial)
       }
     }
+    handOn()
+  }
+
+  private func clear() {
+    if !isRetired { content.clear() }
   }
 
   // MARK: To the state
+
+  func appeared(_ presentation: PresentationHandle, id: String) {
+    guard !isRetired, !remaining.contains(presentation), current.map({ $0.presentation < presentation }) ?? true else {
+      return
+    }
+    guard asked == nil else { return early.append((presentation, .appeared(id: id))) }
+    if current == nil, content.read() == nil { content.adopt?() }
+    guard let wanted = content.read(), wanted.id == id else { return }
+    remaining.insert(presentation)
+    current = Current(presentation: presentation, wanted: wanted)
+  }
 
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason) {
     guard remaining.remove(presentation) != nil else {
@@ -223,33 +277,42 @@ final class ItemDriver: Driver {
     if let ended = current, ended.presentation == presentation {
       current = nil
       // Only if it is still the one: the state may have moved on, and not have been read since.
-      if content.read()?.id == ended.wanted.id { content.clear() }
+      if content.read()?.id == ended.wanted.id { clear() }
     }
     content.onDismiss?(reason)
   }
 
-  func updated(_ presentation: PresentationHandle, value: Properties) {
-    guard let edit = content.edit else { return }
-    guard var current, current.presentation == presentation else {
-      if asked != nil { early.append((presentation, .updated(value))) }
-      return
-    }
-    // The news of what was asked for from here.
-    if let asked = asked.flatMap({ $0 }), asked.options.value == value { return }
-    guard current.wanted.options.value != value else { return }
+  func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {
+    // What was asked for since is later.
+    guard let edit = content.edit, !isRetired, serial > acceptedSerial else { return }
+    guard asked == nil else { return early.append((presentation, .updated(value, serial: serial))) }
+    guard var current, current.presentation == presentation, current.wanted.options.value != value else { return }
     current.wanted.options.value = value
     self.current = current
-    if content.read()?.id == current.wanted.id { edit(value) }
+    if content.read()?.id == current.wanted.id, !edit(value) { onDifference?() }
   }
 
-  func reconcile(_ state: NavigationState) -> [PresentationHandle] {
+  func forgetSerials() { acceptedSerial = 0 }
+
+  func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle] {
     // It may be from before what was accepted since.
     guard state.serial >= acceptedSerial else { return [] }
     let there = Set(state.presentations.map(\.presentation))
     let lost = remaining.subtracting(there).sorted()
     for presentation in lost { ended(presentation, .lost) }
-    if let entry = state.presentations.first(where: { $0.presentation == current?.presentation }) {
-      updated(entry.presentation, value: entry.value)
+    for entry in state.presentations where entry.binding == binding && entry.phase != .dismissing {
+      if entry.presentation == current?.presentation {
+        updated(entry.presentation, value: entry.value, serial: state.serial)
+      } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil,
+        !remaining.contains(entry.presentation)
+      {
+        // It was asked for from here, and the answer was lost.
+        remaining.insert(entry.presentation)
+        current = Current(
+          presentation: entry.presentation, wanted: .init(id: entry.id, options: PresentationOptions()))
+      } else {
+        appeared(entry.presentation, id: entry.id)
+      }
     }
     return lost
   }
@@ -258,15 +321,11 @@ final class ItemDriver: Driver {
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)? {
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
-    if content.read() == nil, current == nil, asked == nil, let adopt = content.adopt {
-      adopt()
-      guard let wanted = content.read(), wanted.id == id else {
-        throw ShowingError(why: "the program does not show \(binding) now")
-      }
-      remaining.insert(presentation)
-      current = Current(presentation: presentation, wanted: wanted)
+    appeared(presentation, id: id)
+    if content.read()?.id == id { return make() }
+    guard asked != nil || remaining.contains(presentation) else {
+      throw ShowingError(why: "the program's state does not say that \(binding) shows “\(id)”")
     }
-    guard content.read()?.id == id else { return nil }
-    return make()
+    return nil
   }
 }

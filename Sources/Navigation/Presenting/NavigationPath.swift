@@ -60,6 +60,8 @@ func typeName(_ type: Any.Type) -> String { String(reflecting: type) }
 @MainActor
 struct PathState {
   let read: () -> [NavigationPath.Element]
+  /// The text of a value's identity.
+  let id: (NavigationPath.Element) -> String
   /// Keeps so many from the bottom.
   let truncate: (Int) -> Void
   /// - Returns: false where a value of that type cannot stand in the path.
@@ -67,6 +69,7 @@ struct PathState {
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
     read = { NavigationPath(path.wrappedValue).elements }
+    id = { (try? JSON.parse($0.value))?.string ?? $0.value }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
     }
@@ -79,6 +82,8 @@ struct PathState {
 
   init(_ path: Binding<NavigationPath>) {
     read = { path.wrappedValue.elements }
+    // What is of another type is another, also where its JSON is the same.
+    id = { "\($0.type) \($0.value)" }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
     }

@@ -9,11 +9,14 @@ public final class NavigationStack: Presenting {
   /// What is presented from here is pushed on it.
   public let presentationSource: PresentationSource
   let driver: PathDriver
-  private var children: [Presence] = []
+  /// What the stack is in: what is pushed on it goes with that.
+  private let container: any Presenting
 
-  init(_ path: PathState, name: String, from source: PresentationSource) {
-    driver = PathDriver(path, name: name, destination: source.navigator.destination)
+  init(_ path: PathState, name: String, in container: any Presenting) {
+    let source = container.presentationSource
+    driver = PathDriver(path, name: name, from: source.binding, destination: source.navigator.destination)
     presentationSource = PresentationSource(navigator: source.navigator, binding: source.binding, stack: name)
+    self.container = container
   }
 
   /// The screens of a type of values; where a type is given twice, the last counts. What stands in the path before there are
@@ -25,7 +28,7 @@ public final class NavigationStack: Presenting {
     presentationSource.navigator.mark(driver, Transaction.current)
   }
 
-  public func keep(_ presence: Presence) { children.append(presence) }
+  public func keep(_ presence: Presence) { container.keep(presence) }
 }
 
 extension Presenting {
@@ -58,18 +61,33 @@ final class PathDriver: Driver {
     var presentation: PresentationHandle?
   }
 
+  /// What was asked for and has no answer yet.
+  private struct Asked {
+    /// What stood there before.
+    var former: [Place]
+    /// How many of them stay.
+    let kept: Int
+    let removals: Int
+  }
+
   private var places: [Place] = []
-  /// How many stood there before what was asked for, and has no answer yet.
-  private var asked: (kept: Int, removals: Int)?
+  private var asked: Asked?
   /// Of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
   private var endedEarly: Set<PresentationHandle> = []
+  /// The lowest of those that stand there without anybody here having been told.
+  private var stray: Int?
+  private var isRetired = false
+  private let from: String?
 
-  /// - Parameter destination: the program's own.
-  init(_ path: PathState, name: String, destination: String) {
+  /// - Parameters:
+  ///   - from: the binding of what the stack is in; nil: nothing.
+  ///   - destination: the program's own.
+  init(_ path: PathState, name: String, from: String?, destination: String) {
     ownDestination = destination
     self.path = path
     self.name = name
+    self.from = from
   }
 
   func drives(_ binding: String) -> Bool { index(of: binding) != nil }
@@ -81,10 +99,6 @@ final class PathDriver: Driver {
     return Int(binding.dropFirst(name.count + 1).dropLast())
   }
 
-  private func id(of element: NavigationPath.Element) -> String {
-    (try? JSON.parse(element.value)).map { $0.string ?? $0.text } ?? element.value
-  }
-
   // MARK: From the state
 
   func changes(
@@ -92,79 +106,114 @@ final class PathDriver: Driver {
   ) -> [Coordinator.Change] {
     let wanted = track(path.read, onChange: onChange).prefix { makers[$0.type] != nil }
     let kept = zip(places, wanted).prefix { $0.element == $1 }.count
-    guard kept < places.count || kept < wanted.count else { return [] }
     // What stands above goes with it (S2); what others pushed below stays (S8).
-    let removals =
-      places.count > kept ? [Coordinator.Change.dismiss(binding(kept), animated: transaction.animated)] : []
+    let first = kept < places.count ? kept : stray.flatMap { $0 >= wanted.count ? $0 : nil }
+    stray = nil
+    let removals = first.map { [Coordinator.Change.dismiss(binding($0), animated: transaction.animated)] } ?? []
+    guard !removals.isEmpty || kept < wanted.count else { return [] }
+    asked = Asked(former: places, kept: kept, removals: removals.count)
     places.removeSubrange(kept...)
     places += wanted[kept...].map { Place(element: $0) }
-    asked = (kept, removals.count)
     return removals
       + places.indices[kept...].map { index in
         let element = places[index].element
         var options = PresentationOptions(destination: ownDestination)
         options.value = Properties(path: element.value)
         options.stack = name
-        return .present(binding(index), id: id(of: element), options.owned(in: transaction))
+        options.from = from
+        return .present(binding(index), id: path.id(element), options.owned(in: transaction))
       }
   }
 
   func farewell() -> [Coordinator.Change] {
+    isRetired = true
     guard !places.isEmpty else { return [] }
     places = []
     return [.dismiss(binding(0))]
   }
 
+  var isOver: Bool { asked == nil }
+
   // MARK: Answers
 
-  func accepted(_ replies: [[Value]], serial: UInt64) {
+  func accepted(_ replies: [[Value]], serial: UInt64) -> [Coordinator.Change] {
     acceptedSerial = serial
-    guard let (kept, removals) = asked else { return }
-    asked = nil
-    for (index, reply) in replies.dropFirst(removals).enumerated() where places.indices.contains(kept + index) {
-      places[kept + index].presentation =
-        reply.first.flatMap(ObjectPath.init(value:)).flatMap(PresentationHandle.init(optional:))
+    guard let asked else { return [] }
+    var unwanted: [Coordinator.Change] = []
+    for (index, reply) in replies.dropFirst(asked.removals).enumerated() {
+      guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(PresentationHandle.init(optional:))
+      else { continue }
+      let index = asked.kept + index
+      if places.indices.contains(index) {
+        places[index].presentation = presentation
+      } else {
+        // What it was to stand on was closed meanwhile.
+        unwanted.append(.dismiss(binding(index), expecting: Expectation(presentation: presentation)))
+      }
     }
-    for presentation in endedEarly { ended(presentation, .closed) }
-    endedEarly = []
+    answered()
+    return unwanted
   }
 
-  func refused() {
-    guard let (kept, _) = asked else { return }
-    asked = nil
-    endedEarly = []
-    places.removeSubrange(kept...)
-    path.truncate(kept)
+  func refused(isStale: Bool) {
+    guard let asked else { return }
+    let refused = places.indices.contains(asked.kept) ? places[asked.kept].element : nil
+    postponed()
+    cut(to: asked.kept, where: refused)
   }
 
   func postponed() {
-    guard let (kept, _) = asked else { return }
+    if let asked { places = asked.former }
+    answered()
+  }
+
+  private func answered() {
     asked = nil
+    let ended = endedEarly
     endedEarly = []
-    places.removeSubrange(kept...)
+    for presentation in ended { self.ended(presentation, .closed) }
+  }
+
+  /// Takes from the path what stands at a place and above, if it is still this.
+  private func cut(to count: Int, where element: NavigationPath.Element?) {
+    let elements = path.read()
+    if !isRetired, elements.indices.contains(count), elements[count] == element { path.truncate(count) }
   }
 
   // MARK: To the state
 
+  func appeared(_ presentation: PresentationHandle, id: String) {}
+
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason) {
+    if let index = asked?.former.firstIndex(where: { $0.presentation == presentation }) {
+      asked?.former.removeSubrange(index...)
+    }
     guard let index = places.firstIndex(where: { $0.presentation == presentation }) else {
       if asked != nil { endedEarly.insert(presentation) }
       return
     }
     let gone = places[index].element
     places.removeSubrange(index...)
-    let elements = path.read()
-    // Only if it is still the one.
-    if elements.indices.contains(index), elements[index] == gone { path.truncate(index) }
+    cut(to: index, where: gone)
   }
 
-  func updated(_ presentation: PresentationHandle, value: Properties) {}
+  func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {}
 
-  func reconcile(_ state: NavigationState) -> [PresentationHandle] {
+  func forgetSerials() { acceptedSerial = 0 }
+
+  func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle] {
     guard state.serial >= acceptedSerial else { return [] }
     let there = Set(state.presentations.map(\.presentation))
+    let known = Set(places.compactMap(\.presentation))
     let lost = places.compactMap(\.presentation).filter { !there.contains($0) }
     for presentation in lost { ended(presentation, .lost) }
+    if asked == nil {
+      // Where an answer was lost.
+      stray =
+        state.presentations.filter {
+          $0.phase != .dismissing && $0.isOwned(by: client) && !known.contains($0.presentation)
+        }.compactMap { index(of: $0.binding) }.min()
+    }
     return lost
   }
 
@@ -172,7 +221,7 @@ final class PathDriver: Driver {
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)? {
     let elements = path.read()
-    guard let index = index(of: binding), elements.indices.contains(index), self.id(of: elements[index]) == id else {
+    guard let index = index(of: binding), elements.indices.contains(index), path.id(elements[index]) == id else {
       return nil
     }
     guard let screen = makers[elements[index].type]?(elements[index]) else {

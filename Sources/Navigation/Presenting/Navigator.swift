@@ -21,8 +21,11 @@ public final class Navigator: Presenting {
 
   /// Of what the program shows itself.
   let destination: String
+  private let patience: DestinationOptions
   private var isServing = false
   private var drivers: [any Driver] = []
+  /// Those that drive nothing any more, but have to hear the end of what they showed.
+  private var retired: [any Driver] = []
   /// Whose state is to be read, in the order of their adding, and in which transaction.
   private var marked: [(driver: any Driver, transaction: Transaction)] = []
   /// What is to be asked for on behalf of drivers that are gone.
@@ -30,20 +33,32 @@ public final class Navigator: Presenting {
   private var isSending = false
   private var unsettled: [CheckedContinuation<Void, Never>] = []
   private var showings: [PresentationHandle: Showing] = [:]
+  /// What the coordinator wants to have shown, and has not been told to go.
+  private var wanted: Set<PresentationHandle> = []
+  /// Who waits for anything to change.
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  /// Of the state that was heard of last.
+  private var heard: UInt64 = 0
+  private var isLost = false
   private var following: Task<Void, Never>?
-  private var kept: [Presence] = []
 
   private static let count = Mutex(0)
 
   /// Presents through a coordinator, as long as it is held.
-  public init(_ coordinator: Coordinator) {
+  ///
+  /// - Parameters:
+  ///   - coordinator: who presents; several navigators may share one.
+  ///   - startTimeout: how long a screen may take to appear before it counts as failed (D4); nil: 10 seconds.
+  ///   - grace: how long a screen may take to disappear before it counts as gone (P14); nil: 2 seconds.
+  public init(_ coordinator: Coordinator, startTimeout: Duration? = nil, grace: Duration? = nil) {
     self.coordinator = coordinator
+    patience = DestinationOptions(startTimeout: startTimeout, grace: grace)
     let number = Self.count.withLock { count in
       count += 1
       return count
     }
     destination = "navigation-\(coordinator.client)-\(number)"
-    following = Task { [weak self, following = coordinator.following] in
+    following = inNoTransaction { [weak self, following = coordinator.following] in
       do throws(NavigationError) {
         for try await element in following {
           guard let self else { return }
@@ -58,9 +73,11 @@ public final class Navigator: Presenting {
   isolated deinit {
     following?.cancel()
     let farewells = farewells + drivers.flatMap { $0.farewell() }
-    guard !farewells.isEmpty else { return }
+    let served = isServing ? destination : nil
+    guard served != nil || !farewells.isEmpty else { return }
     Task { [coordinator] in
       for change in farewells { _ = try? await coordinator.apply([change]) }
+      if let served { try? await coordinator.service.stopServing(served) }
     }
   }
 
@@ -69,10 +86,13 @@ public final class Navigator: Presenting {
     PresentationSource(navigator: self, binding: nil, stack: nil)
   }
 
-  public func keep(_ presence: Presence) { kept.append(presence) }
+  /// What is presented from here goes on as long as this does.
+  public func keep(_ presence: Presence) {}
 
   /// Returns when all that the state says has been asked for, and was answered. For tests, and for the end of a program.
   public func settle() async {
+    // What this turn has changed is told in the next.
+    await Task.yield()
     guard isSending else { return }
     await withCheckedContinuation { unsettled.append($0) }
   }
@@ -80,16 +100,33 @@ public final class Navigator: Presenting {
   // MARK: Drivers
 
   func add(_ driver: any Driver) -> Presence {
+    if let driver = driver as? ItemDriver { takeOver(driver) }
     drivers.append(driver)
     mark(driver, Transaction.current)
     return Presence(driver, self)
   }
 
+  /// A binding is one slot: where it is presented once more, the last counts, and has what is there.
+  private func takeOver(_ driver: ItemDriver) {
+    driver.onDifference = { [weak self, weak driver] in
+      if let driver { self?.mark(driver, Transaction()) }
+    }
+    guard let index = drivers.firstIndex(where: driver.drivesSame(as:)), let former = drivers[index] as? ItemDriver
+    else { return }
+    drivers.remove(at: index)
+    marked.removeAll { $0.driver === former }
+    former.handOver(to: driver)
+    if !former.isOver { retired.append(former) }
+  }
+
   func remove(_ driver: any Driver, dismissing: Bool) {
+    guard drivers.contains(where: { $0 === driver }) else { return }
     drivers.removeAll { $0 === driver }
     marked.removeAll { $0.driver === driver }
+    let farewell = driver.farewell()
+    if !driver.isOver { retired.append(driver) }
     guard dismissing else { return }
-    farewells += driver.farewell()
+    farewells += farewell
     plan()
   }
 
@@ -113,7 +150,7 @@ public final class Navigator: Presenting {
   private func plan() {
     guard !isSending else { return }
     isSending = true
-    Task {
+    _ = inNoTransaction { [self] in
       while !marked.isEmpty || !farewells.isEmpty { await send() }
       isSending = false
       for waiting in unsettled { waiting.resume() }
@@ -134,11 +171,11 @@ public final class Navigator: Presenting {
     guard !asking.isEmpty else { return }
     do throws(NavigationError) {
       try await serve()
-      let (all, serial) = try await coordinator.apply(asking.flatMap(\.changes))
-      var replies = all[...]
+      let (replies, serial) = try await coordinator.apply(asking.flatMap(\.changes))
+      var all = replies[...]
       for (driver, changes) in asking {
-        driver?.accepted(Array(replies.prefix(changes.count)), serial: serial)
-        replies = replies.dropFirst(changes.count)
+        accepted(Array(all.prefix(changes.count)), serial: serial, by: driver)
+        all = all.dropFirst(changes.count)
       }
     } catch .refused {
       // One by one, so that what is right is not refused with what is not.
@@ -146,19 +183,25 @@ public final class Navigator: Presenting {
     } catch {
       for (driver, _) in asking { driver?.postponed() }
     }
+    retired.removeAll(where: \.isOver)
+    changed()
   }
 
   private func send(_ changes: [Coordinator.Change], of driver: (any Driver)?) async {
     do throws(NavigationError) {
       let (replies, serial) = try await coordinator.apply(changes)
-      driver?.accepted(replies, serial: serial)
+      accepted(replies, serial: serial, by: driver)
     } catch .refused(let error) {
-      driver?.refused()
+      driver?.refused(isStale: error.name == .stale)
       // That it has gone by itself meanwhile, there is news of.
       if error.name != .stale, driver != nil { tellRefused(.refused(error)) }
     } catch {
       driver?.postponed()
     }
+  }
+
+  private func accepted(_ replies: [[Value]], serial: UInt64, by driver: (any Driver)?) {
+    farewells += driver?.accepted(replies, serial: serial) ?? []
   }
 
   private func tellRefused(_ error: NavigationError) {
@@ -174,7 +217,7 @@ public final class Navigator: Presenting {
   /// Registers the program's own destination, once there is something to be shown in it.
   private func serve() async throws(NavigationError) {
     guard !isServing, drivers.contains(where: { $0.ownDestination == destination }) else { return }
-    try await coordinator.service.serve(destination, by: Host(self))
+    try await coordinator.service.serve(destination, patience, by: Host(self))
     isServing = true
   }
 
@@ -183,51 +226,108 @@ public final class Navigator: Presenting {
   private func take(_ element: Following.Element) {
     switch element {
     case .state(let state):
-      for driver in drivers {
-        for lost in driver.reconcile(state) { leave(lost) }
-        mark(driver, Transaction())
-      }
+      // One that counts from the beginning knows nothing of what the one before accepted.
+      if state.serial < heard { for driver in drivers + retired { driver.forgetSerials() } }
+      heard = state.serial
+      reconcile(state)
+      for driver in drivers { mark(driver, Transaction()) }
     case .event(let event):
-      switch event.kind {
-      case .dismissed(let subject, let reason):
-        for driver in drivers where driver.drives(subject.binding) { driver.ended(subject.presentation, reason) }
-        leave(subject.presentation)
-      case .updated(let subject, let item):
-        guard let value = item["value"].flatMap(Properties.init(value:)) else { return }
-        for driver in drivers where driver.drives(subject.binding) {
-          driver.updated(subject.presentation, value: value)
-        }
-      default: break
-      }
+      heard = event.serial
+      take(event)
     }
+    changed()
+  }
+
+  private func take(_ event: NavigationEvent) {
+    switch event.kind {
+    case .presented(let subject, _), .phase(let subject, .waiting), .phase(let subject, .presenting):
+      for driver in drivers where driver.drives(subject.binding) {
+        driver.appeared(subject.presentation, id: subject.id)
+      }
+    case .dismissed(let subject, let reason):
+      for driver in drivers + retired where driver.drives(subject.binding) {
+        driver.ended(subject.presentation, reason)
+      }
+      retired.removeAll(where: \.isOver)
+      leave(subject.presentation)
+    case .updated(let subject, let item):
+      guard let value = item["value"].flatMap(Properties.init(value:)) else { return }
+      for driver in drivers where driver.drives(subject.binding) {
+        driver.updated(subject.presentation, value: value, serial: event.serial)
+      }
+    case .phase, .action, .selection, .group, .path: break
+    }
+  }
+
+  private func reconcile(_ state: NavigationState) {
+    for driver in drivers + retired {
+      for lost in driver.reconcile(state, client: coordinator.client) { leave(lost) }
+    }
+    retired.removeAll(where: \.isOver)
   }
 
   /// The bus is gone, and with it all that was shown through it.
   private func lost(_ error: NavigationError) {
+    isLost = true
+    reconcile(NavigationState([:], serial: .max))
+    for presentation in showings.keys.sorted(by: >) { leave(presentation) }
+    changed()
     tellRefused(error)
   }
 
   private func leave(_ presentation: PresentationHandle) {
+    wanted.remove(presentation)
     showings.removeValue(forKey: presentation)?.leave()
+  }
+
+  /// Returns when something has changed.
+  private func change() async { await withCheckedContinuation { waiting.append($0) } }
+
+  private func changed() {
+    let waiting = waiting
+    self.waiting = []
+    for continuation in waiting { continuation.resume() }
   }
 
   // MARK: Showing
 
   fileprivate func present(
-    _ presentation: PresentationHandle, binding: String, id: String, item: Properties
+    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, after serial: UInt64
   ) async throws(ShowingError) {
     // After a restart of navd it asks for what is there already.
-    if let shown = showings[presentation] { return shown.update(item) }
-    guard let driver = drivers.last(where: { $0.drives(binding) }) else {
-      throw ShowingError(why: "nothing in the program presents \(binding) now")
+    if let shown = showings[presentation] { return shown.restored(item) }
+    wanted.insert(presentation)
+    while wanted.contains(presentation) {
+      // What happened before this was asked for comes first: another's end, for example.
+      if heard >= serial || isLost, let screen = try screen(for: presentation, binding: binding, id: id) {
+        return try await show(
+          Showing(presentation, binding: binding, id: id, item: item, screen: screen, self))
+      }
+      await change()
     }
-    guard let screen = try driver.screen(for: presentation, binding: binding, id: id) else { return }
-    let showing = Showing(presentation, binding: binding, id: id, item: item, screen: screen, self)
-    showings[presentation] = showing
+    throw ShowingError(why: "it was dismissed before it came")
+  }
+
+  private func screen(
+    for presentation: PresentationHandle, binding: String, id: String
+  ) throws(ShowingError) -> (any Screen)? {
+    do throws(ShowingError) {
+      guard let driver = drivers.last(where: { $0.drives(binding) }) else {
+        throw ShowingError(why: "nothing in the program presents \(binding) now")
+      }
+      return try driver.screen(for: presentation, binding: binding, id: id)
+    } catch {
+      wanted.remove(presentation)
+      throw error
+    }
+  }
+
+  private func show(_ showing: Showing) async throws(ShowingError) {
+    showings[showing.presentation] = showing
     do {
       try await showing.appear()
     } catch {
-      leave(presentation)
+      leave(showing.presentation)
       throw ShowingError(why: "\(error)")
     }
   }
@@ -237,7 +337,8 @@ public final class Navigator: Presenting {
   }
 
   fileprivate func dismiss(_ presentation: PresentationHandle, animated: Bool) async -> Properties {
-    await showings[presentation]?.disappear(animated: animated) ?? [:]
+    if wanted.remove(presentation) != nil { changed() }
+    return await showings[presentation]?.disappear(animated: animated) ?? [:]
   }
 }
 
@@ -248,10 +349,10 @@ private final class Host: PresenterHost {
   @MainActor init(_ navigator: Navigator) { self.navigator = navigator }
 
   @MainActor func present(
-    _ presentation: PresentationHandle, binding: String, id: String, item: Properties
+    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, after serial: UInt64
   ) async throws(ShowingError) {
     guard let navigator else { throw ShowingError(why: "the program has let its navigator go") }
-    try await navigator.present(presentation, binding: binding, id: id, item: item)
+    try await navigator.present(presentation, binding: binding, id: id, item: item, after: serial)
   }
 
   @MainActor func update(_ presentation: PresentationHandle, item: Properties) async {
@@ -263,4 +364,10 @@ private final class Host: PresenterHost {
   ) async -> Properties {
     await navigator?.dismiss(presentation, animated: animated) ?? [:]
   }
+}
+
+/// Begins something that goes on beyond the transaction in which it is begun.
+@MainActor
+private func inNoTransaction(_ body: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
+  Transaction.$current.withValue(Transaction()) { Task { await body() } }
 }

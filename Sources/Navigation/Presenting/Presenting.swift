@@ -172,7 +172,7 @@ extension Presenting {
   // MARK: Helpers
 
   private func stack(_ path: PathState, _ name: String) -> NavigationStack {
-    let stack = NavigationStack(path, name: name, from: presentationSource)
+    let stack = NavigationStack(path, name: name, in: self)
     keep(presentationSource.navigator.add(stack.driver))
     return stack
   }

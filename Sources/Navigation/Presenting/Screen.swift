@@ -12,7 +12,7 @@ public protocol Screen: AnyObject {
   /// - Throws: why it cannot be shown (rule D7); whoever presented it finds nil in its state.
   func appear(_ showing: Showing) async throws
 
-  /// Goes. Return when it is gone: what is to come next waits for that (P3, G1).
+  /// Goes, after it has come. Return when it is gone: what is to come next waits for that (P3, G1).
   /// - Returns: a result, for those who wait for the presentation (D6).
   func disappear(_ showing: Showing, animated: Bool) async -> Properties
 }
@@ -37,9 +37,12 @@ public final class Showing: Presenting {
 
   private let screen: any Screen
   private let navigator: Navigator
-  /// Whether it has gone by itself, or was told to.
-  private var isGone = false
   private var appearing: Task<Void, any Error>?
+  /// It was told to go.
+  private var disappearing: Task<Properties, Never>?
+  /// It has gone by itself, with this.
+  private var closing: Properties?
+  private var isToldClosed = false
   /// What is presented from here, as long as this is shown.
   private var children: [Presence] = []
 
@@ -58,9 +61,11 @@ public final class Showing: Presenting {
   }
 
   /// Its user has closed it: nil is written to the state that it is presented from. It does not disappear by this: it has.
+  /// - Throws: `unreachable` where there is no coordinator now; one that comes is told.
   public func close(_ result: Properties = [:]) async throws(NavigationError) {
-    isGone = true
+    closing = result
     try await navigator.coordinator.closed(presentation, result: result)
+    isToldClosed = true
   }
 
   /// Its user has done something in it: all who watch are told, before they are told of anything that comes of it (P8).
@@ -71,25 +76,38 @@ public final class Showing: Presenting {
   public func keep(_ presence: Presence) { children.append(presence) }
 
   func appear() async throws {
-    let screen = screen
     let task = Task { try await screen.appear(self) }
     appearing = task
-    defer { appearing = nil }
     try await task.value
   }
 
   func update(_ item: Properties) { self.item = item }
 
-  func disappear(animated: Bool) async -> Properties {
-    guard !isGone else { return [:] }
-    isGone = true
-    appearing?.cancel()
-    return await screen.disappear(self, animated: animated)
+  /// A coordinator that comes believes it to be shown.
+  func restored(_ item: Properties) {
+    self.item = item
+    if let closing, !isToldClosed { Task { try await close(closing) } }
   }
 
-  /// It is gone, and what was presented from here went before (C3): that state drives nothing any more.
+  /// However often it is told, it goes once.
+  func disappear(animated: Bool) async -> Properties {
+    if closing != nil { return [:] }
+    if let disappearing { return await disappearing.value }
+    appearing?.cancel()
+    let task = Task { [appearing] in
+      // What does not come need not go.
+      do { try await appearing?.value } catch { return [:] as Properties }
+      return await screen.disappear(self, animated: animated)
+    }
+    disappearing = task
+    return await task.value
+  }
+
+  /// It is gone for the coordinator; it goes, if nobody told it to. What was presented from here went before (C3): that
+  /// state drives nothing any more.
   func leave() {
     for child in children { child.forget() }
     children = []
+    if disappearing == nil { Task { await disappear(animated: false) } }
   }
 }
