@@ -300,6 +300,9 @@ public final class Coordinator: Sendable {
       return change
     }
 
+    /// Whether it does nothing but make something go.
+    var isRemoval: Bool { method == "Dismiss" || method == "Deselect" }
+
     private init(
       _ method: String, _ arguments: Value..., options: PresentationOptions, _ expectation: Expectation
     ) {

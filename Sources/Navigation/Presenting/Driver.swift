@@ -1,6 +1,7 @@
 // Why this file exists: a piece of state drives what is presented, and what becomes of that is written back into it; a
 // driver knows both sides of one piece.
 
+import CoordinatorAPI
 import DBusValues
 
 /// Keeps what is presented and a piece of state the same.
@@ -18,18 +19,21 @@ protocol Driver: AnyObject {
 
   /// What was asked for was accepted; a reply a change.
   /// - Parameter serial: of the state after it.
-  /// - Returns: what takes back of it what nobody wants any more.
-  func accepted(_ replies: [[Value]], serial: UInt64) -> [Coordinator.Change]
+  func accepted(_ replies: [[Value]], serial: UInt64)
+
+  /// What takes back what is there and nobody wants any more, each by itself; it is told once.
+  func leftovers() -> [Coordinator.Change]
 
   /// Nothing of what was asked for was done; the state is to say what is so.
-  /// - Parameter isStale: since what it was about is gone, of which there is news.
-  func refused(isStale: Bool)
+  /// - Returns: whether that is to be told; not where it comes of what has just ended, of which there is news.
+  func refused(_ name: CoordinatorError.Name) -> Bool
 
   /// What was asked for did not arrive, or nobody knows; it will be asked for again.
   func postponed()
 
   /// There is a presentation at one of its bindings, by whomever.
-  func appeared(_ presentation: PresentationHandle, id: String)
+  /// - Parameter destination: who shows it.
+  func appeared(_ presentation: PresentationHandle, id: String, destination: String?)
 
   /// A presentation at one of its bindings is gone.
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason)

@@ -104,7 +104,7 @@ final class ItemDriver: Driver {
 
   /// What is told before the answer that would have told its handle.
   private enum News {
-    case appeared(id: String)
+    case appeared(id: String, destination: String?)
     case ended(NavigationReason)
     case updated(Properties, serial: UInt64)
   }
@@ -117,6 +117,8 @@ final class ItemDriver: Driver {
   /// What this state showed, or had accepted, and is not gone.
   private var remaining: Set<PresentationHandle> = []
   private var early: [(presentation: PresentationHandle, news: News)] = []
+  /// What others present in the slot, otherwise than it is to be.
+  private var usurper: PresentationHandle?
   private var isRetired = false
   /// Called where the coordinator has another value than the state, which stays as it is.
   var onDifference: (() -> Void)?
@@ -159,7 +161,10 @@ final class ItemDriver: Driver {
     case (_, let wanted?):
       asked = Asked(wanted: wanted, former: current)
       current = nil
-      return [.present(binding, id: wanted.id, starting(wanted.options).owned(in: transaction))]
+      let usurper = usurper
+      self.usurper = nil
+      return (usurper.map { [.dismiss(binding, expecting: Expectation(presentation: $0))] } ?? [])
+        + [.present(binding, id: wanted.id, starting(wanted.options).owned(in: transaction))]
     }
   }
 
@@ -210,27 +215,31 @@ final class ItemDriver: Driver {
 
   // MARK: Answers
 
-  func accepted(_ replies: [[Value]], serial: UInt64) -> [Coordinator.Change] {
+  func accepted(_ replies: [[Value]], serial: UInt64) {
     acceptedSerial = serial
-    guard let wanted = asked?.wanted else {
-      answered()
-      return []
-    }
-    if let path = replies.first?.first.flatMap(ObjectPath.init(value:)),
-      let presentation = PresentationHandle(optional: path)
-    {
-      remaining.insert(presentation)
-      current = Current(presentation: presentation, wanted: wanted)
+    if let wanted = asked?.wanted {
+      let path = replies.last?.first.flatMap(ObjectPath.init(value:))
+      if let presentation = path.flatMap(PresentationHandle.init(optional:)) {
+        remaining.insert(presentation)
+        current = Current(presentation: presentation, wanted: wanted)
+      } else if content.read()?.id == wanted.id {
+        // What it was to stand on was taken away in the same turn.
+        clear()
+      }
     }
     answered()
-    return isRetired ? farewell() : []
   }
 
-  func refused(isStale: Bool) {
-    guard let asked else { return }
-    if isStale { answered() } else { postponed() }
+  func leftovers() -> [Coordinator.Change] { isRetired && asked == nil ? farewell() : [] }
+
+  func refused(_ name: CoordinatorError.Name) -> Bool {
+    guard let asked else { return false }
+    if name == .stale { answered() } else { postponed() }
     // What was to be changed in place may have been closed, of which there will be news.
     if let wanted = asked.wanted, wanted.id != asked.former?.wanted.id, content.read()?.id == wanted.id { clear() }
+    // What it was to be presented from has just gone.
+    let isOrphan = name == .notPresented && asked.wanted?.options.from == nil
+    return name != .stale && !isOrphan
   }
 
   func postponed() {
@@ -244,7 +253,7 @@ final class ItemDriver: Driver {
     early = []
     for (presentation, news) in news {
       switch news {
-      case .appeared(let id): appeared(presentation, id: id)
+      case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
       case .ended(let reason): ended(presentation, reason)
       case .updated(let value, let serial): updated(presentation, value: value, serial: serial)
       }
@@ -258,13 +267,20 @@ final class ItemDriver: Driver {
 
   // MARK: To the state
 
-  func appeared(_ presentation: PresentationHandle, id: String) {
+  func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {
     guard !isRetired, !remaining.contains(presentation), current.map({ $0.presentation < presentation }) ?? true else {
       return
     }
-    guard asked == nil else { return early.append((presentation, .appeared(id: id))) }
+    guard asked == nil else {
+      return early.append((presentation, .appeared(id: id, destination: destination)))
+    }
     if current == nil, content.read() == nil { content.adopt?() }
     guard let wanted = content.read(), wanted.id == id else { return }
+    if let own = wanted.options.destination ?? ownDestination, own != destination {
+      // They did not know who shows it.
+      if current == nil { usurper = presentation }
+      return
+    }
     remaining.insert(presentation)
     current = Current(presentation: presentation, wanted: wanted)
   }
@@ -311,7 +327,7 @@ final class ItemDriver: Driver {
         current = Current(
           presentation: entry.presentation, wanted: .init(id: entry.id, options: PresentationOptions()))
       } else {
-        appeared(entry.presentation, id: entry.id)
+        appeared(entry.presentation, id: entry.id, destination: entry.destination)
       }
     }
     return lost
@@ -321,7 +337,7 @@ final class ItemDriver: Driver {
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)? {
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
-    appeared(presentation, id: id)
+    appeared(presentation, id: id, destination: ownDestination)
     if content.read()?.id == id { return make() }
     guard asked != nil || remaining.contains(presentation) else {
       throw ShowingError(why: "the program's state does not say that \(binding) shows “\(id)”")

@@ -77,6 +77,8 @@ final class PathDriver: Driver {
   private var endedEarly: Set<PresentationHandle> = []
   /// The lowest of those that stand there without anybody here having been told.
   private var stray: Int?
+  /// Takes back what was accepted when nobody wanted it any more.
+  private var unwanted: Coordinator.Change?
   private var isRetired = false
   private let from: String?
 
@@ -120,7 +122,8 @@ final class PathDriver: Driver {
         var options = PresentationOptions(destination: ownDestination)
         options.value = Properties(path: element.value)
         options.stack = name
-        options.from = from
+        // It stands on what is below, which may have been closed meanwhile; then it is refused.
+        options.from = index > 0 ? binding(index - 1) : from
         return .present(binding(index), id: path.id(element), options.owned(in: transaction))
       }
   }
@@ -136,30 +139,40 @@ final class PathDriver: Driver {
 
   // MARK: Answers
 
-  func accepted(_ replies: [[Value]], serial: UInt64) -> [Coordinator.Change] {
+  func accepted(_ replies: [[Value]], serial: UInt64) {
     acceptedSerial = serial
-    guard let asked else { return [] }
-    var unwanted: [Coordinator.Change] = []
+    guard let asked else { return }
     for (index, reply) in replies.dropFirst(asked.removals).enumerated() {
-      guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(PresentationHandle.init(optional:))
-      else { continue }
       let index = asked.kept + index
-      if places.indices.contains(index) {
-        places[index].presentation = presentation
-      } else {
-        // What it was to stand on was closed meanwhile.
-        unwanted.append(.dismiss(binding(index), expecting: Expectation(presentation: presentation)))
+      guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(PresentationHandle.init(optional:))
+      else {
+        // What it was to stand on was taken away in the same turn.
+        if places.indices.contains(index) {
+          cut(to: index, where: places[index].element)
+          places.removeSubrange(index...)
+        }
+        break
+      }
+      // What is not there any more was cut with what it stands on, and goes with that.
+      if places.indices.contains(index) { places[index].presentation = presentation }
+      if isRetired, unwanted == nil {
+        unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
       }
     }
     answered()
-    return unwanted
   }
 
-  func refused(isStale: Bool) {
-    guard let asked else { return }
+  func leftovers() -> [Coordinator.Change] {
+    defer { unwanted = nil }
+    return unwanted.map { [$0] } ?? []
+  }
+
+  func refused(_ name: CoordinatorError.Name) -> Bool {
+    guard let asked else { return false }
     let refused = places.indices.contains(asked.kept) ? places[asked.kept].element : nil
     postponed()
     cut(to: asked.kept, where: refused)
+    return name != .notPresented
   }
 
   func postponed() {
@@ -182,7 +195,7 @@ final class PathDriver: Driver {
 
   // MARK: To the state
 
-  func appeared(_ presentation: PresentationHandle, id: String) {}
+  func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {}
 
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason) {
     if let index = asked?.former.firstIndex(where: { $0.presentation == presentation }) {

@@ -158,50 +158,53 @@ public final class Navigator: Presenting {
     }
   }
 
+  /// What a driver asks for; nil: one that is gone.
+  private typealias Asking = (driver: (any Driver)?, changes: [Coordinator.Change])
+
   /// Reads what is marked, and asks for all that follows at once.
   private func send() async {
-    let (ready, farewells) = (marked, farewells)
-    marked = []
+    let farewells = farewells
     self.farewells = []
-    var asking: [(driver: (any Driver)?, changes: [Coordinator.Change])] = farewells.map { (nil, [$0]) }
-    for (driver, transaction) in ready {
-      let changes = changes(of: driver, transaction)
+    var asking: [Asking] = farewells.map { (nil, [$0]) }
+    // In the order of their adding: what stands on something else was added after it.
+    for driver in drivers {
+      guard let index = marked.firstIndex(where: { $0.driver === driver }) else { continue }
+      let changes = changes(of: driver, marked.remove(at: index).transaction)
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
     guard !asking.isEmpty else { return }
     do throws(NavigationError) {
       try await serve()
-      let (replies, serial) = try await coordinator.apply(asking.flatMap(\.changes))
-      var all = replies[...]
-      for (driver, changes) in asking {
-        accepted(Array(all.prefix(changes.count)), serial: serial, by: driver)
-        all = all.dropFirst(changes.count)
-      }
+      try await send(asking)
     } catch .refused {
       // One by one, so that what is right is not refused with what is not.
       for (driver, changes) in asking { await send(changes, of: driver) }
     } catch {
       for (driver, _) in asking { driver?.postponed() }
     }
-    retired.removeAll(where: \.isOver)
-    changed()
+    haveHeard()
+  }
+
+  /// All as one transaction: first what goes, so that it takes nothing along that has just come.
+  private func send(_ asking: [Asking]) async throws(NavigationError) {
+    let places = asking.indices.flatMap { driver in asking[driver].changes.indices.map { (driver, $0) } }
+    let order =
+      places.filter { asking[$0].changes[$1].isRemoval } + places.filter { !asking[$0].changes[$1].isRemoval }
+    let (replies, serial) = try await coordinator.apply(order.map { asking[$0].changes[$1] })
+    var sorted = asking.map { [[Value]](repeating: [], count: $0.changes.count) }
+    for ((driver, change), reply) in zip(order, replies) { sorted[driver][change] = reply }
+    for (index, (driver, _)) in asking.enumerated() { driver?.accepted(sorted[index], serial: serial) }
   }
 
   private func send(_ changes: [Coordinator.Change], of driver: (any Driver)?) async {
     do throws(NavigationError) {
       let (replies, serial) = try await coordinator.apply(changes)
-      accepted(replies, serial: serial, by: driver)
+      driver?.accepted(replies, serial: serial)
     } catch .refused(let error) {
-      driver?.refused(isStale: error.name == .stale)
-      // That it has gone by itself meanwhile, there is news of.
-      if error.name != .stale, driver != nil { tellRefused(.refused(error)) }
+      if driver?.refused(error.name) == true { tellRefused(.refused(error)) }
     } catch {
       driver?.postponed()
     }
-  }
-
-  private func accepted(_ replies: [[Value]], serial: UInt64, by driver: (any Driver)?) {
-    farewells += driver?.accepted(replies, serial: serial) ?? []
   }
 
   private func tellRefused(_ error: NavigationError) {
@@ -235,20 +238,28 @@ public final class Navigator: Presenting {
       heard = event.serial
       take(event)
     }
+    haveHeard()
+  }
+
+  /// Drivers were told something.
+  private func haveHeard() {
+    for driver in drivers + retired { farewells += driver.leftovers() }
+    if !farewells.isEmpty { plan() }
+    retired.removeAll(where: \.isOver)
     changed()
   }
 
   private func take(_ event: NavigationEvent) {
     switch event.kind {
-    case .presented(let subject, _), .phase(let subject, .waiting), .phase(let subject, .presenting):
+    case .presented(let subject, let item):
+      let destination = item["destination"].flatMap(String.init(value:))
       for driver in drivers where driver.drives(subject.binding) {
-        driver.appeared(subject.presentation, id: subject.id)
+        driver.appeared(subject.presentation, id: subject.id, destination: destination)
       }
     case .dismissed(let subject, let reason):
       for driver in drivers + retired where driver.drives(subject.binding) {
         driver.ended(subject.presentation, reason)
       }
-      retired.removeAll(where: \.isOver)
       leave(subject.presentation)
     case .updated(let subject, let item):
       guard let value = item["value"].flatMap(Properties.init(value:)) else { return }
@@ -263,7 +274,6 @@ public final class Navigator: Presenting {
     for driver in drivers + retired {
       for lost in driver.reconcile(state, client: coordinator.client) { leave(lost) }
     }
-    retired.removeAll(where: \.isOver)
   }
 
   /// The bus is gone, and with it all that was shown through it.
@@ -271,7 +281,7 @@ public final class Navigator: Presenting {
     isLost = true
     reconcile(NavigationState([:], serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation) }
-    changed()
+    haveHeard()
     tellRefused(error)
   }
 
