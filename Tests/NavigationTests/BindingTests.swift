@@ -173,6 +173,12 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(count.wrappedValue == 1)
   }
 
+  @Test("B1: state of its own has a name, too") func ofItsOwn_isNamed() {
+    @Binding(.shared("panel-state")) var isOpen = false
+    $isOpen.wrappedValue = true
+    #expect(isOpen && $isOpen.route.text(client: "1-7") == "panel-state")
+  }
+
   @Test func ofItsOwn_isSharedByWhatIsDerived() {
     @Binding var note = Model.Note(id: 1)
     let text = $note.text
@@ -229,6 +235,36 @@ extension Transaction {
     binding.transaction(hasty).wrappedValue = 2
     withTransaction(\.haste, 3) { binding.animated(false).wrappedValue = 3 }
     #expect(seen == [1, 7, 3])
+  }
+
+  @Test func derived_overridesWhatItIsDerivedFrom() throws {
+    let model = Model()
+    var seen: [Bool?] = []
+    func seeing(_ write: () -> Void) {
+      withObservationTracking {
+        _ = (model.note, model.notes, model.selection, model.destination, model.shape, model.count)
+      } onChange: {
+        MainActor.assumeIsolated { seen.append(Transaction.current.animated) }
+      }
+      write()
+    }
+    model.note = .init(id: 1)
+    model.destination = .edit(.init(id: 1))
+    model.shape = .edit(.init(id: 1))
+    let bindable = Bindable(model)
+    let unwrapped = try #require(Binding(bindable.note.animated()))
+    let shape = try #require(bindable.shape.animated().case(edit))
+    seeing { unwrapped.animated(false).wrappedValue.text = "a" }
+    seeing { bindable.notes.animated()[1].animated(false).wrappedValue.text = "a" }
+    seeing { Binding(bindable.selection.animated(), tag: "a").animated(false).wrappedValue = true }
+    seeing { bindable.destination.animated().case(edit).animated(false).wrappedValue = .init(id: 2) }
+    seeing { shape.animated(false).wrappedValue = .init(id: 2) }
+    seeing { Binding<Int?>(bindable.count.animated()).animated(false).wrappedValue = 3 }
+    seeing { Binding<Bool>(bindable.note.animated()).animated(false).wrappedValue = false }
+    #expect(seen == Array(repeating: false, count: 7))
+    // What is not overridden is handed down.
+    seeing { bindable.notes.animated(false)[1].wrappedValue.text = "b" }
+    #expect(seen.last == false)
   }
 
   @Test func observe_runsInTheTransactionOfTheChange() async {

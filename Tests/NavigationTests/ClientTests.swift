@@ -230,6 +230,65 @@ extension ContainerValues {
     }
   }
 
+  @Test("T1: every changing method may stand in a transaction", arguments: Coordinating.allCases)
+  func apply_everyChange_isAccepted(_ coordinating: Coordinating) async throws {
+    let stage = try await Stage(coordinating)
+    defer { withExtendedLifetime(stage) {} }
+    let coordinator = stage.coordinator
+    let changes: [Coordinator.Change] = [
+      .present("a.one", id: "1", PresentationOptions(value: ["x": .int32(1), "y": .int32(2)])), .toggle("a.two"),
+      .update("a.one", ["z": .int32(3)], remove: ["x"]), .select("panels", "wifi"),
+      .toggleSelection("panels", "volume"),
+      .push("main", "p"), .setPath("side", [.init(id: "1"), .init(id: "2")]), .pop("side"), .popTo("main", "p"),
+    ]
+    let (replies, serial) = try await coordinator.apply(changes, expectedSerial: nil)
+    #expect(replies.count == changes.count)
+    var state = try await coordinator.state()
+    #expect(state.serial == serial && state.groups["panels"]?.selection == "volume")
+    #expect(state.presentation(at: "a.one")?.value == ["y": .int32(2), "z": .int32(3)])
+    #expect(Set(state.presentations.map(\.binding)) == ["a.one", "a.two", "panels.volume", "p", "side[0]"])
+    try await coordinator.apply([
+      .dismissAll(.root("a")), .deselect("panels"), .dismiss("p"), .dismissAll(.stack("side")),
+    ])
+    state = try await coordinator.state()
+    #expect(state.presentations.isEmpty)
+    // What has moved on since is left alone (P10).
+    await #expect(throws: NavigationError.self) { try await coordinator.apply([.present("b")], expectedSerial: serial) }
+  }
+
+  @Test("The coordinator tells of itself", arguments: Coordinating.allCases)
+  func coordinator_properties_areRead(_ coordinating: Coordinating) async throws {
+    let stage = try await Stage(coordinating)
+    defer { withExtendedLifetime(stage) {} }
+    let coordinator = stage.coordinator
+    #expect(try await coordinator.interfaceVersion() == 1)
+    #expect(try await coordinator.release() == Release.version)
+    #expect(try await coordinator.limits()["id"] == 4096)
+    try await coordinator.present("a")
+    #expect(try await coordinator.serial() == coordinator.state().serial)
+  }
+
+  @Test("D1, D4, D7: a program shows what others present", arguments: Coordinating.allCases)
+  func navigator_serves_showsForOthers(_ coordinating: Coordinating) async throws {
+    let stage = try await Stage(coordinating)
+    let (coordinator, wall) = (stage.coordinator, stage.wall)
+    try await stage.navigator.serve("calendar", DestinationOptions(group: "panels", style: "popover")) {
+      Sign("\($0.id) \($0.value["day"] ?? .string("none"))", on: wall)
+    }
+    #expect(try await coordinator.destinations()["calendar"]?["style"] == .string("popover"))
+    let presented = try await coordinator.present(
+      "cal", id: "1", PresentationOptions(destination: "calendar", value: ["day": .string("friday")]))
+    try await stage.until { wall.names.count == 1 }
+    #expect(wall.names[0].contains("friday") && wall.names[0].hasPrefix("1"))
+    #expect(try await coordinator.presentation(at: "cal")?.group == "panels")
+    try await wall.signs[0].close()
+    #expect(try await coordinator.waitUntilGone(try #require(presented.presentation)).reason == .closed)
+    try await stage.navigator.stopServing("calendar")
+    await #expect(throws: NavigationError.self) {
+      try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
+    }
+  }
+
   @Test func bus_isNotThere_saysSo() async {
     await #expect(throws: NavigationError.self) { try await Coordinator.bus(address: "unix:path=/nowhere/bus") }
   }

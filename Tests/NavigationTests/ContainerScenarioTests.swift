@@ -135,6 +135,26 @@ private final class Model {
     try await stage.state { $0.presentations.isEmpty }
   }
 
+  @Test("G2, S1: a link of many is pushed", arguments: Coordinating.allCases)
+  func link_tagSelected_isPushed(_ coordinating: Coordinating) async throws {
+    let (stage, model) = (try await Stage(coordinating), Model())
+    let selection = Bindable(model).selection.named("selection")
+    let stack = stage.navigator.stack(path: Bindable(model).outer.named("outer"))
+    stack.navigationDestination(for: Int.self) { Sign("outer \($0)", on: stage.wall) }
+    for tag in ["wifi", "volume"] { stack.push(tag: tag, selection: selection) { Sign(tag, on: stage.wall) } }
+    model.outer = [1]
+    model.selection = "wifi"
+    try await stage.shows("outer 1", "wifi")
+    model.selection = "volume"
+    try await stage.shows("outer 1", "volume")
+    #expect(try await stage.coordinator.state().stacks[stage.text(Bindable(model).outer.named("outer"))]?.count == 2)
+    // What it stands on goes, and it with that.
+    model.outer = []
+    try await stage.shows()
+    try await stage.until { model.selection == nil }
+    #expect(stage.wall.log.suffix(2) == ["-volume", "-outer 1"])
+  }
+
   @Test("P5: closed and shown again by others at once", arguments: Coordinating.allCases)
   func selection_reselectedByOthers_isNotCleared(_ coordinating: Coordinating) async throws {
     let (stage, model) = (try await Stage(coordinating), Model())

@@ -41,10 +41,13 @@ public struct Binding<Value> {
   public init(projectedValue: Binding<Value>) { self = projectedValue }
 
   /// State of its own, for what has no model: `@Binding var text = ""`.
-  public init(wrappedValue: Value) {
+  /// - Parameters:
+  ///   - wrappedValue: what it holds first.
+  ///   - name: what it is called on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
+  public init(wrappedValue: Value, _ name: RootName = .own("state")) {
     let box = Box(wrappedValue)
     // The box lives as long as its bindings do.
-    self.init(BindingRoute(root: .of(box, named: .own("state"))), read: { box.value }, write: { box.value = $0 })
+    self.init(BindingRoute(root: .of(box, named: name)), read: { box.value }, write: { box.value = $0 })
   }
 
   /// A value that nobody can change.
@@ -102,6 +105,13 @@ public struct Binding<Value> {
   ) -> Binding<Member> {
     let identity = KeyPathIdentity(keyPath)
     return derived(.member(identity), name: identity.name, read: read, write: write)
+  }
+
+  /// The same, its writes in no transaction but the current one: what is derived has the transaction already, or another.
+  var bare: Binding {
+    var binding = self
+    binding.transaction = Transaction()
+    return binding
   }
 
   /// A binding one step on.

@@ -10,7 +10,8 @@ extension Binding {
   }
 
   init(_ base: Binding<Value?>, last: Last<Value>) {
-    self = base.derived(
+    let (origin, base) = (base, base.bare)
+    self = origin.derived(
       .unwrapped, read: { last.updated(to: base.wrappedValue) },
       write: {
         last.value = $0
@@ -20,7 +21,8 @@ extension Binding {
 
   /// What is there, as something that could be nil: it never is, and writing nil does nothing.
   public init<Wrapped>(_ base: Binding<Wrapped>) where Value == Wrapped? {
-    self = base.derived(
+    let (origin, base) = (base, base.bare)
+    self = origin.derived(
       .optional, read: { base.wrappedValue }, write: { if let value = $0 { base.wrappedValue = value } })
   }
 
@@ -28,7 +30,8 @@ extension Binding {
   /// of it (and says so, where it is nil).
   public init<Wrapped>(_ base: Binding<Wrapped?>, file: StaticString = #fileID, line: UInt = #line)
   where Value == Bool {
-    self = base.derived(
+    let (origin, base) = (base, base.bare)
+    self = origin.derived(
       .isPresent, read: { base.wrappedValue != nil },
       write: { isPresent in
         guard isPresent else { return base.wrappedValue = nil }
@@ -43,7 +46,8 @@ extension Binding {
   /// selection if it is the tag.
   public init<Tag: Hashable & Codable>(_ selection: Binding<Tag?>, tag: Tag) where Value == Bool {
     let text = Coding.id(of: tag)
-    self = selection.derived(
+    let (origin, selection) = (selection, selection.bare)
+    self = origin.derived(
       .tag(text), name: BindingName.name(for: text), read: { selection.wrappedValue == tag },
       write: { isSelected in
         if isSelected {
@@ -60,7 +64,7 @@ extension Binding where Value: MutableCollection, Value.Index == Int {
   /// there last, and writes to it change nothing.
   /// - Precondition: there is an element at the index.
   public subscript(index: Int) -> Binding<Value.Element> {
-    let base = self
+    let base = bare
     let last = Last(base.wrappedValue[index])
     return derived(
       .index(index),
@@ -104,7 +108,7 @@ extension Binding {
   /// What a case of an enum carries: nil where another case is there. While another case is there, writes do nothing;
   /// writing nil makes the enum nil.
   public func `case`<Root, Payload>(_ path: EnumCase<Root, Payload>) -> Binding<Payload?> where Value == Root? {
-    let base = self
+    let base = bare
     return derived(
       .enumCase(path.name), name: path.name, read: { base.wrappedValue.flatMap(path.extract) },
       write: { payload in
@@ -117,7 +121,7 @@ extension Binding {
   /// to it do nothing.
   public func `case`<Payload>(_ path: EnumCase<Value, Payload>) -> Binding<Payload>? {
     guard let payload = path.extract(wrappedValue) else { return nil }
-    let base = self
+    let base = bare
     let last = Last(payload)
     return derived(
       .enumCase(path.name), name: path.name, read: { last.updated(to: path.extract(base.wrappedValue)) },

@@ -188,8 +188,9 @@ actor BusService: CoordinatorService {
       self?.assumeIsolated { service in
         let serial = service.toldSerial
         service.answer(call) { () throws(ShowingError) in
-          try await host.present(
-            PresentationHandle(input.0), binding: input.1, id: input.2, item: input.3, after: serial)
+          let item = PresentedItem(
+            presentation: PresentationHandle(input.0), binding: input.1, id: input.2, all: input.3)
+          try await host.present(item, after: serial)
         }
       }
     }

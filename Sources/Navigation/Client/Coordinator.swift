@@ -112,30 +112,14 @@ public final class Coordinator: Sendable {
     try await change(Rows.dismiss, (binding, all(expectation, animated: animated))).0
   }
 
-  /// What is dismissed at once.
-  public enum Scope: Hashable, Sendable {
-    /// All bindings with this root.
-    case root(String)
-    /// All members of a group, those in its queue too.
-    case group(String)
-    /// All that stands in a stack.
-    case stack(String)
-    /// All there is.
-    case everything
-  }
-
   /// Sets many bindings to nil.
   /// - Returns: how many held something.
   @discardableResult
-  public func dismissAll(_ scope: Scope, animated: Bool? = nil) async throws(NavigationError) -> Int {
-    var options = all(Expectation(), animated: animated)
-    switch scope {
-    case .root(let name): options[CoordinatorAPI.Options.root] = name
-    case .group(let name): options[CoordinatorAPI.Options.group] = name
-    case .stack(let name): options[CoordinatorAPI.Options.stack] = name
-    case .everything: options[CoordinatorAPI.Options.all] = true
-    }
-    return Int(try await change(Rows.dismissAll, options).0)
+  public func dismissAll(
+    _ scope: Scope, animated: Bool? = nil, expectedSerial: UInt64? = nil
+  ) async throws(NavigationError) -> Int {
+    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    return Int(try await change(Rows.dismissAll, options.merging(scope.properties) { $1 }).0)
   }
 
   // MARK: Groups
@@ -153,9 +137,10 @@ public final class Coordinator: Sendable {
   /// - Returns: whether anything is different now.
   @discardableResult
   public func deselect(
-    _ group: String, _ tag: String? = nil, animated: Bool? = nil
+    _ group: String, _ tag: String? = nil, animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Bool {
-    try await change(Rows.deselect, (group, tag ?? "", all(Expectation(), animated: animated))).0
+    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    return try await change(Rows.deselect, (group, tag ?? "", options)).0
   }
 
   /// Deselects the tag where it is selected, else selects it (G4).
@@ -182,145 +167,46 @@ public final class Coordinator: Sendable {
   /// Takes items from the top of a stack (S2).
   /// - Returns: how many went.
   @discardableResult
-  public func pop(_ stack: String, _ count: Int = 1, animated: Bool? = nil) async throws(NavigationError) -> Int {
-    Int(try await change(Rows.pop, (stack, UInt32(clamping: count), all(Expectation(), animated: animated))).0)
+  public func pop(
+    _ stack: String, _ count: Int = 1, animated: Bool? = nil, expectedSerial: UInt64? = nil
+  ) async throws(NavigationError) -> Int {
+    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    return Int(try await change(Rows.pop, (stack, UInt32(clamping: count), options)).0)
   }
 
   /// Takes items from the top of a stack until a binding is the top; nil: all of them.
   /// - Returns: how many went.
   @discardableResult
-  public func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) async throws(NavigationError) -> Int {
-    Int(try await change(Rows.popTo, (stack, binding ?? "", all(Expectation(), animated: animated))).0)
-  }
-
-  /// One screen that a path shall have.
-  public struct PathItem: Hashable, Sendable {
-    /// nil: `stack[i]` (S5).
-    public var binding: String?
-    /// The value's identity.
-    public var id: String
-    /// How it is shown.
-    public var options: PresentationOptions
-
-    /// A screen; without a binding, that of its place.
-    public init(binding: String? = nil, id: String, _ options: PresentationOptions = PresentationOptions()) {
-      self.binding = binding
-      self.id = id
-      self.options = options
-    }
+  public func popTo(
+    _ stack: String, _ binding: String?, animated: Bool? = nil, expectedSerial: UInt64? = nil
+  ) async throws(NavigationError) -> Int {
+    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
   }
 
   /// Makes a stack's path this one (S5).
   /// - Returns: the presentations, in its order.
   @discardableResult
   public func setPath(
-    _ stack: String, _ path: [PathItem], animated: Bool? = nil
+    _ stack: String, _ path: [PathItem], animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
-    let elements = path.map { Structure($0.binding ?? "", $0.id, $0.options.properties) }
-    let (presentations, _) = try await change(
-      Rows.setPath, (stack, elements, all(Expectation(), animated: animated)))
+    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let (presentations, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
     return presentations.compactMap(PresentationHandle.init(optional:))
   }
 
   // MARK: Transactions
 
-  /// A change, to be made with others at once.
-  public struct Change: Hashable, Sendable {
-    let method: String
-    let arguments: [Value]
-    /// Of container values that it sets.
-    var declarations: Properties = [:]
-
-    /// As ``Coordinator/present(_:id:_:expecting:)``.
-    public static func present(
-      _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
-      expecting expectation: Expectation = Expectation()
-    ) -> Change {
-      Change("Present", binding.value, id.value, options: options, expectation)
-    }
-
-    /// As ``Coordinator/dismiss(_:animated:expecting:)``.
-    public static func dismiss(
-      _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
-    ) -> Change {
-      var options = PresentationOptions()
-      options.animated = animated
-      return Change("Dismiss", binding.value, options: options, expectation)
-    }
-
-    /// As ``Coordinator/update(_:_:remove:expecting:)``.
-    public static func update(
-      _ binding: String, _ value: Properties, expecting expectation: Expectation = Expectation()
-    ) -> Change {
-      Change("Update", binding.value, value.value, options: PresentationOptions(), expectation)
-    }
-
-    /// As ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
-    public static func select(
-      _ group: String, _ tag: String, _ options: PresentationOptions = PresentationOptions()
-    ) -> Change {
-      Change("Select", group.value, tag.value, options: options, Expectation())
-    }
-
-    /// As ``Coordinator/deselect(_:_:animated:)``.
-    public static func deselect(_ group: String, _ tag: String? = nil, animated: Bool? = nil) -> Change {
-      var options = PresentationOptions()
-      options.animated = animated
-      return Change("Deselect", group.value, (tag ?? "").value, options: options, Expectation())
-    }
-
-    /// As ``Coordinator/push(_:_:id:_:expecting:)``.
-    public static func push(
-      _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
-      expecting expectation: Expectation = Expectation()
-    ) -> Change {
-      Change("Push", stack.value, binding.value, id.value, options: options, expectation)
-    }
-
-    /// As ``Coordinator/pop(_:_:animated:)``.
-    public static func pop(_ stack: String, _ count: Int = 1) -> Change {
-      Change("Pop", stack.value, UInt32(clamping: count).value, options: PresentationOptions(), Expectation())
-    }
-
-    /// As ``Coordinator/popTo(_:_:animated:)``.
-    public static func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) -> Change {
-      var options = PresentationOptions()
-      options.animated = animated
-      return Change("PopTo", stack.value, (binding ?? "").value, options: options, Expectation())
-    }
-
-    /// As ``Coordinator/setPath(_:_:animated:)``.
-    public static func setPath(_ stack: String, _ path: [PathItem], animated: Bool? = nil) -> Change {
-      var options = PresentationOptions()
-      options.animated = animated
-      let elements = path.map { Structure($0.binding ?? "", $0.id, $0.options.properties) }
-      var change = Change("SetPath", stack.value, elements.value, options: options, Expectation())
-      for item in path { change.declarations.merge(item.options.containerValues.declarations) { $1 } }
-      return change
-    }
-
-    /// Whether it does nothing but make something go.
-    var isRemoval: Bool { method == "Dismiss" || method == "Deselect" }
-
-    private init(
-      _ method: String, _ arguments: Value..., options: PresentationOptions, _ expectation: Expectation
-    ) {
-      self.method = method
-      self.arguments = arguments + [options.properties.merging(expectation.properties) { $1 }.value]
-      declarations = options.containerValues.declarations
-    }
-  }
-
   /// Makes all of the changes, or, if one is refused, none (T1): what is set and set back has never changed.
   /// - Returns: what each came to, in its method's own terms; and the serial after them.
   @discardableResult
   public func apply(
-    _ changes: [Change], animated: Bool? = nil
+    _ changes: [Change], animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
     for change in changes { try await declare(change.declarations) }
-    return try await change(
-      Rows.apply, (changes.map { Structure($0.method, $0.arguments) }, all(Expectation(), animated: animated)))
+    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    return try await change(Rows.apply, (changes.map { Structure($0.method, $0.arguments) }, options))
   }
 
   // MARK: Waiting
@@ -444,6 +330,18 @@ public final class Coordinator: Sendable {
   /// Ends everything that is presented, then the daemon.
   public func quit() async throws(NavigationError) { try await change(Rows.quit, ()) }
 
+  /// The version of its interface; it grows when something is added.
+  public func interfaceVersion() async throws(NavigationError) -> UInt32 { try await property(Rows.version) }
+
+  /// The release of navd; of an embedded one: of this library.
+  public func release() async throws(NavigationError) -> String { try await property(Rows.release) }
+
+  /// What `limitExceeded` refuses to go past, by name: bytes for sizes, else how many.
+  public func limits() async throws(NavigationError) -> [String: UInt64] { try await property(Rows.limits) }
+
+  /// Of the last difference between two states (W1).
+  public func serial() async throws(NavigationError) -> UInt64 { try await property(Rows.serial) }
+
   // MARK: Helpers
 
   private typealias Rows = CoordinatorInterface
@@ -461,6 +359,14 @@ public final class Coordinator: Sendable {
     _ method: Method<Input, Output>, _ input: Input
   ) async throws(NavigationError) -> Output {
     try await service.call(method, input, starts: false)
+  }
+
+  private func property<T>(_ property: Property<T>) async throws(NavigationError) -> T {
+    let value = try await read(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text))
+    guard let value = T(value: value) else {
+      throw .refused(CoordinatorError(.invalidArgument, "\(property.name) is \(value), and not as the contract says"))
+    }
+    return value
   }
 
   private func presented(_ reply: (ObjectPath, Bool, UInt64)) -> Presented {

@@ -40,9 +40,7 @@ enum Notice: Sendable {
 protocol PresenterHost: AnyObject, Sendable {
   /// Returns when it is on screen; an error ends the presentation as failed (D7).
   /// - Parameter serial: of the state that the coordinator has told before it asked for this.
-  func present(
-    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, after serial: UInt64
-  ) async throws(ShowingError)
+  func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError)
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when it is gone, with the result for those who wait.
   func dismiss(_ presentation: PresentationHandle, reason: String, animated: Bool) async -> Properties

@@ -98,6 +98,7 @@ final class EmbeddedService: CoordinatorService {
       service.take(try service.machine.unregister(name, by: service.program))
       service.hosts[name] = nil
     }
+    methods.implement(PropertyAccessing.get) { service, input throws(Refusal) in try service.property(input.1) }
     // There are no files to be read again.
     methods.implement(Rows.reload) { _, _ in }
     methods.implement(Rows.quit) { service, _ throws(Refusal) in
@@ -105,6 +106,17 @@ final class EmbeddedService: CoordinatorService {
     }
     methods.implementWaiting(Rows.wait) { service, input async throws(NavigationError) in
       try await service.wait(input.0, phase: input.1)
+    }
+  }
+
+  private func property(_ name: String) throws(Refusal) -> Value {
+    typealias Rows = CoordinatorInterface
+    switch name {
+    case Rows.version.name.text: return UInt32(1).value
+    case Rows.release.name.text: return Release.version.value
+    case Rows.serial.name.text: return machine.serial.number.value
+    case Rows.limits.name.text: return machine.limits.byName.value
+    default: throw Refusal(.invalidArgument, "\(quoted(name)) is no property of \(Rows.name)")
     }
   }
 
@@ -241,13 +253,15 @@ final class EmbeddedService: CoordinatorService {
       return report(.presentAnswered(handle, error: "its destination is not there any more"))
     }
     showing[handle] = host
-    var item = machine.properties(of: presentation)
-    item["animated"] = .boolean(presentation.item.animated)
-    let (binding, id, serial) = (presentation.binding.text, presentation.item.id, machine.serial.number)
+    var all = machine.properties(of: presentation)
+    all["animated"] = .boolean(presentation.item.animated)
+    let item = PresentedItem(
+      presentation: PresentationHandle(handle.number), binding: presentation.binding.text, id: presentation.item.id,
+      all: all)
+    let serial = machine.serial.number
     Task {
       do throws(ShowingError) {
-        try await host.present(
-          PresentationHandle(handle.number), binding: binding, id: id, item: item, after: serial)
+        try await host.present(item, after: serial)
         report(.presentAnswered(handle, error: nil))
       } catch {
         report(.presentAnswered(handle, error: error.why))
@@ -342,18 +356,27 @@ private struct EmbeddedChanges: ChangingMethodVisitor {
 /// The methods of the contract, found by their rows.
 private struct LocalMethods {
   typealias Body<Input, Output> = @MainActor (EmbeddedService, Input) async throws(NavigationError) -> Output
-  /// Each is a `Body` of the types that the row of that name has.
-  private var bodies: [MemberName: any Sendable] = [:]
+  private struct Key: Hashable {
+    let interface: InterfaceName
+    let name: MemberName
+
+    init<Input, Output>(_ method: Method<Input, Output>) {
+      interface = method.interface
+      name = method.name
+    }
+  }
+  /// Each is a `Body` of the types that its row has.
+  private var bodies: [Key: any Sendable] = [:]
 
   var isEmpty: Bool { bodies.isEmpty }
 
   subscript<Input, Output>(method: Method<Input, Output>) -> Body<Input, Output>? {
-    bodies[method.name] as? Body<Input, Output>
+    bodies[Key(method)] as? Body<Input, Output>
   }
 
   mutating func implementWaiting<Input, Output>(_ method: Method<Input, Output>, _ body: @escaping Body<Input, Output>)
   {
-    bodies[method.name] = body
+    bodies[Key(method)] = body
   }
 
   mutating func implement<Input, Output>(

@@ -78,7 +78,8 @@ final class ItemDriver: Driver {
   /// How it is presented.
   enum Kind: Hashable {
     case presented
-    case member(group: String, tag: String)
+    /// Of a group; on a stack where there is one.
+    case member(group: String, tag: String, stack: String? = nil)
     case pushed(stack: String)
   }
 
@@ -174,9 +175,10 @@ final class ItemDriver: Driver {
     options.from = options.from ?? from
     switch kind {
     case .presented: break
-    case .member(let group, let tag):
+    case .member(let group, let tag, let stack):
       options.group = group
       options.tag = tag
+      options.stack = stack
     case .pushed(let stack): options.stack = stack
     }
     return options
@@ -185,7 +187,7 @@ final class ItemDriver: Driver {
   private func dismissal(of presentation: PresentationHandle, animated: Bool?) -> Coordinator.Change {
     switch kind {
     case .presented, .pushed: .dismiss(binding, animated: animated, expecting: Expectation(presentation: presentation))
-    case .member(let group, let tag): .deselect(group, tag, animated: animated)
+    case .member(let group, let tag, _): .deselect(group, tag, animated: animated)
     }
   }
 

@@ -22,7 +22,8 @@ public final class Navigator: Presenting {
   /// Of what the program shows itself.
   let destination: String
   private let patience: DestinationOptions
-  private var isServing = false
+  /// What the coordinator knows that is shown here.
+  private var served: Set<String> = []
   private var drivers: [any Driver] = []
   /// Those that drive nothing any more, but have to hear the end of what they showed.
   private var retired: [any Driver] = []
@@ -73,11 +74,10 @@ public final class Navigator: Presenting {
   isolated deinit {
     following?.cancel()
     let farewells = farewells + drivers.flatMap { $0.farewell() }
-    let served = isServing ? destination : nil
-    guard served != nil || !farewells.isEmpty else { return }
-    Task { [coordinator] in
+    guard !served.isEmpty || !farewells.isEmpty else { return }
+    Task { [coordinator, served] in
       for change in farewells { _ = try? await coordinator.apply([change]) }
-      if let served { try? await coordinator.service.stopServing(served) }
+      for destination in served { try? await coordinator.service.stopServing(destination) }
     }
   }
 
@@ -219,9 +219,34 @@ public final class Navigator: Presenting {
 
   /// Registers the program's own destination, once there is something to be shown in it.
   private func serve() async throws(NavigationError) {
-    guard !isServing, drivers.contains(where: { $0.ownDestination == destination }) else { return }
+    guard !served.contains(destination), drivers.contains(where: { $0.ownDestination == destination }) else { return }
     try await coordinator.service.serve(destination, patience, by: Host(self))
-    isServing = true
+    served.insert(destination)
+  }
+
+  // MARK: For others
+
+  /// Shows the items of a destination, whoever presents them (D1): for programs that show for others, without state of
+  /// their own for it. A coordinator that comes later is told of it, too.
+  ///
+  /// - Parameters:
+  ///   - destination: a file name without `/` or a leading dot; the last registration of a name counts.
+  ///   - options: what holds for its items.
+  ///   - content: makes the screen of an item; what it throws is why the item cannot be shown (D7).
+  /// - Throws: `refused` (`invalidArgument`, `invalidConfiguration`, `accessDenied` in a sandbox) or `unreachable`.
+  public func serve(
+    _ destination: String, _ options: DestinationOptions = DestinationOptions(),
+    content: @escaping @MainActor (PresentedItem) throws -> any Screen
+  ) async throws(NavigationError) {
+    try await coordinator.service.serve(destination, options, by: Host(self, content))
+    served.insert(destination)
+  }
+
+  /// Shows no more items of a destination; what is shown stays.
+  /// - Throws: as ``serve(_:_:content:)``.
+  public func stopServing(_ destination: String) async throws(NavigationError) {
+    served.remove(destination)
+    try await coordinator.service.stopServing(destination)
   }
 
   // MARK: From the coordinator
@@ -302,33 +327,32 @@ public final class Navigator: Presenting {
   // MARK: Showing
 
   fileprivate func present(
-    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, after serial: UInt64
+    _ item: PresentedItem, after serial: UInt64, _ content: Content?
   ) async throws(ShowingError) {
+    let presentation = item.presentation
     // After a restart of navd it asks for what is there already.
-    if let shown = showings[presentation] { return shown.restored(item) }
+    if let shown = showings[presentation] { return shown.restored(item.all) }
     wanted.insert(presentation)
     while wanted.contains(presentation) {
       // What happened before this was asked for comes first: another's end, for example.
-      if heard >= serial || isLost, let screen = try screen(for: presentation, binding: binding, id: id) {
-        return try await show(
-          Showing(presentation, binding: binding, id: id, item: item, screen: screen, self))
+      if heard >= serial || isLost, let screen = try screen(for: item, content) {
+        return try await show(Showing(item, screen: screen, self))
       }
       await change()
     }
     throw ShowingError(why: "it was dismissed before it came")
   }
 
-  private func screen(
-    for presentation: PresentationHandle, binding: String, id: String
-  ) throws(ShowingError) -> (any Screen)? {
-    do throws(ShowingError) {
-      guard let driver = drivers.last(where: { $0.drives(binding) }) else {
-        throw ShowingError(why: "nothing in the program presents \(binding) now")
+  private func screen(for item: PresentedItem, _ content: Content?) throws(ShowingError) -> (any Screen)? {
+    do {
+      if let content { return try content(item) }
+      guard let driver = drivers.last(where: { $0.drives(item.binding) }) else {
+        throw ShowingError(why: "nothing in the program presents \(item.binding) now")
       }
-      return try driver.screen(for: presentation, binding: binding, id: id)
+      return try driver.screen(for: item.presentation, binding: item.binding, id: item.id)
     } catch {
-      wanted.remove(presentation)
-      throw error
+      wanted.remove(item.presentation)
+      throw error as? ShowingError ?? ShowingError(why: "\(error)")
     }
   }
 
@@ -352,17 +376,22 @@ public final class Navigator: Presenting {
   }
 }
 
+private typealias Content = @MainActor (PresentedItem) throws -> any Screen
+
 /// What the coordinator calls; it does not keep the navigator.
 private final class Host: PresenterHost {
   @MainActor private weak var navigator: Navigator?
+  /// nil: what state drives.
+  private let content: Content?
 
-  @MainActor init(_ navigator: Navigator) { self.navigator = navigator }
+  @MainActor init(_ navigator: Navigator, _ content: Content? = nil) {
+    self.navigator = navigator
+    self.content = content
+  }
 
-  @MainActor func present(
-    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, after serial: UInt64
-  ) async throws(ShowingError) {
+  @MainActor func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError) {
     guard let navigator else { throw ShowingError(why: "the program has let its navigator go") }
-    try await navigator.present(presentation, binding: binding, id: id, item: item, after: serial)
+    try await navigator.present(item, after: serial, content)
   }
 
   @MainActor func update(_ presentation: PresentationHandle, item: Properties) async {

@@ -157,6 +157,18 @@ extension Presenting {
     push(.truth(isPresented, options: options, onDismiss: onDismiss, content: content), file, line)
   }
 
+  /// Pushes on the stack while a selection is this tag, as one link of many.
+  @discardableResult
+  public func push<Tag: Hashable & Codable>(
+    tag: Tag, selection: Binding<Tag?>,
+    options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil,
+    file: StaticString = #fileID, line: UInt = #line, content: @escaping @MainActor () -> any Screen
+  ) -> Presence {
+    push(
+      .truth(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
+      in: (text(of: selection), Coding.id(of: tag)), file, line)
+  }
+
   // MARK: Stacks
 
   /// A stack whose path is state (S1, S5): the screens of its values are made by
@@ -177,14 +189,17 @@ extension Presenting {
     return stack
   }
 
-  private func push(_ content: DrivenContent, _ file: StaticString, _ line: UInt) -> Presence {
+  private func push(
+    _ content: DrivenContent, in group: (name: String, tag: String)? = nil, _ file: StaticString, _ line: UInt
+  ) -> Presence {
     guard let stack = presentationSource.stack else {
       reportMisuse(
         "\(content.route.text(client: "")) is pushed, but there is no stack here; push from a NavigationStack, or from a "
           + "screen in one", file: file, line: line)
       return Presence(nil, presentationSource.navigator)
     }
-    return drive(content, as: .pushed(stack: stack))
+    return drive(
+      content, as: group.map { .member(group: $0.name, tag: $0.tag, stack: stack) } ?? .pushed(stack: stack))
   }
 
   private func drive(_ content: DrivenContent, as kind: ItemDriver.Kind) -> Presence {

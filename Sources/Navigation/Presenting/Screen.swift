@@ -21,6 +21,21 @@ extension Screen {
   public func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
+/// An item that the coordinator wants to have shown.
+public struct PresentedItem: Hashable, Sendable {
+  public let presentation: PresentationHandle
+  /// The text of its binding on the bus.
+  public let binding: String
+  /// Empty for an item without an id.
+  public let id: String
+  /// All that the coordinator says of it, by the names of `org.navd.Presenter1`: value, container-values, style, title,
+  /// group, tag, stack, from, animated, restored, platform-data.
+  public let all: Properties
+
+  /// What the item holds.
+  public var value: Properties { all["value"].flatMap(Properties.init(value:)) ?? [:] }
+}
+
 /// One presentation, as the screen that shows it sees it. What is presented from it goes before it does (C3).
 @MainActor
 public final class Showing: Presenting {
@@ -35,7 +50,8 @@ public final class Showing: Presenting {
   /// What is presented from here goes before it does (C3), and is pushed on the stack that it stands in.
   public let presentationSource: PresentationSource
 
-  private let screen: any Screen
+  /// nil when it is gone: it may hold this.
+  private var screen: (any Screen)?
   private let navigator: Navigator
   private var appearing: Task<Void, any Error>?
   /// It was told to go.
@@ -46,18 +62,15 @@ public final class Showing: Presenting {
   /// What is presented from here, as long as this is shown.
   private var children: [Presence] = []
 
-  init(
-    _ presentation: PresentationHandle, binding: String, id: String, item: Properties, screen: any Screen,
-    _ navigator: Navigator
-  ) {
-    self.presentation = presentation
-    self.binding = binding
-    self.id = id
-    self.item = item
+  init(_ item: PresentedItem, screen: any Screen, _ navigator: Navigator) {
+    presentation = item.presentation
+    binding = item.binding
+    id = item.id
+    self.item = item.all
     self.screen = screen
     self.navigator = navigator
     presentationSource = PresentationSource(
-      navigator: navigator, binding: binding, stack: item["stack"].flatMap(String.init(value:)))
+      navigator: navigator, binding: binding, stack: item.all["stack"].flatMap(String.init(value:)))
   }
 
   /// Its user has closed it: nil is written to the state that it is presented from. It does not disappear by this: it has.
@@ -76,7 +89,7 @@ public final class Showing: Presenting {
   public func keep(_ presence: Presence) { children.append(presence) }
 
   func appear() async throws {
-    let task = Task { try await screen.appear(self) }
+    let task = Task { [screen] () async throws -> Void in try await screen?.appear(self) }
     appearing = task
     try await task.value
   }
@@ -97,7 +110,7 @@ public final class Showing: Presenting {
     let task = Task { [appearing] in
       // What does not come need not go.
       do { try await appearing?.value } catch { return [:] as Properties }
-      return await screen.disappear(self, animated: animated)
+      return await screen?.disappear(self, animated: animated) ?? [:]
     }
     disappearing = task
     return await task.value
@@ -108,6 +121,9 @@ public final class Showing: Presenting {
   func leave() {
     for child in children { child.forget() }
     children = []
-    if disappearing == nil { Task { await disappear(animated: false) } }
+    Task {
+      _ = await disappear(animated: false)
+      (screen, appearing, disappearing) = (nil, nil, nil)
+    }
   }
 }
