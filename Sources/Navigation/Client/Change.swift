@@ -12,6 +12,7 @@ extension Coordinator {
     case group(String)
     /// All that stands in this stack.
     case stack(String)
+    /// All there is.
     case everything
 
     /// As the contract has it.
@@ -36,6 +37,7 @@ extension Coordinator {
     /// How it is shown.
     public var options: PresentationOptions
 
+    /// A screen; without a binding, that of its place.
     public init(binding: String? = nil, id: String, _ options: PresentationOptions = PresentationOptions()) {
       self.binding = binding
       self.id = id

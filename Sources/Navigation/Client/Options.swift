@@ -134,6 +134,7 @@ public struct DestinationOptions: Hashable, Sendable {
   /// How long a dismissal may take before it counts as gone (P14); nil: 2 seconds.
   public var grace: Duration?
 
+  /// Options of which only some are given; the rest is as the coordinator has it.
   public init(
     group: String? = nil, style: String? = nil, startTimeout: Duration? = nil, grace: Duration? = nil
   ) {

@@ -23,6 +23,7 @@ extension Screen {
 
 /// An item that the coordinator wants to have shown.
 public struct PresentedItem: Hashable, Sendable {
+  /// The handle, by which it is reported closed.
   public let presentation: PresentationHandle
   /// The text of its binding on the bus.
   public let binding: String
