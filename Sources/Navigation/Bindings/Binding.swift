@@ -128,6 +128,7 @@ extension Binding: Hashable {
 }
 
 extension Binding: Identifiable where Value: Identifiable {
+  /// That of what is there now.
   public var id: Value.ID { wrappedValue.id }
 }
 

@@ -19,6 +19,7 @@ public protocol ContainerValueKey {
 }
 
 extension ContainerValueKey {
+  /// The type's name.
   public static var name: String { BindingName.name(for: "\(Self.self)") }
 }
 

@@ -8,16 +8,19 @@ import DBusValues
 /// the last; and the whole state again wherever events are missing, since the coordinator was restarted or the reader was
 /// slow. Ends with `unreachable` when the bus is gone. While no coordinator runs it waits, and starts none.
 public struct Following: AsyncSequence {
+  /// The whole state, or the next difference.
   public enum Element: Hashable, Sendable {
     /// The whole state: at first, and wherever events are missing.
     case state(NavigationState)
     /// What has changed since the element before.
     case event(NavigationEvent)
   }
+  /// `unreachable` is the only one.
   public typealias Failure = NavigationError
 
   let service: any CoordinatorService
 
+  /// Follows from its first element on.
   public func makeAsyncIterator() -> Iterator { Iterator(service: service) }
 
   /// Follows from when it is first asked.
@@ -29,6 +32,8 @@ public struct Following: AsyncSequence {
 
     init(service: any CoordinatorService) { self.service = service }
 
+    /// The next element; waits for it. nil where the task is cancelled.
+    /// - Throws: `unreachable` when the bus is gone, or the coordinator was closed.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(NavigationError) -> Element? {
       if notices == nil { notices = await service.notices().makeAsyncIterator() }
       while let notice = await notices?.next(isolation: actor) {

@@ -28,6 +28,7 @@ public final class NavigationStack: Presenting {
     presentationSource.navigator.mark(driver, Transaction.current)
   }
 
+  /// What is pushed on the stack goes with what the stack is in.
   public func keep(_ presence: Presence) { container.keep(presence) }
 }
 

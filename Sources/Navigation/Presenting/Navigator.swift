@@ -11,7 +11,10 @@ import Synchronization
 ///     navigator.present(item: $model.fact) { fact in FactWindow(fact) }
 ///
 /// All changes of a turn of the main actor become one transaction. What is presented is the program's own (O1): it ends when the
-/// program leaves the bus. While no coordinator can be reached state waits; when one comes it is presented.
+/// program leaves the bus. While no coordinator can be reached state waits; when one comes it is presented. When the bus is
+/// gone, so is what was shown: nil is written, and screens go.
+///
+/// A navigator lives as long as it shows something; one that is let go dismisses what it has others show.
 @MainActor
 public final class Navigator: Presenting {
   /// Through which it presents.

@@ -18,6 +18,7 @@ public protocol Screen: AnyObject {
 }
 
 extension Screen {
+  /// Goes at once, without a result.
   public func disappear(_ showing: Showing, animated: Bool) async -> Properties { [:] }
 }
 
@@ -87,6 +88,7 @@ public final class Showing: Presenting {
     try await navigator.coordinator.act(presentation, action, parameters)
   }
 
+  /// What is presented from here goes with it.
   public func keep(_ presence: Presence) { children.append(presence) }
 
   func appear() async throws {
