@@ -297,9 +297,24 @@ extension ContainerValues {
     for coordinating in Coordinating.allCases {
       let stage = try await Stage(coordinating)
       await stage.coordinator.close()
-      await #expect(throws: NavigationError.self) { try await stage.coordinator.state() }
-      await #expect(throws: NavigationError.self) { for try await _ in stage.coordinator.following {} }
+      await #expect(throws: NavigationError.closed) { try await stage.coordinator.state() }
+      await #expect(throws: NavigationError.closed) { for try await _ in stage.coordinator.following {} }
     }
+  }
+
+  @Test("Who closes a coordinator is not told that it is gone; state says what is so", arguments: Coordinating.allCases)
+  func coordinator_closed_isNoNews(_ coordinating: Coordinating) async throws {
+    let stage = try await Stage(coordinating)
+    let model = RestartModel()
+    var told: [NavigationError] = []
+    stage.navigator.onRefused = { told.append($0) }
+    stage.navigator.present(item: Bindable(model).note) { Sign("note \($0.wrappedValue.id)", on: stage.wall) }
+    model.note = .init(id: 1)
+    try await stage.shows("note 1")
+    await stage.navigator.settle()
+    await stage.coordinator.close()
+    try await stage.until { model.note == nil }
+    #expect(told.isEmpty)
   }
 
   @Test func embedded_command_isRefused() async throws {

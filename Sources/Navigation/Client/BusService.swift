@@ -72,7 +72,7 @@ actor BusService: CoordinatorService {
     let number = lastCall
     let result: Result<Output, NavigationError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        guard let connection else { return continuation.resume(returning: .failure(.unreachable("it was closed"))) }
+        guard let connection else { return continuation.resume(returning: .failure(.closed)) }
         let pending = connection.call(
           method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input,
           // Waiting may take for ever.
@@ -100,7 +100,7 @@ actor BusService: CoordinatorService {
   func notices() -> AsyncStream<Notice> {
     let (stream, continuation) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(mostNotices))
     guard connection != nil else {
-      continuation.yield(.failed(.unreachable("it was closed")))
+      continuation.yield(.failed(.closed))
       continuation.finish()
       return stream
     }
@@ -148,7 +148,7 @@ actor BusService: CoordinatorService {
   ) async throws(NavigationError) {
     lastServing += 1
     guard let connection, let path = ObjectPath("/org/navd/Navigation/presenter\(lastServing)") else {
-      throw .unreachable("it was closed")
+      throw .closed
     }
     connection.export(path, [presenter(host)])
     servings.removeAll { $0.destination == destination }
@@ -232,7 +232,7 @@ actor BusService: CoordinatorService {
 
   // MARK: The end
 
-  func close() { end(.unreachable("it was closed")) }
+  func close() { end(.closed) }
 
   private func end(_ error: NavigationError) {
     for listener in listeners.values {

@@ -42,7 +42,7 @@ final class EmbeddedService: CoordinatorService {
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) async throws(NavigationError) -> Output {
     guard !Task.isCancelled else { throw .cancelled }
-    guard !isClosed else { throw .unreachable("it was closed") }
+    guard !isClosed else { throw .closed }
     if methods.isEmpty { implement() }
     guard let body = methods[method] else {
       throw .refused(
@@ -293,7 +293,7 @@ final class EmbeddedService: CoordinatorService {
   func notices() -> AsyncStream<Notice> {
     let (stream, continuation) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(mostNotices))
     guard !isClosed else {
-      continuation.yield(.failed(.unreachable("it was closed")))
+      continuation.yield(.failed(.closed))
       continuation.finish()
       return stream
     }
@@ -332,11 +332,11 @@ final class EmbeddedService: CoordinatorService {
     isClosed = true
     alarm?.task.cancel()
     for listener in listeners.values {
-      listener.yield(.failed(.unreachable("it was closed")))
+      listener.yield(.failed(.closed))
       listener.finish()
     }
     listeners = [:]
-    for waiter in waiters.values { waiter.continuation.resume(returning: .failure(.unreachable("it was closed"))) }
+    for waiter in waiters.values { waiter.continuation.resume(returning: .failure(.closed)) }
     waiters = [:]
   }
 }

@@ -33,7 +33,7 @@ public struct Following: AsyncSequence {
     init(service: any CoordinatorService) { self.service = service }
 
     /// The next element; waits for it. nil where the task is cancelled.
-    /// - Throws: `unreachable` when the bus is gone, or the coordinator was closed.
+    /// - Throws: `unreachable` when the bus is gone, `closed` when the coordinator was closed.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(NavigationError) -> Element? {
       if notices == nil { notices = await service.notices().makeAsyncIterator() }
       while let notice = await notices?.next(isolation: actor) {

@@ -10,6 +10,8 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
   case refused(CoordinatorError)
   /// The coordinator cannot be reached, or went away before it answered; what was asked may have been done.
   case unreachable(String)
+  /// The program has closed its coordinator.
+  case closed
   /// The task was cancelled; what was asked may have been done.
   case cancelled
 
@@ -17,6 +19,7 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
     switch self {
     case .refused(let error): "\(error.name.rawValue): \(error.message)"
     case .unreachable(let why): "the coordinator cannot be reached: \(why)"
+    case .closed: "the coordinator was closed"
     case .cancelled: "cancelled"
     }
   }
@@ -28,10 +31,14 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
     if let name = CoordinatorError.Name(error.name) {
       // It is leaving, not refusing.
       self = name == .shuttingDown ? .unreachable(error.message) : .refused(CoordinatorError(name, error.message))
-    } else if error.name == .invalidArgs || error.name == .limitsExceeded {
-      self = .refused(CoordinatorError(.invalidArgument, error.message))
-    } else {
-      self = .unreachable(error.description)
+      return
+    }
+    switch error.name {
+    // Of the protocol or the bus, and the same when it is asked again.
+    case .accessDenied: self = .refused(CoordinatorError(.accessDenied, error.message))
+    case .invalidArgs, .limitsExceeded, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:
+      self = .refused(CoordinatorError(.invalidArgument, error.description))
+    default: self = .unreachable(error.description)
     }
   }
 }

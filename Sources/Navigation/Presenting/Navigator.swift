@@ -304,13 +304,14 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// The bus is gone, and with it all that was shown through it.
+  /// The bus is gone, or the coordinator was closed, and with it all that was shown through it.
   private func lost(_ error: NavigationError) {
     isLost = true
     reconcile(NavigationState([:], serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation) }
     haveHeard()
-    tellRefused(error)
+    // Who closes a coordinator knows.
+    if error != .closed { tellRefused(error) }
   }
 
   private func leave(_ presentation: PresentationHandle) {
