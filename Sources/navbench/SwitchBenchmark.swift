@@ -19,13 +19,14 @@ struct SwitchBenchmark {
   }
 
   func run(into report: inout Report) throws {
+    var panels = Turns()
     let shell = try ShellPeer()
     defer { shell.end() }
     try shell.run("sleep 1000 &")
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: switches) { try select($0 % 2) } },
+        { try medianNanoseconds(of: switches) { _ in try select(panels.next()) } },
         {
           try medianNanoseconds(of: switches) { _ in
             // By its number, since pkill does not find by its name what was forked just now.
@@ -53,12 +54,12 @@ struct SwitchBenchmark {
       return
     }
     defer { systemd.end() }
-    try systemd.start(1)
+    var (panels, units) = (Turns(), Turns())
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: switches) { try select($0 % 2) } },
-        { try medianNanoseconds(of: switches) { try systemd.start($0 % 2) } },
+        { try medianNanoseconds(of: switches) { _ in try select(panels.next()) } },
+        { try medianNanoseconds(of: switches) { _ in try systemd.start(units.next()) } },
       ])
     report.add(
       Comparison(
@@ -74,6 +75,15 @@ struct SwitchBenchmark {
       CoordinatorInterface.present,
       ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": ["sleep", "1000"].value]))
     _ = try peers.call(CoordinatorInterface.wait, (presentation, "presented"))
+  }
+}
+
+/// One of two, then the other, in whatever rounds: what is there already is no switch.
+private struct Turns {
+  private var last = 0
+  mutating func next() -> Int {
+    last = 1 - last
+    return last
   }
 }
 

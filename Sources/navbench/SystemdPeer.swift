@@ -58,7 +58,11 @@ final class SystemdPeer {
   func start(_ panel: Int) throws {
     let job = try connection.callAndWait(
       Self.startUnit, on: Self.name, at: Self.path, ("bench-panel\(panel).service", "replace"))
-    while done[job] == nil { _ = loop.turn(wait: .seconds(10)) }
+    while done[job] == nil {
+      guard loop.turn(wait: .seconds(10)) else {
+        throw MeasuringFailure(description: "systemd tells nothing of its job")
+      }
+    }
     let result = done.removeValue(forKey: job) ?? ""
     guard result == "done" else { throw MeasuringFailure(description: "systemd's job for a unit ended: \(result)") }
   }
