@@ -15,8 +15,7 @@ actor BusService: CoordinatorService {
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
   private var follower: StateFollower?
-  private var listeners: [UInt64: AsyncStream<Notice>.Continuation] = [:]
-  private var lastListener: UInt64 = 0
+  private let listeners = Listeners()
   private var servings: [Serving] = []
   private var lastServing = 0
   /// Of the state that the listeners were told last.
@@ -98,28 +97,17 @@ actor BusService: CoordinatorService {
   // MARK: What happens
 
   func notices() -> AsyncStream<Notice> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(mostNotices))
-    guard connection != nil else {
-      continuation.yield(.failed(.closed))
-      continuation.finish()
-      return stream
-    }
-    lastListener += 1
-    let number = lastListener
-    listeners[number] = continuation
-    continuation.onTermination = { [weak self] _ in Task { await self?.forget(listener: number) } }
-    follow(for: continuation)
+    let (stream, listener) = listeners.add()
+    if let listener { follow(for: listener) }
     return stream
   }
 
-  private func forget(listener number: UInt64) { listeners[number] = nil }
-
   /// All listeners share what follows navd; who comes later is told the state by itself.
-  private func follow(for continuation: AsyncStream<Notice>.Continuation) {
+  private func follow(for listener: Listeners.Listener) {
     if let follower {
       return follower.look { found in
         // Where there is no navd, it is told when there is one.
-        if let found { continuation.yield(.state(found.state, serial: found.serial)) }
+        if let found { listener.yield(.state(found.state, serial: found.serial)) }
       }
     }
     let follower = StateFollower(connection!)
@@ -138,7 +126,7 @@ actor BusService: CoordinatorService {
     case .event(let event): toldSerial = event.serial
     case .failed: break
     }
-    for listener in listeners.values { listener.yield(notice) }
+    listeners.tell(notice)
   }
 
   // MARK: Presenting
@@ -235,11 +223,7 @@ actor BusService: CoordinatorService {
   func close() { end(.closed) }
 
   private func end(_ error: NavigationError) {
-    for listener in listeners.values {
-      listener.yield(.failed(error))
-      listener.finish()
-    }
-    listeners = [:]
+    listeners.end(error)
     follower = nil
     coordinator?.cancel()
     coordinator = nil
@@ -253,6 +237,3 @@ actor BusService: CoordinatorService {
     }
   }
 }
-
-/// How many notices wait for who reads them slowly; then the oldest are dropped, and the state is asked for again.
-let mostNotices = 1024

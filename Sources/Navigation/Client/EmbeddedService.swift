@@ -20,8 +20,7 @@ final class EmbeddedService: CoordinatorService {
   private var showing: [Handle: any PresenterHost] = [:]
   private var waiters: [UInt64: Waiter] = [:]
   private var lastWaiter: UInt64 = 0
-  private var listeners: [UInt64: AsyncStream<Notice>.Continuation] = [:]
-  private var lastListener: UInt64 = 0
+  private let listeners = Listeners()
   private var alarm: (task: Task<Void, Never>, at: Instant)?
   private var isClosed = false
 
@@ -219,7 +218,7 @@ final class EmbeddedService: CoordinatorService {
       default: break
       }
       let event = CoordinatorEvent(change, in: machine)
-      for listener in listeners.values { listener.yield(.event(event)) }
+      listeners.tell(.event(event))
     }
     for command in outcome.commands { carryOut(command) }
     setAlarm()
@@ -291,21 +290,10 @@ final class EmbeddedService: CoordinatorService {
   // MARK: Others
 
   func notices() -> AsyncStream<Notice> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(mostNotices))
-    guard !isClosed else {
-      continuation.yield(.failed(.closed))
-      continuation.finish()
-      return stream
-    }
-    lastListener += 1
-    let number = lastListener
-    listeners[number] = continuation
-    continuation.onTermination = { [weak self] _ in Task { await self?.forget(listener: number) } }
-    continuation.yield(.state(machine.properties { _ in [:] }, serial: machine.serial.number))
+    let (stream, listener) = listeners.add()
+    listener?.yield(.state(machine.properties { _ in [:] }, serial: machine.serial.number))
     return stream
   }
-
-  private func forget(listener number: UInt64) { listeners[number] = nil }
 
   func serve(
     _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
@@ -331,11 +319,7 @@ final class EmbeddedService: CoordinatorService {
   func close() {
     isClosed = true
     alarm?.task.cancel()
-    for listener in listeners.values {
-      listener.yield(.failed(.closed))
-      listener.finish()
-    }
-    listeners = [:]
+    listeners.end(.closed)
     for waiter in waiters.values { waiter.continuation.resume(returning: .failure(.closed)) }
     waiters = [:]
   }
