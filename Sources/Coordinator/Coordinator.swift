@@ -114,29 +114,6 @@ final class Coordinator {
     return reply
   }
 
-  /// Reads the requests of `Apply` (T1).
-  func read(
-    _ requests: [(method: String, arguments: [Value])], _ options: Properties
-  ) throws(Refusal) -> [Request] {
-    try Options.ofApply.refuse(options)
-    if let expected = options[Options.expectedSerial], expected < machine.serial.number {
-      throw Refusal(
-        .stale, "expected-serial is \(expected), but the state is at \(machine.serial); look at it again, and ask then")
-    }
-    var read: [Request] = []
-    read.reserveCapacity(requests.count)
-    for (index, request) in requests.enumerated() {
-      do throws(Refusal) {
-        read.append(try Request(method: request.method, arguments: request.arguments))
-      } catch {
-        var refusal = error
-        refusal.index = index
-        throw refusal
-      }
-    }
-    return read
-  }
-
   /// What a client owned ends, not more of it in a turn than others can wait for.
   private func clientLeft(_ client: Client) {
     take(machine.clientLeft(client, at: tick(), most: 500))
@@ -227,18 +204,9 @@ final class Coordinator {
   /// Answers when a presentation has come as far as asked for, or has ended before.
   func wait(_ path: ObjectPath, for word: String, _ call: Waiters.WaitCall) {
     do throws(Refusal) {
-      guard let phase = WaitPhase(rawValue: word) else {
-        let words = WaitPhase.allCases.map(\.rawValue).joined(separator: " or ")
-        throw Refusal(.invalidArgument, "phase is \(quoted(word)); \(words) would do")
-      }
-      let handle = try Handle(path)
-      try machine.requireKnown(handle)
-      if let ending = machine.ending(of: handle) {
-        call.reply((ending.reason.rawValue, ending.result))
-      } else if phase == .presented, machine.presentation(handle)?.presentedAt != nil {
-        call.reply(("", [:]))
-      } else {
-        try wait(until: phase, of: handle, call)
+      switch try machine.wait(for: path, until: word) {
+      case .now(let reason, let result): call.reply((reason, result))
+      case .later(let handle, let phase): try wait(until: phase, of: handle, call)
       }
     } catch {
       call.fail(DBusError(error))

@@ -26,7 +26,7 @@ extension Coordinator {
     ChangingMethods.forEach(Changes(coordinator: self, object: object))
     object.implement(Rows.apply) { [unowned self] input, call in
       do throws(Refusal) {
-        let requests = try read(input.0.map { ($0.fields.0, $0.fields.1) }, input.1)
+        let requests = try [Request](transaction: input.0, input.1, at: machine.serial)
         let animated = input.1[Options.animated] ?? true
         admission.admit(try admission.demand(of: requests, inTransaction: true), call) {
           [unowned self] () throws(Refusal) in
@@ -124,7 +124,7 @@ extension Coordinator {
   }
 
   private func implementProperties(_ object: ImplementedInterface) {
-    object.implement(Rows.version, get: { _ in 1 })
+    object.implement(Rows.version, get: { _ in CoordinatorInterface.currentVersion })
     object.implement(Rows.release, get: { _ in Release.version })
     object.implement(Rows.serial, get: { [unowned self] _ in serial })
     object.implement(

@@ -5,11 +5,6 @@ import DBus
 import DBusValues
 import Presentation
 
-/// What can be waited for.
-enum WaitPhase: String, CaseIterable {
-  case presented, gone
-}
-
 /// Those who wait, by presentation.
 struct Waiters {
   /// The answer: the reason of an end, empty where what was waited for came and no end did; and the result.

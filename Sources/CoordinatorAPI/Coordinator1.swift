@@ -409,6 +409,8 @@ extension CoordinatorInterface {
 // MARK: Properties
 
 extension CoordinatorInterface {
+  /// What ``version`` is.
+  public static let currentVersion: UInt32 = 1
   public static let version = Property<UInt32>(
     name, "Version", emitsChanged: .const, doc: "Of this interface; it grows when something is added.")
   public static let release = Property<String>(name, "Release", emitsChanged: .const, doc: "Of navd.")

@@ -35,6 +35,38 @@ extension Request {
   }
 }
 
+extension [Request] {
+  /// The requests of `Apply` (T1).
+  ///
+  /// - Parameters:
+  ///   - serial: that the state is at.
+  ///   - admit: throws for a request that is not carried out here.
+  /// - Throws: `Refusal`, its index that of the request.
+  package init(
+    transaction requests: [Structure<String, [Value]>], _ options: Properties, at serial: Serial,
+    admit: (Request) throws(Refusal) -> Void = { _ in }
+  ) throws(Refusal) {
+    try Options.ofApply.refuse(options)
+    if let expected = options[Options.expectedSerial], expected < serial.number {
+      throw Refusal(
+        .stale, "expected-serial is \(expected), but the state is at \(serial); look at it again, and ask then")
+    }
+    self = []
+    reserveCapacity(requests.count)
+    for (index, request) in requests.enumerated() {
+      do throws(Refusal) {
+        let request = try Request(method: request.fields.0, arguments: request.fields.1)
+        try admit(request)
+        append(request)
+      } catch {
+        var refusal = error
+        refusal.index = index
+        throw refusal
+      }
+    }
+  }
+}
+
 /// Takes arguments, which were checked, in their order.
 private struct ArgumentList {
   private var rest: ArraySlice<Value>

@@ -317,6 +317,26 @@ extension ContainerValues {
     #expect(told.isEmpty)
   }
 
+  @Test("What was shown was presented, also while it goes", arguments: Coordinating.allCases)
+  func wait_forPresented_whileItGoes_isAnsweredAtOnce(_ coordinating: Coordinating) async throws {
+    let stage = try await Stage(coordinating)
+    let model = RestartModel()
+    stage.navigator.present(item: Bindable(model).note) { Sign("note \($0.wrappedValue.id)", on: stage.wall) }
+    model.note = .init(id: 1)
+    try await stage.shows("note 1")
+    await stage.navigator.settle()
+    let handle = try #require(stage.wall["note 1"]?.showing?.presentation)
+    #expect(try await stage.coordinator.waitUntilPresented(handle) == nil)
+    stage.wall.stuck = ["note 1"]
+    model.note = nil
+    try await stage.until { stage.wall.leaving == ["note 1"] }
+    let waiting = Task { try await stage.coordinator.waitUntilPresented(handle) }
+    try await stage.coordinator.present("other")
+    stage.wall.stuck = []
+    #expect(try await waiting.value == nil)
+    try await stage.shows()
+  }
+
   @Test func embedded_command_isRefused() async throws {
     var options = PresentationOptions()
     options.command = ["true"]

@@ -29,7 +29,7 @@ final class EmbeddedService: CoordinatorService {
   /// Somebody who waits for a presentation to be shown, or only for its end.
   private struct Waiter {
     let handle: Handle
-    let isForPresented: Bool
+    let phase: WaitPhase
     let continuation: CheckedContinuation<Result<(String, Properties), NavigationError>, Never>
   }
 
@@ -111,7 +111,7 @@ final class EmbeddedService: CoordinatorService {
   private func property(_ name: String) throws(Refusal) -> Value {
     typealias Rows = CoordinatorInterface
     switch name {
-    case Rows.version.name.text: return UInt32(1).value
+    case Rows.version.name.text: return Rows.currentVersion.value
     case Rows.release.name.text: return Release.version.value
     case Rows.serial.name.text: return machine.serial.number.value
     case Rows.limits.name.text: return machine.limits.byName.value
@@ -125,8 +125,9 @@ final class EmbeddedService: CoordinatorService {
   ) {
     methods.implement(method) { service, input throws(Refusal) in
       let request = try read(input)
+      try Self.admit(request)
       let (reply, outcome) = try service.machine.perform(
-        try Self.admitted(request), by: service.program, at: service.now)
+        request, by: service.program, at: service.now)
       service.take(outcome)
       guard let output = answer(reply, service.machine.serial.number) else {
         preconditionFailure("\(method.name) is answered as the rules do")
@@ -138,21 +139,7 @@ final class EmbeddedService: CoordinatorService {
   private func apply(
     _ requests: [Structure<String, [Value]>], _ options: Properties
   ) throws(Refusal) -> ([[Value]], UInt64) {
-    try Options.ofApply.refuse(options)
-    if let expected = options[Options.expectedSerial], expected < machine.serial.number {
-      throw Refusal(
-        .stale, "expected-serial is \(expected), but the state is at \(machine.serial); look at it again, and ask then")
-    }
-    var read: [Request] = []
-    for (index, request) in requests.enumerated() {
-      do throws(Refusal) {
-        read.append(try Self.admitted(Request(method: request.fields.0, arguments: request.fields.1)))
-      } catch {
-        var refusal = error
-        refusal.index = index
-        throw refusal
-      }
-    }
+    let read = try [Request](transaction: requests, options, at: machine.serial, admit: Self.admit)
     let (replies, outcome) = try machine.perform(
       read, animated: options[Options.animated] ?? true, by: program, at: now)
     take(outcome)
@@ -160,34 +147,33 @@ final class EmbeddedService: CoordinatorService {
   }
 
   /// Refuses what only the daemon can do.
-  private static func admitted(_ request: Request) throws(Refusal) -> Request {
+  private static func admit(_ request: Request) throws(Refusal) {
     guard !request.operation.hasCommand else {
       throw Refusal(.invalidArgument, "command: an embedded coordinator starts no programs; the session's would do")
     }
-    return request
   }
 
   private func wait(
     _ path: ObjectPath, phase: String
   ) async throws(NavigationError) -> (String, Properties) {
-    let handle: Handle
+    let answer: WaitAnswer
     do throws(Refusal) {
-      handle = try Handle(path)
-      try machine.requireKnown(handle)
-      guard phase == "presented" || phase == "gone" else {
-        throw Refusal(.invalidArgument, "phase is \(quoted(phase)); presented or gone would do")
-      }
+      answer = try machine.wait(for: path, until: phase)
     } catch {
       throw .refused(CoordinatorError(error))
     }
-    if let ending = machine.ending(of: handle) { return (ending.reason.rawValue, ending.result) }
-    let isForPresented = phase == "presented"
-    if isForPresented, machine.presentation(handle)?.phase == .presented { return ("", [:]) }
+    switch answer {
+    case .now(let reason, let result): return (reason, result)
+    case .later(let handle, let phase): return try await wait(until: phase, of: handle)
+    }
+  }
+
+  private func wait(until phase: WaitPhase, of handle: Handle) async throws(NavigationError) -> (String, Properties) {
     lastWaiter += 1
     let number = lastWaiter
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        waiters[number] = Waiter(handle: handle, isForPresented: isForPresented, continuation: continuation)
+        waiters[number] = Waiter(handle: handle, phase: phase, continuation: continuation)
       }
     } onCancel: {
       Task { await self.cancel(waiter: number) }
@@ -211,7 +197,7 @@ final class EmbeddedService: CoordinatorService {
   private func take(_ outcome: Outcome) {
     for change in outcome.changes {
       switch change.event {
-      case .presented(let handle, _, _, _): answer(handle, "", [:], where: \.isForPresented)
+      case .presented(let handle, _, _, _): answer(handle, "", [:], where: { $0.phase == .presented })
       case .dismissed(let handle, _, _, let reason, let result):
         answer(handle, reason.rawValue, result) { _ in true }
         showing[handle] = nil
