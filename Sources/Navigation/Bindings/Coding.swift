@@ -16,9 +16,13 @@ enum Coding {
   /// A value as an item's dictionary: what encodes as an object is that, everything else stands under `value`. What cannot be
   /// encoded has none.
   static func properties(of value: some Encodable) -> Properties {
-    guard let json = try? json(of: value) else { return [:] }
+    (try? json(of: value)).flatMap(properties) ?? [:]
+  }
+
+  /// As above, of what is encoded already; nil where the bus has no such value.
+  static func properties(_ json: JSON) -> Properties? {
     let members = json.object ?? ["value": json]
-    return (try? Value(.object(members), as: Properties.valueType)).flatMap { Properties(value: $0) } ?? [:]
+    return (try? Value(.object(members), as: Properties.valueType)).flatMap { Properties(value: $0) }
   }
 
   /// The value of an item's dictionary; nil where it does not fit.

@@ -121,7 +121,7 @@ final class PathDriver: Driver {
       + places.indices[kept...].map { index in
         let element = places[index].element
         var options = PresentationOptions(destination: ownDestination)
-        options.value = Properties(path: element.value)
+        options.value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
         options.stack = name
         // It stands on what is below, which may have been closed meanwhile; then it is refused.
         options.from = index > 0 ? binding(index - 1) : from
@@ -242,15 +242,5 @@ final class PathDriver: Driver {
       throw ShowingError(why: "\(elements[index].value) is no \(elements[index].type)")
     }
     return screen
-  }
-}
-
-extension Properties {
-  /// The value of a path's element.
-  fileprivate init?(path json: String) {
-    guard let json = try? JSON.parse(json) else { return nil }
-    let members = json.object ?? ["value": json]
-    guard let value = try? Value(.object(members), as: Properties.valueType) else { return nil }
-    self.init(value: value)
   }
 }
