@@ -13,11 +13,13 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 
 # Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
 # navctl is a process for every key press, and loading libstdc++ and libgcc, which only the Swift runtime uses, takes a
-# seventh of its time; who looks for libstdc++ below LINKING is given the static one.
+# seventh of its time; libdbus-1 takes a quarter, since it brings libsystemd and six more for servers, which none of these is
+# (what they would be asked for is not there). Who looks for libstdc++ or libdbus-1 below LINKING is given the static one.
 # Whether something is written while it is read, debug builds, and so the tests, watch at run time; it takes a thirtieth.
 LINKING = $(CURDIR)/.build/linking
-BUILD = swift build -c release --static-swift-stdlib \
-	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked)
+BUILD = PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib \
+	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked) \
+	$(addprefix -Xlinker --defsym=,sd_listen_fds=0 sd_is_socket=0)
 PROGRAMS = navd navctl
 # What others of these are made with; not installed.
 TOOLS = navbench navdoc
@@ -57,7 +59,9 @@ run:
 
 build:
 	@.ci/setup build
-	@mkdir -p $(LINKING) && echo 'INPUT(-l:libstdc++.a)' > $(LINKING)/libstdc++.so
+	@mkdir -p $(LINKING)
+	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
+	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
 
 # Into .build/deb. Nothing is linked with Swift, so they need none where they are installed.
