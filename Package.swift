@@ -49,7 +49,7 @@ let package = Package(
     .target(
       name: "Record",
       dependencies: [
-        "CLinux", "DBusValues", "Presentation", .product(name: "GRDB", package: "GRDB.swift"),
+        "CLinux", "DBusValues", "EventLoop", "Presentation", .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

@@ -4,6 +4,7 @@
 import EventLoop
 import Glibc
 import Processes
+import Record
 
 /// Where navd keeps files while it runs.
 struct RuntimeDirectory {
@@ -56,7 +57,7 @@ struct RuntimeDirectory {
   /// Removes it, if it was made for this run only and nothing else is in it.
   func remove() {
     guard isTemporary else { return }
-    for file in ["record.sqlite", "record.sqlite-wal"] { unlink(path(ByteString(file)).description) }
+    for file in Record.files { unlink(path(ByteString(file)).description) }
     rmdir(path.description)
   }
 }

@@ -16,6 +16,7 @@ struct BodyReader {
   private static let deepest = 80
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
   var isAtEnd: Bool { rest.isEmpty }
 

@@ -1,5 +1,5 @@
 // Why this file exists: a commit costs by the pages that it touches, and what one turn changes is rows of five tables, on as
-// many pages. So a turn is one row of one table, the journal, and now and then the journal is folded into the tables.
+// many pages. So a turn is a body in a file, the journal, and now and then the journal is folded into the tables.
 
 import GRDB
 import Presentation
@@ -10,39 +10,38 @@ final class Journal {
   /// only those that are still remembered.
   private static let limit = (turns: 4000, bytes: 2 << 20)
 
+  private let file: JournalFile
   private let database: Database
   private let tables: TableWriter
   private let begin: PreparedStatement
   private let end: PreparedStatement
   private let undo: PreparedStatement
-  private let add: PreparedStatement
-  private let clear: PreparedStatement
-  private var length = (turns: 0, bytes: 0)
+  private var turns = 0
+  /// Whether it is to be folded since that failed before.
+  private var isOverdue = false
   /// What the journal holds of each row, as it came last; nil: the row goes.
   private var latest: [TableRow.Key: [Column]?] = [:]
   /// The numbers of the presentations and endings that are in their tables, once that is known. Most come and go while a
   /// journal lasts, and never get there.
   private var stored: [Table: Set<Int64>] = [:]
 
-  init(_ database: Database) throws {
+  init(_ database: Database, in file: JournalFile) throws {
     self.database = database
+    self.file = file
     tables = try TableWriter(database)
     begin = try PreparedStatement(database, "BEGIN IMMEDIATE")
     end = try PreparedStatement(database, "COMMIT")
     undo = try PreparedStatement(database, "ROLLBACK")
-    add = try PreparedStatement(database, "INSERT INTO turn (body) VALUES (?)")
-    clear = try PreparedStatement(database, "DELETE FROM turn")
   }
 
-  var isLong: Bool { length.turns >= Self.limit.turns || length.bytes >= Self.limit.bytes }
+  var isLong: Bool { isOverdue || turns >= Self.limit.turns || file.length >= Self.limit.bytes }
 
-  /// Puts rows on record, all or none. A commit, since it is a statement by itself.
+  /// Puts rows on record, all or none.
   func append(_ rows: [TableRow]) throws {
     var body = BodyWriter(capacity: 1024)
     for row in rows { row.write(to: &body) }
-    try add.run([.blob(body.bytes)])
-    length.turns += 1
-    length.bytes += body.bytes.count
+    try file.append(body.bytes)
+    turns += 1
     for row in rows { note(row) }
   }
 
@@ -60,11 +59,7 @@ final class Journal {
   /// Folds what a navd before left.
   /// - Returns: what the tables hold then.
   func restore() throws -> Record.Content {
-    let turns = try Row.fetchCursor(database, sql: "SELECT body FROM turn ORDER BY number")
-    while let turn = try turns.next() {
-      var body = BodyReader(try turn.bytes(0))
-      while !body.isAtEnd { note(try TableRow(reading: &body)) }
-    }
+    for turn in try file.bodies() { for row in try TableRow.all(in: turn) { note(row) } }
     let content = try fold { try Record.Content(database) }
     stored = [
       .presentation: Set(content.state.presentations.keys.map { Int64(bitPattern: $0.number) }),
@@ -80,7 +75,6 @@ final class Journal {
       for (key, content) in latest where key.table != .memory { try tables.write(key, content) }
       // Those of presentations that are in their table now.
       for (key, content) in latest where key.table == .memory { try tables.write(key, content) }
-      try clear.run()
       content = try read()
     } catch {
       undoAll()
@@ -91,12 +85,15 @@ final class Journal {
       for (key, content) in latest {
         if content == nil { stored[key.table]?.remove(key.number) } else { stored[key.table]?.insert(key.number) }
       }
-      length = (0, 0)
       latest.removeAll(keepingCapacity: true)
+      turns = 0
+      // What is folded twice, since navd was killed here, is the same: a row says how it is to stand, and the last one holds.
+      try file.clear()
+      isOverdue = false
     } catch {
       undoAll()
       guard isObstacle(error) else { throw error }
-      length = Self.limit
+      isOverdue = true
     }
     return content
   }

@@ -1,5 +1,6 @@
-// Why this file exists: a statement runs in every turn, and most of what it took went into arguments as objects; so what
-// writes goes to SQLite directly. GRDB opens, migrates, reads, and owns the statements and the queue that they run on.
+// Why this file exists: folding the journal runs a statement for each of thousands of rows while clients wait, and most of what
+// it took went into arguments as objects; so what writes goes to SQLite directly. GRDB opens, migrates, reads, and owns the
+// statements and the queue that they run on.
 
 import GRDB
 import GRDBSQLite

@@ -1,13 +1,17 @@
-// Why this file exists: what was acknowledged survives navd (R1); a database that is written once a turn keeps it.
+// Why this file exists: what was acknowledged survives navd (R1); a database keeps it, and a journal that is written once a turn.
 
 import CLinux
 import DBusValues
+import EventLoop
 import GRDB
 import Glibc
 import Presentation
 
-/// The record of one navd, in a file of one directory.
+/// The record of one navd, in two files of one directory.
 public final class Record {
+  /// What it consists of while it is open, the journal of SQLite's own among it.
+  public static let files = ["record.sqlite", "record.sqlite-wal", "record.journal"]
+
   /// Under which circumstances it was written.
   public struct Session: Hashable, Sendable {
     /// The bus's own id (R7).
@@ -63,15 +67,15 @@ public final class Record {
   public static func open<Restored>(
     in directory: String, patience: Double = 5, restore: (Content) throws -> Restored
   ) throws(Failure) -> (record: Record, restored: Restored) {
-    let path = directory + "/record.sqlite"
+    let path = "\(directory)/record.sqlite"
     do {
-      let (record, content) = try open(path, patience)
+      let (record, content) = try open(path, in: directory, patience)
       return (record, try restore(content))
     } catch let error {
       guard !isObstacle(error) else { throw Failure("the record \(path)", error) }
       let aside = try setAside(path, in: directory, for: error)
       do {
-        var (record, content) = try open(path, patience)
+        var (record, content) = try open(path, in: directory, patience)
         content.setAside = (aside, reason(of: error))
         return (record, try restore(content))
       } catch {
@@ -80,7 +84,9 @@ public final class Record {
     }
   }
 
-  private static func open(_ path: String, _ patience: Double) throws -> (record: Record, content: Content) {
+  private static func open(
+    _ path: String, in directory: String, _ patience: Double
+  ) throws -> (record: Record, content: Content) {
     var configuration = Configuration()
     // A navd that is on its way out has it for a moment; one of another bus for longer.
     configuration.busyMode = .timeout(patience)
@@ -91,7 +97,8 @@ public final class Record {
       try database.execute(sql: "PRAGMA journal_mode = WAL")
       // What a large commit has made of the log is given back; the runtime directory is memory.
       try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
-      try database.execute(sql: "PRAGMA synchronous = \(isInMemory(path) ? "OFF" : "NORMAL")")
+      // On a disk what is folded has to be there before the journal is emptied.
+      try database.execute(sql: "PRAGMA synchronous = \(isInMemory(path) ? "OFF" : "FULL")")
     }
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     let migrator = Schema.migrator
@@ -100,7 +107,8 @@ public final class Record {
     }
     try migrator.migrate(queue)
     return try queue.inDatabase { database in
-      let journal = try Journal(database)
+      // Only now: what has the database has the journal.
+      let journal = try Journal(database, in: JournalFile("\(directory)/record.journal"))
       return (Record(queue, journal), try journal.restore())
     }
   }
@@ -119,13 +127,12 @@ public final class Record {
   private static func setAside(
     _ path: String, in directory: String, for error: any Error
   ) throws(Failure) -> String {
-    let aside = "\(directory)/unreadable-\(time(nil))-\(getpid()).sqlite"
-    guard rename(path, aside) == 0 else {
-      throw Failure("the record \(path)", error)
-    }
+    let name = "unreadable-\(time(nil))-\(getpid())"
+    func aside(_ file: String) -> String { "\(directory)/\(name)\(file.dropFirst("record".count))" }
+    guard rename(path, aside("record.sqlite")) == 0 else { throw Failure("the record \(path)", error) }
     // What was written last is beside it.
-    _ = rename(path + "-wal", aside + "-wal")
-    return aside
+    for file in files.dropFirst() { _ = rename("\(directory)/\(file)", aside(file)) }
+    return aside("record.sqlite")
   }
 
   // MARK: Writing
@@ -143,11 +150,9 @@ public final class Record {
   public func commit() throws(Failure) {
     guard !pending.isEmpty || journal.isLong else { return }
     do {
-      try queue.inDatabase { _ in
-        if !pending.isEmpty { try journal.append(pending.rows) }
-        pending = Changes()
-        if journal.isLong { try journal.fold() }
-      }
+      if !pending.isEmpty { try journal.append(pending.rows) }
+      pending = Changes()
+      if journal.isLong { try queue.inDatabase { _ in try journal.fold() } }
       isBehind = false
     } catch {
       isBehind = true
@@ -177,7 +182,8 @@ private func reason(of error: any Error) -> String {
 
 /// Whether it is not the record that is at fault.
 func isObstacle(_ error: any Error) -> Bool {
-  switch (error as? DatabaseError)?.resultCode {
+  if error is SystemError { return true }
+  return switch (error as? DatabaseError)?.resultCode {
   case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_FULL?, .SQLITE_IOERR?, .SQLITE_READONLY?, .SQLITE_NOMEM?,
     .SQLITE_PERM?:
     true

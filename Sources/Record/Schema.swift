@@ -66,6 +66,13 @@ enum Schema {
     // Nothing of it is in a column, but an earlier release could not read it.
     migrator.registerMigration("3: when and by whom presentations were ended") { _ in }
     migrator.registerMigration("4: since when presentations are shown") { _ in }
+    migrator.registerMigration("5: the journal is a file of its own") { database in
+      let tables = try TableWriter(database)
+      for turn in try Row.fetchAll(database, sql: "SELECT body FROM turn ORDER BY number") {
+        for row in try TableRow.all(in: turn.bytes(0)) { try tables.write(row.key, row.content) }
+      }
+      try database.execute(sql: "DROP TABLE turn")
+    }
     return migrator
   }
 }

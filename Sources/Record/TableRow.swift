@@ -78,7 +78,15 @@ extension TableRow {
     body.put(content)
   }
 
-  init(reading body: inout BodyReader) throws(Unreadable) {
+  /// The rows of a turn.
+  static func all(in turn: [UInt8]) throws(Unreadable) -> [TableRow] {
+    var body = BodyReader(turn)
+    var rows: [TableRow] = []
+    while !body.isAtEnd { rows.append(try TableRow(reading: &body)) }
+    return rows
+  }
+
+  private init(reading body: inout BodyReader) throws(Unreadable) {
     let code = try body.number(UInt8.self)
     guard let table = Table(rawValue: code) else { throw Unreadable("there is no table \(code)") }
     key = Key(table, number: try body.number(), name: try body.text(), detail: try body.text())

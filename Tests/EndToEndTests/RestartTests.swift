@@ -250,7 +250,7 @@ extension Session {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      if !name.hasPrefix("."), !name.hasPrefix("record.sqlite") { names.append(name) }
+      if !name.hasPrefix("."), !name.hasPrefix("record.") { names.append(name) }
     }
     return names
   }

@@ -10,7 +10,7 @@ import Testing
 
 private struct Fault: Error {}
 
-private func put(_ bytes: [UInt8], _ path: String) throws {
+func put(_ bytes: [UInt8], _ path: String) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
   try #require(file >= 0)
   defer { close(file) }
