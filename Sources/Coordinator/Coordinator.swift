@@ -77,12 +77,6 @@ final class Coordinator {
 
   func presentation(_ handle: Handle) -> Presentation? { machine.presentation(handle) }
 
-  /// Follows a client that owns something, whose leaving ends it (O1). Inlined, it would copy the state.
-  @inline(never)
-  private func followOwner(_ client: Client) {
-    if machine.isOwner(client) { lifetimes.follow(client) }
-  }
-
   /// The binding that a presentation is presented from.
   func parent(of handle: Handle) -> BindingID? { machine.parent(of: handle)?.binding }
 
@@ -102,7 +96,6 @@ final class Coordinator {
     try requireRecord()
     let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: tick())
     take(outcome)
-    followOwner(client)
     return replies
   }
 
@@ -110,7 +103,6 @@ final class Coordinator {
     try requireRecord()
     let (reply, outcome) = try machine.perform(request, by: client, at: tick())
     take(outcome)
-    followOwner(client)
     return reply
   }
 
@@ -315,6 +307,7 @@ final class Coordinator {
     }
     if outcome.destinationsChanged { announcer.destinationsChanged() }
     commands += outcome.commands
+    for client in outcome.owners { lifetimes.follow(client) }
     for client in outcome.requesters { identify(client) }
     setAlarm()
   }

@@ -166,6 +166,8 @@ extension ItemOptions {
   /// - Throws: `Refusal` where a text names no binding, policy or number that the contract knows.
   init(_ options: Properties) throws(Refusal) {
     self.init()
+    // What most requests give.
+    if options.isEmpty { return }
     destination = options[Options.destination]
     value = options[Options.value]
     containerValues = options[Options.containerValues]

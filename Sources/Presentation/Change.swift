@@ -63,6 +63,8 @@ public struct Outcome: Sendable {
   public var commands: [Command] = []
   /// Whether other destinations can be named now, or the same ones in another way (D1).
   public var destinationsChanged = false
+  /// Clients that own something and owned nothing before; it ends when they leave the bus (O1).
+  public var owners: [Client] = []
   /// Clients whose requests made something end and of whom nothing is known; `identify` is to be told of each.
   public var requesters: [Client] = []
   public init() {}

@@ -173,7 +173,9 @@ extension StateMachine {
   }
 
   private mutating func own(_ handle: Handle, _ owner: Client?) {
-    if let owner { ownedBy[owner, default: []].insert(handle) }
+    guard let owner else { return }
+    if ownedBy[owner] == nil { outcome.owners.append(owner) }
+    ownedBy[owner, default: []].insert(handle)
   }
 
   mutating func disown(_ handle: Handle, _ owner: Client?) {

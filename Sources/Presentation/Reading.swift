@@ -19,9 +19,6 @@ extension StateMachine {
 
   public var count: Int { presentations.count }
 
-  /// Whether a client's leaving would end something (O1).
-  public func isOwner(_ client: Client) -> Bool { ownedBy[client] != nil }
-
   /// Whether an item is a client's, and not only something that goes already.
   public func ownsItem(_ client: Client) -> Bool { ownedBy[client]?.contains(where: isOwn) == true }
 

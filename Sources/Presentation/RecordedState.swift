@@ -130,6 +130,10 @@ public struct RecordChanges: Sendable {
 
   /// Adds what came later.
   public mutating func append(_ later: RecordChanges) {
+    if isEmpty {
+      self = later
+      return
+    }
     numbers = later.numbers ?? numbers
     presentations += later.presentations
     changed += later.changed

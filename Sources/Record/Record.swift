@@ -148,9 +148,10 @@ public final class Record {
   /// Puts on record what was noted, all or none.
   /// - Throws: where it cannot be written; it stays noted.
   public func commit() throws(Failure) {
-    guard !pending.isEmpty || journal.isLong else { return }
+    let changes = pending
+    guard !changes.isEmpty || journal.isLong else { return }
     do {
-      if !pending.isEmpty { try journal.append(pending.rows) }
+      if !changes.isEmpty { try journal.append(changes.rows) }
       pending = Changes()
       if journal.isLong { try queue.inDatabase { _ in try journal.fold() } }
       isBehind = false

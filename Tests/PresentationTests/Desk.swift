@@ -21,6 +21,8 @@ final class Desk {
   var machine: StateMachine
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private(set) var log: [String] = []
+  /// Who came to own something.
+  private(set) var owners: [Client] = []
   /// Everything that was told since the desk was set up.
   private(set) var changes: [Change] = []
   private var lastHandle = Handle(0)
@@ -64,6 +66,7 @@ final class Desk {
     }
     #expect(machine.lastHandle == lastHandle, sourceLocation: sourceLocation)
     changes += outcome.changes
+    owners += outcome.owners
     log += outcome.changes.map { line($0.event) } + outcome.commands.map(line)
     let faults = machine.faults() + untold(outcome.changes)
     #expect(faults.isEmpty, "\(faults)", sourceLocation: sourceLocation)

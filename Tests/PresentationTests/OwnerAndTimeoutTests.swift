@@ -15,7 +15,7 @@ import Testing
   func leave_owner_slotNil() throws {
     try desk.show("a", "1", .with(to: "cmd", owned: true), by: "bert")
     try desk.show("b", "1", .with(to: "cmd"), by: "bert")
-    #expect(desk.machine.isOwner("bert"))
+    #expect(desk.owners == ["bert"])
     desk.leave("carl")
     #expect(desk.taken() == [])
     desk.leave("bert")
@@ -23,8 +23,20 @@ import Testing
     #expect(desk.shown == ["b=1"])
     desk.goes(1)
     #expect(desk.taken() == ["dismissed a 1 owner"])
-    #expect(!desk.machine.isOwner("bert"))
+    #expect(desk.machine.ownedBy["bert"] == nil)
     try desk.clearAway()
+  }
+
+  @Test("O1: who comes to own something has to be followed, and is told of once for as long as it owns something")
+  func own_first_isTold() throws {
+    try desk.show("a", "1", .with(to: "cmd"), by: "bert")
+    #expect(desk.owners == [])
+    for id in ["1", "2"] { try desk.show("b", id, .with(owned: true), by: "bert") }
+    try desk.show("a", "1", .with(owned: true), by: "carl")
+    #expect(desk.owners == ["bert", "carl"])
+    try desk.ask(.dismiss("b"))
+    try desk.show("b", "3", .with(owned: true), by: "bert")
+    #expect(desk.owners == ["bert", "carl", "bert"])
   }
 
   @Test("O1: what a client of many items owned can end in parts, the latest first, and ends all the same")
@@ -40,7 +52,7 @@ import Testing
     #expect(ended == [2, 2, 1])
     #expect(desk.machine.history.map(\.handle) == [4, 5, 2, 3, 1])
     #expect(desk.machine.history.allSatisfy { $0.reason == .owner })
-    #expect(!desk.machine.isOwner("bert"))
+    #expect(desk.machine.ownedBy["bert"] == nil)
   }
 
   @Test("O1: everything that it owns goes at once, children before their parents, each for the owner's sake")

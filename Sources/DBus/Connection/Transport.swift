@@ -7,8 +7,8 @@ import Glibc
 
 /// A private connection of libdbus-1, driven by an event loop. It moves messages and knows nothing of what they mean.
 final class Transport {
-  /// More than the kernel carries with one write (253, SCM_MAX_FD); libdbus-1 has room for as many on its stack.
-  private static let mostDescriptors = 1024
+  /// More than the kernel carries with one write (253, SCM_MAX_FD); libdbus-1 clears room for as many before each reading.
+  private static let mostDescriptors = 256
   /// Past so many bytes what a turn makes is not kept until its end.
   private static let longestDelay = 64 << 10
 
@@ -68,7 +68,8 @@ final class Transport {
   /// As the bus named us.
   var uniqueName: BusName { BusName(unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "") }
 
-  var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
+  /// With the connection libdbus-1 loses what it has watched; asking it would take its lock for every message.
+  var isConnected: Bool { !watches.isEmpty }
 
   // MARK: Writing
 

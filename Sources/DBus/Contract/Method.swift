@@ -8,7 +8,7 @@ import DBusValues
 ///
 ///     static let pop = Method(
 ///       name, "Pop", in: Arg<String>("stack"), Arg<UInt32>("count"), out: Arg<UInt32>("popped"), doc: "…")
-public struct Method<Input, Output>: InterfaceMember {
+public final class Method<Input, Output>: InterfaceMember {
   public let interface: InterfaceName
   public let name: MemberName
   public let inputs: [ArgumentDescription]

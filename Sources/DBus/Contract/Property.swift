@@ -30,6 +30,8 @@ public struct Property<T: ValueConvertible>: InterfaceMember {
   public let doc: String
   public let annotations: [Annotation]
 
+  @usableFromInline let head: PropertyHead
+
   public init(
     _ interface: InterfaceName, _ name: MemberName, access: PropertyAccess = .read, emitsChanged: EmitsChanged = .true,
     doc: String = "", annotations: [Annotation] = []
@@ -41,6 +43,7 @@ public struct Property<T: ValueConvertible>: InterfaceMember {
     self.emitsChanged = emitsChanged
     self.doc = doc
     self.annotations = annotations
+    head = PropertyHead(name, T.valueType)
   }
 
   public var member: MemberDescription {

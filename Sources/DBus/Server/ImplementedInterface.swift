@@ -13,8 +13,8 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  /// Called with the name and the value of a property.
-  @usableFromInline typealias Visitor = (String, Value) -> Void
+  /// Called with a property and its value.
+  @usableFromInline typealias Visitor = (PropertyHead, Value) -> Void
 
   public let interface: Interface
   private(set) var methods: [String: MethodHandler] = [:]
@@ -70,7 +70,7 @@ public final class ImplementedInterface {
     properties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
     readers.append { path, visit in
-      if let value = read(path) { visit(property.name.text, value) }
+      if let value = read(path) { visit(property.head, value) }
     }
   }
 
@@ -82,20 +82,21 @@ public final class ImplementedInterface {
   @inlinable
   public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
     for property in properties {
-      add(property.name, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
+      add(property.head, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
     addReader { path, visit in
       guard let object = find(path) else { return }
-      for property in properties { visit(property.name, property.get(object)) }
+      for property in properties { visit(property.head, property.get(object)) }
     }
   }
 
   @usableFromInline
   func add(
-    _ name: String, of interface: InterfaceName, _ emitsChanged: EmitsChanged, _ get: @escaping (ObjectPath) -> Value?
+    _ head: PropertyHead, of interface: InterfaceName, _ emitsChanged: EmitsChanged,
+    _ get: @escaping (ObjectPath) -> Value?
   ) {
-    check(name, of: interface)
-    properties.append(PropertyHandler(name: name, emitsChanged: emitsChanged, get: get, set: nil))
+    check(head.name, of: interface)
+    properties.append(PropertyHandler(name: head.name, emitsChanged: emitsChanged, get: get, set: nil))
   }
 
   @usableFromInline
@@ -115,7 +116,7 @@ public final class ImplementedInterface {
   /// The values of all properties of an object.
   func values(of path: ObjectPath) -> Properties {
     var values: Properties = [:]
-    forEachValue(of: path) { values[$0] = $1 }
+    forEachValue(of: path) { values[$0.name] = $1 }
     return values
   }
 }
@@ -123,7 +124,7 @@ public final class ImplementedInterface {
 /// A property of a kind of object that can only be read, with the code that reads it.
 public struct PropertyOf<Object> {
   @usableFromInline let interface: InterfaceName
-  @usableFromInline let name: String
+  @usableFromInline let head: PropertyHead
   @usableFromInline let emitsChanged: EmitsChanged
   @usableFromInline let get: (Object) -> Value
 
@@ -132,7 +133,7 @@ public struct PropertyOf<Object> {
   public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
     precondition(property.access == .read, "\(property.name): the contract says otherwise")
     interface = property.interface
-    name = property.name.text
+    head = property.head
     emitsChanged = property.emitsChanged
     self.get = { get($0).value }
   }

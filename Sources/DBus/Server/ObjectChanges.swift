@@ -131,8 +131,8 @@ extension Connection {
             try writer.append(interface.interface.name.text)
             try writer.array(alignment: 8) { writer throws(DBusError) in
               var failure: DBusError?
-              interface.forEachValue(of: change.path) { name, value in
-                do throws(DBusError) { try writer.property(name, value) } catch { failure = error }
+              interface.forEachValue(of: change.path) { head, value in
+                do throws(DBusError) { try writer.property(head, value) } catch { failure = error }
               }
               if let failure { throw failure }
             }

@@ -30,6 +30,20 @@ struct ByteBuffer: ~Copyable {
     count += bytes.count
   }
 
+  /// Appends a length and as many bytes, with a NUL after them, after zeroes up to a multiple of 4.
+  @inline(__always)
+  mutating func append(text: UnsafeRawBufferPointer) {
+    reserve(text.count + 12)
+    (start + count).storeBytes(of: 0, as: UInt32.self)
+    count = (count + 3) & -4
+    (start + count).storeBytes(of: UInt32(text.count), as: UInt32.self)
+    count += 4
+    UnsafeMutableRawBufferPointer(start: start + count, count: text.count).copyMemory(from: text)
+    count += text.count
+    (start + count).storeBytes(of: 0, as: UInt8.self)
+    count += 1
+  }
+
   /// Zeroes up to a multiple of `boundary`, a power of 2 of at most 8.
   @inline(__always)
   mutating func align(_ boundary: Int) {

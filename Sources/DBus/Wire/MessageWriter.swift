@@ -63,10 +63,7 @@ struct MessageWriter: ~Copyable {
     let isValid = text.withUTF8 { utf8 in
       let hasNUL = utf8.baseAddress.map { memchr($0, 0, utf8.count) != nil } ?? false
       guard utf8.count <= Self.most, !hasNUL else { return false }
-      buffer.align(4)
-      buffer.append(UInt32(utf8.count))
-      buffer.append(UnsafeRawBufferPointer(utf8))
-      buffer.append(UInt8(0))
+      buffer.append(text: UnsafeRawBufferPointer(utf8))
       return true
     }
     guard isValid else {
@@ -146,6 +143,19 @@ struct MessageWriter: ~Copyable {
   mutating func write(_ properties: Properties) throws(DBusError) {
     try array(alignment: 8) { writer throws(DBusError) in
       for (name, value) in properties { try writer.property(name, value) }
+    }
+  }
+
+  /// An entry of `a{sv}` whose name and type are known beforehand.
+  mutating func property(_ head: PropertyHead, _ value: Value) throws(DBusError) {
+    buffer.align(8)
+    copy(head.bytes)
+    if case .string(let text) = value, case .string = head.type {
+      try self.text(text)
+    } else {
+      try nested { writer throws(DBusError) in
+        try writer.nested { writer throws(DBusError) in try writer.write(value, as: head.type) }
+      }
     }
   }
 
@@ -229,6 +239,26 @@ struct MessageWriter: ~Copyable {
 
   private func checkSize() throws(DBusError) {
     if count > Self.most { throw .tooLarge() }
+  }
+}
+
+/// What stands before the value of a property in `a{sv}`, its name and its type, written once.
+@usableFromInline
+struct PropertyHead: Sendable {
+  let name: String
+  let type: ValueType
+  /// For a place that is aligned to 8.
+  fileprivate let bytes: [UInt8]
+
+  /// - Precondition: the type is valid.
+  init(_ name: MemberName, _ type: ValueType) {
+    self.name = name.text
+    self.type = type
+    var writer = MessageWriter()
+    // Names hold no NUL, and nothing else would be refused.
+    try? writer.text(name.text)
+    writer.signature(type.signature)
+    bytes = [UInt8](writer.bytes)
   }
 }
 
