@@ -7,7 +7,15 @@ import Presentation
 extension Item {
   /// The item as signals and presenters are given it; what there is none of is left out.
   package func properties(parent: BindingID?) -> Properties {
-    var all: Properties = [:]
+    // With room for what most have: to grow is to hash again what is there.
+    var all = Properties(minimumCapacity: 3)
+    describe(in: &all)
+    if let parent { all["from"] = .string(parent.text) }
+    return all
+  }
+
+  /// What it is by itself, whatever it is presented from.
+  fileprivate func describe(in all: inout Properties) {
     all["value"] = .properties(value)
     all["container-values"] = .properties(containerValues)
     if let style { all["style"] = .string(style) }
@@ -18,8 +26,6 @@ extension Item {
       all["tag"] = .string(membership.tag)
     }
     if let place { all["stack"] = .string(place.stack.text) }
-    if let parent { all["from"] = .string(parent.text) }
-    return all
   }
 }
 
@@ -31,8 +37,8 @@ extension StateMachine {
 
   /// A presentation as an entry of the state; `platform` is what its presenter knows, such as a process's number.
   package func entry(_ presentation: Presentation, platform: Properties) -> Properties {
-    var entry = properties(of: presentation)
-    entry["from"] = nil
+    var entry = Properties(minimumCapacity: 12 + platform.count)
+    presentation.item.content.describe(in: &entry)
     entry["binding"] = .string(presentation.binding.text)
     entry["id"] = .string(presentation.item.id)
     entry["presentation"] = .uint64(presentation.handle.number)
@@ -52,7 +58,7 @@ extension StateMachine {
 
   /// The whole state, as `GetState` answers it.
   package func properties(platform: (Handle) -> Properties) -> Properties {
-    let entries = allPresentations.map { entry($0, platform: platform($0.handle)) }
+    let entries = allPresentations.map { Value.properties(entry($0, platform: platform($0.handle))) }
     var groups: Properties = [:]
     for name in groupNames {
       var group: Properties = ["tags": tags(of: name).value, "queue": queuedTags(of: name).value]
@@ -65,8 +71,8 @@ extension StateMachine {
       stacks[name.text] = path.value
     }
     return [
-      "serial": .uint64(serial.number), "presentations": entries.value, "groups": groups.value,
-      "stacks": stacks.value,
+      "serial": .uint64(serial.number), "presentations": .array(element: Properties.valueType, entries),
+      "groups": groups.value, "stacks": stacks.value,
     ]
   }
 }

@@ -15,7 +15,7 @@ extension StateMachine {
   }
 
   /// All presentations that are not gone, in the order of acceptance.
-  public var allPresentations: [Presentation] { presentations.values.sorted { $0.handle < $1.handle } }
+  public var allPresentations: [Presentation] { presentations.keys.sorted().map { presentations[$0]! } }
 
   public var count: Int { presentations.count }
 

@@ -71,7 +71,7 @@ struct BusBenchmark {
         {
           defer { _ = try? peers.call(Rows.dismissAll, ["all": .boolean(true)]) }
           return try medianNanoseconds(of: calls) { index in
-            _ = try peers.call(Rows.present, ("bench.fresh[\(index)]", "", [:]))
+            try roundTrip("Present", [.string("bench.fresh[\(index)]"), .string(""), Properties().value])
           }
         },
         { () throws in try medianNanoseconds(of: calls, echo) },
@@ -152,8 +152,8 @@ struct BusBenchmark {
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: calls) { _ in _ = try peers.call(Rows.get, "bench.other[3]") } },
-        { try medianNanoseconds(of: calls) { _ in _ = try peers.call(Rows.getState, ()) } },
+        { try medianNanoseconds(of: calls) { _ in try roundTrip("Get", [.string("bench.other[3]")]) } },
+        { try medianNanoseconds(of: calls) { _ in try roundTrip("GetState", []) } },
         { try medianNanoseconds(of: calls, echo) },
       ])
     for (index, subject, target) in [(0, "Get", 1.1), (1, "GetState, ten presentations", 1.25)] {
@@ -186,17 +186,25 @@ struct BusBenchmark {
 
   // MARK: Calls
 
-  private func present(_ id: Int, _ service: BusName) throws {
-    _ = try peers.connection.callAndWait(
-      Rows.present, on: service, at: CoordinatorNames.object, ("bench.fact", String(id), [:]))
-  }
+  private func present(_ id: Int, _ service: BusName) throws { try roundTrip(Self.presenting(id, service)) }
 
   /// The same arguments to somebody who only answers.
-  private func echo(_ id: Int) throws { _ = try peers.connection.callAndWait(Self.presenting(id, Peers.echo)) }
+  private func echo(_ id: Int) throws { try roundTrip(Self.presenting(id, Peers.echo)) }
+
+  private func roundTrip(_ method: MemberName, _ arguments: [Value]) throws {
+    try roundTrip(Self.message(method, CoordinatorNames.bus, arguments))
+  }
+
+  /// Whoever answers, the client does the same: what an answer holds is not looked at.
+  private func roundTrip(_ call: OutgoingMessage) throws { _ = try peers.connection.callAndWait(call) }
 
   private static func presenting(_ id: Int, _ service: BusName) throws -> OutgoingMessage {
-    try .call(
-      "Present", of: Rows.name, on: service, at: CoordinatorNames.object,
-      [.string("bench.fact"), .string(String(id)), Properties().value])
+    try message("Present", service, [.string("bench.fact"), .string(String(id)), Properties().value])
+  }
+
+  private static func message(
+    _ method: MemberName, _ service: BusName, _ arguments: [Value]
+  ) throws -> OutgoingMessage {
+    try .call(method, of: Rows.name, on: service, at: CoordinatorNames.object, arguments)
   }
 }

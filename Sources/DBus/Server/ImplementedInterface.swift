@@ -122,7 +122,7 @@ public final class ImplementedInterface {
 }
 
 /// A property of a kind of object that can only be read, with the code that reads it.
-public struct PropertyOf<Object> {
+public final class PropertyOf<Object> {
   @usableFromInline let interface: InterfaceName
   @usableFromInline let head: PropertyHead
   @usableFromInline let emitsChanged: EmitsChanged

@@ -244,7 +244,7 @@ struct MessageWriter: ~Copyable {
 
 /// What stands before the value of a property in `a{sv}`, its name and its type, written once.
 @usableFromInline
-struct PropertyHead: Sendable {
+final class PropertyHead: Sendable {
   let name: String
   let type: ValueType
   /// For a place that is aligned to 8.
