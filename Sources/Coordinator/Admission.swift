@@ -69,13 +69,14 @@ final class Admission {
   func demand(of requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Demand? {
     var first: Demand?
     for (index, request) in requests.enumerated() {
-      for (element, options) in request.itemOptions.enumerated() {
+      let items = request.itemOptions
+      for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }
         if options.command != nil, var refusal = inlineCommands.refusal {
           refusal.index = inTransaction ? index : nil
           throw refusal
         }
-        let place = request.itemOptions.count > 1 ? "element \(element): " : ""
+        let place = items.count > 1 ? "element \(element): " : ""
         first = first ?? Demand(what: "\(place)option “\(option)”", index: inTransaction ? index : nil)
       }
     }

@@ -69,19 +69,23 @@ extension Connection {
   }
 
   /// Reads the arguments of a call; answers with an error where they cannot be read, or are too much.
-  /// - Returns: nil where that was answered; else the arguments, and what the call has to wait behind.
-  func arguments<Input>(
-    of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input
-  ) -> (input: Input, held: HeldCalls?)? {
+  /// - Parameter body: is given the arguments, and what the call has to wait behind. (As a value both would be a type that
+  ///   the runtime has to look for at each call.)
+  func withArguments<Input>(
+    of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
+    _ body: (Input, HeldCalls?) -> Void
+  ) {
     let held = heldCalls.isEmpty ? nil : heldCalls[address.caller]
     do throws(DBusError) {
-      if let held { return (try held.room(for: read), held) }
-      var budget = limits.requestBytes
-      return (try read(&budget), nil)
+      if let held {
+        body(try held.room(for: read), held)
+      } else {
+        var budget = limits.requestBytes
+        body(try read(&budget), nil)
+      }
     } catch {
       let isTooLarge = error.name == .limitsExceeded
       fail(address, isTooLarge ? held?.refusal ?? limits.requestTooLarge : error)
-      return nil
     }
   }
 }

@@ -38,9 +38,10 @@ public final class ImplementedInterface {
     check(method.name.text, of: method.interface)
     methods[method.name.text] = { message, address, path, connection in
       let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
-      guard let (input, held) = connection.arguments(of: address, read) else { return }
-      let call = Call(method, address, path, connection)
-      if let held { held.append { body(input, call) } } else { body(input, call) }
+      connection.withArguments(of: address, read) { input, held in
+        let call = Call(method, address, path, connection)
+        if let held { held.append { body(input, call) } } else { body(input, call) }
+      }
     }
   }
 
