@@ -9,7 +9,7 @@ import Glibc
 
 /// What can be measured by itself.
 enum Part: String, CaseIterable, ExpressibleByArgument {
-  case core, start, memory, bus, panels, process
+  case core, start, memory, cost, bus, panels, process
 }
 
 @main
@@ -96,6 +96,7 @@ struct NavbenchCommand: ParsableCommand {
       try MemoryBenchmark(peers).run(into: &report)
       peers.stop(navd)
     }
+    if measures(.cost) { try CostBenchmark(peers).run(into: &report) }
     _ = try peers.startNavd()
     if measures(.bus) {
       try peers.startEchoes()

@@ -74,8 +74,24 @@ final class Peers {
 
   func stop(_ tree: Running) {
     tree.terminate()
+    waitForEnd(of: tree)
+  }
+
+  func waitForEnd(of tree: Running) {
     while tree.isLive { _ = loop.turn(wait: .seconds(10)) }
     trees.removeAll { $0 === tree }
+  }
+
+  /// Runs a program to its end.
+  /// - Throws: where it failed.
+  func run(_ arguments: [String]) throws {
+    let tree = try spawn(arguments)
+    var status = ProcessStatus.unknown
+    tree.onExit = { status = $0.status }
+    waitForEnd(of: tree)
+    guard status == .exited(code: 0) else {
+      throw MeasuringFailure(description: "\(arguments.joined(separator: " ")) failed")
+    }
   }
 
   /// It reads nothing any more, until it is stopped.
@@ -85,11 +101,7 @@ final class Peers {
 
   /// Starts a program, and waits until it has a name on the bus.
   func start(_ arguments: [String], until name: BusName) throws -> Running {
-    started += 1
-    let tree = try keeper.spawn(
-      Command(arguments.map { ByteString($0) }, environment: .ofThisProcess()),
-      marker: ByteString("\(getpid())-\(started)"))
-    trees.append(tree)
+    let tree = try spawn(arguments)
     var isThere = false
     let watch = connection.watchName(name) { isThere = $0 != nil }
     defer { watch.cancel() }
@@ -97,6 +109,15 @@ final class Peers {
       guard tree.isLive else { throw MeasuringFailure(description: "\(arguments[0]) ended before it had its name") }
       _ = loop.turn(wait: .seconds(10))
     }
+    return tree
+  }
+
+  private func spawn(_ arguments: [String]) throws -> Running {
+    started += 1
+    let tree = try keeper.spawn(
+      Command(arguments.map { ByteString($0) }, environment: .ofThisProcess()),
+      marker: ByteString("\(getpid())-\(started)"))
+    trees.append(tree)
     return tree
   }
 

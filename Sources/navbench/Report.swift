@@ -7,12 +7,14 @@ enum Unit {
   case nanoseconds
   case bytes
   case perSecond
+  case count
 
   func text(_ number: Double) -> String {
     switch self {
     case .nanoseconds: number < 1e6 ? "\(hundredths(number / 1e3)) µs" : "\(hundredths(number / 1e6)) ms"
     case .bytes: number < 1e5 ? "\(Int(number)) B" : "\(hundredths(number / Double(1 << 20))) MiB"
     case .perSecond: "\(Int(number)) /s"
+    case .count: number < 1e3 ? hundredths(number) : "\(Int(number))"
     }
   }
 
@@ -21,6 +23,7 @@ enum Unit {
     case .nanoseconds: "ns"
     case .bytes: "bytes"
     case .perSecond: "1/s"
+    case .count: "1"
     }
   }
 }
