@@ -125,12 +125,19 @@ struct MessageWriter: ~Copyable {
   }
 
   mutating func variant(_ inner: Value) throws(DBusError) {
-    let type = inner.type
     try nested { writer throws(DBusError) in
-      if case .dictionary(.string, .variant) = type {
-        // What most are.
+      // What most are, for which no type has to be made.
+      switch inner {
+      case .properties(let properties):
         writer.signature("a{sv}")
-      } else if type.isBasic || type == .variant {
+        return try writer.write(properties)
+      case .uint64(let number):
+        writer.basicSignature(.uint64)
+        return writer.integer(number)
+      default: break
+      }
+      let type = inner.type
+      if type.isBasic || type == .variant {
         writer.basicSignature(type)
       } else {
         try writer.check(type)
