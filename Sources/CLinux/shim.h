@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -11,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <link.h>
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
@@ -53,3 +55,18 @@ static inline long linux_file_system_type(const char *path) {
 // A mutable global, which Swift 6 lets nobody read; navd never changes it.
 extern char **environ;
 static inline char *const *linux_environment(void) { return environ; }
+
+// Takes the pages of the program's file that nobody writes to out of the process; those that are used come back from the
+// page cache. The linker gives a name to where the file begins in memory.
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+static inline void linux_release_program(void) {
+  const ElfW(Ehdr) *file = (const ElfW(Ehdr) *)__ehdr_start;
+  const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(__ehdr_start + file->e_phoff);
+  const size_t start = file->e_type == ET_DYN ? (size_t)__ehdr_start : 0;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  for (int index = 0; index < file->e_phnum; index++) {
+    if (segments[index].p_type != PT_LOAD || (segments[index].p_flags & PF_W)) continue;
+    const size_t from = (start + segments[index].p_vaddr) & ~(page - 1);
+    madvise((void *)from, start + segments[index].p_vaddr + segments[index].p_memsz - from, MADV_DONTNEED);
+  }
+}

@@ -142,7 +142,7 @@ private struct Changes: ChangingMethodVisitor {
 
   func visit<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
-    answer: @escaping @Sendable (Reply, UInt64) -> Output?
+    answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) {
     object.implement(method) { [unowned coordinator] input, call in
       do throws(Refusal) {
@@ -150,10 +150,7 @@ private struct Changes: ChangingMethodVisitor {
         let admission = coordinator.admission
         admission.admit(try admission.demand(of: [request]), call) { [unowned coordinator] () throws(Refusal) in
           let reply = try coordinator.perform(request, by: Client(call.sender.text))
-          guard let output = answer(reply, coordinator.serial) else {
-            preconditionFailure("\(method.name) is answered as the rules do")
-          }
-          return output
+          return answer(reply, coordinator.serial)
         }
       } catch {
         call.fail(DBusError(error))

@@ -139,6 +139,8 @@ public final class Daemon {
       case .success:
         service.tell("READY=1")
         service.keepTelling { [coordinator] in coordinator.summary }
+        // Most of what is in memory of the program was for starting only, a quarter of what navd has.
+        linux_release_program()
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):
         log.critical("\(Self.nameTaken(error.message))")

@@ -121,7 +121,7 @@ final class EmbeddedService: CoordinatorService {
 
   fileprivate func implement<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
-    _ answer: @escaping @Sendable (Reply, UInt64) -> Output?
+    _ answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) {
     methods.implement(method) { service, input throws(Refusal) in
       let request = try read(input)
@@ -129,10 +129,7 @@ final class EmbeddedService: CoordinatorService {
       let (reply, outcome) = try service.machine.perform(
         request, by: service.program, at: service.now)
       service.take(outcome)
-      guard let output = answer(reply, service.machine.serial.number) else {
-        preconditionFailure("\(method.name) is answered as the rules do")
-      }
-      return output
+      return answer(reply, service.machine.serial.number)
     }
   }
 
@@ -317,7 +314,7 @@ private struct EmbeddedChanges: ChangingMethodVisitor {
 
   func visit<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ read: @escaping @Sendable (Input) throws(Refusal) -> Request,
-    answer: @escaping @Sendable (Reply, UInt64) -> Output?
+    answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) {
     MainActor.assumeIsolated { service.implement(method, read, answer) }
   }
