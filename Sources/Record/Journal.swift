@@ -34,6 +34,9 @@ final class Journal {
     undo = try PreparedStatement(database, "ROLLBACK")
   }
 
+  /// Whether a navd before has left nothing in it.
+  var isEmpty: Bool { file.isEmpty }
+
   var isLong: Bool { isOverdue || turns >= Self.limit.turns || file.length >= Self.limit.bytes }
 
   /// Puts rows on record, all or none.

@@ -24,6 +24,9 @@ final class JournalFile {
 
   deinit { close(descriptor) }
 
+  /// Whether there is nothing in the file, nothing broken either.
+  var isEmpty: Bool { lseek(descriptor, 0, SEEK_END) <= 0 }
+
   /// Adds a body, all of it or nothing.
   func append(_ body: [UInt8]) throws(SystemError) {
     var head = BodyWriter(capacity: Self.headLength)

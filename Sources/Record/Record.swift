@@ -105,10 +105,13 @@ public final class Record {
     if try queue.read({ try migrator.hasBeenSuperseded($0) }) {
       throw Unreadable("a later release of navd has written it")
     }
+    let isNew = try queue.read { try migrator.appliedIdentifiers($0).isEmpty }
     try migrator.migrate(queue)
     return try queue.inDatabase { database in
       // Only now: what has the database has the journal.
       let journal = try Journal(database, in: JournalFile("\(directory)/record.journal"))
+      // Turns are told against tables that are not there any more.
+      if isNew, !journal.isEmpty { throw Unreadable("record.journal is there, and the tables that it belongs to are not") }
       return (Record(queue, journal), try journal.restore())
     }
   }

@@ -3,6 +3,7 @@
 import DBusValues
 import Foundation
 import GRDB
+import Glibc
 import Presentation
 import TestSupport
 import Testing
@@ -138,6 +139,17 @@ func journal_damaged_isSetAside() throws {
   #expect(content.state == RecordedState())
   #expect(Session.contents(of: aside.replacing(".sqlite", with: ".journal")) == garbage)
   #expect(try counts(directory) == [0, 0])
+}
+
+@Test("R4: a journal without the tables that it belongs to is set aside")
+func journal_withoutTables_isSetAside() throws {
+  let directory = try record(of: 2...4)
+  let bytes = Session.contents(of: directory.path(of: "record.journal"))
+  for name in ["record.sqlite", "record.sqlite-wal"] { unlink(directory.path(of: name)) }
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  let aside = try #require(content.setAside?.path)
+  #expect(content.state == RecordedState())
+  #expect(Session.contents(of: aside.replacing(".sqlite", with: ".journal")) == bytes)
 }
 
 @Test("R4: a turn of which no row can be made is no reason to lose it: the record is set aside")
