@@ -111,7 +111,9 @@ public final class Record {
       // Only now: what has the database has the journal.
       let journal = try Journal(database, in: JournalFile("\(directory)/record.journal"))
       // Turns are told against tables that are not there any more.
-      if isNew, !journal.isEmpty { throw Unreadable("record.journal is there, and the tables that it belongs to are not") }
+      if isNew, !journal.isEmpty {
+        throw Unreadable("record.journal is there, and the tables that it belongs to are not")
+      }
       return (Record(queue, journal), try journal.restore())
     }
   }

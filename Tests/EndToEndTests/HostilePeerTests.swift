@@ -26,11 +26,6 @@ extension Session {
       try call(Rows.apply, (requests, [:]), by: client)
     }
   }
-
-  /// How many endings with a reason are remembered.
-  fileprivate func endings(_ reason: String) throws -> Int {
-    try call(Rows.history, (0, ["reason": .string(reason)])).count
-  }
 }
 
 @Test("L2, D4: a presenter that reads nothing costs itself what it should show, and nobody else anything")
@@ -141,7 +136,10 @@ func hostile_ownerOfMany_leaves() throws {
   let (_, longest) = try calm.measure(isThorough ? 10 : 50, session) { session.loop.turn(wait: .milliseconds(2)) }
   try calm.stop(session)
   try session.waitForEnd(of: "many")
-  #expect(try session.endings("owner") >= 1000)
+  // Of the last endings some are the calm client's, more of them the slower the machine is.
+  let endings = try session.call(Rows.history, (0, [:])).map(JSON.init)
+  let reasons = endings.filter { $0["binding"]?.string?.hasPrefix("many") == true }.map { $0["reason"]?.string }
+  #expect(!reasons.isEmpty && reasons.allSatisfy { $0 == "owner" })
   // Of all that navd takes, so much is told at once that the bus may not take all of it (W3).
   if !isThorough {
     try session.wait("all have ended") { watcher.events.count >= count && watcher.lines(ending: "many").count == count }
