@@ -70,7 +70,8 @@ extension Coordinator {
       expecting expectation: Expectation = Expectation()
     ) -> Change {
       Change(
-        "Present", binding.value, id.value, options: options.with(expectation), options.containerValues.declarations)
+        "Present", binding.value, id.value, options: options.properties(expectation),
+        options.containerValues.declarations)
     }
 
     /// As ``Coordinator/toggle(_:id:_:expecting:)``.
@@ -78,7 +79,7 @@ extension Coordinator {
       _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
       expecting expectation: Expectation = Expectation()
     ) -> Change {
-      var properties = options.with(expectation)
+      var properties = options.properties(expectation)
       if id == nil { properties[Options.anyID] = true }
       return Change(
         "Toggle", binding.value, (id ?? "").value, options: properties, options.containerValues.declarations)
@@ -97,12 +98,12 @@ extension Coordinator {
     public static func dismiss(
       _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
     ) -> Change {
-      Change("Dismiss", binding.value, options: expectation.with(animated))
+      Change("Dismiss", binding.value, options: expectation.properties(animated: animated))
     }
 
     /// As ``Coordinator/dismissAll(_:animated:expectedSerial:)``.
     public static func dismissAll(_ scope: Scope, animated: Bool? = nil) -> Change {
-      Change("DismissAll", options: Expectation().with(animated).merging(scope.properties) { $1 })
+      Change("DismissAll", options: Expectation().properties(animated: animated).merging(scope.properties) { $1 })
     }
 
     /// As ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
@@ -133,7 +134,7 @@ extension Coordinator {
 
     /// As ``Coordinator/deselect(_:_:animated:expectedSerial:)``.
     public static func deselect(_ group: String, _ tag: String? = nil, animated: Bool? = nil) -> Change {
-      Change("Deselect", group.value, (tag ?? "").value, options: Expectation().with(animated))
+      Change("Deselect", group.value, (tag ?? "").value, options: Expectation().properties(animated: animated))
     }
 
     /// As ``Coordinator/push(_:_:id:_:expecting:)``.
@@ -142,40 +143,26 @@ extension Coordinator {
       expecting expectation: Expectation = Expectation()
     ) -> Change {
       Change(
-        "Push", stack.value, binding.value, id.value, options: options.with(expectation),
+        "Push", stack.value, binding.value, id.value, options: options.properties(expectation),
         options.containerValues.declarations)
     }
 
     /// As ``Coordinator/pop(_:_:animated:expectedSerial:)``.
     public static func pop(_ stack: String, _ count: Int = 1, animated: Bool? = nil) -> Change {
-      Change("Pop", stack.value, UInt32(clamping: count).value, options: Expectation().with(animated))
+      Change("Pop", stack.value, UInt32(clamping: count).value, options: Expectation().properties(animated: animated))
     }
 
     /// As ``Coordinator/popTo(_:_:animated:expectedSerial:)``.
     public static func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) -> Change {
-      Change("PopTo", stack.value, (binding ?? "").value, options: Expectation().with(animated))
+      Change("PopTo", stack.value, (binding ?? "").value, options: Expectation().properties(animated: animated))
     }
 
     /// As ``Coordinator/setPath(_:_:animated:expectedSerial:)``.
     public static func setPath(_ stack: String, _ path: [PathItem], animated: Bool? = nil) -> Change {
       let declarations = path.map(\.options.containerValues.declarations)
       return Change(
-        "SetPath", stack.value, path.map(\.element).value, options: Expectation().with(animated),
+        "SetPath", stack.value, path.map(\.element).value, options: Expectation().properties(animated: animated),
         declarations.reduce([:]) { $0.merging($1) { $1 } })
     }
-  }
-}
-
-extension PresentationOptions {
-  fileprivate func with(_ expectation: Expectation) -> Properties {
-    properties.merging(expectation.properties) { $1 }
-  }
-}
-
-extension Expectation {
-  fileprivate func with(_ animated: Bool?) -> Properties {
-    var all = properties
-    all[Options.animated] = animated
-    return all
   }
 }

@@ -109,7 +109,7 @@ public final class Coordinator: Sendable {
   public func dismiss(
     _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
   ) async throws(NavigationError) -> Bool {
-    try await change(Rows.dismiss, (binding, all(expectation, animated: animated))).0
+    try await change(Rows.dismiss, (binding, expectation.properties(animated: animated))).0
   }
 
   /// Sets many bindings to nil.
@@ -118,7 +118,7 @@ public final class Coordinator: Sendable {
   public func dismissAll(
     _ scope: Scope, animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Int {
-    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated)
     return Int(try await change(Rows.dismissAll, options.merging(scope.properties) { $1 }).0)
   }
 
@@ -139,7 +139,7 @@ public final class Coordinator: Sendable {
   public func deselect(
     _ group: String, _ tag: String? = nil, animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Bool {
-    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated)
     return try await change(Rows.deselect, (group, tag ?? "", options)).0
   }
 
@@ -170,7 +170,7 @@ public final class Coordinator: Sendable {
   public func pop(
     _ stack: String, _ count: Int = 1, animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Int {
-    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated)
     return Int(try await change(Rows.pop, (stack, UInt32(clamping: count), options)).0)
   }
 
@@ -180,7 +180,7 @@ public final class Coordinator: Sendable {
   public func popTo(
     _ stack: String, _ binding: String?, animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Int {
-    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated)
     return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
   }
 
@@ -191,7 +191,7 @@ public final class Coordinator: Sendable {
     _ stack: String, _ path: [PathItem], animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
-    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated)
     let (presentations, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
     return presentations.compactMap(PresentationHandle.init(optional:))
   }
@@ -205,7 +205,7 @@ public final class Coordinator: Sendable {
     _ changes: [Change], animated: Bool? = nil, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
     for change in changes { try await declare(change.declarations) }
-    let options = all(Expectation(serial: expectedSerial), animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated)
     return try await change(Rows.apply, (changes.map { Structure($0.method, $0.arguments) }, options))
   }
 
@@ -377,13 +377,7 @@ public final class Coordinator: Sendable {
     -> Properties
   {
     try await declare(options.containerValues)
-    return options.properties.merging(expectation.properties) { $1 }
-  }
-
-  private func all(_ expectation: Expectation, animated: Bool?) -> Properties {
-    var properties = expectation.properties
-    properties[CoordinatorAPI.Options.animated] = animated
-    return properties
+    return options.properties(expectation)
   }
 
   private func selecting(

@@ -283,11 +283,7 @@ final class EmbeddedService: CoordinatorService {
   ) throws(NavigationError) {
     do throws(Refusal) {
       let outcome = try machine.register(
-        Destination(
-          name: destination, presenter: .bus(name: program.name, path: .root),
-          group: try BindingID(optional: options.group), style: options.style,
-          startTimeout: options.startTimeout?.milliseconds ?? Destination.standardStartTimeout,
-          grace: options.grace?.milliseconds ?? Destination.standardGrace, source: .client(program)), by: program)
+        Destination(name: destination, path: .root, options: options.properties, client: program), by: program)
       hosts[destination] = host
       take(outcome)
     } catch {

@@ -123,6 +123,22 @@ public struct Expectation: Hashable, Sendable {
   }
 }
 
+extension PresentationOptions {
+  /// With what is expected of what is there.
+  func properties(_ expectation: Expectation) -> Properties {
+    properties.merging(expectation.properties) { $1 }
+  }
+}
+
+extension Expectation {
+  /// For a request that gives nothing else of an item; nil: as its transaction says (T2).
+  func properties(animated: Bool?) -> Properties {
+    var all = properties
+    all[Options.animated] = animated
+    return all
+  }
+}
+
 /// How the items of a destination are shown (D1), where the items do not say.
 public struct DestinationOptions: Hashable, Sendable {
   /// The group of items that name none.
