@@ -10,7 +10,9 @@ import Presentation
 /// The record of one navd, in two files of one directory.
 public final class Record {
   /// What it consists of while it is open, the journal of SQLite's own among it.
-  public static let files = ["record.sqlite", "record.sqlite-wal", "record.journal"]
+  public static let files = [tables, tables + "-wal", journal]
+  private static let tables = "record.sqlite"
+  private static let journal = "record.journal"
 
   /// Under which circumstances it was written.
   public struct Session: Hashable, Sendable {
@@ -67,15 +69,15 @@ public final class Record {
   public static func open<Restored>(
     in directory: String, patience: Double = 5, restore: (Content) throws -> Restored
   ) throws(Failure) -> (record: Record, restored: Restored) {
-    let path = "\(directory)/record.sqlite"
+    let path = path(of: tables, in: directory)
     do {
-      let (record, content) = try open(path, in: directory, patience)
+      let (record, content) = try open(directory, patience)
       return (record, try restore(content))
     } catch let error {
       guard !isObstacle(error) else { throw Failure("the record \(path)", error) }
-      let aside = try setAside(path, in: directory, for: error)
+      let aside = try setAside(directory, for: error)
       do {
-        var (record, content) = try open(path, in: directory, patience)
+        var (record, content) = try open(directory, patience)
         content.setAside = (aside, reason(of: error))
         return (record, try restore(content))
       } catch {
@@ -84,9 +86,7 @@ public final class Record {
     }
   }
 
-  private static func open(
-    _ path: String, in directory: String, _ patience: Double
-  ) throws -> (record: Record, content: Content) {
+  private static func open(_ directory: String, _ patience: Double) throws -> (record: Record, content: Content) {
     var configuration = Configuration()
     // A navd that is on its way out has it for a moment; one of another bus for longer.
     configuration.busyMode = .timeout(patience)
@@ -98,9 +98,9 @@ public final class Record {
       // What a large commit has made of the log is given back; the runtime directory is memory.
       try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
       // On a disk what is folded has to be there before the journal is emptied.
-      try database.execute(sql: "PRAGMA synchronous = \(isInMemory(path) ? "OFF" : "FULL")")
+      try database.execute(sql: "PRAGMA synchronous = \(isInMemory(directory) ? "OFF" : "FULL")")
     }
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue = try DatabaseQueue(path: path(of: tables, in: directory), configuration: configuration)
     let migrator = Schema.migrator
     if try queue.read({ try migrator.hasBeenSuperseded($0) }) {
       throw Unreadable("a later release of navd has written it")
@@ -109,10 +109,10 @@ public final class Record {
     try migrator.migrate(queue)
     return try queue.inDatabase { database in
       // Only now: what has the database has the journal.
-      let journal = try Journal(database, in: JournalFile("\(directory)/record.journal"))
+      let journal = try Journal(database, in: JournalFile(path(of: journal, in: directory)))
       // Turns are told against tables that are not there any more.
       if isNew, !journal.isEmpty {
-        throw Unreadable("record.journal is there, and the tables that it belongs to are not")
+        throw Unreadable("\(Self.journal) is there, and the tables that it belongs to are not")
       }
       return (Record(queue, journal), try journal.restore())
     }
@@ -123,21 +123,20 @@ public final class Record {
     self.journal = journal
   }
 
-  /// Whether a file is in memory, where nothing is to be gained by waiting for a disk.
-  private static func isInMemory(_ path: String) -> Bool {
-    linux_file_system_type(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") == LINUX_TMPFS_MAGIC
-  }
+  /// Whether a directory is in memory, where nothing is to be gained by waiting for a disk.
+  private static func isInMemory(_ directory: String) -> Bool { linux_file_system_type(directory) == LINUX_TMPFS_MAGIC }
+
+  private static func path(of file: String, in directory: String) -> String { "\(directory)/\(file)" }
 
   /// - Returns: where it is now.
-  private static func setAside(
-    _ path: String, in directory: String, for error: any Error
-  ) throws(Failure) -> String {
+  private static func setAside(_ directory: String, for error: any Error) throws(Failure) -> String {
     let name = "unreadable-\(time(nil))-\(getpid())"
-    func aside(_ file: String) -> String { "\(directory)/\(name)\(file.dropFirst("record".count))" }
-    guard rename(path, aside("record.sqlite")) == 0 else { throw Failure("the record \(path)", error) }
+    func aside(_ file: String) -> String { path(of: name + file.dropFirst("record".count), in: directory) }
+    func move(_ file: String) -> Bool { rename(path(of: file, in: directory), aside(file)) == 0 }
+    guard move(tables) else { throw Failure("the record \(path(of: tables, in: directory))", error) }
     // What was written last is beside it.
-    for file in files.dropFirst() { _ = rename("\(directory)/\(file)", aside(file)) }
-    return aside("record.sqlite")
+    for file in files where file != tables { _ = move(file) }
+    return aside(tables)
   }
 
   // MARK: Writing
