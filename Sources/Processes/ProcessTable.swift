@@ -91,7 +91,7 @@ extension FixedWidthInteger {
   }
 }
 
-enum ProcessTable {
+package enum ProcessTable {
   /// Whether there is a descriptor free to read it by.
   static var isReadable: Bool { entry(of: getpid()) != nil }
 
@@ -136,7 +136,7 @@ enum ProcessTable {
   }
 
   /// The whole of a file; nil if it cannot be read.
-  static func read(_ path: String) -> [UInt8]? {
+  package static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

@@ -4,6 +4,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import Processes
 
 /// Instructions and system calls of one Present with another id, of navd and of the bare echo.
 struct CostBenchmark {
@@ -56,7 +57,7 @@ struct CostBenchmark {
     // It ends by itself then, and what counts tells.
     kill(pid_t(try peers.process(of: name)), SIGTERM)
     peers.waitForEnd(of: tree)
-    guard let count = try read(text(of: result)) else {
+    guard let text = ProcessTable.read(result), let count = read(String(decoding: text, as: UTF8.self)) else {
       throw MeasuringFailure(description: "\(counter(result)[0]) has counted nothing")
     }
     return count
@@ -70,16 +71,5 @@ struct CostBenchmark {
   private static func instructions(_ profile: String) -> Int? {
     let prefix = "summary: "
     return profile.split(separator: "\n").first { $0.hasPrefix(prefix) }.flatMap { Int($0.dropFirst(prefix.count)) }
-  }
-
-  private func text(of path: String) throws -> String {
-    guard let file = fopen(path, "r") else {
-      throw MeasuringFailure(description: "\(path): \(String(cString: strerror(errno)))")
-    }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

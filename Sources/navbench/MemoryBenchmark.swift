@@ -4,6 +4,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import Processes
 
 /// What navd has in memory.
 struct MemoryBenchmark {
@@ -37,14 +38,8 @@ struct MemoryBenchmark {
   }
 
   private func resident(_ process: UInt32) throws -> Double {
-    guard let file = fopen("/proc/\(process)/statm", "r") else {
-      throw MeasuringFailure(description: "/proc/\(process)/statm: \(String(cString: strerror(errno)))")
-    }
-    defer { fclose(file) }
-    var numbers = [CChar](repeating: 0, count: 256)
-    guard fgets(&numbers, Int32(numbers.count), file) != nil,
-      let pages = numbers.split(separator: CChar(UInt8(ascii: " "))).dropFirst().first,
-      let count = Double(String(decoding: pages.map(UInt8.init(bitPattern:)), as: UTF8.self))
+    guard let numbers = ProcessTable.read("/proc/\(process)/statm")?.split(separator: UInt8(ascii: " ")),
+      numbers.count > 1, let count = Double(String(decoding: numbers[1], as: UTF8.self))
     else { throw MeasuringFailure(description: "/proc/\(process)/statm cannot be read") }
     return count * Double(sysconf(Int32(_SC_PAGESIZE)))
   }

@@ -6,6 +6,7 @@ import DBus
 import DBusValues
 import EventLoop
 import Glibc
+import Processes
 
 /// A mixed load for some time: many clients that use everything there is as it should be used, so that every error is
 /// one of navd's.
@@ -138,11 +139,8 @@ struct Vitals {
   }
 
   private static func privateMemory(of process: UInt32) -> Int {
-    guard let file = fopen("/proc/\(process)/status", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    while fgets(&line, Int32(line.count), file) != nil {
-      let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    for line in ProcessTable.read("/proc/\(process)/status")?.split(separator: UInt8(ascii: "\n")) ?? [] {
+      let text = String(decoding: line, as: UTF8.self)
       guard text.hasPrefix("RssAnon:") else { continue }
       return (Int(text.filter(\.isNumber)) ?? 0) << 10
     }
