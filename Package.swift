@@ -19,7 +19,7 @@ let package = Package(
     // For programs in Swift that drive and show things from their state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues"]),
     // For those that speak to the bus themselves.
-    .library(name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"]),
+    .library(name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -34,68 +34,71 @@ let package = Package(
 
     // What knows nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
-    .target(name: "EventLoop", dependencies: ["CLinux"], swiftSettings: strict),
-    .target(name: "Processes", dependencies: ["EventLoop", "CLinux"], swiftSettings: strict),
-    .target(name: "DBus", dependencies: ["CDBus", "DBusValues", "EventLoop"], swiftSettings: strict),
+    .target(name: "TextFormats", swiftSettings: strict),
+    .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strict),
+    .target(name: "Processes", dependencies: ["EventLoops", "CLinux"], swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CDBus", "DBusValues", "EventLoops"], swiftSettings: strict),
 
     // The rules, and the contract.
     .target(
-      name: "Presentation",
+      name: "PresentationRules",
       dependencies: [
         "DBusValues",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
-      name: "Record",
+      name: "PresentationRecord",
       dependencies: [
-        "CLinux", "DBusValues", "EventLoop", "Presentation", .product(name: "GRDB", package: "GRDB.swift"),
+        "CLinux", "DBusValues", "EventLoops", "PresentationRules", .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
-    .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues"], swiftSettings: strict),
+    .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "TextFormats"], swiftSettings: strict),
 
     .target(
-      name: "CoordinatorRules", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "Presentation"],
+      name: "CoordinatorCore",
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationRules", "TextFormats"],
       swiftSettings: strict),
 
     // The daemon and the client.
     .target(
-      name: "Coordinator",
+      name: "CoordinatorDaemon",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "CoordinatorRules", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
-        "Record",
+        "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationRecord",
+        "PresentationRules", "Processes", "TextFormats",
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
     .target(
       name: "Navigation",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "CoordinatorRules", "DBus", "DBusValues", "EventLoop", "Presentation",
+        "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationRules",
+        "TextFormats",
       ], swiftSettings: strict),
     .executableTarget(
       name: "navd",
       dependencies: [
-        "Coordinator", "CoordinatorAPI",
+        "CoordinatorDaemon", "CoordinatorAPI",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navctl",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop",
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navbench",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "Processes",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationRules", "Processes", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
     .executableTarget(
       name: "navdoc",
       dependencies: [
-        "Coordinator", "CoordinatorAPI", "DBus", "DBusValues",
+        "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
@@ -105,47 +108,54 @@ let package = Package(
       dependencies: ["DBusValues", "Navigation", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: strict),
     .executableTarget(
-      name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
+      name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops"],
       path: "docs/recipes/swift", swiftSettings: strict),
 
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
-      name: "TestSupport", dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop"],
+      name: "TestSupport",
+      dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "TextFormatsTests", dependencies: ["TextFormats"], swiftSettings: strict),
+    .testTarget(name: "EventLoopsTests", dependencies: ["EventLoops", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ProcessesTests", dependencies: ["Processes", "EventLoop", "TestSupport"], swiftSettings: strict),
+      name: "ProcessesTests", dependencies: ["Processes", "EventLoops", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoop", "TestSupport"],
+      name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoops", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "PresentationTests", dependencies: ["Presentation", "DBusValues"], swiftSettings: strict),
+      name: "PresentationRulesTests", dependencies: ["PresentationRules", "DBusValues"], swiftSettings: strict),
     .testTarget(
-      name: "RecordTests",
+      name: "PresentationRecordTests",
       dependencies: [
-        "Record", "Presentation", "DBusValues", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+        "PresentationRecord", "PresentationRules", "DBusValues", "TestSupport",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .testTarget(
-      name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues"], swiftSettings: strict),
+      name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "TextFormats"],
+      swiftSettings: strict),
     .testTarget(
       name: "NavigationTests",
-      dependencies: ["CoordinatorAPI", "DBusValues", "Navigation", "TestSupport", "navd"], swiftSettings: strict),
+      dependencies: ["CoordinatorAPI", "DBusValues", "Navigation", "TestSupport", "TextFormats", "navd"],
+      swiftSettings: strict),
     .testTarget(
-      name: "CoordinatorTests",
+      name: "CoordinatorDaemonTests",
       dependencies: [
-        "CLinux", "Coordinator", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "Presentation", "TestSupport",
+        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationRules",
+        "TestSupport",
+        "TextFormats",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "navctlTests",
-      dependencies: ["navctl", "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport"],
+      dependencies: ["navctl", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TestSupport", "TextFormats"],
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoop", "TestSupport", "demo", "navd", "navctl", "navbench",
-        "navdoc", "presenter",
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TestSupport", "TextFormats", "demo", "navd", "navctl",
+        "navbench", "navdoc", "presenter",
       ],
       swiftSettings: strict),
   ]

@@ -1,7 +1,9 @@
 // Why this file exists: a request inside `Apply` is a method's name and its arguments as variants; both ends check it by
 // the same rows as the method itself.
+
 import DBus
 import DBusValues
+import TextFormats
 
 /// A method of `org.navd.Coordinator1` that may stand in `Apply`.
 public struct ChangingMethod: Sendable {

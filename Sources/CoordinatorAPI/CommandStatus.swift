@@ -1,4 +1,5 @@
 // Why this file exists: scripts branch on navctl's exit codes, so they are part of the contract.
+
 import DBusValues
 
 /// What navctl's exit status means.

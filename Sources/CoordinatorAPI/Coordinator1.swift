@@ -1,5 +1,6 @@
 // Why this file exists: org.navd.Coordinator1, a row a member. Dispatch in the daemon, the calls of clients, what
 // `Introspect` answers and dbus/org.navd.Coordinator1.xml are all made of these rows.
+
 import DBus
 import DBusValues
 

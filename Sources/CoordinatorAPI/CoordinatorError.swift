@@ -1,4 +1,5 @@
 // Why this file exists: what can go wrong has one name on the bus, and one exit code in navctl.
+
 import DBusValues
 
 /// An error of the contract: `org.navd.Error.*`. The message says which argument, what it was, and what would do.
@@ -42,11 +43,4 @@ public struct CoordinatorError: Error, Hashable, Sendable {
     self.name = name
     self.message = message
   }
-}
-
-/// A name that somebody gave, as an error can tell it: in quotes, and cut where it is longer than any that would do.
-func quoted(_ name: String) -> String {
-  let scalars = name.unicodeScalars
-  let isLong = scalars.count > 80
-  return JSON.string(isLong ? String(String.UnicodeScalarView(scalars.prefix(80))) + "…" : name).text
 }

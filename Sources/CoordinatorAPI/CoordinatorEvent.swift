@@ -1,7 +1,9 @@
 // Why this file exists: every difference between two states is one signal with a serial; here it becomes one value, and
 // that one line of JSON.
+
 import DBus
 import DBusValues
+import TextFormats
 
 /// A signal of `org.navd.Coordinator1` that says how the state changed.
 public struct CoordinatorEvent: Hashable, Sendable {

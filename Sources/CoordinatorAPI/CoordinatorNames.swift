@@ -1,4 +1,5 @@
 // Why this file exists: where the coordinator is found on the bus is said once, for both ends.
+
 import DBusValues
 
 /// The names by which the coordinator is reached.

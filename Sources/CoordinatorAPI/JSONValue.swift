@@ -2,33 +2,11 @@
 //
 // Without a declared type: integer→x (t past its range), real→d, string→s, boolean→b, array→av, object→a{sv}; null is
 // refused. The other way nothing is refused: bytes are shown as text.
+
 import DBusValues
+import TextFormats
 
 extension JSON {
-  /// Why a JSON value cannot travel as what is declared, and which value inside it.
-  public struct Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From the value that was to be converted to the one that cannot be.
-    public var path: [Step]
-    public var why: String
-    public var description: String {
-      let place = path.map { step in
-        switch step {
-        case .member(let name): "[\(JSON.string(name).text)]"
-        case .element(let index): "[\(index)]"
-        }
-      }
-      return place.isEmpty ? why : "\(place.joined()): \(why)"
-    }
-
-    public init(path: [Step] = [], why: String) {
-      self.path = path
-      self.why = why
-    }
-
-    /// The same, seen from a value further out.
-    func inside(_ step: Step) -> Mismatch { Mismatch(path: [step] + path, why: why) }
-  }
-
   /// A value as JSON shows it.
   ///
   /// `ay` is a string: bytes that are no UTF-8 become U+FFFD. Variants show what they hold, structures are arrays,

@@ -1,6 +1,8 @@
 // Why this file exists: an option that a method does not know is refused by name, never ignored; daemon and navctl
 // check by the same table.
+
 import DBusValues
+import TextFormats
 
 /// One option: what it is called, as what it travels, what it means. `T` is the type by which code reads and sets it.
 public struct OptionKey<T: ValueConvertible>: Sendable {

@@ -1,5 +1,6 @@
 // Why this file exists: every option of the contract is one row, so that the daemon, navctl and the documentation cannot
 // disagree about it.
+
 import DBusValues
 
 /// The options of the contract, and which methods take them.

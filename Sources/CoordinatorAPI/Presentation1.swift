@@ -1,4 +1,5 @@
 // Why this file exists: org.navd.Presentation1, a row a member; see Coordinator1.swift for what they give.
+
 import DBus
 import DBusValues
 

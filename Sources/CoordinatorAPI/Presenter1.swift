@@ -1,5 +1,6 @@
 // Why this file exists: org.navd.Presenter1, a row a member; see Coordinator1.swift for what they give. This one is
 // implemented by others: the coordinator is its client.
+
 import DBus
 import DBusValues
 

@@ -1,8 +1,9 @@
 // Why this file exists: a watcher must be able to prove that it missed nothing (rules W1, W2), whatever navd, the bus
 // and its own reader do in between.
+
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// Follows navd's state over the bus: the whole state first, then each event, and the whole state again after a restart
 /// of navd or a gap in the serials. Waits where there is no daemon, and starts none.

@@ -1,4 +1,5 @@
 // Why this file exists: whatever goes wrong between two ends of a bus is told as a name and a sentence.
+
 import CDBus
 import DBusValues
 

@@ -1,4 +1,5 @@
 // Why this file exists: our types decide what is valid; libdbus-1's own opinion is there to hold them against.
+
 import CDBus
 
 /// What libdbus-1 accepts.

@@ -1,4 +1,5 @@
 // Why this file exists: a descriptor that crosses the bus must be closed exactly once, by whoever holds it last.
+
 import Glibc
 
 /// A file descriptor, closed when the last copy of this value goes.

@@ -1,4 +1,5 @@
 // Why this file exists: everything that a child is to get is said in one value, because nothing else reaches it.
+
 import CLinux
 import Glibc
 

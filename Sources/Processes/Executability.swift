@@ -1,5 +1,6 @@
 // Why this file exists: of a program that has ended, and that somebody else has started, it may have to be told whether
 // it ever was executed.
+
 import Glibc
 
 extension ByteString {

@@ -1,7 +1,8 @@
 // Why this file exists: what a command writes has to outlive the daemon, and must hold up neither of them, however
 // much it is.
+
 import CLinux
-import EventLoop
+import EventLoops
 import Glibc
 
 /// What a command wrote to its standard output.

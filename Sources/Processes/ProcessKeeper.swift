@@ -1,7 +1,8 @@
 // Why this file exists: who belongs to which command can only be decided by one who sees all commands, all orphans
 // and the whole process table. Nothing here polls: each end of a process is an event, and the moment to look again.
+
 import CLinux
-import EventLoop
+import EventLoops
 import Glibc
 
 /// A command that was started before this program was, as it was put on record.

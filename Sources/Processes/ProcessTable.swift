@@ -1,4 +1,5 @@
 // Why this file exists: /proc is how the kernel tells who descends from whom; here it is read, and nothing decided.
+
 import CLinux
 import Glibc
 

@@ -1,5 +1,6 @@
 // Why this file exists: a command is gone when the last of what it started is, so this is what can be held and ended.
-import EventLoop
+
+import EventLoops
 import Glibc
 
 /// What is told of a command when all of it is gone.

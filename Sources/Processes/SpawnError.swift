@@ -1,5 +1,6 @@
 // Why this file exists: who asked for a program that cannot be run is told which one, and why, in words.
-import EventLoop
+
+import EventLoops
 
 /// Why a command was not started.
 public enum SpawnError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,7 +1,8 @@
 // Why this file exists: a child must start with nothing of the daemon's but its standard error, and what keeps it
 // from starting must be known at once.
+
 import CLinux
-import EventLoop
+import EventLoops
 import Glibc
 
 /// Starts the command in a session of its own, with empty signal mask and default signal handling, without any

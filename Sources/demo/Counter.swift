@@ -1,4 +1,5 @@
 // Why this file exists: the state of the counter says all that is on screen of it.
+
 import Observation
 
 /// A number, and what is known of it.

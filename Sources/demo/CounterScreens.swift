@@ -1,4 +1,5 @@
 // Why this file exists: what the counter's state looks like, and what is presented from it.
+
 import Navigation
 
 extension Demo {

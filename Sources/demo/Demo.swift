@@ -1,4 +1,5 @@
 // Why this file exists: models know nothing of screens, and screens nothing of each other; here they are brought together.
+
 import Navigation
 
 /// The program: two models, and the terminal that they are shown on.

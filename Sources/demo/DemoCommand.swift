@@ -4,6 +4,7 @@
 //     $ .build/debug/demo          # + and - count, f asks for a fact, n opens the notes
 //     $ navctl watch               # in another terminal
 //     $ navctl dismiss --all
+
 import ArgumentParser
 import Navigation
 

@@ -1,4 +1,5 @@
 // Why this file exists: the state of the notes says which are there, which are open, and what is asked about them.
+
 import Navigation
 import Observation
 

@@ -1,5 +1,6 @@
 // Why this file exists: what the state of the notes looks like: a stack that follows a path, pages that edit through
 // bindings, a question that leads to another, and an editor that is another program.
+
 import Glibc
 import Navigation
 

@@ -1,4 +1,5 @@
 // Why this file exists: a screen is whatever a program can show; here it is a page of a terminal.
+
 import DBusValues
 import Navigation
 import Observation

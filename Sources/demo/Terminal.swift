@@ -1,4 +1,5 @@
 // Why this file exists: pages need a place; this one is a terminal, which is drawn again when something changes that is seen.
+
 import Dispatch
 import Glibc
 import Navigation

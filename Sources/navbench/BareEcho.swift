@@ -4,7 +4,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// Answers Present as navd answers it for an item with another id: two signals of the coordinator, an object added, one
 /// removed, and the reply.

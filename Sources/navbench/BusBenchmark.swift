@@ -3,7 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// Round trips of calls.
 struct BusBenchmark {

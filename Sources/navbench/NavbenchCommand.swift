@@ -4,8 +4,9 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBus
-import EventLoop
+import EventLoops
 import Glibc
+import TextFormats
 
 /// What can be measured by itself.
 enum Part: String, CaseIterable, ExpressibleByArgument {

@@ -3,7 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import Processes
 

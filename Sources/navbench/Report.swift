@@ -1,6 +1,7 @@
 // Why this file exists: what was measured, as a table for people and as JSON for programs.
 
 import CoordinatorAPI
+import TextFormats
 
 /// What a number counts.
 enum Unit {

@@ -4,9 +4,10 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import Processes
+import TextFormats
 
 /// A mixed load for some time: many clients that use everything there is as it should be used, so that every error is
 /// one of navd's.

@@ -1,6 +1,6 @@
 // Why this file exists: how long something took is measured in one way, in rounds that alternate.
 
-import EventLoop
+import EventLoops
 
 /// How long a body takes, in nanoseconds.
 func nanoseconds(_ body: () throws -> Void) rethrows -> Double {

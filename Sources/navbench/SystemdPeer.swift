@@ -2,7 +2,7 @@
 
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 
 /// A user manager of its own, with two units that conflict with each other.

@@ -3,7 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// Connections that receive every signal of the coordinator's interface, whoever sends it, and do nothing about it.
 enum Watchers {

@@ -1,7 +1,9 @@
 // Why this file exists: the command line as a whole; each family of verbs has a file of its own in Verbs.
+
 import ArgumentParser
 import CoordinatorAPI
 import Glibc
+import TextFormats
 
 @main
 struct Navctl: ParsableCommand {

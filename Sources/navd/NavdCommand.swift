@@ -1,9 +1,10 @@
 // Why this file exists: what the daemon can be told when it is started.
 
 import ArgumentParser
-import Coordinator
 import CoordinatorAPI
+import CoordinatorDaemon
 import Logging
+import TextFormats
 
 @main
 struct NavdCommand: ParsableCommand {

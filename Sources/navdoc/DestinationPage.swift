@@ -1,6 +1,8 @@
 // Why this file exists: navd.destination(5), of the tables by which the files are read.
-import Coordinator
+
 import CoordinatorAPI
+import CoordinatorDaemon
+import TextFormats
 
 struct DestinationPage {
   /// Where files are, and what they are.

@@ -1,4 +1,5 @@
 // Why this file exists: the pages about the D-Bus interfaces, of the rows by which these are served and called.
+
 import CoordinatorAPI
 import DBus
 import DBusValues

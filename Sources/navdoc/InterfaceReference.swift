@@ -1,4 +1,5 @@
 // Why this file exists: docs/dbus.md, for those who read on the web what others read with man(1).
+
 import CoordinatorAPI
 import DBus
 import DBusValues

@@ -1,5 +1,6 @@
 // Why this file exists: the manual pages and the reference of the D-Bus interfaces are made of what the programs
 // themselves go by, so that they cannot say something else.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBus

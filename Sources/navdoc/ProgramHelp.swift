@@ -1,6 +1,8 @@
 // Why this file exists: what a program says in its help, it also says in a form that other programs can read.
+
 import ArgumentParser
 import CoordinatorAPI
+import TextFormats
 
 /// A command, or a verb of one, as ArgumentParser's “--experimental-dump-help” tells it.
 struct ProgramHelp {

@@ -1,4 +1,5 @@
 // Why this file exists: navctl(1) and navd(8), of the help texts and of what these cannot know.
+
 import CoordinatorAPI
 
 extension ProgramHelp.Argument {

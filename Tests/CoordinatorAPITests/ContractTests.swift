@@ -1,9 +1,11 @@
 // Why this file exists: names and signatures are what other programs hold us to, so they stand here once more, by hand.
+
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
 import Testing
+import TextFormats
 
 @Test func coordinator_members_areThoseOfTheContract() {
   #expect(

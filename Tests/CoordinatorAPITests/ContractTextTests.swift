@@ -1,7 +1,9 @@
 // Why this file exists: error names, exit codes and durations are text that scripts and files depend on.
+
 import CoordinatorAPI
 import DBusValues
 import Testing
+import TextFormats
 
 @Test func errorNames_areThoseOfTheContract() {
   #expect(

@@ -1,7 +1,9 @@
 // Why this file exists: the signals' JSON is what scripts that follow events read.
+
 import DBus
 import DBusValues
 import Testing
+import TextFormats
 
 @testable import CoordinatorAPI
 

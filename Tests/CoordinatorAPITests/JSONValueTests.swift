@@ -1,7 +1,9 @@
 // Why this file exists: JSON means the same on the bus wherever it is read.
+
 import CoordinatorAPI
 import DBusValues
 import Testing
+import TextFormats
 
 private func sameTypeAndValue(_ a: Value, _ b: Value) -> Bool { a.type == b.type && a == b }
 

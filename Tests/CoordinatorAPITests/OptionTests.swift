@@ -1,7 +1,9 @@
 // Why this file exists: an option that a method does not know is refused by name, on both ends in the same words.
+
 import CoordinatorAPI
 import DBusValues
 import Testing
+import TextFormats
 
 @Test func options_ofTheContract_areAccepted() throws {
   var options: Properties = [:]

@@ -1,10 +1,11 @@
+// Why this file exists: whoever calls, follows a name or listens hears exactly what there is to hear, once.
+
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import TestSupport
 import Testing
 
-// Why this file exists: whoever calls, follows a name or listens hears exactly what there is to hear, once.
 @testable import DBus
 
 @Test func name_taken_isOursAloneAndNobodyQueues() throws {

@@ -1,7 +1,8 @@
+// Why this file exists: one row must give both ends the same signature, codec and description.
+
 import DBusValues
 import Testing
 
-// Why this file exists: one row must give both ends the same signature, codec and description.
 @testable import DBus
 
 enum Sample {

@@ -1,7 +1,8 @@
 // Why this file exists: most tests want a bus, somebody who serves on it and somebody who calls.
+
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 import TestSupport
 import Testing
 

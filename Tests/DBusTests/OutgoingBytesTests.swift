@@ -1,8 +1,9 @@
+// Why this file exists: what a slow reader makes wait has to go out whole, in order, and with its descriptors.
+
 import DBusValues
 import Glibc
 import Testing
 
-// Why this file exists: what a slow reader makes wait has to go out whole, in order, and with its descriptors.
 @testable import DBus
 
 /// Two ends of a connection.

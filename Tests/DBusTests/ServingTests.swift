@@ -1,10 +1,11 @@
+// Why this file exists: what a caller asks for is found, or the caller is told which part of it is not there.
+
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import TestSupport
 import Testing
 
-// Why this file exists: what a caller asks for is found, or the caller is told which part of it is not there.
 @testable import DBus
 
 @Test func call_byRow_isAnswered() throws {

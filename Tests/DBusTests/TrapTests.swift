@@ -1,11 +1,12 @@
+// Why this file exists: libdbus-1 aborts the process, drops the connection or grows without bound where it is used
+// wrongly or a client means ill; each of these traps has a test here, to be run with the debug build of the library too.
+
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import TestSupport
 import Testing
 
-// Why this file exists: libdbus-1 aborts the process, drops the connection or grows without bound where it is used
-// wrongly or a client means ill; each of these traps has a test here, to be run with the debug build of the library too.
 @testable import DBus
 
 // MARK: What is given to libdbus-1

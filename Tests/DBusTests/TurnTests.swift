@@ -1,9 +1,10 @@
+// Why this file exists: the order in which a turn's messages go out is part of the contract.
+
 import DBusValues
-import EventLoop
+import EventLoops
 import TestSupport
 import Testing
 
-// Why this file exists: the order in which a turn's messages go out is part of the contract.
 @testable import DBus
 
 /// Everything that the client hears of the service, in order.

@@ -1,4 +1,5 @@
 // Why this file exists: a signature that is accepted here must be one that libdbus-1 does not abort on.
+
 import DBusValues
 import Testing
 

@@ -1,4 +1,5 @@
 // Why this file exists: what a contract row decodes must be what the other end encoded.
+
 import DBusValues
 import Testing
 

@@ -1,4 +1,5 @@
 // Why this file exists: whether a request changes anything (P2) is decided by the equality of values.
+
 import DBusValues
 import Glibc
 import Testing

@@ -1,4 +1,5 @@
 // Why this file exists: the laws of bindings: what they read and write, and what they are equal to.
+
 import Observation
 import Testing
 

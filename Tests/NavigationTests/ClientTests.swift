@@ -1,7 +1,8 @@
 // Why this file exists: every method of the contract has a typed call, and who follows the state misses nothing.
+
 import CoordinatorAPI
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import Observation
 import TestSupport

@@ -1,5 +1,6 @@
 // Why this file exists: screens present screens: a stack in a sheet, a sheet in a stack, one of many cases of an enum; what
 // belongs to one goes with it, and nothing else does.
+
 import CoordinatorAPI
 import DBusValues
 import Observation

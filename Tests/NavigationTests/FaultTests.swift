@@ -1,8 +1,9 @@
 // Why this file exists: what goes wrong in between — a request that is refused, a coordinator that is killed, a screen that
 // does not come or does not go — leaves the state, the wall and the coordinator agreeing.
+
 import CoordinatorAPI
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 import Observation
 import TestSupport

@@ -1,5 +1,6 @@
 // Why this file exists: what presents state does not keep it, and what is let go takes with it all that it had: threads,
 // descriptors, destinations, and what was shown.
+
 import DBusValues
 import Glibc
 import Observation

@@ -1,5 +1,6 @@
 // Why this file exists: what people know from presenting sheets, popovers and alerts from state holds here, with a coordinator
 // inside the program and with navd alike.
+
 import CoordinatorAPI
 import DBusValues
 import Observation

@@ -1,5 +1,6 @@
 // Why this file exists: nobody thinks of every order in which a program, its users and other clients can change the same
 // state; whatever they did, in the end the model, the wall and the coordinator say the same.
+
 import CoordinatorAPI
 import DBusValues
 import Observation

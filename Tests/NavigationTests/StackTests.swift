@@ -1,8 +1,10 @@
 // Why this file exists: what people know from navigation stacks that follow a path holds here.
+
 import CoordinatorAPI
 import Observation
 import TestSupport
 import Testing
+import TextFormats
 
 @testable import Navigation
 

@@ -1,5 +1,6 @@
 // Why this file exists: the same scenarios are played with a coordinator inside the program and with a real navd; here is
 // what they are played on.
+
 import DBusValues
 import Glibc
 import Observation

@@ -1,5 +1,6 @@
 // Why this file exists: R2 and R6, what runs on while the daemon is away is found again, and nothing else is taken for it.
-import EventLoop
+
+import EventLoops
 import Glibc
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Why this file exists: where somebody else starts a command for us, what it gets and what is known of it has to be what it
 // is where we do.
-import EventLoop
+
+import EventLoops
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Why this file exists: D6 and D9, what a command writes is kept to its limit, never holds it up, and outlives us.
-import EventLoop
+
+import EventLoops
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Why this file exists: what a command gets from us, what it does not, and what is said when it cannot be started.
-import EventLoop
+
+import EventLoops
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Why this file exists: each test has a loop, a keeper and a directory of its own, and leaves no process behind.
-import EventLoop
+
+import EventLoops
 import Glibc
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 // Why this file exists: a command is gone when all of it is, by whatever way its processes tried to leave it.
-import EventLoop
+
+import EventLoops
 import Glibc
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Why this file exists: what people see is judged by a real compositor with real windows, which is no other test's and
 // nobody's who runs the tests.
-import EventLoop
+
+import EventLoops
 import Glibc
 
 /// A desktop of its own, with a bus of its own, for as long as this object is held: headless sway, or i3 on an X server

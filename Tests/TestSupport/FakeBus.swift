@@ -1,6 +1,7 @@
 // Why this file exists: navd is a client of its bus, so what it has to survive includes a bus that has gone mad; the real
 // one does not.
-public import EventLoop
+
+public import EventLoops
 import Glibc
 
 /// A socket that speaks as a bus does ("D-Bus Specification", *Authentication Protocol*, *Message Bus Messages*) for as

@@ -1,5 +1,7 @@
 // Why this file exists: a watcher that was told the state once, and every event since, has to know the state (W1).
+
 public import CoordinatorAPI
+import TextFormats
 
 /// The state as it follows from an earlier one and the events after it.
 public struct FoldedState {

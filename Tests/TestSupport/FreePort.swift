@@ -1,4 +1,5 @@
 // Why this file exists: servers that tests start on loopback need a port that nobody else has.
+
 import Glibc
 
 /// A port of loopback on which nobody listens just now; nil where there is none.

@@ -1,4 +1,5 @@
 // Why this file exists: what a test has started beside it has to go when the test does, even if the test is killed.
+
 import Glibc
 
 /// A script that sets something up, says so in lines on its standard output, and takes it down again when its standard

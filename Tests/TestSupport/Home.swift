@@ -1,4 +1,5 @@
 // Why this file exists: a session's files are its user's, who is not always who runs the tests.
+
 import Glibc
 
 /// A home directory, removed with all that is in it when the last reference goes.

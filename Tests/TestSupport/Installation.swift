@@ -1,4 +1,5 @@
 // Why this file exists: what `make install` puts in place is tried where it was put, in more than one test file.
+
 import Glibc
 
 /// What stands for this package's directory.

@@ -1,5 +1,6 @@
 // Why this file exists: who drives everything that there is has to find out what there is, as any client would: from the
 // answer to Introspect.
+
 public import DBusValues
 
 /// What an object says that it has.

@@ -1,4 +1,5 @@
 // Why this file exists: tests talk over a bus of their own, which is gone when they are, however they end.
+
 import Glibc
 
 /// A message bus that a test has for itself.

@@ -1,6 +1,7 @@
 // Why this file exists: what users start as programs is tested as programs, and none outlives its test.
+
 import CLinux
-public import EventLoop
+public import EventLoops
 import Glibc
 
 /// A program that a test has started. It is killed when the last reference goes.

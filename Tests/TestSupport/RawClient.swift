@@ -1,4 +1,5 @@
 // Why this file exists: what no library would send has to be sent by hand.
+
 import Glibc
 
 /// A client that writes bytes to a bus's socket ("D-Bus Specification", *Authentication Protocol*, *Message Format*).

@@ -1,4 +1,5 @@
 // Why this file exists: what chance has found has to be found again, from the number that a failure names.
+
 import Glibc
 
 /// A generator that gives the same numbers for the same seed (splitmix64).

@@ -1,10 +1,12 @@
 // Why this file exists: an end-to-end test needs a whole desktop session of its own: a bus, directories, a daemon, and
 // programs that talk to it; of which nothing is left when the test is over.
+
 public import CoordinatorAPI
 public import DBus
 public import DBusValues
-public import EventLoop
+public import EventLoops
 import Glibc
+import TextFormats
 
 /// A session with a real navd in it.
 ///

@@ -1,5 +1,6 @@
 // Why this file exists: what navd does with a user's service manager is tested with systemd itself, and not with that of
 // whoever runs the tests.
+
 import Glibc
 
 /// A `systemd --user` of its own with a bus, a journal and a cgroup of its own, for as long as this object is held. Of

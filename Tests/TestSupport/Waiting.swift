@@ -1,6 +1,7 @@
 // Why this file exists: tests wait for what they expect, with a limit that only a failure reaches, and leave nothing
 // behind in the file system.
-public import EventLoop
+
+public import EventLoops
 import Glibc
 
 extension EventLoop {

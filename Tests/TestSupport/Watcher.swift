@@ -1,7 +1,9 @@
 // Why this file exists: what a watcher can prove is part of the contract, so tests watch as a watcher would.
+
 public import CoordinatorAPI
 public import DBus
 import DBusValues
+import TextFormats
 
 /// Follows all that navd tells on one connection, in the order of its arrival.
 public final class Watcher {

@@ -1,6 +1,8 @@
 // Why this file exists: whether a window is on screen is for the compositor to say, and in which order they came and went,
 // too.
+
 import CoordinatorAPI
+import TextFormats
 
 /// The windows of a session's desktop, as its manager tells of them from now on.
 public final class Windows {

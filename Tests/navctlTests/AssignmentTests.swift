@@ -1,8 +1,10 @@
 // Why this file exists: `K=V` and `K:=JSON` are typed by hand, so every mistake in them has to be told.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Testing
+import TextFormats
 
 @testable import navctl
 

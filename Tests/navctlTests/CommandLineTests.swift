@@ -1,9 +1,11 @@
 // Why this file exists: half-specified input is refused with usage, and never guessed at.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
 import Testing
+import TextFormats
 
 @testable import navctl
 

@@ -1,8 +1,10 @@
 // Why this file exists: exit statuses and the JSON of a result are what scripts branch on.
+
 import CoordinatorAPI
 import DBusValues
 import Glibc
 import Testing
+import TextFormats
 
 @testable import navctl
 

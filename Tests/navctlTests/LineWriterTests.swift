@@ -1,5 +1,6 @@
 // Why this file exists: a stopped reader may neither block navctl nor be lost sight of.
-import EventLoop
+
+import EventLoops
 import Glibc
 import Testing
 

@@ -1,6 +1,8 @@
 // Why this file exists: what people see of the state: trees, groups, stacks, and since when.
+
 import CoordinatorAPI
 import Testing
+import TextFormats
 
 @testable import navctl
 

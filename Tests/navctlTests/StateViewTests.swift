@@ -1,7 +1,9 @@
 // Why this file exists: what `list`, `watch` and waybar show is chosen from the whole state here.
+
 import CoordinatorAPI
 import DBusValues
 import Testing
+import TextFormats
 
 @testable import navctl
 

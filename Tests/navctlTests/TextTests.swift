@@ -1,9 +1,11 @@
 // Why this file exists: what people and status bars read has to be the same each time, and harmless.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Testing
+import TextFormats
 
 @testable import navctl
 

@@ -1,4 +1,5 @@
 // Why this file exists: the bus itself is an object with an interface, and is called as any other.
+
 import DBusValues
 
 /// The message bus, as a peer ("D-Bus Specification", *Message Bus Messages*); what of it is used here.

@@ -1,4 +1,5 @@
 // Why this file exists: an address is a text with rules of its own, and what others gave does not become a part of them.
+
 import CDBus
 
 /// Addresses of buses ("D-Bus Specification", *Server Addresses*).

@@ -1,4 +1,5 @@
 // Why this file exists: who a client is, only the bus can say.
+
 import DBusValues
 
 /// What the bus knows of the process behind a connection ("D-Bus Specification", *GetConnectionCredentials*).

@@ -1,4 +1,5 @@
 // Why this file exists: what the bus is asked to send and what is handed on here has to be the same.
+
 import DBusValues
 
 /// Which signals are wanted; nil for whatever it be ("D-Bus Specification", *Match Rules*).

@@ -1,7 +1,8 @@
 // Why this file exists: a name on the bus is taken, lost, and followed from owner to owner.
+
 import CDBus
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// A name that is being followed, until ``cancel()``, whether or not anybody holds this object.
 public final class NameWatch {

@@ -1,4 +1,5 @@
 // Why this file exists: signals that are asked for find who asked for them, and only if they come from whom they should.
+
 import DBusValues
 
 /// Signals that are being received, until ``cancel()``, whether or not anybody holds this object.

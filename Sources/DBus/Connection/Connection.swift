@@ -1,7 +1,8 @@
 // Why this file exists: everything that goes over one connection to a bus, in and out, passes here.
+
 import CDBus
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 
 /// A connection to a message bus, served by an event loop: exports objects, makes calls, follows names and signals.

@@ -1,5 +1,6 @@
 // Why this file exists: what is sent in a turn goes out in an order of its own, so that nobody hears of an answer
 // before the changes that it speaks of.
+
 import DBusValues
 
 /// What was made in a turn and waits for its end.

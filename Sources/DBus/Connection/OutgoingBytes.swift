@@ -1,6 +1,7 @@
 // Why this file exists: libdbus-1 writes every message by a system call of its own, and wakes the bus with each; what a
 // turn has made goes out at once here. libdbus-1 is handed no message after its hello, so the socket's outgoing side is
 // ours alone.
+
 import CDBus
 import DBusValues
 import Glibc

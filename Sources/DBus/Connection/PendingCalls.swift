@@ -1,7 +1,8 @@
 // Why this file exists: a call of ours ends exactly once: by its answer, its time-out, the end of the connection, or our
 // losing interest.
+
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// What libdbus-1 and most others wait for an answer.
 public let defaultTimeout = Duration.seconds(25)

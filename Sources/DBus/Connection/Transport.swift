@@ -1,8 +1,9 @@
 // Why this file exists: libdbus-1 asks for two watches on one descriptor, changes them while it holds its own lock and
 // from within its handlers; the loop has one entry a descriptor. Here the two meet.
+
 import CDBus
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
 
 /// A private connection of libdbus-1, driven by an event loop. It moves messages and knows nothing of what they mean.

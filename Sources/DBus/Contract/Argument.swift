@@ -1,4 +1,5 @@
 // Why this file exists: an argument is named and explained once, where its type stands.
+
 import DBusValues
 
 /// An argument of a method or signal, in a contract row.

@@ -1,4 +1,5 @@
 // Why this file exists: the rows of an interface, in one list that introspection, docs and dispatch go through.
+
 import DBusValues
 
 /// A row of an interface: a ``Method``, ``Signal`` or ``Property``.

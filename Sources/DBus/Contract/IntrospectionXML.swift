@@ -1,5 +1,6 @@
 // Why this file exists: the same rows describe an interface to programs that ask for it, and in files to people and
 // their tools.
+
 import DBusValues
 
 extension Interface {

@@ -1,5 +1,6 @@
 // Why this file exists: one row says all about a method; dispatch, the check of signatures, introspection, docs and the
 // client's typed call are made of it.
+
 import DBusValues
 
 /// A method of an interface, for both ends.

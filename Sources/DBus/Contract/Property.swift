@@ -1,4 +1,5 @@
 // Why this file exists: one row says all about a property: its type, who may set it, and how changes are told.
+
 import DBusValues
 
 /// Who may do what with a property.

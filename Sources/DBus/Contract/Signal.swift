@@ -1,4 +1,5 @@
 // Why this file exists: one row says all about a signal, for who sends it and for who gets it.
+
 import DBusValues
 
 /// A signal of an interface; `Args` is the tuple of its arguments' Swift types.

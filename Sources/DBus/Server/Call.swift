@@ -1,4 +1,5 @@
 // Why this file exists: a caller gets exactly one answer, now or later, and none if it wants none.
+
 import DBusValues
 
 /// Where an answer goes. The call itself is let go at once: what is kept of it would count against what may be received.

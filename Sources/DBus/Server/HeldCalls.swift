@@ -1,7 +1,8 @@
 // Why this file exists: where one call of a client cannot be judged at once, its later calls wait behind it, and nobody
 // else's do.
+
 import DBusValues
-import EventLoop
+import EventLoops
 
 /// The calls of a client that are read and not served yet.
 final class HeldCalls {

@@ -1,4 +1,5 @@
 // Why this file exists: what a contract says, bound to what is done about it.
+
 import DBusValues
 
 /// An interface with the code behind it. One of these serves any number of objects: the code is told which.

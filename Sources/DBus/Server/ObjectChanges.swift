@@ -1,4 +1,5 @@
 // Why this file exists: what happens to an object within a turn is told once, with the values at its end.
+
 import DBusValues
 
 /// What has happened to objects in this turn.

@@ -1,4 +1,5 @@
 // Why this file exists: which objects there are, one by one or by the hundred thousand, and what leads to them.
+
 import DBusValues
 
 /// Objects below a path that are not exported one by one.

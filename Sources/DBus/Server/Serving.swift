@@ -1,4 +1,5 @@
 // Why this file exists: a call finds its method by path, interface and member, or is told which of them is not there.
+
 import CDBus
 import DBusValues
 import Glibc

@@ -1,4 +1,5 @@
 // Why this file exists: what the specification wants of every object, in the same rows as everything else.
+
 import CDBus
 import DBusValues
 

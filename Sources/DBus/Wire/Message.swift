@@ -1,4 +1,5 @@
 // Why this file exists: libdbus-1 counts references to its messages by hand; here Swift does.
+
 import CDBus
 import DBusValues
 

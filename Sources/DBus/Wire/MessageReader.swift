@@ -1,5 +1,6 @@
 // Why this file exists: a message's arguments become Swift values in one place, which reads no further than is there
 // and makes no more of a message than it may cost.
+
 import CDBus
 import DBusValues
 import Glibc

@@ -1,5 +1,6 @@
 // Why this file exists: the bus throws us out for what is misnested, too deep, too large or not of the type that it
 // claims; so values become bytes here alone, checked against their types first.
+
 import DBusValues
 import Glibc
 

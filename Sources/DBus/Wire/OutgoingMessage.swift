@@ -1,4 +1,5 @@
 // Why this file exists: a message that is to be sent is bytes, and its header is written in one place.
+
 import DBusValues
 
 /// A message to be sent. Its header is valid by the types that it is made of.

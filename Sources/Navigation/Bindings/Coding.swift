@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import DBusValues
 import FoundationEssentials
+import TextFormats
 
 /// `Codable`, as ids and values.
 enum Coding {

@@ -2,11 +2,12 @@
 // without a daemon around it.
 
 import CoordinatorAPI
-import CoordinatorRules
+import CoordinatorCore
 import DBus
 import DBusValues
-import EventLoop
-import Presentation
+import EventLoops
+import PresentationRules
+import TextFormats
 
 /// A coordinator inside the program. It shows what the program registers, and what is nothing but state; it starts no
 /// programs, and keeps no record. It lives where the program's own state does.
@@ -68,7 +69,7 @@ final class EmbeddedService: CoordinatorService {
       }
     }
     methods.implement(Rows.declareContainerValue) { service, input throws(Refusal) in
-      try service.machine.declareContainerValue(input.0, standard: input.1)
+      try service.machine.declareContainerValue(input.0, defaultValue: input.1)
     }
     methods.implement(Rows.containerValue) { service, input throws(Refusal) in
       try service.machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))

@@ -2,7 +2,7 @@
 // Swift's concurrency without a lock.
 
 import CLinux
-import EventLoop
+import EventLoops
 import Glibc
 import Synchronization
 

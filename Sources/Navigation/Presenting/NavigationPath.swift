@@ -3,6 +3,7 @@
 
 import CoordinatorAPI
 import FoundationEssentials
+import TextFormats
 
 /// The values of a stack's path, of any types, the bottom first. As JSON it is a list of `{"type", "value"}`; what is decoded
 /// stays JSON until there is a destination for its type.

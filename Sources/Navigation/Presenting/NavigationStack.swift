@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 /// A stack of screens that follows a path, and can be pushed on from its screens.
 @MainActor

@@ -1,8 +1,10 @@
 // Why this file exists: `apply`, many requests as one transaction.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import TextFormats
 
 struct Apply: ParsableCommand {
   static let configuration = CommandConfiguration(

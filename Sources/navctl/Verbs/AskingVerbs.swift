@@ -1,7 +1,9 @@
 // Why this file exists: the verbs that ask one question and change nothing.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct IsPresented: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
 // Why this file exists: `value`, the verbs about container values.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct ContainerValue: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,11 @@
 // Why this file exists: the verbs about the daemon itself.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import TextFormats
 
 struct Destinations: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
 // Why this file exists: `dismiss`, which sets slots to nil.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct Dismiss: ParsableCommand {
   static let configuration = CommandConfiguration(

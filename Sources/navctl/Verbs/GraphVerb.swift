@@ -1,6 +1,8 @@
 // Why this file exists: `graph`, the state as a picture.
+
 import ArgumentParser
 import CoordinatorAPI
+import TextFormats
 
 struct Graph: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
 // Why this file exists: the verbs about exclusive groups.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct Select: ParsableCommand {
   static let configuration = CommandConfiguration(

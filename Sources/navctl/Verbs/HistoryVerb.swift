@@ -1,7 +1,9 @@
 // Why this file exists: `history`, which answers why something has closed.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct History: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,8 @@
 // Why this file exists: `list`, what is presented at the moment.
+
 import ArgumentParser
 import CoordinatorAPI
+import TextFormats
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(

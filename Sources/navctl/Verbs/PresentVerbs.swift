@@ -1,7 +1,9 @@
 // Why this file exists: `present` and `toggle`, which set a slot's item.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct Present: ParsableCommand {
   static let configuration = CommandConfiguration(

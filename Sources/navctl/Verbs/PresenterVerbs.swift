@@ -1,4 +1,5 @@
 // Why this file exists: what a presenter written in shell reports.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues

@@ -1,9 +1,11 @@
 // Why this file exists: `rofi`, a menu of what can be shown, in rofi's script mode (rofi-script(5)).
+
 import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import TextFormats
 
 struct Rofi: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,10 @@
 // Why this file exists: `show`, all that is known about one slot.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
+import TextFormats
 
 struct Show: ParsableCommand {
   static let configuration = CommandConfiguration(

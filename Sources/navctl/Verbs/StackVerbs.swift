@@ -1,7 +1,9 @@
 // Why this file exists: the verbs about stacks.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct Push: ParsableCommand {
   static let configuration = CommandConfiguration(

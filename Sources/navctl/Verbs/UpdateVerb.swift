@@ -1,4 +1,5 @@
 // Why this file exists: `update`, which edits what a slot's item holds.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues

@@ -1,4 +1,5 @@
 // Why this file exists: the verbs are listed once, for the help, for finding them fast, and for messages.
+
 import ArgumentParser
 
 enum Verbs {

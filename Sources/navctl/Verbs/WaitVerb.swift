@@ -1,7 +1,9 @@
 // Why this file exists: `wait`, for a presentation that somebody else asked for.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import TextFormats
 
 struct WaitVerb: ParsableCommand {
   enum Phase: String, ExpressibleByArgument, CaseIterable { case presented, gone }

@@ -1,5 +1,7 @@
 // Why this file exists: who follows events wants each of them, in order, or to know that some are missing.
+
 import CoordinatorAPI
+import TextFormats
 
 /// A line for the state, then one for each event.
 final class EventLines: WatchLines {

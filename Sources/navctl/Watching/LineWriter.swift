@@ -1,6 +1,7 @@
 // Why this file exists: a reader that is slow, or stopped, must neither hold up what navctl takes from the bus nor let
 // what waits for it grow (rule W3).
-import EventLoop
+
+import EventLoops
 import Glibc
 
 /// Writes lines to a descriptor, at once where that is possible, later where the reader is behind.

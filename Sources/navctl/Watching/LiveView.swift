@@ -1,6 +1,8 @@
 // Why this file exists: people who watch want to see how things stand now, in one place, with the time that passes.
+
 import CoordinatorAPI
-import EventLoop
+import EventLoops
+import TextFormats
 
 /// The state as a screen that is drawn anew where it stands.
 final class LiveView: WatchLines {

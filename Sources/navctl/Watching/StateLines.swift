@@ -1,5 +1,7 @@
 // Why this file exists: a bar wants the latest state, not how it came about.
+
 import CoordinatorAPI
+import TextFormats
 
 /// A line for the state whenever what it shows has changed; a reader that is behind gets the latest only.
 final class StateLines: WatchLines {

@@ -1,6 +1,7 @@
 // Why this file exists: what takes a whole terminal for itself has to give it back as it was, however it ends.
+
 import CoordinatorAPI
-import EventLoop
+import EventLoops
 import Glibc
 
 /// The terminal that navctl writes to, as one screen.

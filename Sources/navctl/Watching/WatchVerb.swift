@@ -1,9 +1,11 @@
 // Why this file exists: `watch`, for bars, scripts and people who want to see what happens.
+
 import ArgumentParser
 import CoordinatorAPI
 import DBus
-import EventLoop
+import EventLoops
 import Glibc
+import TextFormats
 
 struct WatchVerb: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,7 @@
 // Why this file exists: waybar's custom modules have a line format of their own (waybar-custom(5), `return-type: json`).
+
 import CoordinatorAPI
+import TextFormats
 
 /// One line for waybar.
 enum Waybar {

@@ -6,11 +6,13 @@
 //     $ navctl dismiss note
 //
 // Enter closes what was shown last, as its user would.
+
 import CoordinatorAPI
 import DBus
 import DBusValues
-import EventLoop
+import EventLoops
 import Glibc
+import TextFormats
 
 /// At once, whoever reads it.
 private func say(_ line: String) {

@@ -1,0 +1,81 @@
+// Why this file exists: org.navd.Presentation1, one object a presentation, made of nothing but its path: a hundred
+// thousand of them cost no more than what the rules keep.
+
+import CoordinatorAPI
+import CoordinatorCore
+import DBus
+import DBusValues
+import PresentationRules
+
+/// The objects of all presentations.
+final class PresentationObjects: ObjectProvider {
+  private typealias Rows = PresentationInterface
+  private unowned let coordinator: Coordinator
+  private(set) var interfaces: [ImplementedInterface] = []
+
+  init(_ coordinator: Coordinator) {
+    self.coordinator = coordinator
+    let object = ImplementedInterface(Rows.interface)
+    implementProperties(object)
+    implementMethods(object)
+    interfaces = [object]
+  }
+
+  func contains(_ path: ObjectPath) -> Bool { presentation(path) != nil }
+
+  var paths: [ObjectPath] { coordinator.machine.allPresentations.map(\.handle.path) }
+
+  private func presentation(_ path: ObjectPath) -> Presentation? {
+    CoordinatorNames.number(of: path).flatMap { coordinator.presentation(Handle($0)) }
+  }
+
+  private func implementProperties(_ object: ImplementedInterface) {
+    let properties: [PropertyOf<Presentation>] = [
+      PropertyOf(Rows.binding) { $0.binding.text },
+      PropertyOf(Rows.id) { $0.item.id },
+      PropertyOf(Rows.destination) { $0.item.destinationName ?? "" },
+      PropertyOf(Rows.group) { $0.item.membership?.group.text ?? "" },
+      PropertyOf(Rows.tag) { $0.item.membership?.tag ?? "" },
+      PropertyOf(Rows.stack) { $0.item.position?.stack.text ?? "" },
+      PropertyOf(Rows.parent) { $0.parent?.path ?? .root },
+      PropertyOf(Rows.phase) { $0.phase.word },
+      PropertyOf(Rows.value) { $0.item.value },
+      PropertyOf(Rows.containerValues) { $0.item.containerValues },
+      PropertyOf(Rows.style) { $0.item.style ?? "" },
+      PropertyOf(Rows.title) { $0.item.title ?? "" },
+      PropertyOf(Rows.owner) { $0.item.owner?.name ?? "" },
+    ]
+    object.implement(properties) { [unowned self] in presentation($0) }
+  }
+
+  private func implementMethods(_ object: ImplementedInterface) {
+    // A request about this presentation is one about its slot, expecting that it is still the slot's own (P5, P10).
+    object.implement(Rows.dismiss) { [unowned self] options, call in
+      answer(call) { () throws(Refusal) in
+        guard let presentation = presentation(call.path), isCurrent(presentation) else {
+          return (false, coordinator.serial)
+        }
+        let reply = try coordinator.perform(
+          .dismiss(presentation.binding.text, options), by: Client(call.sender.text))
+        return (reply == .changed(true), coordinator.serial)
+      }
+    }
+    object.implement(Rows.update) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        guard let presentation = presentation(call.path), isCurrent(presentation) else {
+          throw Refusal(.notPresented, "\(call.path) is going; what its binding holds now is another presentation")
+        }
+        let reply = try coordinator.perform(
+          .update(presentation.binding.text, input.0, input.1), by: Client(call.sender.text))
+        return (reply == .changed(true), coordinator.serial)
+      }
+    }
+    object.implement(Rows.wait) { [unowned self] phase, call in
+      coordinator.wait(call.path, for: phase, call)
+    }
+  }
+
+  private func isCurrent(_ presentation: Presentation) -> Bool {
+    coordinator.machine.current(at: presentation.binding)?.handle == presentation.handle
+  }
+}

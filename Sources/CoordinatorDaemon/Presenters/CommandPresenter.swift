@@ -1,0 +1,275 @@
+// Why this file exists: a command is shown while its process tree lives; starting it, and ending the tree, is all there
+// is to it (D3).
+
+import CLinux
+import CoordinatorAPI
+import DBusValues
+import EventLoops
+import Glibc
+import Logging
+import PresentationRules
+import Processes
+import TextFormats
+
+/// Shows items by running programs: as services where the user has a manager of those, else as processes of navd's own.
+final class CommandPresenter: Presenter, LaunchObserver {
+  /// The variable by which the processes of a command are known again.
+  static let markerVariable: ByteString = "NAVD_MARKER"
+  /// What the daemon's own manager told the daemon alone.
+  private static let privateVariables: [ByteString] = [
+    "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
+    "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
+  ]
+
+  private let manager: SystemdManager
+  private let direct: DirectLauncher
+  private let services: ServiceLauncher
+  /// One of the two; nil until it is known whether there is a manager.
+  private var launcher: (any CommandLauncher)?
+  private let runtime: RuntimeDirectory
+  private let outputLimit: Int
+  private let log: Logger
+  /// By this and its handle each command is known again.
+  private let token: String
+  private let remember: (Handle, Properties) -> Void
+  private let report: (Report) -> Void
+  private var running: [Handle: any RunningCommand] = [:]
+  /// What is to be started as soon as it is known how.
+  private var waiting: Set<Handle> = []
+  /// What commands have written, until their results are on record.
+  private var outputs: [Handle: OutputCapture] = [:]
+
+  /// - Parameters:
+  ///   - token: is on record, and of no other record.
+  ///   - outputLimit: how many bytes of standard output become part of a result (D6).
+  ///   - remember: puts on record what a later navd needs in order to adopt a command.
+  init(
+    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int, log: Logger,
+    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
+  ) {
+    self.manager = manager
+    let keeper = ProcessKeeper(loop: loop, markerVariable: Self.markerVariable)
+    direct = DirectLauncher(keeper, isAllowed: !OwnService.isRestricted)
+    services = ServiceLauncher(loop: loop, manager, direct: direct, log: log)
+    self.token = token
+    self.remember = remember
+    self.runtime = runtime
+    self.outputLimit = outputLimit
+    self.log = log
+    self.report = report
+    do throws(SystemError) {
+      try keeper.reapOrphans()
+    } catch {
+      log.warning("what commands leave behind may not be found: \(error)")
+    }
+    do throws(SystemError) {
+      try keeper.raiseDescriptorLimit()
+    } catch {
+      log.warning("only some hundred commands can run at once: \(error)")
+    }
+  }
+
+  /// How commands are started from now on follows from whether there is a manager.
+  func managerChanged() {
+    let before = launcher
+    let how: Logger.MetadataValue
+    let ownProcesses =
+      direct.isAllowed ? "commands run as processes of navd's own" : "commands cannot be started, as navd is restricted"
+    switch manager.presence {
+    case .unknown: return
+    case .absent:
+      launcher = direct
+      how = "\(ownProcesses); the bus has no user manager"
+    case .present(let version) where version ?? 0 < ServiceLauncher.leastVersion:
+      launcher = direct
+      how = "\(ownProcesses); the user manager is older than systemd \(ServiceLauncher.leastVersion)"
+    case .present(let version):
+      launcher = services
+      how = "commands run as services of the user manager, systemd \(version ?? 0)"
+    }
+    if launcher !== before { log.notice("\(how)") }
+    if before === services, launcher !== services { services.managerLeft() }
+  }
+
+  func present(_ presentation: Presentation, _ properties: Properties) {
+    let handle = presentation.handle
+    waiting.insert(handle)
+    manager.whenKnown { [self] in
+      guard waiting.remove(handle) != nil, let launcher else { return }
+      let launch = launch(of: presentation, properties)
+      outputs[handle] = launch.output
+      running[handle] = launcher.launch(launch, for: self)
+      if let first = running[handle]?.remembered.first { remember(handle, first.properties) }
+    }
+  }
+
+  // MARK: What launchers tell
+
+  func started(_ handle: Handle, error: String?) {
+    guard let error else { return report(.presentAnswered(handle, error: nil)) }
+    running[handle] = nil
+    // Which also ends what was told to go before it came.
+    report(.ended(handle, failed: true, result: ["error": .string(error)]))
+  }
+
+  func ended(_ handle: Handle, _ result: ProcessResult) {
+    running[handle] = nil
+    report(.ended(handle, failed: result.hasCrashed, result: result.properties))
+  }
+
+  /// By now its result is on record.
+  func forget(_ handle: Handle) { outputs.removeValue(forKey: handle)?.remove() }
+
+  // MARK: Ending
+
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool) {
+    waiting.remove(handle)
+    guard let command = running[handle] else {
+      report(.dismissAnswered(handle, result: [:]))
+      return
+    }
+    command.terminate()
+  }
+
+  func kill(_ handle: Handle) { running[handle]?.kill() }
+
+  func abandon(_ handle: Handle) {
+    guard let command = running.removeValue(forKey: handle) else { return }
+    log.error(
+      "a command could not be ended, not even by SIGKILL; it counts as gone: \(command.abandon())",
+      metadata: ["presentation": "\(handle)"])
+  }
+
+  func platform(of handle: Handle) -> Properties { running[handle]?.platform ?? [:] }
+
+  // MARK: After a restart
+
+  func adopt(
+    _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
+    var launches: [Handle: RememberedLaunch] = [:]
+    for (presentation, memory) in remembered.map({ ($0.presentation, $0.memory) }) {
+      let handle = presentation.handle
+      let output = output(of: handle)
+      outputs[handle] = output
+      // Whether it is a service follows from whether there is one of that name.
+      launches[handle] = RememberedLaunch(
+        marker: marker(of: handle), output: output, unit: ServiceLauncher.unit(presentation.binding, handle),
+        first: recovered.isSameBoot ? ProcessIdentity(memory) : nil)
+    }
+    removeLeftovers()
+    manager.whenKnown { [self] in
+      (launcher ?? direct).adopt(launches, for: self) { [self] commands in
+        running.merge(commands) { $1 }
+        var survivals: [Handle: Survival] = [:]
+        for presentation in remembered.map(\.presentation) {
+          survivals[presentation.handle] = survival(of: presentation, isFound: commands[presentation.handle] != nil)
+        }
+        completion(survivals)
+      }
+    }
+  }
+
+  private func survival(of presentation: Presentation, isFound: Bool) -> Survival {
+    if isFound { return .shown }
+    let output = output(of: presentation.handle)
+    // A service leaves no sign that it was started; of one that was not yet told to be, it is taken for granted that not.
+    if presentation.phase == .presenting, !output.wasStarted { return .toBeShown }
+    return .gone(result: ProcessResult(status: .unknown, output: output.read()).properties)
+  }
+
+  /// Removes what commands wrote whose ends are on record.
+  private func removeLeftovers() {
+    let kept = Set(outputs.keys.map { marker(of: $0).description })
+    for name in runtime.names(beginningWith: token + "-") {
+      guard let dot = name.lastIndex(of: "."), !kept.contains(String(name[..<dot])) else { continue }
+      unlink(runtime.path(ByteString(name)).description)
+    }
+  }
+
+  private func marker(of handle: Handle) -> ByteString { ByteString("\(token)-\(handle)") }
+
+  private func output(of handle: Handle) -> OutputCapture {
+    OutputCapture(path: runtime.path(marker(of: handle)), limit: outputLimit)
+  }
+
+  // MARK: What is run
+
+  private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
+    let handle = presentation.handle
+    let (command, inherited) = command(for: presentation, properties)
+    return Launch(
+      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command, inherited: inherited,
+      marker: marker(of: handle), output: output(of: handle),
+      grace: presentation.item.destination?.grace ?? Destination.standardGrace)
+  }
+
+  /// The destination's command, or the one that came with the request; and which of its variables are navd's own.
+  private func command(
+    for presentation: Presentation, _ properties: Properties
+  ) -> (Processes.Command, inherited: Set<ByteString>) {
+    let item = presentation.item
+    var environment = ProcessEnvironment.ofThisProcess()
+    for name in Self.privateVariables { environment[name] = nil }
+    var given =
+      [
+        "NAVD_BINDING": ByteString(presentation.binding.text), "NAVD_ID": ByteString(item.id),
+        "NAVD_PRESENTATION": ByteString(presentation.handle.description),
+      ] as ProcessEnvironment
+    for (name, value) in item.environment where given[ByteString(name)] == nil {
+      given[ByteString(name)] = ByteString(value)
+    }
+    let inherited = Set(environment.keys).subtracting(given.keys)
+    environment.merge(given) { $1 }
+
+    var told = properties
+    told["binding"] = .string(presentation.binding.text)
+    told["id"] = .string(item.id)
+    told["presentation"] = .uint64(presentation.handle.number)
+    let arguments = item.destination?.arguments(binding: presentation.binding, id: item.id, value: item.value) ?? []
+    let command = Command(
+      arguments.map { ByteString($0) }, environment: environment,
+      directory: item.directory.map { ByteString($0) } ?? environment["HOME"] ?? "/",
+      input: Array((JSON(told).text + "\n").utf8))
+    return (command, inherited)
+  }
+}
+
+extension ProcessIdentity {
+  /// As it is put on record.
+  fileprivate var properties: Properties { ["pid": .int32(pid), "start-time": .uint64(startTime)] }
+
+  /// - Returns: nil where it is not on record.
+  fileprivate init?(_ memory: Properties) {
+    guard case .int32(let pid)? = memory["pid"], case .uint64(let startTime)? = memory["start-time"] else { return nil }
+    self.init(pid: pid, startTime: startTime)
+  }
+}
+
+extension ProcessResult {
+  /// Whether the first process ended by a signal.
+  fileprivate var hasCrashed: Bool { if case .signaled = status { true } else { false } }
+
+  /// As `Wait` hands it out (D6).
+  fileprivate var properties: Properties {
+    var all: Properties = [:]
+    switch status {
+    case .exited(let code): all["status"] = .int32(code)
+    case .signaled(let number): all["signal"] = .string(SignalName.text(of: number))
+    case .unknown: break
+    }
+    if let output {
+      all["output"] = .bytes(output.bytes)
+      if output.isTruncated { all["output-truncated"] = .boolean(true) }
+    }
+    return all
+  }
+}
+
+/// Names of signals, as people write them.
+private enum SignalName {
+  static func text(of number: Int32) -> String {
+    guard let name = sigabbrev_np(number) else { return String(number) }
+    return "SIG" + String(cString: name)
+  }
+}

@@ -1,0 +1,201 @@
+// Why this file exists: a unit of systemd's is shown by starting it and taken away by stopping it, and the ends of these
+// jobs are the acknowledgements (D5).
+
+import CoordinatorCore
+import DBus
+import DBusValues
+import Logging
+import PresentationRules
+import TextFormats
+
+/// Shows items by starting units of the user's service manager. One that runs already is taken over as it is.
+final class UnitPresenter: Presenter {
+  private final class Showing {
+    let unit: UnitName
+    var watch: UnitWatch?
+    /// Its start has come to its end, and that was told.
+    var isStarted = false
+    var isStopping = false
+
+    init(_ unit: UnitName) { self.unit = unit }
+  }
+
+  private let manager: SystemdManager
+  private let log: Logger
+  private let report: (Report) -> Void
+  private var showing: [Handle: Showing] = [:]
+
+  init(_ manager: SystemdManager, log: Logger, report: @escaping (Report) -> Void) {
+    self.manager = manager
+    self.log = log
+    self.report = report
+  }
+
+  // MARK: Starting
+
+  func present(_ presentation: Presentation, _ properties: Properties) {
+    let handle = presentation.handle
+    do throws(UnitName.Mistake) {
+      let unit = try presentation.unitName()
+      if let other = showing.first(where: { $0.value.unit == unit }) {
+        return report(
+          .presentAnswered(handle, error: "the unit \(unit) is shown already, by presentation \(other.key)"))
+      }
+      let showing = Showing(unit)
+      self.showing[handle] = showing
+      manager.whenKnown { [weak self] in
+        guard let self, self.showing[handle] === showing else { return }
+        start(showing, handle)
+      }
+    } catch {
+      report(.presentAnswered(handle, error: error.why))
+    }
+  }
+
+  private func start(_ showing: Showing, _ handle: Handle) {
+    guard manager.isPresent else {
+      return failed(handle, "there is no user manager on the bus (\(Systemd.name)) to start the unit \(showing.unit)")
+    }
+    let watch = manager.watch(showing.unit) { [weak self] in self?.changed(handle) }
+    showing.watch = watch
+    manager.start(showing.unit) { [weak self] end in
+      guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
+      switch end {
+      case .removed("done"):
+        // It may have been active before, of which nothing was told.
+        manager.ask(about: watch) { [weak self] in
+          guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
+          started(handle)
+        }
+      case .removed(let result):
+        let why = watch.state.result.map { $0 == "success" ? "" : ", “\($0)”" } ?? ""
+        failed(
+          handle,
+          "the unit \(showing.unit) was not started: its job ended as “\(result)”\(why); “systemctl --user status "
+            + "'\(showing.unit)'” says more")
+      case .refused(let error): failed(handle, error.message)
+      }
+    }
+  }
+
+  private func started(_ handle: Handle) {
+    showing[handle]?.isStarted = true
+    report(.presentAnswered(handle, error: nil))
+    changed(handle)
+  }
+
+  private func failed(_ handle: Handle, _ error: String) {
+    forget(handle)
+    report(.presentAnswered(handle, error: error))
+  }
+
+  // MARK: Ending
+
+  private func changed(_ handle: Handle) {
+    guard let showing = showing[handle], let state = showing.watch?.state, state.hasEnded else { return }
+    if showing.isStopping {
+      stopped(handle)
+    } else if showing.isStarted {
+      forget(handle)
+      let error = "the unit \(showing.unit) failed: \(state.result ?? "unknown")"
+      let hasFailed = state.active == "failed"
+      report(.ended(handle, failed: hasFailed, result: hasFailed ? ["error": .string(error)] : [:]))
+    }
+  }
+
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool) {
+    guard let showing = showing[handle], showing.watch != nil else {
+      forget(handle)
+      report(.dismissAnswered(handle, result: [:]))
+      return
+    }
+    showing.isStopping = true
+    manager.stop(showing.unit) { [weak self] end in
+      guard let self, self.showing[handle] === showing else { return }
+      switch end {
+      case .removed("done"): stopped(handle)
+      // Somebody has started it again meanwhile: it has its grace to end all the same.
+      case .removed: break
+      case .refused(let error) where error.name == Systemd.noSuchUnit: stopped(handle)
+      case .refused(let error):
+        log.error("a unit could not be stopped; it counts as gone: \(error.message)", metadata: about(handle))
+        stopped(handle, ["error": .string(error.message)])
+      }
+    }
+  }
+
+  private func stopped(_ handle: Handle, _ result: Properties = [:]) {
+    forget(handle)
+    report(.dismissAnswered(handle, result: result))
+  }
+
+  func kill(_ handle: Handle) {
+    if let unit = showing[handle]?.unit { manager.kill(unit) }
+  }
+
+  func abandon(_ handle: Handle) {
+    log.error("a unit could not be stopped, not even by SIGKILL; it counts as gone", metadata: about(handle))
+  }
+
+  func forget(_ handle: Handle) { showing.removeValue(forKey: handle)?.watch?.cancel() }
+
+  private func about(_ handle: Handle) -> Logger.Metadata {
+    ["presentation": "\(handle)", "unit": "\(showing[handle]?.unit.text ?? "")"]
+  }
+
+  func platform(of handle: Handle) -> Properties {
+    guard let showing = showing[handle] else { return [:] }
+    var all: Properties = ["unit": .string(showing.unit.text)]
+    if let pid = showing.watch?.state.mainProcess { all["pid"] = .uint64(UInt64(pid)) }
+    return all
+  }
+
+  // MARK: After a restart
+
+  /// A unit that is active, or about to be, is taken for the one that was started.
+  func adopt(
+    _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
+    manager.whenKnown { [self] in
+      var survivals: [Handle: Survival] = [:]
+      var unanswered = 1
+      func answered() {
+        unanswered -= 1
+        if unanswered == 0 { completion(survivals) }
+      }
+      for presentation in remembered.map(\.presentation) {
+        let handle = presentation.handle
+        survivals[handle] = presentation.phase == .presenting ? .toBeShown : .gone(result: [:])
+        guard manager.isPresent, let unit = try? presentation.unitName() else { continue }
+        let showing = Showing(unit)
+        self.showing[handle] = showing
+        let watch = manager.watch(unit) { [weak self] in self?.changed(handle) }
+        showing.watch = watch
+        unanswered += 1
+        manager.ask(about: watch) { [self] in
+          if watch.state.active == nil || watch.state.hasEnded {
+            forget(handle)
+          } else {
+            showing.isStarted = true
+            survivals[handle] = .shown
+          }
+          answered()
+        }
+      }
+      answered()
+    }
+  }
+}
+
+extension Presentation {
+  /// The unit that shows it.
+  /// - Throws: what is wrong with its name, in a sentence.
+  fileprivate func unitName() throws(UnitName.Mistake) -> UnitName {
+    let text = item.destination?.unitName(binding: binding, id: item.id, value: item.value) ?? ""
+    do throws(UnitName.Mistake) {
+      return try UnitName(text)
+    } catch {
+      throw UnitName.Mistake(why: "the unit's name \(quoted(text)) \(error.why)")
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// Why this file exists: signals are read like any other descriptor, so that their handlers may do anything.
+
+import CLinux
+import Glibc
+
+/// A set of signals that an ``EventLoop`` reads instead of their having their usual effect, until it is cancelled.
+public final class SignalWatch {
+  private let descriptor: Int32
+  private var watch: Watch?
+  /// Those of the signals that were not blocked before, to be let through again.
+  private var blocked: sigset_t
+
+  fileprivate init(descriptor: Int32, blocked: sigset_t) {
+    self.descriptor = descriptor
+    self.blocked = blocked
+  }
+
+  fileprivate func start(_ loop: EventLoop, _ handler: @escaping (Int32) -> Void) throws(SystemError) {
+    watch = try loop.watch(descriptor, .read) { [self] _ in
+      var info = signalfd_siginfo()
+      // One a turn: a flood of signals does not keep the others waiting.
+      guard read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size
+      else { return }
+      handler(Int32(bitPattern: info.ssi_signo))
+    }
+  }
+
+  /// Gives the signals their usual effect again, on the thread that calls this: the loop's.
+  public func cancel() {
+    guard let watch else { return }
+    watch.cancel()
+    self.watch = nil
+    close(descriptor)
+    pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+  }
+}
+
+extension EventLoop {
+  /// Blocks the signals on the calling thread, which must be the loop's, and calls the handler with the number of each
+  /// one that arrives. A program with other threads blocks them there as well, or they take the process's signals.
+  @discardableResult
+  public func onSignal(
+    _ signals: [Int32], _ handler: @escaping (Int32) -> Void
+  ) throws(SystemError) -> SignalWatch {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in signals {
+      if sigaddset(&set, signal) != 0 { throw SystemError("sigaddset \(signal)") }
+    }
+    var before = sigset_t()
+    let failure = pthread_sigmask(SIG_BLOCK, &set, &before)
+    if failure != 0 { throw SystemError(code: failure, operation: "pthread_sigmask") }
+    var blocked = sigset_t()
+    sigemptyset(&blocked)
+    for signal in signals where sigismember(&before, signal) == 0 { sigaddset(&blocked, signal) }
+
+    var descriptor: Int32 = -1
+    do throws(SystemError) {
+      descriptor = try check("signalfd") {
+        signalfd(-1, &set, Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK))
+      }
+      let signalWatch = SignalWatch(descriptor: descriptor, blocked: blocked)
+      try signalWatch.start(self, handler)
+      return signalWatch
+    } catch {
+      if descriptor >= 0 { close(descriptor) }
+      pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+      throw error
+    }
+  }
+}

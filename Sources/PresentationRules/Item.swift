@@ -1,0 +1,154 @@
+// Why this file exists: what a slot holds when it is not nil, and what a request may give of it.
+
+import DBusValues
+
+/// What to do when another member of the group is selected (G8).
+public enum BusyPolicy: String, Sendable, CaseIterable {
+  case replace, queue, refuse
+}
+
+/// A program given with the request itself, without a shell.
+public struct InlineCommand: Hashable, Sendable {
+  /// The program and its arguments, as bytes; never empty.
+  public var arguments: [[UInt8]]
+  public init(arguments: [[UInt8]]) { self.arguments = arguments }
+}
+
+/// What a request gives of an item; nil is “not given”, which leaves what is there (P2).
+public struct ItemOptions: Hashable, Sendable {
+  public var destination: String?
+  public var value: Properties?
+  public var containerValues: Properties?
+  public var style: String?
+  public var title: String?
+  /// The binding that the item is presented from (C1).
+  public var from: BindingID?
+  public var group: BindingID?
+  public var tag: String?
+  public var stack: BindingID?
+  /// Milliseconds from `presented` until it ends as `expired` (O2); 0 takes a timeout away.
+  public var timeout: UInt64?
+  public var owned: Bool?
+  public var ifBusy: BusyPolicy?
+  public var priority: Int32?
+  public var command: InlineCommand?
+  /// Where a command starts; only told when it starts, so that a difference is no difference of the item.
+  public var directory: String?
+  /// Added to a command's environment; only told when it starts.
+  public var environment: [String: String]?
+  /// Handed to the presenter when it starts; only told then.
+  public var platformData: Properties?
+
+  public init() {}
+
+  /// What is remembered of a request for a tag (G7).
+  var repeatable: ItemOptions {
+    var copy = self
+    copy.owned = nil
+    copy.ifBusy = nil
+    copy.priority = nil
+    copy.platformData = nil
+    return copy
+  }
+
+  /// These options, with those of `later` winning.
+  func overridden(by later: ItemOptions) -> ItemOptions {
+    var copy = self
+    copy.destination = later.destination ?? (later.command == nil ? destination : nil)
+    copy.command = later.command ?? (later.destination == nil ? command : nil)
+    copy.value = later.value ?? value
+    copy.containerValues = later.containerValues ?? containerValues
+    copy.style = later.style ?? style
+    copy.title = later.title ?? title
+    copy.from = later.from ?? from
+    copy.group = later.group ?? group
+    copy.tag = later.tag ?? tag
+    copy.stack = later.stack ?? stack
+    copy.timeout = later.timeout ?? timeout
+    copy.owned = later.owned ?? owned
+    copy.ifBusy = later.ifBusy ?? ifBusy
+    copy.priority = later.priority ?? priority
+    copy.directory = later.directory ?? directory
+    copy.environment = later.environment ?? environment
+    copy.platformData = later.platformData ?? platformData
+    return copy
+  }
+}
+
+/// A place in a group: the tag that makes it the selected one.
+public struct Membership: Hashable, Sendable {
+  public var group: BindingID
+  public var tag: String
+  public init(group: BindingID, tag: String) {
+    self.group = group
+    self.tag = tag
+  }
+}
+
+/// A position in a stack; `index` counts from 0 at the bottom.
+public struct StackPosition: Hashable, Sendable {
+  public var stack: BindingID
+  public var index: Int
+  public init(stack: BindingID, index: Int) {
+    self.stack = stack
+    self.index = index
+  }
+}
+
+/// What a slot holds when it is not nil.
+public struct Item: Hashable, Sendable {
+  public var id: String
+  /// How it is shown; nil is nothing but state (D2).
+  public var destination: Destination?
+  public var value: Properties
+  /// What was set; the defaults stand in the declarations (V3).
+  public var containerValues: Properties
+  public var style: String?
+  public var title: String?
+  /// Milliseconds; nil is never (O2).
+  public var timeout: UInt64?
+  /// Whose leaving the bus ends it (O1).
+  public var owner: Client?
+  public var priority: Int32
+  public var membership: Membership?
+  /// Whether it waits in its group's queue (G9).
+  public var isQueued: Bool
+  public var position: StackPosition?
+  public var directory: String?
+  public var environment: [String: String]
+  public var platformData: Properties
+  /// Whether showing it is animated (T2).
+  public var animated: Bool
+
+  /// The name of its destination; nil for state only, and for a command that came with the request.
+  public var destinationName: String? { destination.flatMap { $0.source == .request ? nil : $0.name } }
+
+  /// What it takes to keep it and to tell of it, in bytes, roughly (L1).
+  var byteCount: Int {
+    let texts = id.utf8.count + (style?.utf8.count ?? 0) + (title?.utf8.count ?? 0) + (membership?.tag.utf8.count ?? 0)
+    let started = environment.reduce(directory?.utf8.count ?? 0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    return texts + started + value.byteCount + containerValues.byteCount + platformData.byteCount
+  }
+
+  /// Whether two items show the same to everybody who watches: all but what is only told at the start, and the timeout,
+  /// which P2 puts on record without an event, and the place, which has events of its own.
+  func looksLike(_ other: Item) -> Bool {
+    id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
+      && title == other.title && owner == other.owner && priority == other.priority
+  }
+}
+
+extension Item {
+  /// An item of which nothing is given but its id.
+  public init(id: String) {
+    self.init(
+      id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, timeout: nil, owner: nil,
+      priority: 0, membership: nil, isQueued: false, position: nil, directory: nil, environment: [:], platformData: [:],
+      animated: true)
+  }
+}
+
+extension Properties {
+  /// What it takes marshalled, in bytes, roughly (L1).
+  var byteCount: Int { reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }
+}

@@ -1,0 +1,94 @@
+// Why this file exists: between two turns, what differs from the record is handed out as rows (R1); its size is that of
+// what changed, and not of what there is.
+
+extension StateMachine {
+  /// What is to be put on record: all that has changed since this was last called. Only of a machine that was made by
+  /// `init(limits:restoring:)`; any other keeps no account.
+  public mutating func takeUnrecorded() -> RecordChanges {
+    var changes = RecordChanges()
+    let numbers = RecordedState.Numbers(
+      serial: serial, lastHandle: lastHandle, lastQueueAge: lastQueueAge, changesForgotten: changesForgotten)
+    if numbers != recordedNumbers {
+      changes.numbers = numbers
+      recordedNumbers = numbers
+    }
+    var handles = Set(presentations.takeNoted())
+    for binding in slots.takeNoted() {
+      if let slot = slots[binding], let holder = slot.current ?? slot.going { handles.insert(holder) }
+    }
+    for handle in handles { changes.presentations.append((handle, row(of: handle))) }
+    for subject in takeSubjects() { changes.changed.append((subject, row(of: subject))) }
+    for key in tagMemory.takeNoted() {
+      let row = tagMemory.stamped(key).map { memory, stamp in
+        RecordedState.Tag(binding: memory.binding, id: memory.id, options: memory.options, stamp: stamp)
+      }
+      changes.tags.append((key, row))
+    }
+    for handle in endings.takeNoted() { changes.endings.append((handle, endings[handle])) }
+    for key in containerValueDeclarations.takeNoted() {
+      changes.containerValues.append((key, containerValueDeclarations[key]?.defaultValue))
+    }
+    for name in registry.takeNoted() {
+      let registrations = registry.registrationsOfClients(name)
+      changes.registrations.append((name, registrations.isEmpty ? nil : registrations))
+    }
+    return changes
+  }
+
+  private func row(of handle: Handle) -> RecordedState.Presentation? {
+    guard let presentation = presentations[handle] else { return nil }
+    var row = RecordedState.Presentation(
+      handle: handle, binding: presentation.binding, item: presentation.item, phase: presentation.phase)
+    row.parent = presentation.parent
+    row.creator = presentation.creator
+    row.presentedAt = presentation.presentedAt
+    row.since = presentation.since
+    row.expires = presentation.expires
+    row.answerDue = presentation.answerDue
+    row.result = presentation.result
+    row.hasDeparted = presentation.hasDeparted
+    row.endedBy = presentation.endedBy
+    row.slotChanged = slots[presentation.binding]?.changed ?? Serial(0)
+    switch presentation.updates {
+    case .idle: break
+    case .underWay: row.update = .underWay
+    case .underWayAndPending(let author): row.update = .underWayAndPending(author: author)
+    }
+    if presentation.item.isQueued, let group = presentation.item.membership?.group {
+      row.queueAge = groups[group]?.queue.first { $0.binding == presentation.binding }?.age
+    }
+    return row
+  }
+
+  private mutating func takeSubjects() -> Set<Subject> {
+    var subjects = Set(changesOfAbsent.takeNoted())
+    for group in groups.takeNoted() { subjects.insert(.group(group)) }
+    for stack in stacks.takeNoted() { subjects.insert(.stack(stack)) }
+    return subjects
+  }
+
+  private func row(of subject: Subject) -> RecordedState.Changed? {
+    let present: Serial? =
+      switch subject {
+      case .slot: nil
+      case .group(let group): groups[group]?.changed
+      case .stack(let stack): stacks[stack]?.changed
+      }
+    let absent = changesOfAbsent.stamped(subject)
+    guard present != nil || absent != nil else { return nil }
+    return RecordedState.Changed(present: present, absent: absent.map { ($0.value, $0.stamp) })
+  }
+
+  /// Begins to keep account of what is not on record.
+  mutating func beginNoting() {
+    presentations.isNoting = true
+    slots.isNoting = true
+    groups.isNoting = true
+    stacks.isNoting = true
+    containerValueDeclarations.isNoting = true
+    tagMemory.isNoting = true
+    endings.isNoting = true
+    changesOfAbsent.isNoting = true
+    registry.isNoting = true
+  }
+}

@@ -1,0 +1,291 @@
+// Why this file exists: parents, the children of what goes, and the queues are settled once, after the last request of a
+// transaction (T1); the draft is then what will be, or it is refused.
+
+extension StateMachine {
+  /// Works out what of the draft stays, what goes with it, and what each new item is presented from.
+  mutating func settle() throws(Refusal) {
+    try refuseStandingOnChildren()
+    resolve()
+    keepWhatCameBack()
+    nameOverStacks()
+    try findParents()
+    try refuseCycles()
+    serveQueues()
+    try checkCounts()
+  }
+
+  /// Refuses what would stand above something that goes for its sake, since it was presented from it (C7).
+  private func refuseStandingOnChildren() throws(Refusal) {
+    for binding in draft.order {
+      // Most have no children, and no search.
+      guard let slot = draft.slots[binding], slot.isFresh, let position = slot.item?.position, position.index > 0,
+        let before = slot.before, presentations[before]?.children.isEmpty == false, !stays(binding, slot)
+      else { continue }
+      let below = self.binding(on: position.stack, at: position.index - 1)
+      guard depends([below], on: binding) else { continue }
+      throw Refusal(
+        .invalidArgument,
+        "“\(binding)” would stand above “\(below)”, which depends on it; another stack or place would do"
+      ).about(slot)
+    }
+  }
+
+  // MARK: What stays, and what goes with what goes
+
+  /// Decides for every touched slot whether its presentation stays. What goes takes its children and what stands above it
+  /// along, so that the list of touched slots grows while it is walked; a decision only ever turns from staying to going.
+  private mutating func resolve() {
+    var next = 0
+    while next < draft.open.count {
+      let binding = draft.open[next]
+      next += 1
+      guard let slot = draft.slots[binding], slot.resolution == .undecided else { continue }
+      let stays = slot.item == nil ? slot.before == nil : self.stays(binding, slot)
+      draft.slots[binding]!.resolution = stays ? .kept : .replaced
+      guard !stays else { continue }
+      // What goes along goes as this does (T2).
+      draft.author = slot.author
+      draft.author.animated = slot.end.animated
+      if let before = slot.before {
+        for child in (presentations[before]?.children ?? []).sorted() { lose(child) }
+      }
+      if let position = slot.item?.position { loseAbove(position) }
+    }
+  }
+
+  /// Whether a slot's presentation goes on with the drafted item: whether P2 takes it as an update, at the same place.
+  private func stays(_ binding: BindingID, _ slot: SlotDraft) -> Bool {
+    guard let item = slot.item, let before = slot.before.flatMap({ presentations[$0] }) else { return false }
+    guard !slot.mustBeNew else { return false }
+    guard slot.isFresh else { return true }
+    guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
+      !item.isQueued || before.item.isQueued
+    else { return false }
+    if case .named(let named) = slot.from, parent(of: before.handle)?.binding != named { return false }
+    var given = slot.given.content
+    given.from = nil
+    return difference(of: given, from: before.item, at: binding) == nil
+  }
+
+  /// A presentation loses its parent: it ends, and where a request of this transaction presents it, comes anew.
+  private mutating func lose(_ child: Handle) {
+    guard let binding = presentations[child]?.binding, slots[binding]?.current == child else { return }
+    if draft.slots[binding]?.item != nil, draft.slots[binding]!.isAsked {
+      presentAnew(binding, reason: .parent)
+    } else {
+      clear(binding, reason: .parent)
+    }
+  }
+
+  /// What stands above a place in the drafted path loses what is below it.
+  private mutating func loseAbove(_ position: StackPosition) {
+    var index = position.index + 1
+    while index < height(of: position.stack) {
+      let above = binding(on: position.stack, at: index)
+      guard draft.slots[above]?.isAsked == true else {
+        cut(position.stack, to: index)
+        return
+      }
+      presentAnew(above, reason: .popped)
+      index += 1
+    }
+  }
+
+  private mutating func presentAnew(_ binding: BindingID, reason: Reason) {
+    guard draft.slots[binding]!.resolution != .replaced else { return }
+    let author = draft.author
+    withSlot(binding) { slot in
+      slot.mustBeNew = true
+      slot.ends(reason, by: author)
+    }
+    reopen(binding)
+  }
+
+  /// Within one stack `popped` goes before `parent` (S8): what goes for its parent's sake while what is below it goes too
+  /// is popped.
+  private mutating func nameOverStacks() {
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.reason == .parent,
+        let position = slot.before.flatMap({ presentations[$0]?.item.position }), position.index > 0,
+        let below = stacks[position.stack]?.path[position.index - 1],
+        let belowDraft = draft.slots[below], belowDraft.before != nil, belowDraft.resolution == .replaced
+      else { continue }
+      draft.slots[binding]!.reason = .popped
+    }
+  }
+
+  /// X→nil→X is nothing at all (T1): what went and came back in one transaction keeps its parent and its age in its queue.
+  private mutating func keepWhatCameBack() {
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], slot.resolution == .kept, slot.isFresh, let item = slot.item else {
+        continue
+      }
+      draft.slots[binding]!.from = .asBefore
+      guard item.isQueued, let membership = item.membership,
+        let earlier = groups[membership.group]?.queue.first(where: { $0.binding == binding })
+      else { continue }
+      let entry = QueueEntry(
+        priority: slot.given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag)
+      withGroup(membership.group) { group in
+        group.dequeue(binding)
+        group.enqueue(entry)
+      }
+    }
+  }
+
+  // MARK: Parents
+
+  /// Finds what each new item is presented from (C1).
+  private mutating func findParents() throws(Refusal) {
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], let item = slot.item, slot.resolution == .replaced else { continue }
+      let parent: BindingID?
+      switch slot.from {
+      case .named(let named):
+        guard canBeParent(named) else { throw unfit(named, for: binding, slot) }
+        parent = named
+      case .implied:
+        parent = impliedParent(of: binding)
+      case .asBefore:
+        let before = self.parent(of: binding)
+        parent = before.flatMap { canBeParent($0) ? $0 : nil } ?? impliedParent(of: binding)
+      }
+      draft.slots[binding]!.parent = parent
+      draft.slots[binding]!.from = parent.map(SlotDraft.From.named) ?? .implied
+      if item.isQueued, let parent, let group = item.membership?.group, dependsOnMember([parent], of: group) {
+        throw Refusal(
+          .invalidArgument,
+          "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
+            + "another parent or group would do"
+        ).about(slot)
+      }
+    }
+  }
+
+  /// Why a named parent will not do: because it would go with what is asked (C7), or because there is none.
+  private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: SlotDraft) -> Refusal {
+    if item(at: parent)?.isQueued == true {
+      return Refusal(.notPresented, "from: “\(parent)” waits in a queue; something that is shown would do").about(slot)
+    }
+    if let before = slot.before, let current = slots[parent]?.current, depended(current, on: before) {
+      return Refusal(
+        .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; something else would do"
+      ).about(slot)
+    }
+    return Refusal(.notPresented, "from: “\(parent)” holds no item; present it first, or leave from out").about(slot)
+  }
+
+  /// Whether a presentation depends on another, as things stood before the transaction (C7).
+  private func depended(_ handle: Handle, on sought: Handle) -> Bool {
+    var seen: Set<Handle> = []
+    var open = [handle]
+    while let next = open.popLast() {
+      if next == sought { return true }
+      guard seen.insert(next).inserted, let presentation = presentations[next] else { continue }
+      if let parent = presentation.parent { open.append(parent) }
+      if let position = presentation.item.position, position.index > 0,
+        let below = stacks[position.stack].flatMap({ slots[$0.path[position.index - 1]]?.current })
+      {
+        open.append(below)
+      }
+    }
+    return false
+  }
+
+  private func dependsOnMember(_ bindings: [BindingID], of group: BindingID) -> Bool {
+    guard let selected = selected(in: group) else { return false }
+    return depends(bindings, on: selected)
+  }
+
+  /// Refuses items that would depend on themselves (C7). Only new ones can: what stays was there before them.
+  private func refuseCycles() throws(Refusal) {
+    guard draft.order.count > 1 else { return }
+    enum Mark { case open, done }
+    var marks: [BindingID: Mark] = [:]
+    for start in draft.order where marks[start] == nil && isNew(start) {
+      var path: [(binding: BindingID, rest: [BindingID])] = [(start, dependencies(of: start).filter(isNew))]
+      marks[start] = .open
+      while !path.isEmpty {
+        guard let next = path[path.count - 1].rest.popLast() else {
+          marks[path.removeLast().binding] = .done
+          continue
+        }
+        switch marks[next] {
+        case .done: continue
+        case .open:
+          throw Refusal(
+            .invalidArgument, "“\(next)” would depend on itself, by parents or stacks; another parent would do"
+          ).about(draft.slots[next]!)
+        case nil:
+          marks[next] = .open
+          path.append((next, dependencies(of: next).filter(isNew)))
+        }
+      }
+    }
+  }
+
+  private func isNew(_ binding: BindingID) -> Bool {
+    draft.slots[binding].map { $0.item != nil && $0.resolution == .replaced } ?? false
+  }
+
+  // MARK: Queues and counts
+
+  /// Selects the next of each queue whose group has nothing selected any more (G9).
+  private mutating func serveQueues() {
+    guard !isShuttingDown else { return }
+    for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
+      guard let drafted = draft.groups[group], drafted.selected == nil, let next = drafted.queue.first else { continue }
+      withGroup(group) { draft in
+        draft.queue.removeFirst()
+        draft.selected = next.binding
+      }
+      withSlot(next.binding) { slot in
+        slot.item?.isQueued = false
+        if slot.resolution == .undecided { slot.resolution = .kept }
+      }
+    }
+  }
+
+  /// Refuses more items than there may be, in all and of whoever asks, and more bytes of them (L1).
+  private func checkCounts() throws(Refusal) {
+    let client = draft.author.client
+    var (added, ofClient, bytes) = (0, 0, 0)
+    var last: SlotDraft?
+    for binding in draft.order {
+      let slot = draft.slots[binding]!
+      let before = slot.before.flatMap { presentations[$0] }
+      bytes += (slot.item?.byteCount ?? 0) - (before?.item.byteCount ?? 0)
+      if slot.item != nil { last = slot }
+      guard slot.resolution == .replaced else { continue }
+      if slot.item != nil {
+        added += 1
+        ofClient += 1
+      }
+      if let before {
+        added -= 1
+        if before.creator == client { ofClient -= 1 }
+      }
+    }
+    guard let last else { return }
+    do throws(Refusal) {
+      if added > 0 { try limits.check("items", presentations.count + added, limits.items, of: "items in all") }
+      if bytes > 0 { try limits.check("state", bytesOfItems + bytes, limits.state, of: "bytes of all items") }
+      if let client, ofClient > 0 {
+        try limits.check(
+          "items-per-client", (countsOfClients[client] ?? 0) + ofClient, limits.itemsPerClient,
+          of: "items of this client")
+      }
+    } catch {
+      throw error.about(last)
+    }
+  }
+}
+
+extension Refusal {
+  /// Says which request of the transaction it is about.
+  fileprivate func about(_ slot: SlotDraft) -> Refusal {
+    var copy = self
+    copy.index = slot.author.request
+    return copy
+  }
+}

@@ -1,0 +1,338 @@
+// Why this file exists: every verb of the contract, spelled in the three primitives of the draft: set, clear and edit.
+
+/// What a request will be answered, once its transaction is agreed to.
+enum Answer: Sendable {
+  case presentation(BindingID)
+  case toggled(BindingID)
+  case selected(BindingID, tag: String)
+  case changed(Subject)
+  case count(Int)
+  case path([BindingID])
+}
+
+extension StateMachine {
+  /// Works one request out on the draft.
+  mutating func plan(_ operation: Request.Operation) throws(Refusal) -> Answer {
+    switch operation {
+    case .present(let binding, let id, let options):
+      try set(binding, id: id, options)
+      return .presentation(binding)
+
+    case .toggle(let binding, let id, let options, let anyID):
+      if let current = item(at: binding), anyID || current.id == id {
+        clear(binding, reason: .dismissed)
+      } else {
+        try set(binding, id: id, options)
+      }
+      return .toggled(binding)
+
+    case .update(let binding, let value, let remove, let containerValues, let timeout):
+      try edit(binding, value: value, remove: remove, containerValues: containerValues, timeout: timeout)
+      return .changed(.slot(binding))
+
+    case .dismiss(let binding):
+      clear(binding, reason: .dismissed)
+      return .changed(.slot(binding))
+
+    case .dismissAll(let scope):
+      return .count(dismissAll(scope))
+
+    case .select(let group, let tag, let binding, let id, let options):
+      return .presentation(try select(group, tag, binding, id, options))
+
+    case .deselect(let group, let tag):
+      deselect(group, tag)
+      return .changed(.group(group))
+
+    case .toggleSelection(let group, let tag, let binding, let id, let options):
+      try check(tag: tag)
+      if selectedTag(in: group) == tag {
+        deselect(group, tag)
+      } else {
+        _ = try select(group, tag, binding, id, options)
+      }
+      return .selected(group, tag: tag)
+
+    case .push(let stack, let binding, let id, var options):
+      if let position = item(at: binding)?.position,
+        position.stack != stack || position.index != height(of: stack) - 1
+      {
+        throw Refusal(
+          .alreadyInStack,
+          "binding “\(binding)” stands at \(position.index) in the stack “\(position.stack)”; pop it first, or push another"
+        )
+      }
+      if let given = options.stack, given != stack {
+        throw Refusal(
+          .invalidArgument, "the option stack is “\(given)”, but the push is onto “\(stack)”; leave the option out")
+      }
+      options.stack = stack
+      try set(binding, id: id, options)
+      return .presentation(binding)
+
+    case .pop(let stack, let count):
+      let height = height(of: stack)
+      let popped = min(height, Int(count))
+      cut(stack, to: height - popped)
+      return .count(popped)
+
+    case .popTo(let stack, let binding):
+      let height = height(of: stack)
+      var kept = 0
+      if let binding {
+        guard let position = item(at: binding)?.position, position.stack == stack else {
+          throw Refusal(
+            .notPresented, "binding “\(binding)” is not in the stack “\(stack)”; one that is, or none, would do")
+        }
+        kept = position.index + 1
+      }
+      cut(stack, to: kept)
+      return .count(height - kept)
+
+    case .setPath(let stack, let elements):
+      return .path(try setPath(stack, elements))
+    }
+  }
+
+  /// The tag that a group has selected.
+  func selectedTag(in group: BindingID) -> String? {
+    selected(in: group).flatMap { item(at: $0)?.membership?.tag }
+  }
+
+  private mutating func dismissAll(_ scope: Request.Scope) -> Int {
+    let bindings: [BindingID]
+    switch scope {
+    case .root(let root):
+      bindings = candidates(bindingsOfRoot[root] ?? []) { $0.root == root }
+    case .all:
+      bindings = candidates(slots.keys) { _ in true }
+    case .group(let group):
+      bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
+    case .stack(let stack):
+      bindings = (0..<height(of: stack)).reversed().map { binding(on: stack, at: $0) }
+    }
+    var count = 0
+    for binding in bindings where item(at: binding) != nil {
+      clear(binding, reason: .dismissed)
+      count += 1
+    }
+    return count
+  }
+
+  /// Slots that hold items, those of earlier requests of the transaction among them.
+  private func candidates(_ known: some Sequence<BindingID>, where fits: (BindingID) -> Bool) -> [BindingID] {
+    var all = Set(known)
+    for binding in draft.order where fits(binding) { all.insert(binding) }
+    return topmostFirst(all.filter { item(at: $0) != nil }.sorted { $0.text < $1.text })
+  }
+
+  /// The order in which nothing is popped because something below it was ended, so that each ends for its own reason.
+  func topmostFirst(_ bindings: [BindingID]) -> [BindingID] {
+    guard bindings.contains(where: { item(at: $0)?.position != nil }) else { return bindings }
+    return bindings.enumerated().sorted { a, b in
+      let (height, other) = (item(at: a.element)?.position?.index ?? 0, item(at: b.element)?.position?.index ?? 0)
+      return height != other ? height > other : a.offset < b.offset
+    }.map(\.element)
+  }
+
+  private mutating func select(
+    _ group: BindingID, _ tag: String, _ binding: BindingID?, _ id: String?, _ given: ItemOptions
+  ) throws(Refusal) -> BindingID {
+    try check(tag: tag)
+    if let other = given.group, other != group {
+      throw Refusal(
+        .invalidArgument, "the option group is “\(other)”, but the selection is of “\(group)”; leave the option out")
+    }
+    if let other = given.tag, other != tag {
+      throw Refusal(
+        .invalidArgument, "the option tag is “\(abridged(other))”, but “\(abridged(tag))” is selected; leave it out")
+    }
+    if let selected = selected(in: group), let item = item(at: selected), item.membership?.tag == tag {
+      if let binding, binding != selected {
+        throw Refusal(
+          .invalidArgument,
+          "binding is “\(binding)”, but the tag “\(abridged(tag))” is held by the item at “\(selected)”; dismiss it first"
+        )
+      }
+      // A group that comes from the destination is still the item's own, so that naming it is no difference.
+      try set(selected, id: id ?? item.id, withGroup(given, group, tag))
+      return selected
+    }
+    let remembered = remembered(group, tag)
+    var memory = remembered ?? declared(group, tag)
+    // The tag of what is queued leads there, even where the request for it is remembered no more.
+    if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
+      memory = TagMemory(binding: held, id: item(at: held)?.id ?? "", options: ItemOptions())
+    }
+    guard let target = binding ?? memory?.binding ?? group.appending(name: tag) else {
+      throw Refusal(
+        .unknownTag,
+        "tag “\(abridged(tag))” is not known in the group “\(group)”, and “\(group).\(abridged(tag))” is no binding; present "
+          + "it once with group and tag, or give a binding")
+    }
+    let options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
+    try set(target, id: id ?? memory?.id ?? "", options)
+    return target
+  }
+
+  private func withGroup(_ options: ItemOptions, _ group: BindingID, _ tag: String) -> ItemOptions {
+    var copy = options
+    copy.group = group
+    copy.tag = tag
+    return copy
+  }
+
+  /// The last request for a tag (G7).
+  private func remembered(_ group: BindingID, _ tag: String) -> TagMemory? {
+    let key = GroupTag(group: group, tag: tag)
+    return draft.learned[key] ?? tagMemory[key]
+  }
+
+  /// What a destination declares as a tag's (G7).
+  private func declared(_ group: BindingID, _ tag: String) -> TagMemory? {
+    guard let declared = registry.declared[group]?[tag] else { return nil }
+    var options = ItemOptions()
+    options.destination = declared.destination
+    return TagMemory(binding: declared.binding, id: "", options: options)
+  }
+
+  private mutating func deselect(_ group: BindingID, _ tag: String?) {
+    guard let selected = selected(in: group), tag == nil || selectedTag(in: group) == tag else { return }
+    clear(selected, reason: .deselected)
+  }
+
+  /// The common beginning stays, the rest goes, the new rest comes (S5).
+  private mutating func setPath(_ stack: BindingID, _ elements: [PathElement]) throws(Refusal) -> [BindingID] {
+    try limits.check("transaction", elements.count, limits.transaction, of: "elements of the path")
+    var bindings: [BindingID] = []
+    bindings.reserveCapacity(elements.count)
+    var seen: Set<BindingID> = []
+    for (index, element) in elements.enumerated() {
+      guard let binding = element.binding ?? stack.appending(index: index) else {
+        throw Refusal(.invalidBinding, "element \(index): “\(stack)[\(index)]” is longer than a binding may be")
+      }
+      guard seen.insert(binding).inserted else {
+        throw Refusal(
+          .alreadyInStack, "element \(index): binding “\(binding)” stands in the path before; another would do")
+      }
+      bindings.append(binding)
+    }
+    var common = 0
+    while common < min(height(of: stack), elements.count), binding(on: stack, at: common) == bindings[common],
+      item(at: bindings[common])?.id == elements[common].id
+    {
+      common += 1
+    }
+    cut(stack, to: common)
+    for (index, element) in elements.enumerated() {
+      let binding = bindings[index]
+      if index >= common, let position = item(at: binding)?.position {
+        throw Refusal(
+          .alreadyInStack,
+          "element \(index): binding “\(binding)” stands in the stack “\(position.stack)”; another would do")
+      }
+      var options = element.options
+      if let given = options.stack, given != stack {
+        throw Refusal(
+          .invalidArgument, "element \(index): the option stack is “\(given)”, but the path is that of “\(stack)”")
+      }
+      options.stack = stack
+      do throws(Refusal) {
+        try set(binding, id: element.id, options)
+      } catch {
+        throw Refusal(error.code, "element \(index): \(error.message)")
+      }
+    }
+    return bindings
+  }
+}
+
+// MARK: Expectations
+
+extension StateMachine {
+  /// Refuses a request whose expectations do not hold (P10), judged as the requests before it leave things; a serial is
+  /// judged by what is on record, so that a transaction's own requests do not make it stale.
+  func check(_ expectation: Expectation, of operation: Request.Operation) throws(Refusal) {
+    guard expectation != Expectation() else { return }
+    let (slot, subject) = operation.subjects
+    if let id = expectation.id {
+      let binding = try require(slot, "expected-id")
+      let held = item(at: binding)?.id
+      guard held == id else {
+        throw Refusal(
+          .stale,
+          "expected-id is “\(abridged(id))”, but “\(binding)” holds "
+            + (held.map { "the id “\(abridged($0))”" } ?? "no item"))
+      }
+    }
+    if let expected = expectation.presentation {
+      let binding = try require(slot, "expected-presentation")
+      let drafted = draft.slots[binding]
+      let held = drafted == nil ? slots[binding]?.current : drafted?.item == nil ? nil : drafted?.before
+      guard held == expected, drafted?.isFresh != true || drafted?.item == nil else {
+        throw Refusal(
+          .stale,
+          "expected-presentation is \(expected.map(\.description) ?? "none"), but “\(binding)” holds "
+            + (held.map(\.description) ?? "none"))
+      }
+    }
+    if let expected = expectation.serial {
+      let changed = subject.map(changed) ?? serial
+      guard changed <= expected else {
+        throw Refusal(
+          .stale,
+          "expected-serial is \(expected), but \(subject?.description ?? "the state") changed at \(changed); look at it "
+            + "again and ask with the serial that came with it")
+      }
+    }
+  }
+
+  private func require(_ slot: BindingID?, _ option: String) throws(Refusal) -> BindingID {
+    guard let slot else {
+      throw Refusal(.invalidArgument, "\(option) is about a slot, and this request names none; leave it out")
+    }
+    return slot
+  }
+
+  /// When a subject last changed; for what is no more and no longer remembered, the newest it can have been. What is there
+  /// again may have changed last while it was not.
+  func changed(_ subject: Subject) -> Serial {
+    let known: Serial? =
+      switch subject {
+      case .slot(let binding): slots[binding]?.changed
+      case .group(let group): groups[group]?.changed
+      case .stack(let stack): stacks[stack]?.changed
+      }
+    return max(known ?? changesForgotten, changesOfAbsent[subject] ?? Serial(0))
+  }
+}
+
+extension Request.Operation {
+  /// The slot that a request names, and what its expectation of a serial is about; nil is the whole state.
+  fileprivate var subjects: (slot: BindingID?, subject: Subject?) {
+    switch self {
+    case .present(let binding, _, _), .toggle(let binding, _, _, _), .update(let binding, _, _, _, _),
+      .dismiss(let binding):
+      (binding, .slot(binding))
+    case .select(let group, _, let binding, _, _), .toggleSelection(let group, _, let binding, _, _):
+      (binding, .group(group))
+    case .deselect(let group, _): (nil, .group(group))
+    case .push(let stack, let binding, _, _): (binding, .stack(stack))
+    case .popTo(let stack, let binding): (binding, .stack(stack))
+    case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
+    case .dismissAll(.group(let group)): (nil, .group(group))
+    case .dismissAll(.stack(let stack)): (nil, .stack(stack))
+    case .dismissAll(.root), .dismissAll(.all): (nil, nil)
+    }
+  }
+}
+
+extension Subject {
+  fileprivate var description: String {
+    switch self {
+    case .slot(let binding): "“\(binding)”"
+    case .group(let group): "the group “\(group)”"
+    case .stack(let stack): "the stack “\(stack)”"
+    }
+  }
+}

@@ -1,0 +1,380 @@
+// Why this file exists: a mistake in a file must end neither navd nor the search for it. Of the TOML libraries for Swift,
+// the one at hand aborts the process at a header like `[?]`, tells no place of a value, and keeps the memory of what it
+// read.
+
+/// Reads TOML 1.0 (https://toml.io/en/v1.0.0) by recursive descent. It takes no less and, but for dates, no more; U+0000,
+/// which neither the bus nor a command could carry, is refused.
+package struct TOMLParser {
+  /// How deep tables and arrays may stand in each other, which bounds the recursion, and how many keys may be dotted.
+  private static let maximumDepth = 64
+
+  private let file: String
+  private let bytes: [UInt8]
+  private var index = 0
+  private var here = TextPosition()
+  private var depth = 0
+
+  /// Reads a whole document.
+  /// - Parameter file: what the fault names.
+  /// - Throws: the first mistake.
+  package static func document(_ bytes: [UInt8], file: String) throws(FileFault) -> [String: TOMLNode] {
+    var parser = TOMLParser(bytes, file: file)
+    return try parser.document()
+  }
+
+  private init(_ bytes: [UInt8], file: String) {
+    self.bytes = bytes
+    self.file = file
+  }
+
+  private mutating func document() throws(FileFault) -> [String: TOMLNode] {
+    do {
+      _ = try UTF8Span(validating: bytes.span)
+    } catch {
+      let place = TextPosition(of: error.byteOffsets.lowerBound, in: bytes)
+      throw FileFault(file, place, "bytes that are no UTF-8, which TOML has to be")
+    }
+    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
+    let document = TOMLTable()
+    var table = document
+    while true {
+      try skipLines()
+      guard let byte else { return document.content }
+      if byte == ascii("[") {
+        advance()
+        let isElement = take("[")
+        let path = try keys()
+        try expect("]", "after the keys of a header")
+        if isElement { try expect("]", "right after the first “]”") }
+        table = try unclashing { () throws(TOMLTable.Clash) in
+          isElement ? try document.element(at: path) : try document.table(at: path)
+        }
+      } else {
+        try keyAndValue(into: table)
+      }
+      skipBlanks()
+      try skipComment()
+      guard self.byte == nil || isLineEnd else { throw fault("expected the end of the line, found \(found)") }
+    }
+  }
+
+  // MARK: Keys
+
+  private mutating func keyAndValue(into table: TOMLTable) throws(FileFault) {
+    let path = try keys()
+    try expect("=", "after a key")
+    skipBlanks()
+    let content = try value()
+    try unclashing { () throws(TOMLTable.Clash) in try table.set(content, at: path) }
+  }
+
+  private func unclashing<Result>(_ body: () throws(TOMLTable.Clash) -> Result) throws(FileFault) -> Result {
+    do throws(TOMLTable.Clash) {
+      return try body()
+    } catch {
+      throw FileFault(file, error.position, error.message)
+    }
+  }
+
+  private mutating func keys() throws(FileFault) -> [TOMLTable.Key] {
+    var path: [TOMLTable.Key] = []
+    repeat {
+      skipBlanks()
+      guard path.count < Self.maximumDepth else { throw fault("more than \(Self.maximumDepth) keys in a row") }
+      let position = here
+      path.append(TOMLTable.Key(name: try key(), position: position))
+      skipBlanks()
+    } while take(".")
+    return path
+  }
+
+  private mutating func key() throws(FileFault) -> String {
+    let start = index
+    if byte == ascii("\"") || byte == ascii("'") {
+      guard !bytes[index...].starts(with: [bytes[index], bytes[index], bytes[index]]) else {
+        throw fault("a key cannot be a text of several lines")
+      }
+      return try string()
+    }
+    while let byte, isKeyByte(byte) { advance() }
+    guard index > start else {
+      throw fault("expected a key, found \(found); letters, digits, “_” and “-”, or a text in quotes, would do")
+    }
+    return String(decoding: bytes[start..<index], as: UTF8.self)
+  }
+
+  // MARK: Values
+
+  private mutating func value() throws(FileFault) -> TOMLNode.Content {
+    switch byte {
+    case ascii("\""), ascii("'"): return .string(try string())
+    case ascii("["): return try nested { parser throws(FileFault) in try parser.array() }
+    case ascii("{"): return try nested { parser throws(FileFault) in try parser.inlineTable() }
+    default: return try word()
+    }
+  }
+
+  private mutating func nested(
+    _ body: (inout TOMLParser) throws(FileFault) -> TOMLNode.Content
+  ) throws(FileFault) -> TOMLNode.Content {
+    guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }
+    depth += 1
+    defer { depth -= 1 }
+    advance()  // the opening bracket
+    return try body(&self)
+  }
+
+  private mutating func array() throws(FileFault) -> TOMLNode.Content {
+    var elements: [TOMLNode] = []
+    while true {
+      try skipLines()
+      if take("]") { return .array(elements) }
+      let position = here
+      elements.append(TOMLNode(position: position, content: try value()))
+      try skipLines()
+      if take("]") { return .array(elements) }
+      try expect(",", "or “]” after an element of an array")
+    }
+  }
+
+  private mutating func inlineTable() throws(FileFault) -> TOMLNode.Content {
+    let table = TOMLTable()
+    skipBlanks()
+    if take("}") { return .table([:]) }
+    while true {
+      try keyAndValue(into: table)
+      skipBlanks()
+      if take("}") { return .table(table.content) }
+      try expect(",", "or “}” after a value of a table in braces, on the same line")
+    }
+  }
+
+  /// A number, a date, `true` or `false`.
+  private mutating func word() throws(FileFault) -> TOMLNode.Content {
+    let place = here
+    let start = index
+    while let byte, isKeyByte(byte) || byte == ascii("+") || byte == ascii(".") || byte == ascii(":") { advance() }
+    let word = String(decoding: bytes[start..<index], as: UTF8.self)
+    switch word {
+    case "": throw fault("expected a value, found \(found)")
+    case "true": return .boolean(true)
+    case "false": return .boolean(false)
+    case "inf", "+inf": return .real(.infinity)
+    case "-inf": return .real(-.infinity)
+    case "nan", "+nan", "-nan": return .real(.nan)
+    default: break
+    }
+    if Self.isDate(word.utf8) {
+      // Its time may follow after a blank.
+      let rest = bytes[index...].dropFirst()
+      if byte == 0x20, word.utf8.count == 10, Self.isDate(rest.prefix(3)) {
+        advance()
+        while let byte, isDigit(byte) || "+-:.Zz".utf8.contains(byte) { advance() }
+      }
+      return .date
+    }
+    if let number = Self.number(word) { return number }
+    if word.utf8.allSatisfy({ isDigit($0) || "+-_".utf8.contains($0) }) {
+      throw fault("\(quoted(word)) is no integer, or out of range (\(Int64.min) to \(Int64.max))", at: place)
+    }
+    throw fault("\(quoted(word)) is no value; a string stands in quotes", at: place)
+  }
+
+  /// Whether a word begins as a date or a time does.
+  private static func isDate(_ word: some Collection<UInt8>) -> Bool {
+    let digits = word.prefix(while: isDigit)
+    let next = word.dropFirst(digits.count).first
+    return digits.count == 4 && next == ascii("-") || digits.count == 2 && next == ascii(":")
+  }
+
+  private static func number(_ word: String) -> TOMLNode.Content? {
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where word.hasPrefix(prefix) {
+      let digits = word.utf8.dropFirst(2)
+      guard digits.first != ascii("+"), digits.first != ascii("-") else { return nil }
+      return withoutUnderscores(digits, isDigit: isHexadecimal).flatMap { Int64($0, radix: radix) }.map { .integer($0) }
+    }
+    var rest = Substring(word).utf8[...]
+    if rest.first == ascii("+") || rest.first == ascii("-") { rest.removeFirst() }
+    let isInteger = rest.allSatisfy { isDigit($0) || $0 == ascii("_") }
+    // A leading zero stands alone, and both sides of a point and what follows an exponent's sign are digits.
+    if rest.first == ascii("0"), let second = rest.dropFirst().first, isDigit(second) || second == ascii("_") {
+      return nil
+    }
+    let parts = rest.split(separator: ascii("e"), maxSplits: 1, omittingEmptySubsequences: false)
+      .flatMap { $0.split(separator: ascii("E"), maxSplits: 1, omittingEmptySubsequences: false) }
+    guard parts.count <= 2, let mantissa = parts.first else { return nil }
+    let sides = mantissa.split(separator: ascii("."), omittingEmptySubsequences: false)
+    guard sides.count <= 2, sides.allSatisfy({ withoutUnderscores($0, isDigit: isDigit) != nil }) else { return nil }
+    if parts.count == 2 {
+      var exponent = parts[1]
+      if exponent.first == ascii("+") || exponent.first == ascii("-") { exponent.removeFirst() }
+      guard withoutUnderscores(exponent, isDigit: isDigit) != nil else { return nil }
+    }
+    let plain = String(word.filter { $0 != "_" })
+    return isInteger ? Int64(plain).map { .integer($0) } : Double(plain).map { .real($0) }
+  }
+
+  /// The digits, where there are some and every underscore stands between two of them.
+  private static func withoutUnderscores(
+    _ text: Substring.UTF8View, isDigit: (UInt8) -> Bool
+  ) -> String? {
+    let groups = text.split(separator: ascii("_"), omittingEmptySubsequences: false)
+    guard groups.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }) else { return nil }
+    return groups.map { String(Substring($0)) }.joined()
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(FileFault) -> String {
+    let place = here
+    guard let quote = byte else { throw fault("expected a string, found \(found)") }
+    let isBasic = quote == ascii("\"")
+    let end = [UInt8](repeating: quote, count: bytes[index...].starts(with: [quote, quote, quote]) ? 3 : 1)
+    let isMultiline = end.count == 3
+    advance(by: end.count)
+    if isMultiline { skipLineEnd() }
+    var text: [UInt8] = []
+    while let byte {
+      if bytes[index...].starts(with: end) {
+        advance(by: end.count)
+        // Up to two quotes may stand right before the three that end it.
+        for _ in 0..<(isMultiline ? 2 : 0) where self.byte == quote {
+          text.append(quote)
+          advance()
+        }
+        return String(decoding: text, as: UTF8.self)
+      }
+      switch byte {
+      case ascii("\\") where isBasic:
+        try escape(into: &text, isMultiline)
+      case _ where isMultiline && isLineEnd:
+        text.append(ascii("\n"))
+        skipLineEnd()
+      default:
+        if byte == 0x0a || byte == 0x0d { throw fault("a string that does not end on its line", at: place) }
+        try refuseControl(byte)
+        text.append(byte)
+        advance()
+      }
+    }
+    throw fault("a string that does not end", at: place)
+  }
+
+  private mutating func escape(into text: inout [UInt8], _ isMultiline: Bool) throws(FileFault) {
+    let place = here
+    advance()
+    if isMultiline, let rest = bytes[index...].first(where: { $0 != 0x20 && $0 != 0x09 }), rest == 0x0a || rest == 0x0d
+    {
+      // A backslash at the end of a line takes away all blanks and line ends up to the next other letter.
+      skipBlanks()
+      guard isLineEnd else { throw fault("a carriage return without a line feed") }
+      while isLineEnd {
+        skipLineEnd()
+        skipBlanks()
+      }
+      return
+    }
+    let letter = byte
+    advance()
+    switch letter {
+    case ascii("b"): text.append(0x08)
+    case ascii("t"): text.append(0x09)
+    case ascii("n"): text.append(0x0a)
+    case ascii("f"): text.append(0x0c)
+    case ascii("r"): text.append(0x0d)
+    case ascii("\""), ascii("\\"): text.append(bytes[index - 1])
+    case ascii("u"), ascii("U"):
+      let count = letter == ascii("u") ? 4 : 8
+      let digits = bytes[index...].prefix(count)
+      guard digits.count == count, digits.allSatisfy(isHexadecimal),
+        let number = UInt32(String(decoding: digits, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(number)
+      else {
+        throw fault(
+          "an escape that is no character; \\\(count == 4 ? "u" : "U") and \(count) digits would do", at: place)
+      }
+      guard number != 0 else {
+        throw fault("an escaped NUL, which no text on the bus or in a command may hold", at: place)
+      }
+      advance(by: count)
+      text += Array(String(scalar).utf8)
+    default:
+      throw fault(
+        "an escape that there is not; \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX or \\UXXXXXXXX would do", at: place)
+    }
+  }
+
+  // MARK: Bytes
+
+  private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  private var isLineEnd: Bool { byte == 0x0a || bytes[index...].starts(with: [0x0d, 0x0a]) }
+
+  private mutating func advance(by count: Int = 1) {
+    for _ in 0..<count where index < bytes.count {
+      here.advance(over: bytes[index])
+      index += 1
+    }
+  }
+
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard byte == ascii(character) else { return false }
+    advance()
+    return true
+  }
+
+  private mutating func expect(_ character: Unicode.Scalar, _ place: String) throws(FileFault) {
+    guard take(character) else { throw fault("expected “\(character)” \(place), found \(found)") }
+  }
+
+  private mutating func skipBlanks() { while byte == 0x20 || byte == 0x09 { advance() } }
+
+  private mutating func skipLineEnd() { if isLineEnd { advance(by: byte == 0x0d ? 2 : 1) } }
+
+  private mutating func skipComment() throws(FileFault) {
+    guard byte == ascii("#") else { return }
+    while let byte, !isLineEnd {
+      try refuseControl(byte)
+      advance()
+    }
+  }
+
+  /// Blanks, comments and line ends.
+  private mutating func skipLines() throws(FileFault) {
+    while true {
+      skipBlanks()
+      try skipComment()
+      guard isLineEnd else { return }
+      skipLineEnd()
+    }
+  }
+
+  private func refuseControl(_ byte: UInt8) throws(FileFault) {
+    if byte < 0x20 && byte != 0x09 || byte == 0x7f { throw fault("a control character, \(displayed([byte]))") }
+  }
+
+  /// What stands here, for messages.
+  private var found: String {
+    guard index < bytes.count else { return "the end of the file" }
+    if isLineEnd { return "the end of the line" }
+    // A scalar is at most four bytes long.
+    let scalar = String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first
+    return quoted(scalar.map(String.init) ?? "")
+  }
+
+  private func fault(_ message: String, at position: TextPosition? = nil) -> FileFault {
+    FileFault(file, position ?? here, message)
+  }
+}
+
+private func ascii(_ scalar: Unicode.Scalar) -> UInt8 { UInt8(ascii: scalar) }
+
+private func isDigit(_ byte: UInt8) -> Bool { (ascii("0")...ascii("9")).contains(byte) }
+
+private func isHexadecimal(_ byte: UInt8) -> Bool {
+  isDigit(byte) || (ascii("a")...ascii("f")).contains(byte | 0x20)
+}
+
+/// Whether a byte may stand in a key without quotes.
+private func isKeyByte(_ byte: UInt8) -> Bool {
+  isDigit(byte) || (ascii("a")...ascii("z")).contains(byte | 0x20) || byte == ascii("_") || byte == ascii("-")
+}

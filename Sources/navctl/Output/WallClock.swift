@@ -1,0 +1,30 @@
+// Why this file exists: navd says when something was, people ask how long ago that is.
+
+import CoordinatorAPI
+import Glibc
+import TextFormats
+
+/// Points in time, in milliseconds since 1970.
+enum WallClock {
+  static var now: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(clamping: time.tv_sec) * 1000 + UInt64(clamping: time.tv_nsec / 1_000_000)
+  }
+
+  /// How long ago something was, in whole seconds; a clock that was set back says `0s`.
+  static func elapsed(since moment: UInt64, at now: UInt64) -> String {
+    let seconds = (now - min(now, moment)) / 1000
+    return seconds == 0 ? "0s" : DurationText.text(seconds * 1000)
+  }
+
+  /// A point in time, as the clock on the wall says it.
+  static func local(_ moment: UInt64) -> String {
+    var time = time_t(clamping: moment / 1000)
+    var parts = tm()
+    guard localtime_r(&time, &parts) != nil else { return "" }
+    var text = [CChar](repeating: 0, count: 64)
+    strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+    return text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+}

@@ -1,0 +1,296 @@
+// Why this file exists: files are found where the contract says, and a mistake in one takes nothing away that was there.
+
+import Glibc
+import PresentationRules
+import TestSupport
+import Testing
+import TextFormats
+
+@testable import CoordinatorDaemon
+
+/// What counts as `name:style`, and the faults, without the path of the root.
+private struct Loaded: Equatable {
+  var styles: [String]
+  var faults: [String]
+  init(_ styles: [String], _ faults: [String] = []) {
+    self.styles = styles
+    self.faults = faults
+  }
+}
+
+/// Base directories of the test's own, and what was read from them.
+private struct Bases {
+  let root: TemporaryDirectory
+  var configuration: Configuration
+
+  /// The base directories are `root/0`, `root/1`, ….
+  init(_ count: Int = 1) {
+    let root = TemporaryDirectory()
+    self.root = root
+    let bases = (0..<count).map { root.path(of: "\($0)") }
+    configuration = Configuration(baseDirectories: bases.map { Array($0.utf8) })
+    for base in bases { for part in ["", "/navd", "/navd/destinations"] { mkdir(base + part, 0o755) } }
+  }
+
+  func path(_ name: String, in base: Int = 0) -> String { root.path(of: "\(base)/navd/destinations/\(name)") }
+
+  func write(_ text: String, to name: String, in base: Int = 0) throws {
+    try write(text, toPath: path(name, in: base))
+  }
+
+  func write(settings text: String, in base: Int = 0) throws {
+    try write(text, toPath: root.path(of: "\(base)/navd/navd.toml"))
+  }
+
+  private func write(_ text: String, toPath path: String) throws {
+    let file = try #require(fopen(path, "w"))
+    fputs(text, file)
+    fclose(file)
+  }
+
+  mutating func reload() -> Loaded {
+    let (destinations, _, _, faults) = configuration.reload()
+    let prefix = root.path.utf8.count + 1
+    return Loaded(
+      destinations.map { "\($0.name):\($0.style ?? "")" },
+      faults.map { String(decoding: $0.description.utf8.dropFirst(prefix), as: UTF8.self) }
+    )
+  }
+}
+
+@Test func configuration_sameNameInTwoDirectories_firstFoundWins() throws {
+  var bases = Bases(3)
+  try bases.write("style = 'late'", to: "a.toml", in: 2)
+  try bases.write("style = 'early'", to: "a.toml", in: 1)
+  try bases.write("style = 'only'", to: "b.toml", in: 2)
+  #expect(bases.reload() == Loaded(["a:early", "b:only"]))
+  unlink(bases.path("a.toml", in: 1))
+  #expect(bases.reload() == Loaded(["a:late", "b:only"]))
+}
+
+@Test func configuration_mistake_keepsWhatWasLoadedBefore() throws {
+  var bases = Bases(2)
+  try bases.write("style = 'one'", to: "a.toml")
+  #expect(bases.reload() == Loaded(["a:one"]))
+  try bases.write("style = 'two'\nstile = 3", to: "a.toml")
+  let fault = "0/navd/destinations/a.toml:2:1: “stile” is no key of a destination; did you mean “style”?"
+  for _ in 0..<2 { #expect(bases.reload() == Loaded(["a:one"], [fault])) }
+  try bases.write("style = 'three'", to: "a.toml")
+  #expect(bases.reload() == Loaded(["a:three"]))
+}
+
+@Test func configuration_mistakeInTheFirstFile_isNotPaperedOverByTheNext() throws {
+  var bases = Bases(2)
+  try bases.write("= 1", to: "a.toml", in: 0)
+  try bases.write("style = 'vendor'", to: "a.toml", in: 1)
+  let loaded = bases.reload()
+  #expect(loaded.styles.isEmpty)
+  #expect(loaded.faults.count == 1)
+}
+
+@Test func configuration_fileGone_takesItsDestinationWithIt() throws {
+  var bases = Bases()
+  try bases.write("", to: "a.toml")
+  #expect(bases.reload().styles == ["a:"])
+  unlink(bases.path("a.toml"))
+  #expect(bases.reload() == Loaded([]))
+}
+
+@Test func configuration_directoriesThatAreNotThere_areNoMistake() {
+  var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
+  let (destinations, containerValues, _, faults) = configuration.reload()
+  #expect(destinations.isEmpty)
+  #expect(containerValues.isEmpty)
+  #expect(faults.isEmpty)
+}
+
+@Test func configuration_whatIsNoDestinationFile_isPassedOver() throws {
+  var bases = Bases()
+  for name in [".toml", ".hidden.toml", "a.toml~", "a.txt", "toml", "a.TOML"] { try bases.write("x = 1", to: name) }
+  mkdir(bases.path("directory"), 0o755)
+  #expect(bases.reload() == Loaded([]))
+}
+
+@Test func configuration_strangeFiles_areToldAndBlockNothing() throws {
+  var bases = Bases()
+  try bases.write("", to: "good.toml")
+  mkdir(bases.path("directory.toml"), 0o755)
+  mkfifo(bases.path("fifo.toml"), 0o644)
+  symlink("/nowhere", bases.path("dangling.toml"))
+  symlink("loop.toml", bases.path("loop.toml"))
+  symlink("good.toml", bases.path("link.toml"))
+  try bases.write(String(repeating: "#", count: Configuration.largestFile), to: "largest.toml")
+  try bases.write(String(repeating: "#", count: Configuration.largestFile + 1), to: "huge.toml")
+  symlink("/dev/zero", bases.path("device.toml"))
+  let loaded = bases.reload()
+  #expect(loaded.styles == ["good:", "largest:", "link:"])
+  #expect(
+    loaded.faults == [
+      "0/navd/destinations/dangling.toml: is a link that leads to no file; a file there, or no link, would do",
+      "0/navd/destinations/device.toml: is a device; a regular file would do",
+      "0/navd/destinations/directory.toml: is a directory; a regular file would do",
+      "0/navd/destinations/fifo.toml: is a FIFO; a regular file would do",
+      "0/navd/destinations/huge.toml: is larger than 1048576 bytes; a shorter one would do",
+      "0/navd/destinations/loop.toml: cannot be read: Too many levels of symbolic links",
+    ])
+}
+
+@Test func configuration_nameThatIsNoUTF8_isToldOnOneLine() throws {
+  var bases = Bases()
+  let path = Array(bases.path("a\n").utf8) + [0xff] + Array(".toml\0".utf8)
+  let file = path.withUnsafeBytes { creat($0.assumingMemoryBound(to: CChar.self).baseAddress!, 0o644) }
+  #expect(file >= 0)
+  close(file)
+  let loaded = bases.reload()
+  path.withUnsafeBytes { _ = unlink($0.assumingMemoryBound(to: CChar.self).baseAddress!) }
+  #expect(loaded.styles.isEmpty)
+  #expect(
+    loaded.faults == [
+      "0/navd/destinations/a\\x0a\\xff.toml: has a name that is no UTF-8, so nobody can ask for it; rename it"
+    ])
+}
+
+@Test(.enabled(if: geteuid() != 0, "root may read everything"))
+func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
+  var bases = Bases(2)
+  try bases.write("style = 'mine'", to: "a.toml", in: 0)
+  try bases.write("style = 'late'", to: "a.toml", in: 1)
+  #expect(bases.reload().styles == ["a:mine"])
+  chmod(bases.path("a.toml"), 0)
+  #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations/a.toml: cannot be read: Permission denied"]))
+  chmod(bases.path(""), 0)
+  #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations: cannot be read: Permission denied"]))
+  chmod(bases.path(""), 0o755)
+}
+
+@Test func configuration_directoryThatIsAFile_keepsWhatWasLoadedFromIt() throws {
+  var bases = Bases(2)
+  try bases.write("style = 'mine'", to: "a.toml", in: 0)
+  try bases.write("style = 'late'", to: "a.toml", in: 1)
+  #expect(bases.reload().styles == ["a:mine"])
+  rename(bases.path(""), bases.root.path(of: "aside"))
+  let file = try #require(fopen(bases.root.path(of: "0/navd/destinations"), "w"))
+  fclose(file)
+  #expect(bases.reload() == Loaded(["a:mine"], ["0/navd/destinations: cannot be read: Not a directory"]))
+}
+
+@Test func configuration_baseDirectories_followTheirSpecification() {
+  func directories(_ environment: [String: String]) -> [String] {
+    Configuration.baseDirectories { environment[$0].map { Array($0.utf8) } }.map { String(decoding: $0, as: UTF8.self) }
+  }
+  #expect(directories(["HOME": "/h"]) == ["/h/.config", "/etc/xdg", "/usr/local/share", "/usr/share"])
+  #expect(
+    directories([
+      "HOME": "/h", "XDG_CONFIG_HOME": "/c:d", "XDG_CONFIG_DIRS": "/e::relative:/f", "XDG_DATA_DIRS": "",
+    ]) == ["/c:d", "/e", "/f", "/usr/local/share", "/usr/share"])
+  #expect(
+    directories(["XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"]) == ["/e", "/d"])
+}
+
+@Test func configuration_onlyOneDirectory_isThatOfDestinationsWhereverItStands() throws {
+  var bases = Bases()
+  try bases.write("style = 's'", to: "a.toml")
+  for path in ["0", "0/navd", "0/navd/destinations"] {
+    bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
+    #expect(bases.reload() == Loaded(["a:s"]))
+  }
+  bases.configuration = Configuration(only: Array(bases.root.path(of: "nowhere").utf8))
+  #expect(bases.reload() == Loaded([], ["nowhere: cannot be read: No such file or directory"]))
+}
+
+@Test func configuration_settings_areThoseOfTheFirstFileFound() throws {
+  var bases = Bases(3)
+  func keys() -> [String] { bases.configuration.reload().containerValues.map(\.key) }
+  #expect(keys() == [])
+  try bases.write(settings: "container-values.late = { signature = 's', default = '' }", in: 2)
+  #expect(keys() == ["late"])
+  try bases.write(settings: "container-values.early = { signature = 's', default = '' }", in: 1)
+  #expect(keys() == ["early"])
+  // A mistake in it is not papered over by the next, and is told together with those of the destinations.
+  try bases.write("= 1", to: "a.toml")
+  try bases.write(settings: "container-value = 1")
+  let (_, values, _, faults) = bases.configuration.reload()
+  #expect(values == [])
+  #expect(
+    faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
+      "0/navd/navd.toml:1:1: “container-value” is no key of navd.toml; did you mean “container-values”?",
+      "0/navd/destinations/a.toml:1:1: expected a key, found “=”; letters, digits, “_” and “-”, or a text in quotes, "
+        + "would do",
+    ])
+  unlink(bases.root.path(of: "0/navd/navd.toml"))
+  mkdir(bases.root.path(of: "0/navd/navd.toml"), 0o755)
+  #expect(
+    bases.configuration.reload().faults.first?.description
+      == "\(bases.root.path)/0/navd/navd.toml: is a directory; a regular file would do")
+}
+
+@Test func configuration_onlyOneDirectory_hasSettingsWhereverTheyStand() throws {
+  var bases = Bases()
+  try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
+  func keys(_ path: String) -> [String] {
+    bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
+    let (_, values, _, faults) = bases.configuration.reload()
+    #expect(faults == [])
+    return values.map(\.key)
+  }
+  for path in ["0", "0/navd", "0/navd/"] { #expect(keys(path) == ["k"], "\(path)") }
+  #expect(keys("0/navd/destinations") == [])
+  // Also where there are no destinations; and among them, it is the file of one.
+  rmdir(bases.path(""))
+  for path in ["0", "0/navd"] { #expect(keys(path) == ["k"], "\(path)") }
+  mkdir(bases.path(""), 0o755)
+  try bases.write("style = 's'", to: "navd.toml")
+  for path in ["0/navd/destinations", "0/navd/destinations/"] {
+    #expect(keys(path) == [])
+    #expect(bases.reload().styles == ["navd:s"])
+  }
+}
+
+@Test func configurationReport_ofADirectory_isTextOrOneLineOfJSON() throws {
+  let bases = Bases()
+  let path = bases.root.path(of: "0")
+  try bases.write("", to: "a.toml")
+  #expect(ConfigurationReport(of: path).isFaultless)
+  #expect(ConfigurationReport(of: path).text == "1 destination, 0 container values, no mistake")
+  try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
+  #expect(ConfigurationReport(of: path).text == "1 destination, 1 container value, no mistake")
+  try bases.write("b = 1", to: "b.toml")
+  let report = ConfigurationReport(of: path)
+  #expect(!report.isFaultless)
+  #expect(report.text.hasPrefix("\(bases.path("b.toml")):1:1: “b” is no key of a destination; "))
+  #expect(report.json.hasPrefix(#"{"container-values":["k"],"destinations":["a"],"faults":[{"column":1,"file":"#))
+  #expect(report.json.hasSuffix(#"}],"warnings":[]}"#))
+  #expect(!report.json.contains("\n"))
+}
+
+@Test func configurationReport_ofProgramsThatAreNotFound_warnsAndIsNoMistake() throws {
+  let bases = Bases()
+  try bases.write("command = ['no-such-program', '{id}']", to: "a.toml")
+  try bases.write("command = ['/etc/passwd']", to: "b.toml")
+  try bases.write("command = ['sh', '-c', 'true']", to: "c.toml")
+  // It depends on the request where this one begins.
+  try bases.write("command = ['./script']", to: "d.toml")
+  let report = ConfigurationReport(of: bases.root.path(of: "0"))
+  #expect(report.isFaultless)
+  let lines = report.text.split(separator: "\n")
+  #expect(lines.count == 3)
+  #expect(lines[0].hasPrefix("\(bases.path("a.toml")): warning: no-such-program: not found in PATH (/"))
+  #expect(lines[1] == "\(bases.path("b.toml")): warning: /etc/passwd: cannot be executed: Permission denied")
+  #expect(lines[2] == "4 destinations, 0 container values, no mistake")
+  #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
+}
+
+@Test("L3: what a mistake leaves open about inline commands stays as it was, and is no leave at the start")
+func configuration_mistakeInSettings_switchesNothingOn() throws {
+  var bases = Bases()
+  let file = bases.root.path(of: "0/navd/navd.toml")
+  #expect(bases.configuration.reload().inlineCommands == .allowed)
+  try bases.write(settings: "inline-commands = false\n")
+  #expect(bases.configuration.reload().inlineCommands == .switchedOff(file: file))
+  try bases.write(settings: "inline-commands = false\n= 3\n")
+  #expect(bases.configuration.reload().inlineCommands == .switchedOff(file: file))
+  var another = Configuration(baseDirectories: [Array(bases.root.path(of: "0").utf8)])
+  #expect(another.reload().inlineCommands == .undecided(file: file))
+  try bases.write(settings: "")
+  #expect(another.reload().inlineCommands == .allowed)
+}

@@ -1,0 +1,129 @@
+// Why this file exists: what navd.toml declares has exactly the type that it says, and a mistake is told with its place.
+
+import DBusValues
+import Testing
+import TextFormats
+
+@testable import CoordinatorDaemon
+
+private func read(_ text: String) throws -> [String: Value] {
+  let content = SettingsFile.read(Array(text.utf8), path: "/c/navd.toml")
+  try #require(content.faults.isEmpty)
+  return Dictionary(uniqueKeysWithValues: content.containerValues.map { ($0.key, $0.defaultValue) })
+}
+
+/// The faults of a text, each as it is shown, without the file's path.
+private func faults(_ text: String) -> [String] {
+  SettingsFile.read(Array(text.utf8), path: "").faults.map { String($0.description.dropFirst()) }
+}
+
+@Test func settingsFile_containerValues_haveTheirTypes() throws {
+  let values = try read(
+    """
+    # What panels say of themselves.
+    [container-values]
+    badge = { signature = "x", default = -1 }
+    level = { signature = "y", default = 0xff }
+    share = { signature = "d", default = 1 }
+    urgent = { signature = "b", default = false }
+    icon = { signature = "s", default = "" }
+    tags = { signature = "as", default = [] }
+    bytes = { signature = "ay", default = "ab" }
+    place = { signature = "(iv)", default = [3, "x"] }
+
+    [container-values.limits]
+    signature = "a{sv}"
+    default = { most = 1.5, names = ["a", 2] }
+    """)
+  #expect(
+    values == [
+      "badge": .int64(-1), "level": .byte(255), "share": .double(1), "urgent": .boolean(false), "icon": .string(""),
+      "tags": [String]().value, "bytes": .bytes(Array("ab".utf8)),
+      "place": .structure([.int32(3), .variant(.string("x"))]),
+      "limits": [
+        "most": Value.double(1.5), "names": .array(element: .variant, [.variant(.string("a")), .variant(.int64(2))]),
+      ]
+      .value,
+    ])
+  #expect(try read("") == [:])
+  #expect(try read("[container-values]") == [:])
+}
+
+@Test(arguments: [
+  ("= 1", "1:1: expected a key"),
+  (
+    "container-values = 3",
+    "1:1: “container-values” is an integer; a table of names, such as badge = { signature = \"x\""
+  ),
+  ("container_values = {}", "1:1: “container_values” is no key of navd.toml; did you mean “container-values”?"),
+  ("[container-values]\nbadge = 0", "2:1: “badge” is an integer; a table such as { signature = \"x\", default = 0 }"),
+  ("[container-values]\n\nbadge = { default = 0 }", "3:1: “badge” has no “signature”; signature = \"x\" would do"),
+  (
+    "[container-values]\nbadge = { signature = 'x' }",
+    "2:1: “badge” has no “default”; { signature = \"x\", default = 0 }"
+  ),
+  (
+    "container-values.k = { signature = 'xx', default = 0 }",
+    "1:24: “signature” is “xx”, which is not the signature of one"
+  ),
+  ("container-values.k = { signature = '', default = 0 }", "1:24: “signature” is “”, which is not"),
+  ("container-values.k = { signature = 3, default = 0 }", "1:24: “signature” is an integer; a string such as"),
+  (
+    "container-values.k = { signature = 'y', default = 256 }",
+    "1:41: “default” of “k”: 256 is out of range for y (0 to 255)"
+  ),
+  (
+    "container-values.k = { signature = 's', default = 1 }",
+    "1:41: “default” of “k”: expected a string (s), found an integer"
+  ),
+  (
+    "container-values.k = { signature = 's', default = 1979-05-27 }",
+    "1:41: “default” of “k”: a date or time has no place"
+  ),
+  ("container-values.k = { signature = 'h', default = 0 }", "1:41: “default” of “k”: expected a descriptor"),
+  ("container-values.k = { signature = 'x', defualt = 0 }", "1:41: “defualt” is no key of k; did you mean “default”?"),
+  ("container-values.'no name' = { signature = 'x', default = 0 }", "1:18: “no name” is no name; letters, digits,"),
+  ("container-values.\"a\\nb\" = 1", "1:18: “a\\x0ab” is no name;"),
+  ("[container-values]\nk = { signature = 's', default = '' }\nk = 1", "3:1: “k” stands already at line 2"),
+  // Inside a default, where it stands.
+  (
+    "[container-values.k]\nsignature = 'as'\ndefault = [\n  'a',\n  2,\n]",
+    "5:3: “default” of “k”: expected a string (s)"
+  ),
+  (
+    "[container-values.k]\nsignature = 'a{sx}'\n[container-values.k.default]\na = 1\nb = ''",
+    "5:1: “default” of “k”: expected"
+  ),
+])
+func settingsFile_mistake_isToldWithItsPlace(_ text: String, _ fault: String) {
+  let faults = faults(text)
+  #expect(faults.contains { $0.hasPrefix(fault) }, "\(faults)")
+}
+
+@Test func settingsFile_mistakes_areAllTold() {
+  #expect(
+    faults("[container-values]\na = 1\nb = { signature = 'x', default = 0 }\nc = { signature = 'z', default = 0 }\n")
+      .map {
+        $0.prefix(3)
+      } == ["2:1", "4:7"])
+}
+
+@Test func settingsFile_defaultPastALimit_isRefused() {
+  let text = String(repeating: "x", count: 1 << 17)
+  #expect(
+    faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("container-values") == true)
+}
+
+@Test("L3: inline-commands, also of a file with another mistake; of one that cannot be read nobody can tell")
+func settingsFile_inlineCommands_isReadWhateverElseIsWrong() {
+  func inlineCommands(_ text: String) -> InlineCommands? {
+    SettingsFile.read(Array(text.utf8), path: "/c/navd.toml").inlineCommands
+  }
+  #expect(inlineCommands("") == .allowed)
+  #expect(inlineCommands("inline-commands = true") == .allowed)
+  #expect(inlineCommands("inline-commands = false") == .switchedOff(file: "/c/navd.toml"))
+  #expect(inlineCommands("inline-commands = false\nbadge = 1") == .switchedOff(file: "/c/navd.toml"))
+  #expect(inlineCommands("inline-commands = \"no\"") == nil)
+  #expect(inlineCommands("inline-commands = false\n= 1") == nil)
+  #expect(faults("inline-commands = 0") == ["1:1: “inline-commands” is an integer; inline-commands = false would do"])
+}

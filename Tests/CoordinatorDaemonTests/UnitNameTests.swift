@@ -1,0 +1,53 @@
+// Why this file exists: a unit's name is made of what items say, and has to be the one that systemd would make of it.
+
+import DBusValues
+import EventLoops
+import PresentationRules
+import TestSupport
+import Testing
+
+@testable import CoordinatorDaemon
+
+@Test(
+  "D5: what stands for a placeholder is escaped as systemd-escape does",
+  arguments: ["", "a", "a-b", "a/b", ".a", "a.b", "a b", "ü", "\\", "a@b:c_d", "/", "-", "%n$HOME\n", "notes[3].body"])
+func unitName_escaped_isWhatSystemdEscapeWrites(text: String) throws {
+  let loop = try EventLoop()
+  let program = try Program(loop, ["/usr/bin/systemd-escape", "--", text], environment: [:])
+  try #require(loop.turn(until: { program.hasEnded }))
+  #expect(UnitName.escaped(text.utf8) == program.lines.first)
+}
+
+@Test("A unit's object has the path that systemd gives it")
+func unitName_path_isEscaped() throws {
+  #expect(try UnitName("a.service").path == "/org/freedesktop/systemd1/unit/a_2eservice")
+  #expect(
+    try UnitName(#"7x@a\x2db.service"#).path == "/org/freedesktop/systemd1/unit/_37x_40a_5cx2db_2eservice")
+}
+
+@Test(
+  "What is no unit's name is told apart, and why",
+  arguments: [
+    ("pulsemixer", "does not end"), (".service", "no name"), ("@.service", "no name"), ("a@.service", "template"),
+    ("a b.service", "“ ”"), ("ä.service", "“ä”"), ("a/b.service", "“/”"), ("x.scope", "scope"), ("", "does not end"),
+    (String(repeating: "a", count: 248) + ".service", "256 bytes"),
+  ])
+func unitName_invalid_saysWhy(text: String, why: String) {
+  let mistake = #expect(throws: UnitName.Mistake.self) { try UnitName(text) }
+  #expect(mistake?.why.contains(why) == true, "\(mistake?.why ?? "")")
+}
+
+@Test("D5: a destination's unit for an item")
+func unitName_ofAnItem_hasItsText() throws {
+  let destination = Destination(
+    name: "mixer", presenter: .unit("mixer-{value.n}@{id}-{binding}.service"), source: .file(path: "mixer.toml"))
+  let name = destination.unitName(binding: try BindingID("a[1]"), id: "x/y z", value: ["n": .int32(-3)])
+  #expect(name == #"mixer-\x2d3@x-y\x20z-a\x5b1\x5d.service"#)
+}
+
+@Test(
+  "A manager's release is what its version begins with",
+  arguments: [("252.38-1~deb12u1", 252), ("v249", 249), ("257~rc1", 257), ("unknown", nil)] as [(String, Int?)])
+func systemdManager_release_isANumber(version: String, release: Int?) {
+  #expect(SystemdManager.release(version) == release)
+}

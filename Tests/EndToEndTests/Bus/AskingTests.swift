@@ -1,0 +1,141 @@
+// Why this file exists: what is asked without changing anything: the state, one slot, an ending, the past.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+@Test("GetState has the shape that the contract gives it")
+func asking_state_hasItsShape() throws {
+  let session = try Session()
+  #expect(
+    try session.state()
+      == ["serial": 0, "presentations": [], "groups": [:], "stacks": [:]])
+  try session.present(
+    "volume", "", ["group": .string("panels"), "title": .string("Volume"), "value": ["level": Value.int32(40)].value])
+  try session.call(Rows.push, ("main", "settings", "1", [:]))
+  let state = try session.state()
+  let first = try #require(state["presentations"]?.array?.first)
+  let since = try #require(first["since"]?.unsigned)
+  #expect(
+    first == [
+      "binding": "volume", "id": "", "presentation": 1, "phase": "presented", "title": "Volume", "group": "panels",
+      "tag": "volume", "value": ["level": 40], "container-values": [:], "since": JSON(since),
+    ])
+  #expect(state["groups"] == ["panels": ["selection": "volume", "tags": ["volume"], "queue": []]])
+  #expect(state["stacks"] == ["main": [["binding": "settings", "id": "1"]]])
+  let (_, serial) = try session.call(Rows.getState, ())
+  #expect(state["serial"]?.unsigned == serial)
+}
+
+@Test("Wait answers at once where there is nothing to wait for, and once where there is")
+func asking_wait_isAnsweredOnce() throws {
+  let session = try Session(destinations: ["slow": Actor.destination(dying: 20)])
+  let path = try session.present("slow", "1")
+  let others = try (0..<3).map { _ in try session.connect() }
+  let gone = others.map { session.begin(Rows.wait, (path, "gone"), by: $0) }
+  let (reason, result) = try session.call(Rows.wait, (path, "presented"))
+  #expect(reason.isEmpty && result.isEmpty)
+  // Also by the object itself, and again.
+  #expect(try session.call(PresentationInterface.wait, "presented", at: path).0 == "")
+  let byObject = session.begin(PresentationInterface.wait, "gone", at: path)
+  #expect(gone.allSatisfy { $0.result == nil })
+  try session.wait(for: "start 1", of: "slow")
+  try session.dismiss("slow")
+  for call in gone + [byObject] {
+    let (reason, result) = try session.answer(to: call)
+    #expect(reason == "dismissed")
+    #expect(result["status"] == .int32(0))
+  }
+  for phase in ["gone", "presented"] {
+    let (reason, result) = try session.call(Rows.wait, (path, phase))
+    #expect(reason == "dismissed")
+    #expect(result["status"] == .int32(0))
+  }
+  #expect(try session.refusal(Rows.wait, (path, "dismissing"))?.name == .invalidArgument)
+  for path in ["/", "/org/navd/Coordinator1/presentation/99", "/org/navd/Coordinator1/presentation/0", "/x"]
+    as [ObjectPath]
+  {
+    #expect(try session.refusal(Rows.wait, (path, "gone"))?.name == .unknownPresentation, "\(path)")
+  }
+}
+
+@Test("Wait for what never comes to be presented tells the end")
+func asking_waitForPresented_tellsTheEndThatCameFirst() throws {
+  let session = try Session(destinations: ["slow": Actor.destination(dying: 100)])
+  try session.present("slow", "1")
+  try session.wait(for: "start 1", of: "slow")
+  let second = try session.present("slow", "2")
+  let wait = session.begin(Rows.wait, (second, "presented"))
+  try session.present("slow", "3")
+  #expect(try session.answer(to: wait).0 == "replaced")
+}
+
+@Test("L2: those who waited and left are not kept")
+func asking_waitersWhoLeft_areForgotten() throws {
+  let session = try Session()
+  let path = try session.present("fact")
+  let memory = Session.memory(of: try #require(session.navd?.processID))
+  for _ in 0..<20 {
+    let client = try session.connect()
+    for _ in 0..<500 {
+      try client.send(Rows.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, "gone"))
+      client.call(
+        Rows.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, "gone"), timeout: nil
+      ) { _ in }
+    }
+    client.close()
+    _ = try session.call(Rows.get, "fact")
+  }
+  let growth = Session.memory(of: try #require(session.navd?.processID)) - memory
+  #expect(growth < 3 << 20)
+  #expect(try session.dismiss("fact"))
+}
+
+@Test("Destinations tells what was registered, by whom")
+func asking_destinations_areTold() throws {
+  let session = try Session(destinations: [
+    "volume": "command = [\"pulsemixer\", \"{id}\"]\ngroup = \"panels\"\nstyle = \"popover\"\ngrace = \"500ms\"\n",
+    "state": "style = \"sheet\"\n",
+  ])
+  try session.call(Rows.registerPresenter, ("osd", "/presenter", ["style": .string("toast")]))
+  let all = try session.call(Rows.destinations, ()).map(\.fields)
+  #expect(all.map(\.0) == ["osd", "state", "volume"])
+  let volume = all[2].1
+  #expect(volume["command"].flatMap { [String](value: $0) } == ["pulsemixer", "{id}"])
+  #expect(volume["group"] == .string("panels"))
+  #expect(volume["style"] == .string("popover"))
+  #expect(volume["grace"] == .uint64(500))
+  #expect(volume["file"] == .string(session.destinationPath("volume")))
+  #expect(all[0].1["bus"] == .string(session.client.uniqueName.text))
+  #expect(all[0].1["path"] == .objectPath("/presenter"))
+  #expect(all[1].1["command"] == nil)
+}
+
+@Test("History tells the endings, the latest first, and filters them")
+func asking_history_isTheEndings() throws {
+  let session = try Session()
+  try session.present("a", "1")
+  try session.present("a", "2")
+  try session.dismiss("a")
+  let closed = try session.present("b", "", ["group": .string("g")])
+  try session.call(Rows.closed, (closed, ["secret": .string("x")]))
+  func endings(_ most: UInt32, _ filter: Properties = [:]) throws -> [String] {
+    try session.call(Rows.history, (most, filter)).map {
+      [$0["binding"], $0["id"], $0["reason"]].map { $0.flatMap { String(value: $0) } ?? "?" }.joined(separator: " ")
+    }
+  }
+  #expect(try endings(0) == ["b  closed", "a 2 dismissed", "a 1 replaced"])
+  #expect(try endings(2) == ["b  closed", "a 2 dismissed"])
+  #expect(try endings(0, ["binding": .string("a")]) == ["a 2 dismissed", "a 1 replaced"])
+  #expect(try endings(1, ["reason": .string("replaced")]) == ["a 1 replaced"])
+  #expect(try endings(0, ["group": .string("g")]) == ["b  closed"])
+  #expect(try endings(0, ["destination": .string("nothing")]) == [])
+  let first = try #require(try session.call(Rows.history, (1, [:])).first)
+  #expect(first["presentation"]?.integer == CoordinatorNames.number(of: closed).map { Int128($0) })
+  #expect(first["secret"] == nil)
+}

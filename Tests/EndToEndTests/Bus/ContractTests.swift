@@ -1,0 +1,167 @@
+// Why this file exists: the files in dbus/ are what other programs are built from, so they have to be what the running
+// daemon says, and what D-Bus's own tools take without a complaint.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+
+private let directory = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/dbus"
+/// Of the package libdbus-1-dev, which is needed to build.
+private let documentType = "/usr/share/xml/dbus-1/introspect.dtd"
+private let introspect = Method(
+  "org.freedesktop.DBus.Introspectable", "Introspect", out: Arg<String>("xml_data"))
+
+private func contents(of path: String) throws -> String {
+  let file = try #require(fopen(path, "r"))
+  defer { fclose(file) }
+  var bytes: [UInt8] = []
+  while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
+  return String(decoding: bytes, as: UTF8.self)
+}
+
+/// The tags of an XML text, each with its attributes in order; comments, text and doc strings are left out.
+private func tags(of xml: String) -> [String] {
+  var tags: [String] = []
+  var rest = xml[...]
+  while let start = rest.firstIndex(of: "<") {
+    rest = rest[start...]
+    if rest.hasPrefix("<!--") {
+      rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
+      continue
+    }
+    // In attributes there may be a “>”.
+    var isQuoted = false
+    let end = rest.firstIndex {
+      if $0 == "\"" { isQuoted.toggle() }
+      return $0 == ">" && !isQuoted
+    }
+    guard let end else { break }
+    let tag = rest[rest.index(after: rest.startIndex)..<end]
+    rest = rest[rest.index(after: end)...]
+    if tag.hasPrefix("!") || tag.hasPrefix("?") { continue }
+    let isEmpty = tag.hasSuffix("/")
+    let (name, attributes) = parse(isEmpty ? tag.dropLast() : tag)
+    if attributes.contains("name=org.gtk.GDBus.DocString") { continue }
+    tags.append(([name] + attributes.sorted()).joined(separator: " "))
+    if isEmpty { tags.append("/\(name)") }
+  }
+  return tags
+}
+
+private func parse(_ tag: Substring) -> (name: String, attributes: [String]) {
+  let parts = tag.split(separator: "\"", omittingEmptySubsequences: false)
+  let words = parts[0].split(whereSeparator: \.isWhitespace)
+  var attributes: [String] = []
+  for index in stride(from: 1, to: parts.count, by: 2) {
+    let key = parts[index - 1].split(whereSeparator: \.isWhitespace).last ?? ""
+    attributes.append("\(key)\(parts[index])")
+  }
+  return (String(words.first ?? ""), attributes)
+}
+
+/// One interface of it, from its opening tag to its closing one.
+private func interface(_ name: String, of tags: [String]) -> [String] {
+  guard let start = tags.firstIndex(of: "interface name=\(name)") else { return [] }
+  let end = tags[start...].firstIndex(of: "/interface") ?? tags.endIndex
+  return Array(tags[start..<end])
+}
+
+@Test("The files in dbus/ are what the running daemon answers to Introspect")
+func contract_files_areWhatTheDaemonSays() throws {
+  let session = try Session()
+  let presentation = try session.present("fact")
+  for (name, path) in [
+    (CoordinatorInterface.name, CoordinatorNames.object), (PresentationInterface.name, presentation),
+  ] {
+    let said = interface(name.text, of: tags(of: try session.call(introspect, (), at: path)))
+    let written = interface(name.text, of: tags(of: try contents(of: "\(directory)/\(name).xml")))
+    #expect(!said.isEmpty)
+    #expect(said == written)
+  }
+  // Others implement this one; navctl has it from the same rows.
+  for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
+    let run = try session.navctl("introspect", name.text, "--xml")
+    #expect(run.outputText == (try contents(of: "\(directory)/\(name).xml")))
+  }
+}
+
+@Test("Each interface's XML is valid by the D-Bus DTD, and so is what each object answers")
+func contract_xml_isValid() throws {
+  let session = try Session()
+  let presentation = try session.present("fact")
+  func validate(_ arguments: String..., input: String = "") throws {
+    let lint = try session.run(
+      program: "/usr/bin/xmllint", ["--nonet", "--noout", "--dtdvalid", documentType] + arguments, input: input)
+    #expect(lint.exitCode == 0, "\(lint.errorText)")
+    #expect(lint.errorText == "")
+  }
+  for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
+    try validate("\(directory)/\(name).xml")
+  }
+  let paths: [ObjectPath] = [
+    "/", "/org", "/org/navd", CoordinatorNames.object, CoordinatorNames.presentations, presentation,
+  ]
+  for path in paths { try validate("-", input: try session.call(introspect, (), at: path)) }
+}
+
+@Test("gdbus-codegen takes the files without a complaint")
+func contract_files_areTakenByCodegen() throws {
+  let session = try Session()
+  for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
+    for arguments in [
+      ["--generate-c-code", session.path("code")], ["--generate-docbook", session.path("docs")],
+      ["--interface-info-body", "--output", session.path("info.c")],
+      ["--generate-rst", session.path("rst")],
+    ] {
+      let run = try session.run(
+        program: "/usr/bin/gdbus-codegen", arguments + ["\(directory)/\(name).xml"])
+      #expect(run.exitCode == 0, "\(arguments)")
+      #expect(run.errorText == "", "\(arguments)")
+    }
+  }
+}
+
+@Test("gdbus and busctl read and call the daemon")
+func contract_daemon_isReadByOtherTools() throws {
+  let session = try Session()
+  let presentation = try session.present("fact", "1", ["title": .string("Fact")])
+  let gdbus = try session.run(
+    program: "/usr/bin/gdbus",
+    ["introspect", "--session", "--dest", "org.navd.Coordinator1", "--object-path", "/", "--recurse"])
+  #expect(gdbus.exitCode == 0)
+  #expect(gdbus.errorText == "")
+  #expect(gdbus.outputText.contains("node \(presentation)"))
+  #expect(gdbus.outputText.contains("readonly s Title = 'Fact'"))
+  let call = try session.run(
+    program: "/usr/bin/gdbus",
+    [
+      "call", "--session", "--dest", "org.navd.Coordinator1", "--object-path", "/org/navd/Coordinator1", "--method",
+      "org.navd.Coordinator1.Present", "note", "7", "{'title': <'Note'>, 'value': <{'n': <3>}>}",
+    ])
+  #expect(call.outputText == "(objectpath '/org/navd/Coordinator1/presentation/2', true, uint64 2)\n")
+
+  func busctl(_ arguments: String...) throws -> String {
+    let run = try session.run(program: "/usr/bin/busctl", ["--address=\(session.bus.address)"] + arguments)
+    #expect(run.exitCode == 0, "\(run.errorText)")
+    return run.outputText
+  }
+  #expect(try busctl("tree", "--list", "org.navd.Coordinator1").contains("\(presentation)\n"))
+  let members = try busctl("introspect", "org.navd.Coordinator1", "/org/navd/Coordinator1")
+  for member in CoordinatorInterface.interface.members { #expect(members.contains("\n.\(member.name) ")) }
+  #expect(
+    try busctl(
+      "call", "org.navd.Coordinator1", "/org/navd/Coordinator1", "org.navd.Coordinator1", "Dismiss", "sa{sv}", "fact",
+      "0")
+      == "bt true 3\n")
+  #expect(
+    try busctl("get-property", "org.navd.Coordinator1", "/org/navd/Coordinator1", "org.navd.Coordinator1", "Version")
+      == "u 1\n")
+  let objects = try busctl(
+    "--json=short", "call", "org.navd.Coordinator1", "/org/navd/Coordinator1", "org.freedesktop.DBus.ObjectManager",
+    "GetManagedObjects")
+  #expect(objects.contains("presentation/2"))
+  #expect(!objects.contains("presentation/1\""))
+}

@@ -1,0 +1,153 @@
+// Why this file exists: how navd starts and goes, and what stays.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+@Test("R5: Quit ends everything, each after what depends on it, then navd")
+func leaving_quit_endsEverything() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 50)])
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1")
+  try session.present("fact.child")
+  try session.wait(for: "start 1", of: "fact")
+  let waits = try (0..<2).map { _ in session.begin(Rows.wait, (path, "gone"), by: try session.connect()) }
+  try session.call(Rows.quit, ())
+  let refusal = try session.error(Rows.present, ("late", "", [:]))
+  // Told to quit it takes no more; or has gone already.
+  #expect(refusal?.name == CoordinatorError.Name.shuttingDown.errorName || refusal?.name == .serviceUnknown)
+  for wait in waits {
+    let (reason, result) = try session.answer(to: wait)
+    #expect(reason == "shutdown")
+    #expect(result["status"] == .int32(0))
+  }
+  #expect(try session.waitForEnd() == .exited(code: 0))
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.processes() == [])
+  #expect(
+    watcher.lines.suffix(3) == [
+      "dismissed fact.child shutdown", "phase fact 1 dismissing", "dismissed fact 1 shutdown",
+    ]
+      || watcher.lines.suffix(2) == ["dismissed fact.child shutdown", "dismissed fact 1 shutdown"])
+}
+
+@Test("R5: Quit with nothing shown ends navd at once")
+func leaving_quitOfNothing_endsNavd() throws {
+  let session = try Session()
+  try session.call(Rows.quit, ())
+  #expect(try session.waitForEnd() == .exited(code: 0))
+}
+
+@Test("R5: SIGTERM ends no presentation, and nobody waits for ever", arguments: [SIGTERM, SIGINT])
+func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let wait = session.begin(Rows.wait, (path, "gone"))
+  // Answered only after the one before has arrived.
+  _ = try session.call(Rows.get, "fact")
+  let navd = try #require(session.navd)
+  #expect(try session.stop(signal) == .exited(code: 0))
+  let error = #expect(throws: DBusError.self) { try session.answer(to: wait) }
+  #expect(error?.name == CoordinatorError.Name.shuttingDown.errorName)
+  #expect(!watcher.lines.contains { $0.hasPrefix("dismissed") })
+  #expect(session.acts(of: "fact") == ["start 1"])
+  let processes = session.processes()
+  #expect(processes.count == 1)
+  #expect(navd.errorText.contains("what is shown stays"), "\(navd.errorText)")
+
+  try session.start()
+  _ = try session.state()
+  for process in processes { kill(process.pid, SIGTERM) }
+  try session.wait(for: "end 1", of: "fact")
+}
+
+@Test("D9: what is shown outlives a navd that is killed, and may go on writing")
+func leaving_killed_leavesWhatIsShown() throws {
+  let session = try Session()
+  let script = """
+    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
+    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
+    """
+  try session.present("fact", "1", ["command": ["perl", "-e", script].value])
+  try session.wait("it runs") { session.journalLines == ["ready"] }
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  let pid = try #require(session.processes().first?.pid)
+  kill(pid, SIGUSR1)
+  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  try session.start()
+  #expect(session.processes().map(\.pid) == [pid])
+}
+
+@Test("R3: a navd after one that was killed gives out no handle and no serial again")
+func leaving_killed_reusesNoNumber() throws {
+  let session = try Session()
+  let before = try session.present("fact")
+  let serial = try session.call(Rows.getState, ()).1
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  try session.start()
+  let after = try session.present("other")
+  let number = CoordinatorNames.number(of:)
+  #expect(try #require(number(after)) > #require(number(before)))
+  #expect(try session.call(Rows.getState, ()).1 > serial)
+}
+
+@Test("A second navd on the same bus says so, and leaves the first alone")
+func leaving_second_doesNotStart() throws {
+  let session = try Session()
+  let path = try session.present("fact")
+  let second = try session.run(program: Session.program("navd"), [])
+  #expect(second.exitCode == 1)
+  #expect(second.errorText.contains("org.navd.Coordinator1"), "\(second.errorText)")
+  #expect(second.errorText.contains("another"), "\(second.errorText)")
+  #expect(try session.call(Rows.get, "fact").0 == path)
+}
+
+@Test("Without a bus navd says what to do")
+func leaving_withoutABus_saysWhatToDo() throws {
+  let session = try Session(starting: false)
+  let navd = Session.program("navd")
+  for variables in [
+    [:], ["XDG_RUNTIME_DIR": session.path("nowhere")],
+    ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(session.path("nobus"))"],
+    ["DBUS_SESSION_BUS_ADDRESS": "nonsense"],
+  ] as [[String: String]] {
+    var environment = session.environment
+    environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+    environment["XDG_RUNTIME_DIR"] = nil
+    environment.merge(variables) { $1 }
+    let program = try Program(session.loop, [navd], environment: environment)
+    try session.wait("navd ends") { program.hasEnded }
+    #expect(program.exitCode == 1)
+    #expect(program.errorText.contains("no bus"), "\(program.errorText)")
+    #expect(program.errorText.contains("--address"), "\(program.errorText)")
+  }
+}
+
+@Test("When the bus goes, navd goes, and what it shows stays")
+func leaving_ofTheBus_endsNavdAlone() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let navd = try #require(session.navd)
+  kill(session.bus.processID, SIGKILL)
+  #expect(try session.waitForEnd() == .exited(code: 1))
+  #expect(navd.errorText.contains("the bus is gone"))
+  #expect(session.processes().count == 1)
+  #expect(session.acts(of: "fact") == ["start 1"])
+}
+
+@Test("navd is started by the bus for who calls it")
+func leaving_absent_isStartedByTheBus() throws {
+  let session = try Session(starting: false, activatable: true)
+  try session.present("fact", "1")
+  #expect(try session.call(Rows.get, "fact").1["id"] == .string("1"))
+  try session.call(Rows.quit, ())
+}

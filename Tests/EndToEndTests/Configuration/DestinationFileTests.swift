@@ -1,0 +1,105 @@
+// Why this file exists: what files say is found in an order, read again when it is told to, and never lost by a mistake.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+extension Session {
+  fileprivate func about(_ name: String) throws -> Properties? {
+    try call(Rows.destinations, ()).map(\.fields).first { $0.0 == name }?.1
+  }
+}
+
+@Test("A destination file with a mistake: file, line, reason; what was loaded before stays")
+func destinationFile_withAMistake_keepsWhatWasLoaded() throws {
+  let session = try Session(destinations: ["fact": "style = \"sheet\"\n", "note": "style = \"alert\"\n"])
+  let path = try session.present("fact")
+  try session.write("style = \"popover\"\n", toDestination: "note")
+  try session.write("# How it is shown.\nstyle = \"sheet\"\ngruop = \"panels\"\n", toDestination: "fact")
+  let refusal = try session.refusal(Rows.reload, ())
+  #expect(refusal?.name == .invalidConfiguration)
+  let message = try #require(refusal?.message)
+  #expect(message.contains("\(session.destinationPath("fact")):3"), "\(message)")
+  #expect(message.contains("gruop"), "\(message)")
+  #expect(!message.contains("note.toml"))
+  // What was loaded of it stays, the other file counts, and what is shown stays.
+  #expect(try session.about("fact")?["style"] == .string("sheet"))
+  #expect(try session.about("note")?["style"] == .string("popover"))
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  try session.wait("the log has it") { session.navd?.errorText.contains("fact.toml:3") == true }
+
+  for (text, line, word) in [
+    ("style = \n", 1, ""), ("command = [\"a\",\n  1]\n", 2, ""), ("\n\ngrace = \"soon\"\n", 3, "grace"),
+    ("command = [\"a\"]\nunit = \"b.service\"\n", 2, ""), ("style = \"a\"\nstyle = \"b\"\n", 2, "style"),
+    ("command = [\"x\", \"{nothing}\"]\n", 1, "nothing"), ("group = \"no binding\"\n", 1, "group"),
+  ] {
+    try session.write(text, toDestination: "fact")
+    let message = try session.refusal(Rows.reload, ())?.message ?? ""
+    #expect(message.contains("fact.toml:\(line)"), "\(text): \(message)")
+    #expect(message.contains(word), "\(text): \(message)")
+    #expect(try session.about("fact")?["style"] == .string("sheet"))
+  }
+  try session.write("style = \"window\"\n", toDestination: "fact")
+  #expect(try session.refusal(Rows.reload, ()) == nil)
+  #expect(try session.about("fact")?["style"] == .string("window"))
+}
+
+@Test("A mistake in a file that navd finds when it starts is in its log, and the rest counts")
+func destinationFile_withAMistakeAtStart_isLogged() throws {
+  let session = try Session(destinations: ["bad": "command = 3\n", "good": "style = \"sheet\"\n"])
+  #expect(session.navd?.errorText.contains("bad.toml:1") == true)
+  #expect(try session.about("good") != nil)
+  #expect(try session.about("bad") == nil)
+  #expect(try session.refusal(Rows.present, ("a", "", ["destination": .string("bad")]))?.name == .unknownDestination)
+}
+
+@Test("Files are found in $XDG_CONFIG_HOME, then $XDG_CONFIG_DIRS, then $XDG_DATA_DIRS")
+func destinationFile_order_isThatOfTheDirectories() throws {
+  let session = try Session(destinations: ["a": "style = \"home\"\n"], starting: false)
+  for (place, names) in [("etc", ["a", "b"]), ("share", ["a", "b", "c"])] {
+    for part in ["", "/navd", "/navd/destinations"] { mkdir(session.path(place + part), 0o700) }
+    for name in names {
+      let file = try #require(fopen(session.path("\(place)/navd/destinations/\(name).toml"), "w"))
+      fputs("style = \"\(place)\"\n", file)
+      fclose(file)
+    }
+  }
+  try session.start()
+  #expect(try session.about("a")?["style"] == .string("home"))
+  #expect(try session.about("b")?["style"] == .string("etc"))
+  #expect(try session.about("c")?["style"] == .string("share"))
+  unlink(session.destinationPath("a"))
+  try session.call(Rows.reload, ())
+  #expect(try session.about("a")?["style"] == .string("etc"))
+}
+
+@Test("D1: what is live stays with the presenter that it began with")
+func destinationFile_removed_leavesWhatIsShown() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  unlink(session.destinationPath("fact"))
+  try session.call(Rows.reload, ())
+  #expect(watcher.log.contains("DestinationsChanged"))
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  #expect(try session.refusal(Rows.present, ("x", "", ["destination": .string("fact")]))?.name == .unknownDestination)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+}
+
+@Test("SIGHUP reads the files again")
+func destinationFile_afterSIGHUP_isReadAgain() throws {
+  let session = try Session(destinations: ["fact": "style = \"sheet\"\n"])
+  let watcher = try session.watch()
+  try session.write("style = \"alert\"\n", toDestination: "fact")
+  session.navd?.send(SIGHUP)
+  try session.wait("they are read") { watcher.log == ["DestinationsChanged"] }
+  #expect(try session.about("fact")?["style"] == .string("alert"))
+}

@@ -1,0 +1,197 @@
+// Why this file exists: what navd says is shown has to be what is on screen, with the programs that people have, and it is
+// the compositor that says what is on screen.
+
+import CoordinatorAPI
+import Glibc
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+/// A destination whose window is a terminal's, named after it.
+private func terminal(_ name: String, _ more: String = "") -> String {
+  "command = [\"foot\", \"--app-id=\(name)\", \"-e\", \"sleep\", \"1000\"]\n\(more)"
+}
+
+private let panels = ["mixer", "wifi", "calendar"]
+
+extension Session {
+  fileprivate func isPresented(_ binding: String) throws -> Bool {
+    try navctl("is-presented", binding).exitCode == 0
+  }
+}
+
+/// Programs whose windows are shown, and what the windows are called.
+private let programs = [
+  ("foot", terminal("foot")),
+  ("zenity", "command = [\"zenity\", \"--info\", \"--text=Saved.\"]\n"),
+  ("Rofi", "command = [\"rofi\", \"-normal-window\", \"-show\", \"run\"]\n"),
+]
+
+@Test("A window is on screen while its slot holds the item, and closed by its user it is “closed”", arguments: programs)
+func desktop_window_isOnScreenExactlyWhileItIsPresented(_ name: String, _ destination: String) throws {
+  let session = try Session(destinations: ["window": destination], desktop: .sway)
+  let windows = try Windows(session)
+  let watcher = try session.watch()
+  #expect(windows.open == [])
+
+  try session.order("present", "window", "1")
+  try windows.wait(for: name)
+  #expect(try windows.tree() == windows.open)
+  #expect(try session.isPresented("window"))
+  let handle = try session.call(Rows.get, "window").0
+
+  // The same id: it is the same window.
+  try session.order("present", "window", "1", "--value", "a=b")
+  try windows.catchUp()
+  #expect(windows.log == ["new \(name)"])
+
+  // Its user closes it.
+  try windows.close(windows.open[0])
+  #expect(try session.ending(of: handle).reason == "closed")
+  try windows.wait()
+  #expect(try windows.tree() == [])
+  #expect(try !session.isPresented("window"))
+
+  // navd closes it.
+  try session.order("present", "window", "2")
+  try windows.wait(for: name)
+  try session.order("dismiss", "window")
+  try windows.wait()
+  try session.wait("its end is told") { watcher.lines.last == "dismissed window 2 dismissed" }
+  #expect(windows.log == ["new \(name)", "close \(name)", "new \(name)", "close \(name)"])
+}
+
+@Test("P3: another id: the old window goes before the new one comes")
+func desktop_anotherID_isAnotherWindowAfterTheOld() throws {
+  let session = try Session(
+    destinations: ["fact": "command = [\"foot\", \"--app-id=fact-{id}\", \"-e\", \"sleep\", \"1000\"]\n"],
+    desktop: .sway)
+  let windows = try Windows(session)
+  for id in 1...5 {
+    try session.order("present", "fact", String(id))
+    try windows.wait(for: "fact-\(id)")
+  }
+  #expect(windows.most == 1)
+  // In haste those between are never shown, or gone before the next; the last one stays.
+  for id in 6...20 { try session.order("present", "fact", String(id)) }
+  try windows.wait(for: "fact-20")
+  #expect(windows.most == 1)
+  #expect(try windows.tree() == windows.open)
+}
+
+@Test("G1: three panels switched as fast as navctl can: never two of them in the tree")
+func desktop_groupOfPanels_showsOneAtATime() throws {
+  let session = try Session(
+    destinations: Dictionary(uniqueKeysWithValues: panels.map { ($0, terminal($0, "group = \"panels\"\n")) }),
+    desktop: .sway)
+  let windows = try Windows(session)
+  // One after the other, each seen.
+  for tag in panels + panels {
+    try session.order("select", "panels", tag)
+    try windows.wait(for: tag)
+    #expect(try windows.tree().map(\.name) == [tag])
+  }
+  // The user closes one; nothing is selected then, and the next one comes as before.
+  let closed = try session.call(Rows.get, "calendar").0
+  try windows.close(windows.open[0])
+  #expect(try session.ending(of: closed).reason == "closed")
+  #expect(try session.navctl("selection", "panels").exitCode == 3)
+  try session.order("toggle-selection", "panels", "wifi")
+  try windows.wait(for: "wifi")
+  try session.order("toggle-selection", "panels", "wifi")
+  try windows.wait()
+
+  // By many at once, who wait for nothing.
+  var hands: [Program] = []
+  for round in 0..<60 {
+    let verb = round % 4 == 3 ? "toggle-selection" : "select"
+    hands.append(try session.startNavctl(verb, "panels", panels[round * 7 % 3]))
+    if round % 6 == 5 {
+      for hand in hands { try session.wait("navctl ends") { hand.hasEnded } }
+      #expect(hands.allSatisfy { $0.exitCode == 0 })
+      hands = []
+      // Its user is not slow either, but the window may be gone by then.
+      try windows.catchUp()
+      if round % 12 == 5, let window = windows.open.first { _ = try? windows.close(window) }
+    }
+  }
+  try session.order("deselect", "panels")
+  try session.order("select", "panels", "mixer")
+  try windows.wait(for: "mixer")
+  #expect(windows.most == 1, "\(windows.log)")
+  #expect(windows.log.count > 16, "\(windows.log)")
+  #expect(try windows.tree().map(\.name) == ["mixer"])
+  #expect(try session.navctl("selection", "panels").outputText == "mixer\n")
+}
+
+@Test("C3: a dialog goes before the window that it was presented from, and a window closed by its user takes it along")
+func desktop_dialog_goesBeforeItsParent() throws {
+  let session = try Session(
+    destinations: ["editor": terminal("editor"), "question": programs[1].1], desktop: .sway)
+  let windows = try Windows(session)
+  try session.order("present", "editor")
+  try session.order("present", "editor.sure", "--to", "question")
+  try windows.wait(for: "editor", "zenity")
+  try session.order("dismiss", "editor")
+  try windows.wait()
+  #expect(windows.log == ["new editor", "new zenity", "close zenity", "close editor"])
+
+  try session.order("present", "editor")
+  try session.order("present", "editor.sure", "--to", "question")
+  try windows.wait(for: "editor", "zenity")
+  let dialog = try session.call(Rows.get, "editor.sure").0
+  try windows.close(windows.open[0])
+  #expect(try session.ending(of: dialog).reason == "parent")
+  try windows.wait()
+}
+
+@Test("R5: windows stay when navd is killed, and are known to the next one")
+func desktop_navdKilled_windowsStay() throws {
+  let session = try Session(destinations: ["notes": terminal("notes")], desktop: .sway)
+  let windows = try Windows(session)
+  try session.order("present", "notes")
+  try windows.wait(for: "notes")
+  let handle = try session.call(Rows.get, "notes").0
+  try session.stop(SIGKILL)
+  try windows.catchUp()
+  #expect(windows.open.map(\.name) == ["notes"])
+  try session.start()
+  #expect(try session.isPresented("notes"))
+  try windows.close(windows.open[0])
+  #expect(try session.ending(of: handle).reason == "closed")
+  #expect(windows.most == 1)
+}
+
+@Test("A key that is bound to navctl opens a panel, and closes it; navd was started by the first press")
+func desktop_keyBinding_togglesAPanel() throws {
+  let session = try Session(
+    destinations: ["mixer": terminal("mixer")], starting: false, activatable: true, desktop: .sway,
+    configuration: "bindsym Mod4+v exec navctl toggle mixer\n")
+  let windows = try Windows(session)
+  for _ in 0..<3 {
+    try session.press("v", withLogo: true)
+    try windows.wait(for: "mixer")
+    try session.press("v", withLogo: true)
+    try windows.wait()
+  }
+  #expect(windows.most == 1)
+}
+
+@Test("Nothing is left of a test's desktop when the test is over", arguments: [Desktop.Manager.sway, .i3])
+func desktop_end_leavesNoProcess(_ manager: Desktop.Manager) throws {
+  func home() throws -> String {
+    let session = try Session(
+      destinations: ["question": programs[1].1], starting: false, activatable: true, desktop: manager)
+    let windows = try Windows(session)
+    // Started by navd, which was started by the bus; and one that nobody here has in hand.
+    try session.order("present", "question")
+    try windows.wait(for: manager == .sway ? "zenity" : "Zenity")
+    try windows.ask("exec rofi -normal-window -show run")
+    try windows.wait(for: manager == .sway ? "zenity" : "Zenity", "Rofi")
+    let home = String(session.path("").dropLast())
+    #expect(Session.remains(of: home).count >= 6)
+    return home
+  }
+  #expect(try Session.remains(of: home()) == [])
+}

@@ -1,0 +1,411 @@
+// Why this file exists: docs/recipes is what people copy, so each recipe is run as it stands there, with its program.
+
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// The files of recipes, with the panels that all of them use.
+private func files(of recipes: String...) throws -> [String: String] {
+  var files: [String: String] = [:]
+  for recipe in ["README"] + recipes {
+    for (name, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(name)"] = text }
+  }
+  // What the panels' terminals run.
+  for program in ["pulsemixer", "nmtui", "calcurse"] { files["bin/\(program)"] = "#!/bin/sh\nexec sleep 1000\n" }
+  return files
+}
+
+// MARK: waybar
+
+/// Two bars of one waybar: that of the recipe on top, and at the bottom one that only differs from it in who feeds its
+/// modules: the test does. So what the recipe's bar ought to look like can be said, and seen.
+private final class Bars {
+  let session: Session
+  private let waybar: Program
+
+  init(_ session: Session) throws {
+    self.session = session
+    let recipe = try JSON.parse(Markdown("recipes/waybar.md").files["waybar/config"] ?? "")
+    guard case .object(var twin) = recipe else { throw Session.Failure("no bar: \(recipe)") }
+    twin["position"] = "bottom"
+    for (name, value) in twin {
+      guard case .object(var module) = value else { continue }
+      try session.write("", to: "twin/\(name)")
+      module["exec"] = .string("tail -n +1 -f \(session.path("twin/\(name)"))")
+      twin[name] = .object(module)
+    }
+    try session.write(JSON.array([recipe, .object(twin)]).text, to: "config/waybar/config")
+    waybar = try session.start(program: "/usr/bin/waybar", [])
+  }
+
+  private func top() throws -> [UInt8] { try session.picture("0,0 1280x30") }
+  private func bottom() throws -> [UInt8] { try session.picture("0,690 1280x30") }
+
+  /// Has the bottom bar show something else.
+  /// - Parameter lines: by module.
+  func say(_ lines: [String: JSON]) throws {
+    let before = try bottom()
+    for (module, line) in lines {
+      let file = try #require(fopen(session.path("twin/custom/\(module)"), "a"))
+      fputs(line.text + "\n", file)
+      fclose(file)
+    }
+    // It takes what was written one after the other.
+    var last: [UInt8] = []
+    var same = 0
+    try session.poll("the bottom bar shows \(lines)") {
+      let picture = try bottom()
+      same = picture == last && picture != before ? same + 1 : 0
+      last = picture
+      return same == 3
+    }
+  }
+
+  /// Waits until both show the same.
+  /// - Returns: what they show.
+  func agree() throws -> [UInt8] {
+    var picture: [UInt8] = []
+    try session.poll("the bars agree; waybar says: \(waybar.errorText)") {
+      try #require(waybar.status == nil, "\(waybar.errorText)")
+      picture = try top()
+      return try picture == bottom()
+    }
+    return picture
+  }
+
+  var areDifferent: Bool { get throws { try top() != bottom() } }
+}
+
+@Test("The recipe for waybar: its bar shows what is presented, as it changes")
+func recipe_waybar_showsWhatIsPresented() throws {
+  let session = try Session(desktop: .sway, files: files(of: "waybar"))
+  let windows = try Windows(session)
+  let bars = try Bars(session)
+  let none: JSON = ["text": "", "alt": "", "tooltip": "", "class": ["none"], "percentage": 0]
+  func line(_ tag: String, text: String? = nil) -> JSON {
+    ["text": .string(text ?? tag), "alt": .string(tag), "tooltip": "", "class": ["presented", .string(tag)]]
+  }
+
+  try bars.say(["mixer": none, "wifi": none, "panel": none])
+  let nothing = try bars.agree()
+  #expect(Set(nothing.dropFirst(16)).count > 8, "there should be letters, with soft edges")
+
+  // Each panel in turn, and each again.
+  var pictures: [String: [UInt8]] = [:]
+  for tag in ["mixer", "wifi", "mixer", "wifi"] {
+    let lit = ["mixer": none, "wifi": none].merging([tag: line(tag)]) { $1 }
+    try bars.say(lit.merging(["panel": line(tag)]) { $1 })
+    #expect(try bars.areDifferent)
+    try session.order("toggle", tag)
+    try windows.wait(for: tag)
+    let picture = try bars.agree()
+    #expect(pictures[tag] == nil || pictures[tag] == picture)
+    pictures[tag] = picture
+  }
+  #expect(Set([nothing] + pictures.values).count == 3)
+
+  // A title, with what Pango would take for markup; its user closes it; and the bar outlives navd.
+  try bars.say(["mixer": none, "wifi": none, "panel": line("calendar", text: "Mai &amp; &lt;Juni&gt;")])
+  try session.order("present", "calendar", "--title", "Mai & <Juni>")
+  try windows.wait(for: "calendar")
+  #expect(try ![nothing, pictures["mixer"], pictures["wifi"]].contains(bars.agree()))
+  try bars.say(["panel": none])
+  #expect(try bars.areDifferent)
+  try windows.close(windows.open[0])
+  #expect(try bars.agree() == nothing)
+  try session.stop(SIGKILL)
+  try session.start()
+  try bars.say(["mixer": line("mixer"), "panel": line("mixer")])
+  try session.order("toggle", "mixer")
+  #expect(try bars.agree() == pictures["mixer"])
+}
+
+// MARK: Keys
+
+/// One panel opens where the rules want it, and makes way for another.
+private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "mixer")
+  #expect(try windows.ask("-t", "get_tree").outputText.contains("\"floating_con\""))
+  try session.press("n", withLogo: true)
+  try windows.wait(for: "wifi")
+}
+
+@Test("The recipe for sway: its keys, pressed, open and close panels where its rules say")
+func recipe_sway_keysOpenAndClosePanels() throws {
+  var files = try files(of: "sway")
+  files["bin/pactl"] = "#!/bin/sh\necho 'Volume: 40%'\n"
+  let session = try Session(
+    starting: false, activatable: true, desktop: .sway, configuration: files["config/sway/config"] ?? "", files: files)
+  let valid = try session.run(program: "/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
+  #expect(valid.exitCode == 0, "\(valid.errorText)")
+  let windows = try Windows(session)
+  try panelsFollowKeys(session, windows)
+  try session.press("c", withLogo: true)
+  try windows.wait(for: "calendar")
+  try session.press("c", withLogo: true)
+  try windows.wait()
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "mixer")
+  try session.press("Escape", withLogo: true)
+  try windows.wait()
+  #expect(windows.most == 1)
+
+  // The display of the volume goes by itself, after the last press.
+  let watcher = try session.watch()
+  try session.press("XF86AudioRaiseVolume")
+  try session.press("XF86AudioLowerVolume")
+  try windows.wait(for: "osd")
+  try windows.wait()
+  try session.wait("its time has passed") { watcher.lines(of: "osd").last == "dismissed expired" }
+  #expect(watcher.lines(of: "osd").filter { $0 == "presented" }.count == 1)
+
+  try session.press("d", withLogo: true)
+  try session.wait("the launcher is there") { watcher.lines(of: "launcher").last == "presented" }
+  try session.press("d", withLogo: true)
+  try session.wait("the launcher is gone") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
+}
+
+@Test("The recipe for i3: its keys, pressed, open and close panels where its rules say")
+func recipe_i3_keysOpenAndClosePanels() throws {
+  let files = try files(of: "i3")
+  let session = try Session(
+    starting: false, activatable: true, desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let valid = try session.run(program: "/usr/bin/i3", ["-C", "-c", session.path("config/i3/config")])
+  #expect(valid.exitCode == 0, "\(valid.outputText)\(valid.errorText)")
+  let windows = try Windows(session)
+  try panelsFollowKeys(session, windows)
+  let handle = try session.call(Rows.get, "wifi").0
+  try windows.close(windows.open[0])
+  #expect(try session.ending(of: handle).reason == "closed")
+  try session.press("c", withLogo: true)
+  try windows.wait(for: "calendar")
+  try session.press("Escape", withLogo: true)
+  try windows.wait()
+  #expect(windows.most == 1)
+}
+
+// MARK: polybar
+
+@Test("The recipe for polybar: its bar shows what is presented, as it changes, and can be clicked")
+func recipe_polybar_showsWhatIsPresented() throws {
+  var files = try files(of: "i3", "polybar")
+  let recipe = files["config/polybar/config.ini"] ?? ""
+  // At the bottom stands one that the test feeds, as with waybar.
+  files["config/polybar/twin.ini"] = recipe.split(separator: "\n").map { line in
+    if line == "[bar/top]" { return "[bar/twin]\nbottom = true" }
+    return line.hasPrefix("exec = navctl") ? "exec = tail -n +1 -f ~/twin" : String(line)
+  }.joined(separator: "\n")
+  files["twin"] = "\n"
+  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let windows = try Windows(session)
+  let bar = try session.start(program: "/usr/bin/polybar", ["top"])
+  let configuration = session.path("config/polybar/twin.ini")
+  let twin = try session.start(program: "/usr/bin/polybar", ["-c", configuration, "twin"])
+  func say(_ line: String) throws {
+    let file = try #require(fopen(session.path("twin"), "a"))
+    fputs(line + "\n", file)
+    fclose(file)
+  }
+  func agree(_ otherThan: [[UInt8]]) throws -> [UInt8] {
+    var shown: [UInt8] = []
+    try session.poll("the bars agree on other than \(otherThan.count)") {
+      try #require(bar.status == nil && twin.status == nil, "\(bar.errorText)\(twin.errorText)")
+      let (top, bottom) = session.desktop?.rows(top: 28, bottom: 28) ?? ([], [])
+      shown = top
+      return top == bottom && !otherThan.contains(top) && Set(top).count > 8
+    }
+    return shown
+  }
+
+  // Bars are windows, too.
+  let nothing = try agree([])
+  // A click on the button.
+  try session.click(10, 14)
+  try windows.wait(for: "Polybar", "Polybar", "mixer")
+  try say("mixer")
+  let mixer = try agree([nothing])
+  try session.order("select", "panels", "wifi")
+  try windows.wait(for: "Polybar", "Polybar", "wifi")
+  try say("wifi")
+  let wifi = try agree([nothing, mixer])
+  try session.click(10, 14)
+  try windows.wait(for: "Polybar", "Polybar", "mixer")
+  try say("mixer")
+  #expect(try agree([nothing, wifi]) == mixer)
+  // Its user closes it.
+  try windows.close(windows.open[2])
+  try say("")
+  #expect(try agree([mixer, wifi]) == nothing)
+}
+
+// MARK: rofi
+
+@Test("The recipe for rofi: what is chosen in the menu is opened, and marked")
+func recipe_rofi_opensWhatIsChosen() throws {
+  var files = try files(of: "i3", "rofi")
+  files["bin/loginctl"] = "#!/bin/sh\necho \"$@\" >>\"$NAVD_TEST_JOURNAL\"\n"
+  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let windows = try Windows(session)
+  for name in ["wifi", "mixer"] {
+    let rofi = try session.start(program: session.path("config/rofi/panels.sh"), [])
+    try session.waitForUnmanaged("rofi")
+    try session.type(name)
+    try session.press("Return")
+    try session.wait("rofi ends") { rofi.hasEnded }
+    try windows.wait(for: name)
+  }
+  // Chosen again it goes; and all that there is has a mode, too.
+  for (mode, closing) in [("panels:navctl rofi --group panels", "mixer"), ("navd:navctl rofi", "note")] {
+    try session.order("present", "note")
+    let rofi = try session.start(program: "/usr/bin/rofi", ["-modi", mode, "-show", String(mode.prefix { $0 != ":" })])
+    try session.waitForUnmanaged("rofi")
+    try session.type(closing)
+    try session.press("Return")
+    try session.wait("rofi ends") { rofi.hasEnded }
+    try session.poll("\(closing) is gone") { try session.call(Rows.get, closing).0 == .root }
+  }
+  try windows.wait()
+
+  // A menu that is asked for its answer, and one that is closed by the same key.
+  let power = try session.start(program: session.path("config/rofi/power.sh"), [])
+  try session.waitForUnmanaged("rofi")
+  try session.type("Lo")
+  try session.press("Return")
+  try session.wait("the script ends") { power.hasEnded }
+  #expect(session.journalLines == ["lock-session"])
+  let again = try session.start(program: session.path("config/rofi/power.sh"), [])
+  try session.waitForUnmanaged("rofi")
+  #expect(try session.run(program: session.path("config/rofi/power.sh"), []).exitCode == 0)
+  try session.wait("the script ends") { again.hasEnded }
+  #expect(session.journalLines == ["lock-session"])
+}
+
+// MARK: zenity
+
+@Test("The recipe for zenity: a script asks, is answered, and is told that nobody answered")
+func recipe_zenity_isAnswered() throws {
+  let files = try files(of: "i3", "zenity")
+  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let windows = try Windows(session)
+  let script = session.path("config/scripts/ask.sh")
+  let answered = try session.start(program: script, [])
+  try windows.waitForFocus(on: "Zenity")
+  try session.type("Blob")
+  try session.press("Return")
+  let watcher = try session.watch()
+  try session.wait("the second question") { watcher.lines(of: "ask.sure").last == "presented" || answered.hasEnded }
+  try windows.waitForFocus(on: "Zenity")
+  try session.press("Return")
+  try session.wait("the script ends") { answered.hasEnded }
+  #expect(answered.outputText == "Blob\n")
+  #expect(answered.exitCode == 0)
+
+  // Others close it.
+  let alone = try session.start(program: script, [])
+  try windows.waitForFocus(on: "Zenity")
+  try session.order("dismiss", "ask")
+  try session.wait("the script ends") { alone.hasEnded }
+  #expect(alone.outputText == "")
+
+  // The first answer was taken back.
+  let doubtful = try session.start(program: script, [])
+  try windows.waitForFocus(on: "Zenity")
+  try session.type("Blob")
+  try session.press("Return")
+  try session.wait("the second question") { watcher.lines(of: "ask.sure").last == "presented" }
+  try windows.waitForFocus(on: "Zenity")
+  try session.press("Escape")
+  try session.wait("the script ends") { doubtful.hasEnded }
+  #expect(doubtful.outputText == "")
+  #expect(doubtful.exitCode == 1)
+}
+
+// MARK: Presenters
+
+@Test(
+  "The presenters in Python and in Swift: they show, change and take away what they are told to, and what their user closes",
+  arguments: ["Python", "Swift"])
+func recipe_presenter_showsItems(_ language: String) throws {
+  let interface = "dbus/org.navd.Presenter1.xml"
+  let session = try Session(files: [
+    "presenter.py": Markdown.contents(of: "docs/recipes/presenter.py"),
+    ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Markdown.contents(of: interface),
+  ])
+  // Who types: a pipe that is kept open.
+  #expect(mkfifo(session.path("keys"), 0o600) == 0)
+  let keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
+  defer { close(keys) }
+  let command =
+    language == "Python" ? "/usr/bin/python3 \"$HOME/presenter.py\" board" : "\(Session.program("presenter")) board"
+  let presenter = try session.start(program: "/bin/sh", ["-c", "exec \(command) <\"$HOME/keys\""])
+  func waitFor(_ line: String) throws {
+    try session.wait("the presenter says \(line); it said \(presenter.lines) \(presenter.errorText)") {
+      presenter.lines.last?.hasPrefix(line) == true
+    }
+  }
+  func isRegistered() throws -> Bool {
+    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "board" }
+  }
+  try session.poll("it is registered") { try isRegistered() }
+
+  try session.order("present", "note", "1", "--to", "board", "--value", "text=Hello")
+  try waitFor("+ note 1")
+  #expect(presenter.lines.last?.contains("Hello") == true)
+  try session.order("update", "note", "text=Bye")
+  try waitFor("~ note 1")
+  #expect(presenter.lines.last?.contains("Bye") == true)
+  let first = try session.call(Rows.get, "note").0
+  try session.order("dismiss", "note")
+  try waitFor("- note 1 dismissed")
+  let (reason, result) = try session.ending(of: first)
+  #expect(reason == "dismissed")
+  #expect(result == ["answer": .string("bye")])
+
+  // Its user closes it.
+  try session.order("present", "note", "2", "--to", "board")
+  try waitFor("+ note 2")
+  let second = try session.call(Rows.get, "note").0
+  #expect(write(keys, "\n", 1) == 1)
+  #expect(try session.ending(of: second).reason == "closed")
+  try waitFor("x note 2")
+
+  // Another navd: what is shown stays, and it is asked for what comes next.
+  try session.order("present", "note", "3", "--to", "board")
+  try waitFor("+ note 3")
+  try session.stop()
+  try session.start()
+  try waitFor("= note 3")
+  try session.poll("it is registered again") { try isRegistered() }
+  try session.order("present", "note", "4", "--to", "board")
+  try waitFor("+ note 4")
+  #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
+}
+
+// MARK: All of them
+
+@Test("Every recipe is in the index, and says that it was not tried where it was not")
+func recipes_index_isWhole() throws {
+  let directory = try #require(opendir("\(Markdown.package)/docs/recipes"))
+  defer { closedir(directory) }
+  var names: Set<String> = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name.hasSuffix(".md") || name.hasSuffix(".py") { names.insert(name) }
+  }
+  let index = try Markdown("recipes/README.md").lines
+  let untried: Set = ["hyprland.md", "niri.md", "eww.md", "ags.md", "quickshell.md"]
+  #expect(untried.isSubset(of: names))
+  for name in names.subtracting(["README.md"]) {
+    #expect(index.contains { $0.contains("(\(name))") }, "\(name)")
+    let text = try Markdown.contents(of: "docs/recipes/\(name)")
+    #expect(text.contains("**Not tried**") == untried.contains(name), "\(name)")
+  }
+}

@@ -1,0 +1,70 @@
+// Why this file exists: documents lead to each other, and a link that leads nowhere is found before its reader finds it.
+
+import Glibc
+import TestSupport
+import Testing
+
+/// The documents, by their path from the package.
+private func documents() throws -> [String] {
+  var documents = ["README.md"]
+  for directory in ["docs", "docs/recipes"] {
+    let entries = try #require(opendir("\(Markdown.package)/\(directory)"))
+    defer { closedir(entries) }
+    while let entry = readdir(entries) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasSuffix(".md") { documents.append("\(directory)/\(name)") }
+    }
+  }
+  return documents
+}
+
+/// What stands in parentheses after brackets, outside of code.
+private func links(in text: String) -> [String] {
+  var isCode = false
+  var links: [String] = []
+  for line in text.split(separator: "\n") {
+    if line.hasPrefix("```") { isCode.toggle() }
+    if isCode { continue }
+    for part in line.split(separator: "](", omittingEmptySubsequences: false).dropFirst() {
+      links.append(String(part.prefix { $0 != ")" }))
+    }
+  }
+  return links
+}
+
+/// As the usual renderers name headings.
+private func anchors(in text: String) -> Set<String> {
+  Set(
+    text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+      line.drop { $0 == "#" || $0 == " " }.lowercased().replacing(" ", with: "-")
+        .filter { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+    })
+}
+
+@Test("Every link between documents leads somewhere, and every document is in the book")
+func book_links_leadSomewhere() throws {
+  var reached: Set<String> = []
+  for document in try documents() {
+    let directory = document.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+    for link in links(in: try Markdown.contents(of: document)) where !link.contains("://") {
+      let parts = link.split(separator: "#", omittingEmptySubsequences: false)
+      let target = parts[0].isEmpty ? document : directory + parts[0]
+      let path = try #require(realpath("\(Markdown.package)/\(target)", nil), "\(document): \(link)")
+      defer { free(path) }
+      let file = String(String(cString: path).dropFirst(Markdown.package.count + 1))
+      if document == "docs/README.md" { reached.insert(file) }
+      guard parts.count > 1 else { continue }
+      #expect(anchors(in: try Markdown.contents(of: file)).contains(String(parts[1])), "\(document): \(link)")
+    }
+  }
+  let chapters = try documents().filter { $0.split(separator: "/").count == 2 && $0 != "docs/README.md" }
+  #expect(Set(chapters).isSubset(of: reached), "\(Set(chapters).subtracting(reached))")
+}
+
+@Test("The program in docs/swift.md is the one that the library's tutorial arrives at, which .ci/docc compiles")
+func book_swiftProgram_isTheTutorials() throws {
+  let listing = try Markdown.contents(of: "Sources/Navigation/Navigation.docc/Resources/Facts-5.swift")
+  #expect(try Markdown("swift.md").files["Sources/facts/Facts.swift"] == listing)
+}

@@ -1,0 +1,116 @@
+// Why this file exists: the examples in docs/semantics.md are promises, so they are run as they stand there.
+
+import CoordinatorAPI
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+/// A block of commands in the document, and what it says that comes of them.
+private struct Example: CustomTestStringConvertible {
+  struct Command {
+    var text: String
+    var status: Int32
+    var output: [String] = []
+  }
+
+  /// The rule it stands under, and its line in the document.
+  let testDescription: String
+  var commands: [Command] = []
+  /// nil where the document says nothing of them.
+  var events: [String]?
+}
+
+/// What docs/semantics.md shows.
+private struct Document {
+  private(set) var examples: [Example] = []
+  /// Destination files, by name.
+  private(set) var destinations: [String: String] = [:]
+
+  init() throws {
+    let document = try Markdown("semantics.md")
+    for block in document.blocks {
+      let rule = document.lines[..<block.line].last { $0.hasPrefix("**") && $0.contains(".") } ?? "**."
+      add(block, "\(rule.prefix { $0 != "." }.dropFirst(2)), line \(block.line)")
+    }
+    for (name, text) in document.files where name.hasSuffix(".toml") { destinations[String(name.dropLast(5))] = text }
+  }
+
+  private mutating func add(_ block: Markdown.Block, _ place: String) {
+    if block.kind == "console" {
+      var example = Example(testDescription: place)
+      for line in block.lines {
+        if line.hasPrefix("$ ") {
+          let parts = line.dropFirst(2).split(separator: "  # exit ")
+          example.commands.append(.init(text: String(parts[0]), status: parts.count > 1 ? Int32(parts[1]) ?? -1 : 0))
+        } else if line.hasPrefix("> ") {
+          example.commands[example.commands.count - 1].text += "\n" + line.dropFirst(2)
+        } else {
+          example.commands[example.commands.count - 1].output.append(line)
+        }
+      }
+      examples.append(example)
+    } else if block.kind == "events" {
+      examples[examples.count - 1].events = block.lines
+    }
+  }
+}
+
+@Test(arguments: try Document().examples)
+private func semantics_example_isAsItIsWritten(_ example: Example) throws {
+  var destinations = try Document().destinations
+  // “slow” takes as long to die as the example takes to come to where it waits.
+  destinations["slow"] = """
+    command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]
+    grace = "1h"
+    """
+  let session = try Session(destinations: destinations)
+  let watch = try session.startNavctl(
+    "watch", "--events", "--format",
+    "{event} {binding}{group}{stack} {id}{tag}{path}{tags} {phase}{reason}{action}{queue}")
+  try session.wait("the watcher has the state") { !watch.lines.isEmpty }
+  func events() -> [String] {
+    watch.lines.dropFirst().map { $0.split(separator: " ").joined(separator: " ") }
+  }
+
+  let navctl = Session.program("navctl")
+  let directory = navctl[..<(navctl.lastIndex(of: "/") ?? navctl.endIndex)]
+  for command in example.commands {
+    if command.text.hasPrefix("navctl wait") { try session.endSlowOnes() }
+    let run = try session.run(program: "/bin/sh", ["-c", "exec 2>&1; PATH=\(directory):$PATH\n\(command.text)"])
+    #expect(run.status == .exited(code: command.status), "$ \(command.text)")
+    #expect(run.lines == command.output, "$ \(command.text)")
+    try session.waitForSlowOnes()
+  }
+
+  try session.endSlowOnes()
+  guard let expected = example.events else { return }
+  try session.wait("there are \(expected.count) events") { events().count >= expected.count }
+  // What comes of the next request comes after all that came of those before.
+  try session.present("the-end")
+  try session.wait("the end is told") { events().last == "presented the-end" }
+  #expect(events().dropLast() == expected)
+}
+
+extension Session {
+  private func slowOnes(_ phase: String) throws -> [JSON] {
+    try (JSON.parse(navctl("list", "--json").outputText)["presentations"]?.array ?? [])
+      .filter { $0["destination"] == "slow" && $0["phase"]?.string == phase }
+  }
+
+  private func processes(of presentation: JSON) -> [Process] {
+    processes().filter { $0.binding == presentation["binding"]?.string && $0.id == presentation["id"]?.string }
+  }
+
+  /// A shell of the destination “slow” does not hear SIGTERM any more when it has started its `sleep`.
+  fileprivate func waitForSlowOnes() throws {
+    try poll("every “slow” has begun") { try slowOnes("presented").allSatisfy { processes(of: $0).count == 2 } }
+  }
+
+  fileprivate func endSlowOnes() throws {
+    for presentation in try slowOnes("dismissing") {
+      for process in processes(of: presentation) { kill(process.pid, SIGKILL) }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// Why this file exists: manual pages and references are made of what the programs go by; that nothing of it is left out,
+// and that others can read them, is tried on what is installed.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+import TextFormats
+
+private let pages = [
+  "navctl.1", "navd.8", "navd.destination.5", "org.navd.Coordinator1.5", "org.navd.Presentation1.5",
+  "org.navd.Presenter1.5",
+]
+
+/// All that a command and its verbs have names for.
+private func allNames(in help: JSON?) -> [String] {
+  guard let help, help["shouldDisplay"] == true, help["commandName"] != "help" else { return [] }
+  var names = [help["commandName"]?.string ?? ""]
+  for argument in help["arguments"]?.array ?? [] where argument["shouldDisplay"] == true {
+    let dashed = (argument["names"]?.array ?? []).map { name in
+      (name["kind"] == "short" ? "-" : "--") + (name["name"]?.string ?? "")
+    }
+    names += dashed.isEmpty ? [argument["valueName"]?.string ?? ""] : dashed
+  }
+  return names + (help["subcommands"]?.array ?? []).flatMap { allNames(in: $0) }
+}
+
+@Test("Manual pages: installed, without a warning, and with every verb, option, key, method and signal")
+func manual_pages_areWholeAndWithoutAWarning() throws {
+  let session = try Session(starting: false)
+  try session.make("install")
+  session.environment["LC_ALL"] = "C.UTF-8"
+  session.environment["MANWIDTH"] = "80"
+  var texts: [String: String] = [:]
+  var sources: [String: String] = [:]
+  for page in pages {
+    let path = session.path(".local/share/man/man\(page.suffix(1))/\(page)")
+    // As lintian asks.
+    let check = try session.run(
+      program: "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path])
+    #expect(check.exitCode == 0 && check.errorText == "", "\(page): \(check.errorText)")
+    let name = try session.run(program: "/usr/bin/lexgrog", [path])
+    #expect(name.exitCode == 0 && name.outputText.contains("\"\(page.dropLast(2)) - "), "\(name.outputText)")
+    texts[page] = try session.run(program: "/usr/bin/man", ["-E", "UTF-8", "-l", path]).outputText
+    sources[page] = String(decoding: Session.contents(of: path), as: UTF8.self)
+  }
+  func words(_ page: String) -> Set<Substring> {
+    Set((texts[page] ?? "").split { $0.isWhitespace || "[](),.…".contains($0) })
+  }
+
+  for (program, page) in [("navctl", "navctl.1"), ("navd", "navd.8")] {
+    let dump = try session.run(program: Session.program(program), ["--experimental-dump-help"])
+    let names = try allNames(in: JSON.parse(dump.outputText)["command"])
+    #expect(names.count > 5)
+    let words = words(page)
+    for name in names {
+      #expect(name.split { "[](),.… ".contains($0) }.allSatisfy { words.contains($0) }, "\(page): \(name)")
+    }
+  }
+  for interface in [
+    CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
+  ] {
+    let words = words("\(interface.name).5")
+    for member in interface.members { #expect(words.contains(Substring(member.name.text)), "\(member.name)") }
+  }
+
+  // The table in docs/configuration.md is that by which the files are read.
+  let rows = try Markdown("configuration.md").lines.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
+  let keys = try #require(sources["navd.destination.5"]).split(separator: "\n")
+  let start = try #require(keys.firstIndex(of: ".SH KEYS OF A DESTINATION"))
+  let end = try #require(keys[start...].firstIndex(of: ".SH PLACEHOLDERS"))
+  #expect(keys[start..<end].count { $0 == ".TP" } == rows.count)
+  let flowing = (texts["navd.destination.5"] ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  for row in rows {
+    let said = row[1].replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      flowing.contains("\(row[0].filter { !"` ".contains($0) }) \(said.prefix(1).uppercased())\(said.dropFirst())"))
+  }
+}
+
+@Test("The exit statuses in docs/navctl.md are those of the help and of the manual page")
+func manual_statuses_areTheSameEverywhere() throws {
+  let lines = try Markdown("navctl.md").lines
+  for status in CommandStatus.allCases {
+    #expect(lines.contains("| \(status.rawValue) | \(status.doc) |"))
+  }
+}
+
+@Test("docs/dbus.md is what the tables say")
+func manual_reference_isThatOfTheTables() throws {
+  let session = try Session(starting: false)
+  let reference = try session.run(program: Session.program("navdoc"), ["dbus.md"])
+  #expect(reference.outputText == (try Markdown.contents(of: "docs/dbus.md")), "“make docs” makes it again")
+}

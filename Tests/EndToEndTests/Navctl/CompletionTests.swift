@@ -1,0 +1,118 @@
+// Why this file exists: what a shell offers for a navctl that is being typed is what there is; asked of the shells
+// themselves, with the scripts that are installed.
+
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+private enum Shell: String, CaseIterable {
+  case bash, zsh, fish
+
+  /// Where `make install` puts its script.
+  var script: String {
+    switch self {
+    case .bash: ".local/share/bash-completion/completions/navctl"
+    case .zsh: ".local/share/zsh/site-functions/_navctl"
+    case .fish: ".local/share/fish/vendor_completions.d/navctl.fish"
+    }
+  }
+
+  /// A bash script that writes what is offered for the words in `$@`, the last of which is being typed, a line each.
+  func listing(_ script: String) -> String {
+    switch self {
+    case .bash:
+      """
+      source '\(script)'
+      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9
+      function=$(complete -p navctl | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+      "$function" navctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}" 2>/dev/null
+      printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    case .zsh:
+      Self.typing(
+        in: "/usr/bin/zsh", "-f -i",
+        "fpath=(\(script.prefix(upTo: script.lastIndex(of: "/")!)) $fpath)",
+        "autoload -U compinit; compinit -u -D; bindkey -e")
+    case .fish: Self.typing(in: "/usr/bin/fish", "--no-config -i", "source '\(script)'")
+    }
+  }
+
+  /// A script that types the words and a tab, and writes the last word as it is then, if the tab has done anything.
+  /// - Parameter setup: what is typed before.
+  private static func typing(in program: String, _ options: String, _ setup: String...) -> String {
+    """
+    exec python3 - "$@" <<'PYTHON'
+    import os, pty, re, select, sys, time
+    line = " ".join(sys.argv[1:])
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv("\(program)", ["\(program)"] + "\(options)".split())
+    said = b""
+    def expect(pattern):
+        global said
+        end = time.monotonic() + 30
+        while not (found := re.search(pattern, said)):
+            if not select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
+                sys.exit("waited in vain: " + repr(said[-2000:]))
+            said += os.read(terminal, 65536)
+        said = said[found.end():]
+        return found.group(found.re.groups).decode()
+    os.write(terminal, b"\(setup.joined(separator: "; ")); echo REA''DY\\n")
+    expect(rb"\\nREADY")
+    # What is typed ahead waits until the completion is there.
+    os.write(terminal, line.encode() + b"\\t\\x01echo GOT \\x05\\n")
+    completed = expect(rb"\\nGOT ([^\\r\\n]*)")
+    print(completed.rpartition(" ")[2] if completed != line.strip() else "")
+    os.write(terminal, b"exit\\n")
+    os.waitpid(pid, 0)
+    PYTHON
+    """
+  }
+}
+
+extension Session {
+  /// What a shell offers for the last word.
+  fileprivate func offered(_ shell: Shell, _ words: String...) throws -> [String] {
+    let listing = shell.listing(path(shell.script))
+    let run = try run(program: "/bin/bash", ["-c", listing, shell.rawValue] + words)
+    if run.exitCode != 0 { throw Failure("\(shell): \(run.errorText)") }
+    return run.lines.map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
+  }
+}
+
+@Test("Completion: bindings, groups, tags, stacks and destinations as they are just now", arguments: Shell.allCases)
+private func completion_names_areThoseOfTheDaemon(shell: Shell) throws {
+  let session = try Session(
+    destinations: ["mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\n", "wifi": "group = \"panels\"\n"],
+    starting: false)
+  try session.make("install")
+  session.environment["PATH"] = "\(session.path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
+  session.environment["TERM"] = "dumb"
+  #expect(try session.offered(shell, "navctl", "select", "") == [], "nothing is started for it")
+  try session.start()
+  try session.present("fact", "1")
+  try session.present("counter.fact")
+  try session.call(Rows.push, ("main", "settings", "", [:]))
+  try session.call(Rows.select, ("panels", "wifi", [:]))
+
+  #expect(try session.offered(shell, "navctl", "dismiss", "fa") == ["fact"])
+  #expect(try session.offered(shell, "navctl", "present", "mi") == ["mixer"])
+  #expect(try session.offered(shell, "navctl", "select", "pan") == ["panels"])
+  #expect(try session.offered(shell, "navctl", "select", "panels", "wi") == ["wifi"])
+  #expect(try session.offered(shell, "navctl", "pop", "ma") == ["main"])
+  #expect(try session.offered(shell, "navctl", "present", "x", "--to", "mi") == ["mixer"])
+  // The others complete what they can, and would have to be asked by somebody who types for the rest.
+  guard shell == .bash else { return }
+  #expect(try session.offered(shell, "navctl", "sel").contains("selection"))
+  #expect(try session.offered(shell, "navctl", "gr") == ["graph"])
+  #expect(try session.offered(shell, "navctl", "rofi", "--group", "") == ["panels"])
+  #expect(try session.offered(shell, "navctl", "list", "--fo") == ["--format"])
+  #expect(try session.offered(shell, "navctl", "history", "--no") == ["--no-legend"])
+  let bindings = ["counter.fact", "fact", "settings", "wifi"]
+  #expect(Set(try session.offered(shell, "navctl", "dismiss", "")).isSuperset(of: bindings))
+  #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))
+}

@@ -1,0 +1,86 @@
+// Why this file exists: “why did it close?” has an answer: when, for what reason, by whom, and after how long.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+extension Session {
+  /// The last ending, as soon as it is known by whose process it came.
+  fileprivate func lastEnding() throws -> JSON {
+    var last: JSON?
+    try poll("it is known who it was") {
+      last = try navctl("history", "-n", "1", "--json").json?.array?.first
+      return last?["by"]?["pid"] != nil
+    }
+    return try #require(last)
+  }
+}
+
+/// As the process table has it.
+private let ownName: String = {
+  var name = [CChar](repeating: 0, count: 64)
+  let file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC)
+  defer { close(file) }
+  let count = read(file, &name, name.count - 1)
+  return String(decoding: name.prefix(max(0, count - 1)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}()
+
+@Test("History: by whom something ended, when, and after how long it was shown")
+func history_ending_saysByWhomAndWhen() throws {
+  let session = try Session()
+  let before = UInt64(time(nil)) * 1000
+  try session.present("fact", "1", ["command": ["sleep", "60"].value])
+  let dismiss = try session.navctl("dismiss", "fact")
+  #expect(dismiss.exitCode == 0)
+  try session.wait("it is gone") { session.processes().isEmpty }
+  let ending = try session.lastEnding()
+  #expect(ending["reason"] == "dismissed")
+  #expect(ending["by"]?["pid"]?.unsigned == UInt64(dismiss.processID))
+  #expect(ending["by"]?["client"]?.string?.hasPrefix(":1.") == true)
+  // It may have ended before anybody could look.
+  #expect(["navctl", nil].contains(ending["by"]?["program"]?.string))
+  let moment = try #require(ending["time"]?.unsigned)
+  #expect((before...UInt64(time(nil) + 1) * 1000).contains(moment))
+
+  // One that stays is looked at for certain; what it is told of is the name of its program, and no more.
+  try session.present("note")
+  try session.dismiss("note")
+  let own = try session.lastEnding()
+  #expect(own["by"]?["pid"]?.unsigned == UInt64(getpid()))
+  #expect(own["by"]?["program"]?.string == ownName)
+  #expect(own["by"]?["client"]?.string == session.client.uniqueName.text)
+  #expect(own["shown-for"]?.unsigned != nil)
+  let line = try #require(try session.navctl("history", "-n", "1").lines.first)
+  let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+  #expect(cells.count == 9)
+  #expect(cells[5] == "\(ownName)[\(getpid())]")
+  #expect(cells[7].hasPrefix("20"))
+
+  // What ended by itself did so by nobody's request.
+  let path = try session.present("fact", "2", ["command": ["true"].value])
+  #expect(try session.ending(of: path).reason == "closed")
+  let closed = try #require(try session.call(Rows.history, (1, [:])).first)
+  #expect(closed["by"] == nil)
+  #expect(try session.navctl("history", "-n", "1").outputText.contains("\titself\t"))
+
+  // A presenter that reports it.
+  let presenter = try BusPresenter(session, destination: "shown")
+  let shown = try session.present("shown")
+  #expect(try session.call(Rows.wait, (shown, "presented")).0 == "")
+  try session.call(Rows.closed, (shown, [:]), by: presenter.connection)
+  #expect(try session.ending(of: shown).reason == "closed")
+  let reported = try session.lastEnding()
+  #expect(reported["by"]?["client"]?.string == presenter.connection.uniqueName.text)
+
+  // It is on record.
+  let history = try session.call(Rows.history, (0, [:]))
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try session.call(Rows.history, (0, [:])) == history)
+}

@@ -1,0 +1,104 @@
+// Why this file exists: the verbs about groups, stacks and container values, for people and for programs.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+
+/// What a command line writes, and what it exits with.
+private struct Line: CustomStringConvertible {
+  let arguments: [String]
+  let output: String
+  let status: Int32
+  var description: String { "navctl \(arguments.joined(separator: " "))" }
+
+  init(_ arguments: String, _ output: String = "", _ status: Int32 = 0) {
+    self.arguments = arguments.split(separator: " ").map(String.init)
+    self.output = output
+    self.status = status
+  }
+}
+
+extension Session {
+  fileprivate func check(_ lines: [Line], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+    for line in lines {
+      let run = try run(program: Self.program("navctl"), line.arguments)
+      #expect(run.outputText == line.output, "\(line)", sourceLocation: sourceLocation)
+      #expect(run.exitCode == line.status, "\(line): \(run.errorText)", sourceLocation: sourceLocation)
+    }
+  }
+}
+
+@Test("navctl select, deselect, toggle-selection, selection, and present in a group")
+func navctl_groupVerbs_selectAndTellTheSelection() throws {
+  let session = try Session()
+  try session.check([
+    Line("selection panels", "", 3), Line("selection panels --json", #"{"group":"panels"}"# + "\n", 3),
+    Line("select panels volume"), Line("selection panels", "volume\n"),
+    Line("selection panels --json", #"{"group":"panels","selection":"volume"}"# + "\n"),
+    Line("select panels volume --json", #"{"changed":false,"presentation":1,"serial":3}"# + "\n"),
+    Line("select panels wifi -v", "2\n"), Line("select panels bluetooth --if-busy refuse", "", 6),
+    Line("select panels bluetooth --if-busy queue --priority 5 -v", "3\n"),
+    Line("select panels battery --if-busy queue --priority 7"),
+    Line("deselect panels volume --json", #"{"changed":false,"serial":11}"# + "\n"),
+    // G9: the highest priority of the queue is next.
+    Line("deselect panels wifi"), Line("selection panels", "battery\n"),
+    Line("toggle-selection panels battery -v", "deselected\n"), Line("selection panels", "bluetooth\n"),
+    Line("toggle-selection panels volume --json", #"{"changed":true,"selected":true,"serial":22}"# + "\n"),
+    Line("list --group panels", "5\tpanels.volume\t\tpresented\t\tpanels\tvolume\t\t\n"),
+    Line("present mixer 1 --group panels --tag sound"), Line("selection panels", "sound\n"),
+    Line("dismiss --group panels --json", #"{"changed":true,"count":1,"serial":28}"# + "\n"),
+    Line("selection panels", "", 3), Line("deselect panels -q"),
+    // What can be no group is told apart from one with nothing selected.
+    Line("selection panels[", "", 2), Line("list --group panels[", "", 2), Line("list --group others"),
+  ])
+}
+
+@Test("navctl push, pop, pop-to, set-path, path")
+func navctl_stackVerbs_drillDownAndTellThePath() throws {
+  let session = try Session()
+  try session.check([
+    Line("path main"), Line("path main --json", "[]\n"), Line("push main settings 1"),
+    Line("push main network -v", "2\n"), Line("push main network", ""), Line("push main settings", "", 6),
+    Line("push other network", "", 6), Line("path main", "settings\t1\nnetwork\t\n"),
+    Line("path main --json", #"[{"binding":"settings","id":"1"},{"binding":"network","id":""}]"# + "\n"),
+    Line("push main wifi --json", #"{"changed":true,"presentation":3,"serial":6}"# + "\n"),
+    Line("pop main -v", "1\n"), Line("pop main 0 --json", #"{"changed":false,"popped":0,"serial":8}"# + "\n"),
+    Line("pop-to main nowhere", "", 3), Line("pop-to main settings -v", "1\n"),
+    Line("set-path main settings=1 network=2 about --json", #"{"presentations":[1,4,5],"serial":13}"# + "\n"),
+    Line("set-path main settings=1 about -v", "1\n6\n"), Line("path main", "settings\t1\nabout\t\n"),
+    // S5: plain values.
+    Line("set-path plain =a =a"), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
+    Line("list --stack plain", "7\tplain[0]\ta\tpresented\t\t\t\tplain\t\n8\tplain[1]\ta\tpresented\t\t\t\tplain\t\n"),
+    // S6: refused whole.
+    Line("set-path plain =a b[ =c", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
+    Line("set-path plain"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
+    Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
+    Line("dismiss --stack main --json", #"{"changed":false,"count":0,"serial":26}"# + "\n"),
+  ])
+}
+
+@Test("navctl value declare, get and set, and values of their declared types with every verb that presents")
+func navctl_valueVerbs_readTheDeclaredType() throws {
+  let session = try Session()
+  try session.check([
+    Line("value declare badge y 0"), Line("value declare badge y 0"), Line("value declare badge y 1", "", 2),
+    Line("value declare badge x 0", "", 2), Line(#"value declare tags as ["a"]"#), Line("value declare name s 7"),
+    Line("present inbox --container-value badge=3 --container-value name=5"), Line("value get inbox badge", "3\n"),
+    Line("value get inbox name --json", "\"5\"\n"), Line("value get inbox tags", "[\"a\"]\n"),
+    Line("value set inbox badge 300", "", 2),
+    Line("value set inbox badge 255 --json", #"{"changed":true,"serial":2}"# + "\n"),
+    Line("value set inbox badge 255 --json", #"{"changed":false,"serial":2}"# + "\n"),
+    Line("value set inbox colour red", "", 4), Line("value get outbox badge", "", 3),
+    Line("push main one --container-value badge=9"), Line("select panels two --container-value badge=8"),
+    Line(
+      "members --stack main --json",
+      #"[{"binding":"one","container-values":{"badge":9,"name":"7","tags":["a"]},"id":"","presentation":2}]"# + "\n"),
+    Line("members --group panels", "3\tpanels.two\t\t" + #"{"badge":8,"name":"7","tags":["a"]}"# + "\n"),
+  ])
+  // In a transaction, too.
+  let text = #"[["Present","three","",{"container-values":{"badge":7}}]]"#
+  #expect(try session.navctl("apply", "-", input: text).exitCode == 0)
+  #expect(try session.call(CoordinatorInterface.containerValue, ("three", "badge")) == .byte(7))
+}

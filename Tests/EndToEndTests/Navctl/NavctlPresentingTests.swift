@@ -1,0 +1,203 @@
+// Why this file exists: the verbs that change something, as scripts and key bindings use them.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+extension Program {
+  /// What it wrote, as one JSON value.
+  var json: JSON? { try? JSON.parse(outputText) }
+}
+
+@Test("navctl present: nothing for people, the handle with -v, all of it with --json")
+func navctl_present_reportsWhatHappened() throws {
+  let session = try Session()
+  let first = try session.navctl("present", "fact", "1", "--title", "T", "--value", "a=1", "--value", "b:=[1,2.5,true]")
+  #expect(first.exitCode == 0)
+  #expect(first.outputText == "" && first.errorText == "")
+  let item = try session.call(Rows.get, "fact").1
+  #expect(item["id"] == .string("1"))
+  #expect(item["title"] == .string("T"))
+  #expect(
+    item["value"].flatMap { Properties(value: $0) }
+      == ["a": .string("1"), "b": [Value.int64(1), .double(2.5), .boolean(true)].value])
+
+  let again = try session.navctl("present", "fact", "1", "--json")
+  #expect(again.exitCode == 0)
+  #expect(again.outputText == "{\"changed\":false,\"presentation\":1,\"serial\":1}\n")
+  let other = try session.navctl("--json", "present", "fact", "2")
+  #expect(other.json == ["changed": true, "presentation": 2, "serial": 3])
+  #expect(try session.navctl("present", "note", "-v").outputText == "3\n")
+  #expect(try session.navctl("present", "note", "-q", "--json").outputText == "")
+  #expect(try session.navctl("present", "note", "--style", "sheet", "--json").json?["changed"] == true)
+}
+
+@Test("navctl present -- COMMAND: with its directory and the session's variables")
+func navctl_presentCommand_runsItHere() throws {
+  let session = try Session()
+  session.environment["WAYLAND_DISPLAY"] = "wayland-7"
+  let run = try session.navctl(
+    "present", "fact", "--wait", "--", "sh", "-c", "echo \"$WAYLAND_DISPLAY\"; pwd; echo \"$@\"", "sh", "{id}", "a b")
+  #expect(run.exitCode == 0)
+  let lines = run.lines
+  #expect(lines.first == "wayland-7")
+  var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+  getcwd(&buffer, buffer.count)
+  #expect(lines.dropFirst().first == buffer.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+  // In a command that comes with a request braces are braces.
+  #expect(lines.last == "{id} a b")
+}
+
+@Test("navctl toggle, update, dismiss, closed")
+func navctl_changingVerbs_changeTheState() throws {
+  let session = try Session()
+  #expect(
+    try session.navctl("toggle", "fact", "--json").json == [
+      "changed": true, "presented": true, "presentation": 1, "serial": 1,
+    ])
+  #expect(try session.navctl("toggle", "fact", "--json").json == ["changed": true, "presented": false, "serial": 2])
+  // Without an id whatever is shown goes; with one another is replaced.
+  try session.present("fact", "x")
+  #expect(try session.navctl("toggle", "fact", "y").exitCode == 0)
+  #expect(try session.call(Rows.get, "fact").1["id"] == .string("y"))
+  #expect(try session.navctl("toggle", "fact").exitCode == 0)
+  #expect(try session.call(Rows.get, "fact").0 == .root)
+
+  let path = try session.present("fact", "", ["value": ["a": Value.int64(1), "b": .int64(2)].value])
+  #expect(try session.navctl("update", "fact", "b:=3", "c=x", "--remove", "a", "--json").json?["changed"] == true)
+  #expect(
+    try session.call(Rows.get, "fact").1["value"].flatMap { Properties(value: $0) } == [
+      "b": .int64(3), "c": .string("x"),
+    ])
+  #expect(try session.navctl("update", "fact", "b:=3").exitCode == 0)
+
+  let wait = session.begin(Rows.wait, (path, "gone"))
+  #expect(try session.navctl("closed", path.text, "answer=yes", "--json").json?["changed"] == true)
+  let (reason, result) = try session.answer(to: wait)
+  #expect(reason == "closed")
+  #expect(result == ["answer": .string("yes")])
+  #expect(try session.navctl("closed", "\(CoordinatorNames.number(of: path) ?? 0)", "--json").json?["changed"] == false)
+
+  for binding in ["a", "b", "c", "r.x", "r.y"] { try session.present(binding) }
+  #expect(try session.navctl("dismiss", "a", "b", "nothing", "--json").json?["changed"] == true)
+  #expect(try session.navctl("dismiss", "a").exitCode == 0)
+  #expect(try session.navctl("dismiss", "--root", "r", "--json").json?["count"] == 2)
+  #expect(try session.navctl("dismiss", "--all", "-v").outputText == "1\n")
+  #expect(try session.state()["presentations"]?.array == [])
+}
+
+@Test("navctl: one exit code and one line for each kind of failure")
+func navctl_failures_haveTheirCodes() throws {
+  let session = try Session(destinations: ["bad": "style = 3\n"])
+  try session.present("fact", "1")
+  try session.present("other", "", ["group": .string("g")])
+  func check(_ code: Int32, _ word: String, _ arguments: String...) throws {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == code, "\(arguments): \(run.errorText)")
+    #expect(run.errorText.hasPrefix("navctl: "), "\(arguments): \(run.errorText)")
+    #expect(run.errorText.contains(word), "\(arguments): \(run.errorText)")
+    #expect(run.outputText == "", "\(arguments)")
+  }
+  try check(1, "bad.toml:1", "reload")
+  try check(2, "notes[01]", "present", "notes[01]")
+  try check(2, "nonsense", "nonsense")
+  try check(2, "--valeu", "present", "fact", "--valeu", "a=1")
+  try check(2, "binding", "present")
+  try check(2, "dismiss it first", "present", "fact", "1", "--group", "g")
+  try check(3, "note", "update", "note", "a=1")
+  try check(3, "note", "show", "note")
+  try check(3, "note", "wait", "note")
+  try check(3, "nothing", "present", "note", "--from", "nothing")
+  try check(4, "nowhere", "present", "note", "--to", "nowhere")
+  try check(4, "99", "wait", "--presentation", "99")
+  try check(4, "99", "closed", "99")
+  try check(6, "expected-id", "dismiss", "fact", "--expected-id", "2")
+  try check(6, "expected-serial", "present", "fact", "2", "--expected-serial", "0")
+  try check(6, "expected-presentation", "toggle", "fact", "--expected-presentation", "99")
+  try check(6, "g", "present", "note", "--group", "g", "--if-busy", "refuse")
+  try check(6, "limit", "present", "note", String(repeating: "x", count: 5000))
+  #expect(try session.state()["serial"] == 4)
+
+  session.navd?.send(SIGSTOP)
+  try check(5, "navd did not answer in time", "present", "note", "-w", "0.2")
+  try check(5, "in time", "list", "--within", "0.2")
+  session.navd?.send(SIGCONT)
+
+  try session.stop()
+  try check(8, "navd is not running", "list")
+  try check(8, "navd is not running", "present", "note")
+  try check(8, "bus", "list", "--address", "unix:path=/nowhere")
+  // There is nothing to end.
+  #expect(try session.navctl("quit").exitCode == 0)
+}
+
+@Test("navctl: a program that cannot be started is told at once, with status 1, by every verb that presents")
+func navctl_programThatCannotBeStarted_isTold() throws {
+  let session = try Session(destinations: [
+    "broken": "command = [\"no-such-program\"]\n", "sleeper": "command = [\"sleep\", \"60\"]\n",
+  ])
+  for arguments in [
+    ["present", "fact", "--", "no-such-program"], ["present", "fact", "--to", "broken"], ["present", "broken"],
+    ["toggle", "fact", "--to", "broken"], ["push", "main", "fact", "--to", "broken"],
+    ["select", "g", "fact", "--to", "broken"], ["toggle-selection", "g", "fact", "--to", "broken"],
+    ["toggle-selection", "g", "fact"],
+  ] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 1, "\(arguments)")
+    let what = arguments.prefix(["present", "toggle"].contains(arguments[0]) ? 2 : 3).joined(separator: " ")
+    #expect(
+      run.errorText.hasPrefix("navctl: \(what): no-such-program: not found in PATH ("), "\(arguments): \(run.errorText)"
+    )
+  }
+  // The request was carried out, and is reported.
+  let json = try session.navctl("present", "fact", "--json", "--", "/etc/passwd")
+  #expect(json.exitCode == 1)
+  #expect(json.json?["changed"] == true)
+  #expect(json.errorText == "navctl: present fact: /etc/passwd: cannot be executed: Permission denied\n")
+
+  // It is in the history, for people and for programs.
+  let last = try session.navctl("history", "-n", "1")
+  let serial = try session.state()["serial"]?.text ?? ""
+  #expect(last.outputText.contains("\tfailed\t\(serial)\titself\t\t"), "\(last.outputText)")
+  #expect(last.outputText.hasSuffix("\t/etc/passwd: cannot be executed: Permission denied\n"))
+  #expect(
+    try session.navctl("history", "-n", "1", "--json").json?.array?.first?["error"]
+      == "/etc/passwd: cannot be executed: Permission denied")
+  #expect(try session.navctl("history").lines.count == 9)
+
+  // What fails later, or starts, or has to wait, is not waited for.
+  #expect(try session.navctl("present", "fact", "--", "sh", "-c", "kill -KILL $$").exitCode == 0)
+  let waiting = try session.navctl("present", "one", "--group", "h", "--to", "sleeper")
+  #expect(waiting.exitCode == 0)
+  #expect(try session.navctl("present", "two", "--group", "h", "--if-busy", "queue", "--to", "broken").exitCode == 0)
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = false
+  #expect(try session.navctl("present", "three", "--to", "dialog").exitCode == 0)
+}
+
+@Test("navctl: changing verbs have navd started by the bus, asking ones do not")
+func navctl_withoutNavd_isStartedOnlyToChange() throws {
+  let session = try Session(starting: false, activatable: true)
+  #expect(try session.navctl("list").exitCode == 8)
+  #expect(try session.navctl("is-presented", "fact").exitCode == 8)
+  #expect(try session.navctl("present", "fact").exitCode == 0)
+  #expect(try session.navctl("is-presented", "fact").exitCode == 0)
+  #expect(try session.navctl("quit").exitCode == 0)
+}
+
+@Test("navctl quit ends everything, then navd")
+func navctl_quit_endsNavd() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+  try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  #expect(try session.navctl("quit").exitCode == 0)
+  #expect(try session.waitForEnd() == .exited(code: 0))
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+}

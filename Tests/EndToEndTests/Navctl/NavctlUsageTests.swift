@@ -1,0 +1,127 @@
+// Why this file exists: a command line that is not whole, or not meant so, is refused with what would do, and nothing is
+// asked of navd.
+
+import CoordinatorAPI
+import TestSupport
+import Testing
+import TextFormats
+
+@Test(
+  "navctl refuses half-specified input with usage",
+  arguments: [
+    "present", "toggle", "dismiss", "dismiss a --group g", "update a", "select g", "deselect", "toggle-selection g",
+    "selection", "push s", "pop", "pop s x", "pop-to", "set-path", "path", "show", "is-presented", "members",
+    "members --group g --all", "wait", "wait a --presentation 3", "value", "value declare k", "value get a",
+    "value set a k", "act 1", "act x press", "closed", "apply", "present a --if-busy maybe", "present a --timeout soon",
+    "present a 1 2", "present a --value b", "check-config a b", "history -n x",
+    "present a --", "toggle a 1 --", "push s a --", "select g t --", "present a 1 --id=2",
+  ])
+func navctlUsage_halfSpecified_isRefused(line: String) throws {
+  // Without navd: that it cannot be reached is not even found out.
+  let session = try Session(starting: false)
+  let arguments = line.split(separator: " ").map(String.init)
+  let run = try session.run(program: Session.program("navctl"), arguments)
+  #expect(run.exitCode == 2, "\(run.errorText)")
+  let verb = arguments[0] == "value" ? arguments.prefix(2).joined(separator: " ") : arguments[0]
+  #expect(run.errorText.hasPrefix("navctl: \(verb): "), "\(run.errorText)")
+  #expect(run.errorText.contains("\nUsage: navctl \(verb)"), "\(run.errorText)")
+  #expect(run.outputText == "")
+}
+
+@Test("navctl: what is no verb is told in one line, with the nearest one")
+func navctlUsage_mistypedVerb_namesTheNearest() throws {
+  let session = try Session(starting: false)
+  let many = (0..<5000).map { "word\($0)" }
+  for (arguments, line) in [
+    (["presnt", "a"], "navctl: presnt: there is no such verb; did you mean “present”? “navctl --help” lists them\n"),
+    (
+      ["--json", "-w", "3", "togle-selection"] + many,
+      "navctl: togle-selection: there is no such verb; did you mean “toggle-selection”? “navctl --help” lists them\n"
+    ),
+    (["frobnicate"] + many, "navctl: frobnicate: there is no such verb; “navctl --help” lists them\n"),
+    (
+      [String(repeating: "x", count: 5000)],
+      "navctl: \(String(repeating: "x", count: 300))…: there is no such verb; “navctl --help” lists them\n"
+    ),
+  ] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 2)
+    #expect(run.errorText == line)
+  }
+  // What else repeats all arguments does not repeat them all.
+  let long = try session.run(program: Session.program("navctl"), ["list"] + many)
+  #expect(long.exitCode == 2)
+  #expect(long.errorText.count < 800)
+  #expect(long.errorText.hasPrefix("navctl: list: 5000 unexpected arguments: 'word0', 'word1', "))
+  #expect(try session.navctl("help", "present").exitCode == 0)
+  let help = try session.navctl("help", "presnt")
+  #expect(help.exitCode == 2)
+  #expect(help.errorText.contains("there is no such verb; did you mean “present”?"), "\(help.errorText)")
+}
+
+@Test("navctl: values and ids that begin with “-”")
+func navctlUsage_valuesThatBeginWithADash_areWrittenWithAnEqualsSign() throws {
+  let session = try Session()
+  #expect(try session.navctl("present", "fact", "--id=-1", "--title=-x", "--value=a=-b").exitCode == 0)
+  let shown = try session.navctl("show", "fact", "--json").json
+  #expect(shown?["id"] == "-1" && shown?["title"] == "-x" && shown?["value"] == ["a": "-b"])
+  #expect(try session.navctl("is-presented", "fact", "--id=-1").exitCode == 0)
+  #expect(try session.navctl("is-presented", "fact", "--id=-2").exitCode == 3)
+  #expect(try session.navctl("dismiss", "fact", "--expected-id=-2").exitCode == 6)
+  #expect(try session.navctl("toggle", "fact", "--id=-1", "-v").outputText == "dismissed\n")
+  #expect(try session.navctl("push", "main", "a", "--id=--").exitCode == 0)
+  #expect(try session.navctl("path", "main").outputText == "a\t--\n")
+  for (arguments, remedy) in [
+    (["present", "fact", "--title", "-x"], "a value that begins with “-” is written --title=-x"),
+    (["present", "fact", "--expected-id", "-1"], "a value that begins with “-” is written --expected-id=-1"),
+    (["select", "g", "t", "--id", "-1"], "a value that begins with “-” is written --id=-1"),
+    (["present", "fact", "-1"], "an id that begins with “-” is written --id=-1"),
+    (["push", "main", "fact", "-1"], "an id that begins with “-” is written --id=-1"),
+  ] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 2)
+    #expect(run.errorText.contains(remedy), "\(run.errorText)")
+  }
+}
+
+@Test("navctl: arguments that are no UTF-8 are refused, and not repaired; those of a command go as they are")
+func navctlUsage_argumentsThatAreNoText_areRefused() throws {
+  let session = try Session()
+  func run(_ script: String) throws -> Program {
+    try session.run(
+      program: "/bin/sh", ["-c", "bad=$(printf 'a\\377'); exec \"$0\" \(script)", Session.program("navctl")])
+  }
+  for (script, argument) in [
+    ("present \"$bad\"", 2), ("present fact \"$bad\"", 3), ("present fact --title \"$bad\"", 4), ("\"$bad\"", 1),
+    ("present fact --value \"k=$bad\" -- true", 4), ("apply \"$bad\"", 2), ("check-config \"$bad\"", 2),
+  ] {
+    let refused = try run(script)
+    #expect(refused.exitCode == 2, "\(script)")
+    #expect(
+      refused.errorText.hasPrefix("navctl: argument \(argument): “") && refused.errorText.contains("is no UTF-8; "),
+      "\(refused.errorText)")
+  }
+  #expect(try session.state()["serial"] == 0)
+  let shown = try run("present fact --wait -- printf %s \"$bad\"")
+  #expect(shown.exitCode == 0, "\(shown.errorText)")
+  #expect(shown.output == Array("a".utf8) + [0xff])
+}
+
+@Test("navctl: who mistypes a destination at a terminal is told that no program shows it, and which name would do")
+func navctlUsage_mistypedDestination_isNotedAtATerminal() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
+  func atATerminal(_ arguments: String) throws -> Program {
+    let command = "'\(Session.program("navctl"))' \(arguments)"
+    return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
+  }
+  let mistyped = try atATerminal("toggle mixr")
+  #expect(mistyped.exitCode == 0)
+  #expect(
+    mistyped.outputText.hasPrefix(
+      "navctl: toggle mixr: presented as state alone, for others to draw: there is no destination “mixr”; "
+        + "did you mean “mixer”?"), "\(mistyped.outputText)")
+  for quiet in ["toggle mixer", "present note -q", "present other -- sleep 60", "toggle mixr"] {
+    #expect(try atATerminal(quiet).outputText == "", "\(quiet)")
+  }
+  #expect(try session.navctl("toggle", "mixr").errorText == "")
+}

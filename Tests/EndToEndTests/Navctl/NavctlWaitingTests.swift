@@ -1,0 +1,137 @@
+// Why this file exists: scripts ask by presenting something, and go on with what it gave back.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+@Test(
+  "navctl present --wait: the output, and 1 if it failed; with --propagate the command's own status",
+  arguments: [
+    ("echo hello", "hello\n", 0, 0), ("exit 3", "", 0, 3), ("printf 'no newline'; exit 1", "no newline", 0, 1),
+    ("kill -KILL $$", "", 1, 137), ("kill -TERM $$", "", 1, 143), ("exit 255", "", 0, 255),
+  ] as [(String, String, Int32, Int32)])
+func navctl_wait_isTheEnd(script: String, output: String, status: Int32, propagated: Int32) throws {
+  let session = try Session()
+  let plain = try session.navctl("present", "fact", "--wait", "--", "sh", "-c", script)
+  #expect(plain.exitCode == status)
+  #expect(plain.outputText == output)
+  let propagating = try session.navctl("present", "fact", "--wait", "--propagate", "--", "sh", "-c", script)
+  #expect(propagating.exitCode == propagated)
+  #expect(propagating.outputText == output)
+}
+
+@Test("navctl present --wait --json: all of the end")
+func navctl_waitJSON_isTheWholeEnd() throws {
+  let session = try Session()
+  let exited = try session.navctl("present", "a", "--wait", "--json", "--", "sh", "-c", "echo out; exit 3")
+  #expect(exited.exitCode == 0)
+  #expect(exited.json == ["reason": "closed", "status": 3, "output": "out\n"])
+  let killed = try session.navctl("present", "a", "--wait", "--json", "--", "sh", "-c", "kill -KILL $$")
+  #expect(killed.exitCode == 1)
+  #expect(killed.json == ["reason": "failed", "signal": "SIGKILL", "output": ""])
+  let absent = try session.navctl("present", "a", "--wait", "--json", "--", "/nowhere/nothing")
+  #expect(absent.exitCode == 1)
+  #expect(absent.json?["reason"] == "failed")
+  #expect(absent.json?["error"]?.string?.contains("/nowhere/nothing") == true)
+  #expect(absent.errorText.hasPrefix("navctl: present a: "))
+
+  let waiting = try session.startNavctl("present", "b", "7", "--wait", "--json")
+  try session.poll("it is presented") { try session.call(Rows.get, "b").0 != .root }
+  let path = try session.call(Rows.get, "b").0
+  try session.call(Rows.closed, (path, ["answer": .string("yes")]))
+  try session.wait("navctl ends") { waiting.hasEnded }
+  #expect(waiting.json == ["reason": "closed", "result": ["answer": "yes"]])
+  #expect(waiting.exitCode == 0)
+}
+
+@Test("navctl present --wait --propagate: 125 for navctl's own failures, with a line")
+func navctl_propagate_saysWhichFailuresAreItsOwn() throws {
+  let session = try Session()
+  func check(_ arguments: String...) throws {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 125, "\(arguments): \(run.errorText)")
+    #expect(run.errorText.hasPrefix("navctl: "), "\(arguments): \(run.errorText)")
+  }
+  try check("present", "fact", "--wait", "--propagate", "--", "/nowhere/nothing")
+  try check("present", "fact", "--wait", "--propagate", "--to", "nowhere")
+  try check("present", "1fact", "--wait", "--propagate", "--", "true")
+  try check("present", "fact", "--wait", "--propagate", "--nonsense")
+  try check("present", "fact", "--wait", "--propagate", "-w", "0.1", "--", "sleep", "60")
+  try session.stop()
+  try check("present", "fact", "--wait", "--propagate", "--", "true")
+}
+
+@Test("navctl wait: by binding, by handle, for presented, in time")
+func navctl_waitVerb_waits() throws {
+  let session = try Session(destinations: ["slow": Actor.destination(dying: 50)])
+  let path = try session.present("slow", "1")
+  let number = "\(CoordinatorNames.number(of: path) ?? 0)"
+  #expect(try session.navctl("wait", "slow", "--for", "presented").exitCode == 0)
+  try session.wait(for: "start 1", of: "slow")
+  let late = try session.navctl("wait", "slow", "-w", "0.1")
+  #expect(late.exitCode == 5)
+  #expect(late.errorText.contains("--presentation \(number)"), "\(late.errorText)")
+
+  let byBinding = try session.startNavctl("wait", "slow", "--json")
+  let byNumber = try session.startNavctl("wait", "--presentation", number, "--json")
+  // Both wait for the same one, not for what comes after it.
+  let second = try session.present("slow", "2")
+  let never = try session.startNavctl(
+    "wait", "--presentation", "\(CoordinatorNames.number(of: second) ?? 0)", "--for", "presented")
+  try session.wait("the handle is answered") { byNumber.hasEnded }
+  #expect(byNumber.json?["reason"] == "replaced")
+  #expect(byNumber.exitCode == 0)
+  try session.wait("the other is presented") { never.hasEnded }
+  #expect(never.exitCode == 0)
+  try session.wait(for: "start 2", of: "slow")
+  try session.dismiss("slow")
+  try session.wait("the binding is answered") { byBinding.hasEnded }
+  // Whichever of the two it found there.
+  #expect(["replaced", "dismissed"].contains(byBinding.json?["reason"]?.string))
+  #expect(try session.navctl("wait", "--presentation", number, "--json").json?["reason"] == "replaced")
+}
+
+@Test("navctl wait BINDING: of a slot that is nil, what is still going is waited for")
+func navctl_waitForWhatIsGoing_endsWithIt() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let watcher = try session.watch(on: presenter.connection)
+  let path = try session.present("fact", "1", ["destination": .string("dialog")])
+  try session.call(Rows.wait, (path, "presented"))
+  presenter.isAnswering = false
+  presenter.result = ["answer": .string("late")]
+  try session.dismiss("fact")
+  #expect(try session.navctl("is-presented", "fact").exitCode == 3)
+  let waiting = try session.startNavctl("wait", "fact", "--json")
+  // Nothing comes to be presented there.
+  #expect(try session.navctl("wait", "fact", "--for", "presented").exitCode == 3)
+  #expect(try session.navctl("wait", "fact", "-w", "0.1").exitCode == 5)
+  #expect(!waiting.hasEnded)
+  presenter.isAnswering = true
+  try session.wait("it has ended") { waiting.hasEnded }
+  #expect(waiting.exitCode == 0)
+  #expect(waiting.json == ["reason": "dismissed", "result": ["answer": "late"]])
+  #expect(watcher.lines.last == "dismissed fact 1 dismissed")
+  #expect(try session.navctl("wait", "fact").exitCode == 3)
+}
+
+@Test("navctl present --owned stays until it is gone, and takes it along")
+func navctl_owned_staysAndTakesItAlong() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+  let watcher = try session.watch()
+  let staying = try session.startNavctl("present", "fact", "1", "--owned")
+  try session.wait(for: "start 1", of: "fact")
+  try session.dismiss("fact")
+  try session.wait("navctl ends") { staying.hasEnded }
+  #expect(staying.exitCode == 0)
+  let interrupted = try session.startNavctl("present", "fact", "2", "--owned")
+  try session.wait(for: "start 2", of: "fact")
+  interrupted.send(SIGINT)
+  try session.wait("it is gone") { watcher.lines.last == "dismissed fact 2 owner" }
+}

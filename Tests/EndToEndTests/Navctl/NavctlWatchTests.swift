@@ -1,0 +1,140 @@
+// Why this file exists: bars and scripts live on `watch`, through restarts of navd and readers that go.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+extension Program {
+  fileprivate var values: [JSON] { lines.compactMap { try? JSON.parse($0) } }
+}
+
+@Test("navctl watch: the whole state, and again for every change")
+func navctl_watch_writesTheState() throws {
+  let session = try Session()
+  try session.present("fact", "1")
+  let watch = try session.startNavctl("watch")
+  try session.wait("the state is written") { watch.lines.count == 1 }
+  #expect(watch.values.last == (try session.state()))
+  try session.present("note")
+  try session.wait("it is written again") { watch.lines.count == 2 }
+  #expect(watch.values.last == (try session.state()))
+  // What changes nothing is not written.
+  try session.present("note")
+  try session.dismiss("fact")
+  try session.wait("it is written again") { watch.lines.count == 3 }
+  #expect(watch.values.last == (try session.state()))
+  #expect(watch.values.last?["presentations"]?.array?.count == 1)
+}
+
+@Test("navctl watch --events: the state, then every event; only of a group or binding where it is told so")
+func navctl_watchEvents_writesEachEvent() throws {
+  let session = try Session()
+  try session.present("fact", "1")
+  let all = try session.startNavctl("watch", "--events")
+  let some = try session.startNavctl("watch", "--events", "--binding", "note")
+  let panels = try session.startNavctl("watch", "--events", "--group", "panels", "--format", "{event} {binding}{group}")
+  try session.wait("the state is written") { all.lines.count == 1 && some.lines.count == 1 && panels.lines.count == 1 }
+  try session.present("note", "2")
+  try session.present("volume", "", ["group": .string("panels")])
+  try session.call(Rows.update, ("note", ["n": .int32(1)], [:]))
+  try session.dismiss("volume")
+  try session.dismiss("note")
+  let serial = try #require(try session.state()["serial"]?.unsigned)
+  try session.wait("all is written") { all.values.last?["serial"]?.unsigned == serial }
+  let events = all.values
+  #expect(events.first?["event"] == "state")
+  #expect(events.first?["presentations"]?.array?.count == 1)
+  #expect(events.compactMap { $0["serial"]?.unsigned } == (1...serial).map { $0 })
+  #expect(
+    events.last == [
+      "event": "dismissed", "serial": JSON(serial), "binding": "note", "id": "2", "presentation": 2,
+      "reason": "dismissed",
+    ])
+  try session.wait("the note's are written") { some.lines.count == 4 }
+  #expect(some.values.dropFirst().map { $0["event"]?.string } == ["presented", "updated", "dismissed"])
+  try session.wait("the group's are written") { panels.lines.last == "selection panels" || panels.lines.count > 4 }
+  #expect(panels.lines.contains("presented volume"))
+  #expect(!panels.lines.contains { $0.contains("note") })
+}
+
+@Test("navctl watch lives through restarts of navd, and waits where there is none yet")
+func navctl_watch_livesThroughRestarts() throws {
+  let session = try Session(starting: false)
+  let states = try session.startNavctl("watch")
+  let events = try session.startNavctl("watch", "--events")
+  try session.start()
+  try session.wait("the state is written") { states.lines.count == 1 && events.lines.count == 1 }
+  for signal in [SIGTERM, SIGKILL] {
+    try session.present("fact", "\(signal)")
+    try session.wait("the change is written") {
+      states.outputText.hasSuffix("\n")
+        && states.values.last?["presentations"]?.array?.last?["id"]?.string == "\(signal)"
+        && events.values.contains { $0["event"] == "presented" && $0["id"]?.string == "\(signal)" }
+    }
+    try session.stop(signal)
+    let before = events.values.filter { $0["event"] == "state" }.count
+    try session.start()
+    try session.wait("the state is written again") {
+      events.values.filter { $0["event"] == "state" }.count == before + 1
+    }
+    #expect(events.values.last { $0["event"] == "state" }?["serial"] == (try session.state()["serial"]))
+    // What comes after it is told as before.
+    try session.present("after", "\(signal)")
+    try session.wait("the event is written") {
+      events.values.contains { $0["id"]?.string == "\(signal)" && $0["binding"] == "after" }
+    }
+  }
+  #expect(states.status == nil && events.status == nil)
+  #expect(states.errorText == "" && events.errorText == "")
+}
+
+@Test(
+  "navctl watch ends quietly when its reader goes",
+  arguments: [["watch"], ["watch", "--events"], ["watch", "--waybar"]])
+func navctl_watch_endsWithItsReader(arguments: [String]) throws {
+  let session = try Session()
+  let watch = try session.start(program: Session.program("navctl"), arguments)
+  try session.wait("the state is written") { watch.lines.count == 1 }
+  watch.closeOutput()
+  // Without anything to write, too.
+  try session.wait("it ends") { watch.status != nil }
+  #expect(watch.exitCode == 0)
+  #expect(watch.errorText == "")
+}
+
+@Test("navctl list into a closed pipe does not complain")
+func navctl_list_intoAClosedPipe_isQuiet() throws {
+  let session = try Session()
+  for number in 0..<200 { try session.present("slot[\(number)]", String(repeating: "x", count: 1000)) }
+  let run = try session.run(program: "/bin/sh", ["-c", "\(Session.program("navctl")) list --json | true"])
+  #expect(run.exitCode == 0)
+  #expect(run.errorText == "")
+}
+
+@Test("navctl watch --waybar and --format write a line for what is shown")
+func navctl_watch_writesLinesForBars() throws {
+  let session = try Session()
+  let waybar = try session.startNavctl("watch", "--waybar", "--group", "panels")
+  let format = try session.startNavctl("watch", "--format", "{title} {value.level}", "--binding", "volume")
+  try session.wait("the first lines are written") { waybar.lines.count == 1 && format.lines.count == 1 }
+  #expect(waybar.values.last?["text"] == "")
+  #expect(waybar.values.last?["class"] == ["none"])
+  try session.present(
+    "volume", "",
+    [
+      "group": .string("panels"), "title": .string("<Volume> & more"),
+      "value": ["level": Value.int64(40), "percentage": .int64(40)].value,
+    ])
+  try session.wait("they are written again") { waybar.lines.count == 2 && format.lines.count == 2 }
+  #expect(waybar.values.last?["text"] == "&lt;Volume&gt; &amp; more")
+  #expect(waybar.values.last?["alt"] == "volume")
+  #expect(waybar.values.last?["percentage"] == 40)
+  #expect(waybar.values.last?["class"] == ["presented"])
+  #expect(format.lines.last == "<Volume> & more 40")
+}

@@ -1,0 +1,177 @@
+// Why this file exists: docs/navctl.schema.json says what `--json` writes, so it is held against what it does write.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// Reads lines of a definition's name and JSON, and says which do not fit: as they are, they have to; with a member too many
+/// anywhere where members have names of ours, with a text for a number, and with a member of theirs missing, they may not.
+private let validator = """
+  import copy, itertools, json, sys
+  from jsonschema import Draft202012Validator
+  schema = json.load(open(sys.argv[1]))
+  Draft202012Validator.check_schema(schema)
+  open_ones = {"value", "container-values", "parameters", "result", "groups", "stacks"}
+  seen = set()
+  validators = {}
+  def validator(name):
+      if name not in validators:
+          validators[name] = Draft202012Validator({"$ref": "#/$defs/" + name, "$defs": schema["$defs"]})
+      return validators[name]
+  def objects(value, path=()):
+      if isinstance(value, dict) and not (path and path[-1] in open_ones): yield path
+      if path and path[-1] in open_ones - {"groups", "stacks"}: return
+      for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else []:
+          yield from objects(inner, path + (key,))
+  def changed(value, path, change):
+      value = copy.deepcopy(value)
+      inner = value
+      for step in path: inner = inner[step]
+      change(inner)
+      return value
+  rejected = 0
+  tried = {}
+  for line in sys.stdin:
+      name, text = line.rstrip("\\n").split("\\t", 1)
+      value = json.loads(text)
+      seen.add(name)
+      for error in validator(name).iter_errors(value): print("%s: %s: %s" % (name, error.message, text))
+      if name == "value-get": continue
+      kind = (name, value.get("event") if isinstance(value, dict) else None)
+      tried[kind] = tried.get(kind, 0) + 1
+      if tried[kind] > 1: continue
+      def reject(what, wrong):
+          global rejected
+          rejected += 1
+          if validator(name).is_valid(wrong): print("%s: taken with %s: %s" % (name, what, json.dumps(wrong)))
+      for path in itertools.islice(objects(value), 12):
+          reject("a member too many", changed(value, path, lambda o: o.update({"too-many": 1})))
+          inner = value
+          for step in path: inner = inner[step]
+          for member in ["serial", "presentation", "pid", "binding"]:
+              if member in inner:
+                  other = "text" if isinstance(inner[member], int) else 7
+                  reject("another %s" % member, changed(value, path, lambda o: o.update({member: other})))
+          for member in ["changed", "serial", "binding", "phase", "reason", "event", "name", "file"]:
+              optional = name == "destinations" and member == "file"
+              if member in inner and not optional:
+                  reject("no %s" % member, changed(value, path, lambda o: o.pop(member)))
+  for name in schema["$defs"]:
+      if not name.startswith("_") and name not in seen: print("%s: nothing was held against it" % name)
+  print("rejected", rejected)
+  """
+
+@Test("docs/navctl.schema.json: what each verb writes with --json fits, and what is otherwise does not")
+func schema_output_fits() throws {
+  let session = try Session(destinations: [
+    "mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\nstyle = \"popover\"\n", "wifi": "group = \"panels\"\n",
+    "unit": "unit = \"some@{id}.service\"\n",
+  ])
+  try session.write("comand = 1\n", toDestination: "wrong")
+  let presenter = try BusPresenter(session, destination: "shown")
+  var written: [(name: String, line: String)] = []
+  func hold(_ name: String, _ arguments: String..., input: String = "", status: Int32 = 0) throws {
+    // A command comes after all options.
+    var words = arguments
+    words.insert("--json", at: words.firstIndex(of: "--") ?? words.endIndex)
+    let run = try session.run(program: Session.program("navctl"), words, input: input)
+    #expect(run.exitCode == status, "\(arguments): \(run.errorText)")
+    #expect(run.lines.count == 1, "\(arguments)")
+    written += run.lines.map { (name, $0) }
+  }
+  let watches = try [
+    ("watch", session.startNavctl("watch", "--json")), ("watch-events", session.startNavctl("watch", "--events")),
+    ("watch-waybar", session.startNavctl("watch", "--waybar", "--group", "panels")),
+    ("watch-events", session.startNavctl("watch", "--events", "--group", "panels")),
+    ("watch", session.startNavctl("watch", "--group", "panels")),
+  ]
+  try session.wait("the watchers have the state") { watches.allSatisfy { !$0.1.lines.isEmpty } }
+
+  try hold("list", "list")
+  try hold("value-declare", "value", "declare", "edge", "s", "top")
+  try hold("value-declare", "value", "declare", "size", "(ii)", "[1, 2]")
+  try hold(
+    "present", "present", "fact", "1", "--title", "A\nB", "--style", "sheet", "--timeout", "1h", "--priority", "3",
+    "--value", "n:=[1, 2.5, {\"a\": true}]", "--container-value", "edge=left")
+  try hold("present", "present", "fact", "1")
+  try hold("present", "present", "fact.child", "--", "sleep", "60")
+  try hold("present", "present", "mixer")
+  try hold("present", "present", "queued", "--group", "panels", "--if-busy", "queue")
+  try hold("present", "present", "shown", "7", "--to", "shown", "--from", "fact")
+  let owned = try session.startNavctl("present", "owned", "--owned", "--json")
+  try session.poll("it is there") { try session.call(Rows.get, "owned").0 != .root }
+  try hold("wait", "wait", "shown", "--for", "presented")
+  try hold("show", "show", "fact")
+  try hold("show", "show", "fact.child")
+  try hold("show", "show", "shown")
+  try hold("show", "show", "owned")
+  try hold("toggle", "toggle", "note")
+  try hold("toggle", "toggle", "note")
+  try hold("update", "update", "fact", "k=v")
+  try hold("select", "select", "panels", "wifi")
+  try hold("toggle-selection", "toggle-selection", "panels", "wifi")
+  try hold("selection", "selection", "panels")
+  try hold("deselect", "deselect", "panels")
+  try hold("selection", "selection", "panels", status: 3)
+  try hold("push", "push", "main", "settings", "1")
+  try hold("set-path", "set-path", "main", "settings=1", "network", "wired=2")
+  try hold("path", "path", "main")
+  try hold("path", "path", "none")
+  try hold("members", "members", "--all")
+  try hold("list", "list")
+  try hold("list", "list", "--group", "panels")
+  try hold("pop", "pop", "main")
+  try hold("pop-to", "pop-to", "main", "settings")
+  try hold("is-presented", "is-presented", "fact")
+  try hold("is-presented", "is-presented", "nothing", status: 3)
+  try hold("value-set", "value", "set", "fact", "edge", "right")
+  try hold("value-get", "value", "get", "fact", "edge")
+  try hold("value-get", "value", "get", "fact", "size")
+  try hold("act", "act", "1", "press", "button:=3")
+  try hold(
+    "apply", "apply", "-",
+    input: """
+      [["Present","a","1",{}],["Toggle","a","1",{}],["Toggle","b","",{}],["Update","b",{"k":1},{}],["Dismiss","b",{}],
+       ["Select","panels","wifi",{}],["ToggleSelection","panels","wifi",{}],["Deselect","panels","",{}],
+       ["Push","main","top","",{}],["Pop","main",1,{}],["PopTo","main","",{}],["SetPath","main",[["x","1",{}]],{}],
+       ["DismissAll",{"stack":"main"}]]
+      """)
+  try hold("present-wait", "present", "asked", "--wait", "--", "sh", "-c", "printf 'A\\377B'; exit 3")
+  try hold("present-wait", "present", "asked", "--wait", "--", "sh", "-c", "kill -KILL $$", status: 1)
+  try hold("present-wait", "present", "asked", "--wait", "--", "/none", status: 1)
+  try hold("present", "present", "reported")
+  let reported = CoordinatorNames.number(of: try session.call(Rows.get, "reported").0)
+  try hold("closed", "closed", String(try #require(reported)), "answer=yes", "status:=0")
+  try hold("wait", "wait", "--presentation", String(try #require(reported)))
+  try hold("destinations", "destinations")
+  try hold("check-config", "check-config", status: 1)
+  try hold("introspect", "introspect")
+  try session.call(Rows.closed, (try session.call(Rows.get, "shown").0, [:]), by: presenter.connection)
+  try hold("dismiss", "dismiss", "fact")
+  try hold("dismiss", "dismiss", "--all")
+  try session.wait("its owner is told") { owned.hasEnded }
+  written += owned.lines.map { ("present-wait", $0) }
+  try session.write("group = \"panels\"\n", toDestination: "wrong")
+  try hold("reload", "reload")
+  try hold("history", "history", "-n", "0")
+  for (name, watch) in watches { written += watch.lines.map { (name, $0) } }
+  try hold("quit", "quit")
+  try session.waitForEnd()
+  try hold("quit", "quit")
+
+  let input = written.map { "\($0.name)\t\($0.line)\n" }.joined()
+  let events = Set(written.compactMap { $0.name == "watch-events" ? try? JSON.parse($0.line)["event"]?.string : nil })
+  #expect(
+    events == ["state", "presented", "updated", "phase", "dismissed", "action", "selection", "group", "path"])
+  let schema = "\(Markdown.package)/docs/navctl.schema.json"
+  let run = try session.run(program: "/usr/bin/python3", ["-c", validator, schema], input: input)
+  #expect(run.exitCode == 0 && run.lines.count == 1, "\(run.outputText)\(run.errorText)")
+  let rejected = run.lines.last.flatMap { Int($0.dropFirst("rejected ".count)) }
+  #expect(rejected ?? 0 > 100, "what does not fit was tried, too")
+}

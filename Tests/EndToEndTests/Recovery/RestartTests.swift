@@ -1,0 +1,419 @@
+// Why this file exists: a navd that is killed or stopped is followed by one that goes on where it was (R1–R7).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+extension Session {
+  /// Ends navd, by SIGKILL where nothing else is said, and starts the next one.
+  fileprivate func restart(_ signal: Int32 = SIGKILL, _ arguments: [String] = []) throws {
+    try stop(signal)
+    try start(arguments)
+  }
+
+  /// The entry of a binding in the state.
+  fileprivate func entry(_ binding: String) throws -> JSON? {
+    try state()["presentations"]?.array?.first { $0["binding"]?.string == binding }
+  }
+}
+
+// MARK: State only
+
+@Test("R1, R2: what is nothing but state is after a kill as it was", arguments: [SIGKILL, SIGTERM])
+func restart_stateOnly_isAsBefore(signal: Int32) throws {
+  let session = try Session()
+  try session.call(Rows.declareContainerValue, ("badge", .int32(0)))
+  try session.present(
+    "outbox", "1",
+    [
+      "value": (["level": .int32(40), "name": .string("a"), "list": [Value.string("x")].value] as Properties).value,
+      "container-values": (["badge": .int32(3)] as Properties).value, "title": .string("Out"),
+      "style": .string("sheet"),
+    ])
+  try session.present("outbox.child", "2")
+  try session.call(Rows.push, ("main", "screen", "1", [:]))
+  try session.call(Rows.push, ("main", "other", "2", [:]))
+  try session.call(Rows.select, ("panels", "volume", [:]))
+  try session.present("panels.wifi", "", ["group": .string("panels"), "if-busy": .string("queue")])
+  try session.present(
+    "panels.late", "", ["group": .string("panels"), "if-busy": .string("queue"), "priority": .int32(3)])
+  let before = try session.state()
+  try session.restart(signal)
+  #expect(try session.state() == before)
+  #expect(try session.call(Rows.containerValue, ("outbox", "badge")) == .int32(3))
+  // The queue goes on.
+  try session.call(Rows.deselect, ("panels", "", [:]))
+  #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "late")
+  // And the parent takes its child along.
+  try session.dismiss("outbox")
+  #expect(try session.entry("outbox.child") == nil)
+}
+
+@Test("R1: what was remembered is remembered after a kill: a tag, and an ending with its result")
+func restart_remembered_isRemembered() throws {
+  let session = try Session()
+  try session.call(Rows.select, ("panels", "volume", ["value": (["level": .int32(40)] as Properties).value]))
+  try session.call(Rows.deselect, ("panels", "", [:]))
+  let path = try session.present("question", "", ["command": ["sh", "-c", "echo yes; exit 3"].value])
+  let ending = try session.ending(of: path)
+  let history = try session.call(Rows.history, (0, [:]))
+  try session.restart()
+  let again = try session.ending(of: path)
+  #expect(again.reason == "closed" && ending.reason == "closed")
+  #expect(again.result == ending.result)
+  #expect(again.result["output"] == .bytes(Array("yes\n".utf8)))
+  #expect(try session.call(Rows.history, (0, [:])) == history)
+  try session.call(Rows.select, ("panels", "volume", [:]))
+  #expect(try session.entry("panels.volume")?["value"]?["level"] == .integer(40))
+}
+
+@Test("O2: of a timeout, what remains runs on after a restart, and time that passed counts")
+func restart_timeout_runsOn() throws {
+  let session = try Session()
+  let short = try session.present("short", "", ["timeout": .uint64(300)])
+  let long = try session.present("long", "", ["timeout": .uint64(600_000)])
+  try session.restart()
+  #expect(try session.ending(of: short).reason == "expired")
+  #expect(try session.entry("long") != nil)
+  try session.dismiss("long")
+  #expect(try session.ending(of: long).reason == "dismissed")
+}
+
+// MARK: Commands
+
+@Test("R2: a command that still runs is adopted, and its window is not touched", arguments: [SIGKILL, SIGTERM])
+func restart_command_isAdopted(signal: Int32) throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let before = try session.entry("fact")
+  let processes = session.processes()
+  try session.restart(signal)
+  #expect(try session.entry("fact") == before)
+  #expect(session.processes() == processes)
+  #expect(session.acts(of: "fact") == ["start 1"])
+  // It is dismissed like any other.
+  try session.dismiss("fact")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result["status"] == nil)
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+}
+
+@Test("R2: an adopted command that ends by itself is closed, without a status, with all that it wrote")
+func restart_adopted_endsAsClosed() throws {
+  let session = try Session()
+  let script = """
+    $SIG{USR1} = sub { print "two\\n"; exit 7 }; $| = 1; print "one\\n";
+    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
+    """
+  let path = try session.present("fact", "1", ["command": ["perl", "-e", script].value])
+  try session.wait("it runs") { session.journalLines == ["ready"] }
+  try session.restart()
+  let pid = try #require(session.processes().first?.pid)
+  let wait = session.begin(Rows.wait, (path, "gone"))
+  kill(pid, SIGUSR1)
+  let (reason, result) = try session.answer(to: wait)
+  #expect(reason == "closed")
+  #expect(result == ["output": .bytes(Array("one\ntwo\n".utf8))])
+  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+}
+
+@Test("R2: a command that ended while there was no navd is lost, its slot is nil, and the next one comes")
+func restart_endedMeanwhile_isLost() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let path = try session.present("fact", "1", ["group": .string("panels"), "tag": .string("one")])
+  try session.present("other", "", ["group": .string("panels"), "tag": .string("two"), "if-busy": .string("queue")])
+  try session.wait(for: "start 1", of: "fact")
+  try session.stop(SIGKILL)
+  for process in session.processes() { kill(process.pid, SIGKILL) }
+  try session.poll("it has ended") { session.processes().isEmpty }
+  try session.start()
+  #expect(try session.ending(of: path).reason == "lost")
+  #expect(try session.entry("fact") == nil)
+  #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "two")
+  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+}
+
+@Test("R6: what was told to go is told again after a kill, and ends for its reason")
+func restart_dismissing_isFinished() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 400, "grace = \"20s\"")])
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  try session.present("fact", "2")
+  try session.wait(for: "term 1", of: "fact")
+  try session.restart()
+  #expect(try session.ending(of: path).reason == "replaced")
+  try session.wait(for: "start 2", of: "fact")
+  let acts = session.acts(of: "fact").filter { $0 != "term 1" }
+  #expect(acts == ["start 1", "end 1", "start 2"])
+}
+
+@Test("D9: what a command wrote while there was no navd is in its result")
+func restart_output_isKept() throws {
+  let session = try Session()
+  let script = """
+    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
+    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
+    """
+  let path = try session.present("fact", "1", ["command": ["perl", "-e", script].value])
+  try session.wait("it runs") { session.journalLines == ["ready"] }
+  try session.stop(SIGKILL)
+  kill(try #require(session.processes().first?.pid), SIGUSR1)
+  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  try session.start()
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).result["output"] == .bytes(Array(repeating: UInt8(ascii: "x"), count: 10_000)))
+}
+
+// MARK: Clients
+
+@Test("R2: an item whose owner left while there was no navd ends for that, one whose owner is there stays")
+func restart_owned_followsItsOwner() throws {
+  let session = try Session()
+  var leaver: Connection? = try session.connect()
+  let stayer = try session.connect()
+  let left = try session.present("left", "", ["owned": .boolean(true)], by: leaver)
+  let stays = try session.present("stays", "", ["owned": .boolean(true)], by: stayer)
+  try session.stop(SIGKILL)
+  leaver?.close()
+  leaver = nil
+  try session.start()
+  #expect(try session.ending(of: left).reason == "owner")
+  #expect(try session.entry("stays") != nil)
+  stayer.close()
+  #expect(try session.ending(of: stays).reason == "owner")
+}
+
+@Test("R2: a presenter that is still on the bus is asked to present again, under the same handle")
+func restart_busPresenter_presentsAgain() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "panel")
+  let path = try session.present("fact", "1", ["destination": .string("panel")])
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try session.restart()
+  try session.wait("it presents again") { presenter.log == ["present fact 1", "present fact 1"] }
+  #expect(presenter.items.map { $0["restored"] } == [nil, .boolean(true)])
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  // Its registration stands, and the next item of it comes without "restored".
+  try session.present("other", "2", ["destination": .string("panel")])
+  try session.wait("it presents another") { presenter.log.last == "present other 2" }
+  #expect(presenter.items.last?["restored"] == nil)
+  // It may speak for what it shows.
+  #expect(try session.call(Rows.closed, (path, ["answer": .string("yes")]), by: presenter.connection).0)
+  #expect(try session.ending(of: path).result["answer"] == .string("yes"))
+}
+
+@Test("R2: a presenter that refuses to present again has failed, one that left meanwhile has lost what it showed")
+func restart_busPresenter_mayBeGone() throws {
+  let session = try Session()
+  var leaver: BusPresenter? = try BusPresenter(session, destination: "leaver")
+  let refuser = try BusPresenter(session, destination: "refuser")
+  let lost = try session.present("lost", "", ["destination": .string("leaver")])
+  let failed = try session.present("failed", "", ["destination": .string("refuser")])
+  for path in [lost, failed] { _ = try session.call(Rows.wait, (path, "presented")) }
+  try session.stop(SIGKILL)
+  leaver?.connection.close()
+  leaver = nil
+  refuser.refusal = DBusError(name: .failed, message: "no more")
+  try session.start()
+  #expect(try session.ending(of: lost).reason == "lost")
+  #expect(try session.ending(of: failed).reason == "failed")
+  #expect(
+    try session.refusal(Rows.present, ("again", "", ["destination": .string("leaver")]))?.name == .unknownDestination)
+}
+
+@Test("R5: navctl that waits asks again after a kill, and is told the end")
+func restart_navctl_waitsOn() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  // Its reply is out before its command is started.
+  let wait = try session.startNavctl("present", "fact", "1", "--wait", "--json")
+  try session.wait(for: "start 1", of: "fact")
+  for signal in [SIGKILL, SIGTERM, SIGKILL] { try session.restart(signal) }
+  try session.dismiss("fact")
+  try session.wait("it has ended") { wait.hasEnded }
+  #expect(wait.outputText.contains("dismissed"), "\(wait.errorText)")
+}
+
+extension Session {
+  /// What commands left in navd's directory.
+  fileprivate func leftovers() throws -> [String] {
+    guard let directory = opendir(bus.directory + "/navd") else { return ["no directory"] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix("."), !name.hasPrefix("record.") { names.append(name) }
+    }
+    return names
+  }
+}
+
+// MARK: Where there is trouble
+
+@Test("R4: a record that cannot be read is kept under another name, and navd starts with nothing and new numbers")
+func restart_unreadable_isSetAside() throws {
+  let session = try Session()
+  let before = try session.present("fact")
+  try session.stop(SIGTERM)
+  let directory = session.bus.directory + "/navd"
+  let garbage = Array("this is no record\n".utf8)
+  try #require(overwrite(directory + "/record.sqlite", with: garbage))
+  try session.start()
+  #expect(try session.state()["presentations"]?.array?.isEmpty == true)
+  let after = try session.present("fact")
+  // Beginning at the wall clock in microseconds.
+  #expect(try #require(CoordinatorNames.number(of: after)) > 1_600_000_000_000_000)
+  #expect(after != before)
+  #expect(try session.call(Rows.getState, ()).1 > 1_600_000_000_000_000)
+  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".sqlite") })
+  #expect(session.navd?.errorText.contains(aside) == true, "\(session.navd?.errorText ?? "")")
+  // The next one finds what this one left, and goes on with its numbers.
+  try session.restart()
+  #expect(try session.call(Rows.get, "fact").0 == after)
+}
+
+@Test("R1: while the record cannot be written, requests are refused and say why; when it can again, all is on record")
+func restart_fullDisk_isRefused() throws {
+  let session = try Session()
+  let navd = try #require(session.navd)
+  try session.present("before")
+  // No file may grow any more.
+  func limit(_ size: String) throws {
+    let run = try session.run(program: "/usr/bin/prlimit", ["--pid", "\(navd.processID)", "--fsize=\(size):unlimited"])
+    try #require(run.exitCode == 0, "\(run.errorText)")
+  }
+  try limit("0")
+  // The first is done before it shows, and says so.
+  let first = try session.refusal(Rows.present, ("first", "", [:]))
+  #expect(first?.name == .notRecorded)
+  #expect(first?.message.contains("this was done") == true, "\(first?.message ?? "")")
+  let second = try session.refusal(Rows.present, ("second", "", [:]))
+  #expect(second?.name == .notRecorded)
+  #expect(second?.message.contains("nothing was done") == true, "\(second?.message ?? "")")
+  #expect(try session.entry("second") == nil)
+  #expect(try session.entry("before") != nil)
+  #expect(navd.errorText.contains("would be forgotten"), "\(navd.errorText)")
+  try limit("unlimited")
+  try session.present("third")
+  try session.restart()
+  #expect(try session.entry("before") != nil && session.entry("first") != nil && session.entry("third") != nil)
+}
+
+@Test("Where there can be no record navd does not start, and says what to do")
+func restart_noPlaceForARecord_isTold() throws {
+  let session = try Session(starting: false)
+  mkdir(session.path("read-only"), 0o500)
+  // For root, what may not be written is written all the same; not so the process table.
+  let readOnly = getuid() == 0 ? "/proc/1" : session.path("read-only")
+  for directory in [readOnly, session.path("missing/inside"), session.path("journal")] {
+    let run = try session.run(program: Session.program("navd"), ["--state-directory", directory])
+    #expect(run.exitCode == 1)
+    #expect(run.errorText.contains(directory), "\(run.errorText)")
+    #expect(run.errorText.contains("--state-directory"), "\(run.errorText)")
+  }
+}
+
+@Test("R7: on another bus all clients have left; what runs, and what is nothing but state, stays")
+func restart_onAnotherBus_nobodyIsThere() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let presenter = try BusPresenter(session, destination: "panel")
+  try session.present("owned", "", ["owned": .boolean(true)])
+  try session.present("state")
+  try session.present("shown", "", ["destination": .string("panel")])
+  try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  try session.wait("it is presented") { presenter.log == ["present shown "] }
+  let other = try Session(starting: false)
+  // One that is known by the same names, but is another.
+  let namesakes = try (0..<8).map { _ in try other.connect() }
+  try session.stop(SIGKILL)
+  try other.start(["--state-directory", session.bus.directory + "/navd"])
+  #expect(try other.entry("owned") == nil && other.entry("shown") == nil)
+  #expect(try other.entry("state")?["phase"]?.string == "presented")
+  #expect(try other.entry("fact")?["phase"]?.string == "presented")
+  let reasons = try other.call(Rows.history, (0, [:])).map { $0["reason"] }
+  #expect(Set(reasons) == [.string("owner"), .string("lost")])
+  #expect(session.acts(of: "fact") == ["start 1"])
+  withExtendedLifetime(namesakes) {}
+  try other.call(Rows.quit, ())
+  try session.wait(for: "end 1", of: "fact")
+}
+
+@Test("Two navds do not share a record: the second says who has it")
+func restart_recordInUse_isTold() throws {
+  let session = try Session()
+  let other = try Session(starting: false)
+  let run = try other.run(
+    program: Session.program("navd"), ["--state-directory", session.bus.directory + "/navd"])
+  #expect(run.exitCode == 1)
+  #expect(run.errorText.contains("another navd"), "\(run.errorText)")
+}
+
+@Test("When the bus goes, what was on record is there when navd has a bus again")
+func restart_afterTheBusWent_isAsBefore() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let wait = session.begin(Rows.wait, (path, "gone"))
+  kill(session.bus.processID, SIGKILL)
+  // So that whoever started it starts it again.
+  #expect(try session.waitForEnd() == .exited(code: 1))
+  #expect(throws: DBusError.self) { try session.answer(to: wait) }
+  let other = try Session(starting: false)
+  try other.start(["--state-directory", session.bus.directory + "/navd"])
+  #expect(try other.call(Rows.get, "fact").0 == path)
+  try other.call(Rows.quit, ())
+  try session.wait(for: "end 1", of: "fact")
+}
+
+private func overwrite(_ path: String, with bytes: [UInt8]) -> Bool {
+  unlink(path + "-wal")
+  let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+  guard file >= 0 else { return false }
+  defer { close(file) }
+  return bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count
+}
+
+// MARK: With a user manager
+
+@Test("R2: a service that still runs is adopted, and ends with all that is known of it")
+func restart_service_isAdopted() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let unit = try session.entry("fact")?["unit"]
+  try #require(unit != nil)
+  let processes = session.processes()
+  try session.restart()
+  #expect(try session.entry("fact")?["unit"] == unit)
+  #expect(session.processes() == processes)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+}
+
+@Test("R2: a service that ended while there was no navd is lost")
+func restart_serviceEndedMeanwhile_isLost() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  try session.poll("it is presented") { try session.entry("fact")?["phase"]?.string == "presented" }
+  try session.stop(SIGKILL)
+  for process in session.processes() { kill(process.pid, SIGTERM) }
+  try session.wait(for: "end 1", of: "fact")
+  try session.poll("it has ended") { session.processes().isEmpty }
+  try session.start()
+  #expect(try session.ending(of: path).reason == "lost")
+  #expect(try session.entry("fact") == nil)
+}

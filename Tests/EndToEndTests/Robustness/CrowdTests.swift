@@ -1,0 +1,128 @@
+// Why this file exists: many clients drive the same slots at once, and what is left is what the last of them wanted.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+import TextFormats
+
+/// A client that does one thing after the other, each when the one before is answered.
+private final class Member {
+  let connection: Connection
+  private(set) var answers = 0
+  private(set) var errors: [DBusError] = []
+  private var random: SeededNumbers
+  private var rest: Int
+
+  init(_ connection: Connection, seed: UInt64, requests: Int) {
+    self.connection = connection
+    random = SeededNumbers(seed: seed)
+    rest = requests
+  }
+
+  func goOn() {
+    guard rest > 0 else { return }
+    rest -= 1
+    let binding = "slot[\(Int.random(in: 0..<10, using: &random))]"
+    let id = ["", "a", "b"].randomElement(using: &random) ?? ""
+    // The slots with odd numbers are shown by commands.
+    let isCommand = "13579".contains { binding.hasSuffix("[\($0)]") }
+    let options: Properties = isCommand ? ["destination": .string("sleeper")] : [:]
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0, 1: call(CoordinatorInterface.present, (binding, id, options))
+    case 2, 3: call(CoordinatorInterface.toggle, (binding, id, options))
+    default: call(CoordinatorInterface.dismiss, (binding, [:]))
+    }
+  }
+
+  private func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) {
+    connection.call(
+      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil
+    ) { [unowned self] result in
+      answers += 1
+      if case .failure(let error) = result { errors.append(error) }
+      goOn()
+    }
+  }
+}
+
+/// What is presented, by what a watcher was told and nothing else.
+private struct Replayed {
+  struct Shown: Hashable {
+    let binding: String
+    let id: String
+    var phase: String
+  }
+
+  var presentations: [UInt64: Shown] = [:]
+  /// What cannot be.
+  var faults: [String] = []
+
+  init(_ watcher: Watcher) {
+    var gone: Set<UInt64> = []
+    for event in watcher.events {
+      guard let number = event.json["presentation"]?.unsigned, let binding = event.json["binding"]?.string,
+        let id = event.json["id"]?.string
+      else { continue }
+      if gone.contains(number) { faults.append("after its end: \(event.line)") }
+      switch event.json["event"]?.string {
+      case "presented": presentations[number] = Shown(binding: binding, id: id, phase: "presented")
+      case "phase":
+        presentations[number] = Shown(binding: binding, id: id, phase: event.json["phase"]?.string ?? "")
+      case "dismissed":
+        presentations[number] = nil
+        gone.insert(number)
+      default: break
+      }
+      let shown = presentations.values.filter { $0.binding == binding && $0.phase.hasPrefix("present") }
+      if shown.count > 1 { faults.append("two are shown at \(binding): \(event.line)") }
+    }
+  }
+
+  init(_ state: JSON) {
+    for entry in state["presentations"]?.array ?? [] {
+      guard let number = entry["presentation"]?.unsigned, let binding = entry["binding"]?.string,
+        let id = entry["id"]?.string, let phase = entry["phase"]?.string
+      else { continue }
+      presentations[number] = Shown(binding: binding, id: id, phase: phase)
+    }
+  }
+}
+
+@Test("P9, W2: 200 clients that present, toggle and dismiss the same ten bindings at once")
+func crowd_onTenBindings_isAnsweredAndLeavesWhatItsSerialsSay() throws {
+  let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
+  let watcher = try session.watch()
+  let requests = 10
+  let members = try (0..<200).map { Member(try session.connect(), seed: $0, requests: requests) }
+  for member in members { member.goOn() }
+  try session.wait("all are answered") { members.allSatisfy { $0.answers == requests } }
+  #expect(members.flatMap(\.errors) == [])
+
+  // Until nothing is on its way any more.
+  try session.wait("nothing is on its way") {
+    Replayed(watcher).presentations.values.allSatisfy { $0.phase == "presented" }
+  }
+  let state = try session.state()
+  #expect(watcher.hasAllSerials)
+  #expect(state["serial"]?.unsigned == watcher.events.last?.serial)
+  let replayed = Replayed(watcher)
+  #expect(replayed.faults == [])
+  #expect(replayed.presentations == Replayed(state).presentations)
+  let ended = watcher.events.filter { $0.json["event"]?.string == "dismissed" }.map {
+    $0.json["presentation"]?.unsigned
+  }
+  #expect(Set(ended).count == ended.count)
+
+  let commands = replayed.presentations.values.filter { entry in "13579".contains { entry.binding.hasSuffix("[\($0)]") }
+  }
+  let processes = session.processes().map { "\($0.binding ?? "") \($0.id ?? "")" }.sorted()
+  #expect(processes == commands.map { "\($0.binding) \($0.id)" }.sorted())
+
+  let (count, _) = try session.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
+  #expect(Int(count) == replayed.presentations.count)
+  try session.wait("all are gone") { Replayed(watcher).presentations.isEmpty }
+  #expect(try session.state()["presentations"]?.array == [])
+  #expect(session.processes() == [])
+}

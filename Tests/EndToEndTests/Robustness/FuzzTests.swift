@@ -1,0 +1,115 @@
+// Why this file exists: whatever clients send, navd is there afterwards, as it was before (L2).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// How many calls a run makes; `make fuzz` makes more.
+private var calls: Int { getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 2000 }
+
+/// A session whose commands can do no harm, whatever their arguments: the only programs there are do nothing.
+private func harmlessSession() throws -> Session {
+  let session = try Session(
+    destinations: [
+      "sleeper": "command = [\"sleep\", \"1000\"]\n", "short": "command = [\"true\"]\n",
+      "missing": "command = [\"missing\"]\n", "grouped": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n",
+      "hole": "bus = { name = \"org.example.Nobody\", path = \"/x\" }\nstart-timeout = \"100ms\"\ngrace = \"100ms\"\n",
+    ], starting: false)
+  mkdir(session.path("bin"), 0o700)
+  for name in ["sleep", "true", "false"] { symlink("/usr/bin/" + name, session.path("bin/" + name)) }
+  session.environment["PATH"] = session.path("bin")
+  try session.start(["--log-level", "critical"])
+  for (key, value) in [("badge", .string("")), ("weight", .int32(0)), ("list", .bytes([]))] as [(String, Value)] {
+    try session.call(Rows.declareContainerValue, (key, value))
+  }
+  return session
+}
+
+extension Session {
+  /// Ends all that is presented, and has navd forget what it remembers by having it remember something else: how much
+  /// that may be is a limit (L1), and not what is looked for here.
+  fileprivate func clearAway() throws {
+    try call(Rows.dismissAll, ["all": .boolean(true)])
+    try poll("all is gone") { try state()["presentations"]?.array == [] }
+    let limits = try limits()
+    // Buffers that have held something large once stay as large up to a limit of their own.
+    for _ in 0..<3 {
+      try present("large", "", ["value": ["v": Value.bytes([UInt8](repeating: 7, count: 900_000))].value])
+      _ = try state()
+      try dismiss("large")
+    }
+    let endings = (0...(limits["endings"] ?? 0)).map { begin(Rows.present, ("forget", "\($0)", [:])) }
+    for ending in endings { _ = try answer(to: ending) }
+    try dismiss("forget")
+    let transaction = limits["transaction"] ?? 1
+    for start in stride(from: 0, through: limits["tags"] ?? 0, by: transaction) {
+      let requests = (start..<start + transaction).map { number -> Structure<String, [Value]> in
+        Structure("Select", [.string("forget"), .string("tag\(number)"), ([:] as Properties).value])
+      }
+      try call(Rows.apply, (requests, [:]))
+    }
+    try call(Rows.dismissAll, ["all": .boolean(true)])
+    #expect(try state()["presentations"]?.array == [])
+    #expect(processes() == [])
+  }
+}
+
+@Test("L2: every method there is, called with whatever can be sent, leaves navd as it was, and others as they were")
+func fuzz_everyMethod_leavesNavdAsItWas() throws {
+  let seed = SeededNumbers.chosenSeed
+  let session = try harmlessSession()
+  let navd = try #require(session.navd)
+  var consistency = try Consistency(session)
+  let calm = try CalmClient(session)
+
+  try session.clearAway()
+  let memory = Session.privateMemory(of: navd.processID)
+  let descriptors = Session.descriptors(of: navd.processID)
+
+  let fuzzer = try Fuzzer(session, seed: seed)
+  // After each part navd is asked for all that it tells.
+  let parts = max(1, calls / 500)
+  for part in 0..<parts {
+    // Requests as they should be, such as are no longer, and nonsense.
+    let wildness = [0, 0.05, 0.3, 1][part % 4]
+    try fuzzer.run(calls / parts, wildness: wildness, burst: part % 3 == 0 ? 40 : 1)
+    let faults = try consistency.faults() + fuzzer.faults
+    try #require(faults.isEmpty, "NAVD_SEED=\(seed), part \(part): \(faults)")
+    try #require(navd.status == nil, "NAVD_SEED=\(seed), part \(part): \(navd.errorText)")
+  }
+  let uncalled = fuzzer.known.subtracting(fuzzer.called).map { "\($0.interface).\($0.name)" }
+  #expect(uncalled == ["org.navd.Coordinator1.Quit"])
+  var comparison = try calm.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, wildness: 0.3) }
+  // These machines have moods, but not three times in a row.
+  for _ in 0..<2 where comparison.ratio > 2 {
+    comparison = try calm.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, wildness: 0.3) }
+  }
+  #expect(comparison.ratio <= 2)
+  #expect(fuzzer.faults == [])
+  fuzzer.leave()
+  try calm.stop(session)
+  try session.clearAway()
+  try session.wait("all calls are answered") { fuzzer.isAnswered }
+  #expect(try consistency.faults() == [])
+  let after = Session.privateMemory(of: navd.processID)
+  print(
+    """
+    fuzz: NAVD_SEED=\(seed), \(fuzzer.calls) calls, answered by \(fuzzer.answers.sorted { $0.value > $1.value }.map {
+      "\($0.value) × \($0.key.isEmpty ? "success" : String($0.key.split(separator: ".").last ?? ""))"
+    }.joined(separator: ", ")); \
+    memory \(memory >> 10) KiB, then \(after >> 10) KiB; a calm client's median × \(comparison.ratio), \
+    longest \(comparison.longest)
+    """)
+  #expect(Double(after) <= Double(memory) * 1.1, "NAVD_SEED=\(seed): \(memory >> 10) KiB, then \(after >> 10) KiB")
+  #expect(Session.descriptors(of: navd.processID) == descriptors)
+  #expect(navd.status == nil)
+  try session.call(Rows.quit, ())
+  #expect(try session.waitForEnd() == .exited(code: 0))
+}

@@ -1,0 +1,321 @@
+// Why this file exists: peers that do not read, do not answer, do not stop or do not stay cost themselves, and nobody else
+// (L1, L2).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// Whether all is done in full, which takes minutes; `make fuzz` does.
+private let isThorough = getenv("NAVD_TEST_THOROUGH") != nil
+
+extension Session {
+  fileprivate var memory: Int { get throws { Session.memory(of: try #require(navd?.processID)) } }
+  fileprivate var descriptors: Int { get throws { Session.descriptors(of: try #require(navd?.processID)) } }
+
+  /// Presents so many items, many of them at once: `name[0]`, `name[1]`, ….
+  fileprivate func present(_ count: Int, _ name: String, _ options: Properties, by client: Connection) throws {
+    for start in stride(from: 0, to: count, by: 250) {
+      let requests = (start..<min(count, start + 250)).map { number -> Structure<String, [Value]> in
+        Structure("Present", [.string("\(name)[\(number)]"), .string(""), options.value])
+      }
+      try call(Rows.apply, (requests, [:]), by: client)
+    }
+  }
+}
+
+@Test("L2, D4: a presenter that reads nothing costs itself what it should show, and nobody else anything")
+func hostile_presenterThatNeverReads_isGivenUp() throws {
+  let session = try Session(destinations: [
+    "hole": """
+    bus = { name = "org.example.Hole", path = "/x" }
+    start-timeout = "200ms"
+    grace = "200ms"
+
+    """
+  ])
+  let hole = try session.start(
+    program: "/usr/bin/dbus-test-tool", ["black-hole", "--no-read", "--name=org.example.Hole"])
+  try session.poll("the hole is there") {
+    try session.client.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()).contains("org.example.Hole")
+  }
+  let bystander = try Bystander(session)
+  let options: Properties = ["destination": .string("hole")]
+  let large: Properties = ["value": ["text": Value.string(String(repeating: "x", count: 500_000))].value]
+  let memory = try session.memory
+  let paths = try (0..<10).map { try session.present("a[\($0)]", "", options.merging(large) { $1 }) }
+  for path in paths {
+    let (reason, result) = try session.ending(of: path)
+    #expect(reason == "failed")
+    #expect(result["error"].flatMap { String(value: $0) }?.contains("200 ms") == true, "\(result)")
+  }
+  // As many as are let be, all at once; then no more, until the hole has gone.
+  let most = try #require(try session.limits()["calls-per-presenter"])
+  try session.present(most - paths.count, "b", options, by: session.client)
+  try session.poll("all have failed") {
+    try session.call(Rows.members, ("all", "")).allSatisfy { $0.fields.0.hasPrefix("bystander") }
+  }
+  let (reason, result) = try session.ending(of: try session.present("c", "", options))
+  #expect(reason == "failed")
+  #expect(result["error"].flatMap { String(value: $0) }?.contains("“calls-per-presenter”") == true, "\(result)")
+  #expect(try session.memory - memory < 24 << 20)
+  hole.send(SIGKILL)
+  try session.wait("the hole is gone") { hole.status != nil }
+  let another = try session.start(program: "/usr/bin/dbus-test-tool", ["echo", "--name=org.example.Hole"])
+  try session.poll("another presenter is asked again") {
+    let path = try session.present("c", "", options)
+    return try session.call(Rows.wait, (path, "presented")).0.isEmpty
+  }
+  another.send(SIGKILL)
+  try bystander.stop(session)
+}
+
+@Test("W3, L2: clients that watch, or ask, and never read what they are told")
+func hostile_clientsThatNeverRead_growNothing() throws {
+  let session = try Session()
+  let bystander = try Bystander(session)
+  let readers = try (0..<4).map { _ in try RawClient(session.bus) }
+  var rule = Marshalled()
+  rule.string("type='signal',sender='org.navd.Coordinator1'")
+  var ask = Marshalled()
+  ask.string("large")
+  for reader in readers {
+    try reader.send(
+      member: "AddMatch", interface: "org.freedesktop.DBus", to: "org.freedesktop.DBus", at: "/org/freedesktop/DBus",
+      signature: "s", body: rule.bytes)
+  }
+  let text = String(repeating: "x", count: 64 << 10)
+  try session.present("large", "", ["value": ["text": Value.string(text)].value])
+  let memory = try session.memory
+  for round in 0..<40 {
+    try session.call(Rows.update, ("large", ["text": .string(text + "\(round)")], [:]))
+    for reader in readers {
+      for _ in 0..<4 {
+        try reader.send(
+          member: "Get", interface: nil, to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1", signature: "s",
+          body: ask.bytes)
+      }
+    }
+  }
+  _ = try session.state()
+  #expect(try session.memory - memory < 8 << 20)
+  try bystander.stop(session)
+}
+
+@Test("O1, L2: a client that owns 10 000 items leaves, and others wait no longer for it than for any request")
+func hostile_ownerOfMany_leaves() throws {
+  let session = try Session()
+  let watcher = try session.watch(on: try session.connect())
+  let owner = try session.connect()
+  let limits = try session.limits()
+  let most = try #require(limits["items-per-client"])
+  let count = isThorough ? most : 10_000
+  let owned: Properties = ["owned": .boolean(true)]
+  try session.present(count, "many", owned, by: owner)
+  if isThorough {
+    let refusal = try session.refusal(Rows.present, ("more", "", owned), by: owner)
+    #expect(refusal?.name == .limitExceeded && refusal?.message.contains("“items-per-client”") == true)
+    // All that navd takes, by several; and no more of anybody.
+    let all = try #require(limits["items"])
+    let others = try (0..<10).map { _ in try session.connect() }
+    for (number, other) in others.enumerated() {
+      try session.present((all - count) / others.count, "of\(number)", owned, by: other)
+    }
+    let last = try session.refusal(Rows.present, ("more", "", [:]))
+    #expect(last?.name == .limitExceeded && last?.message.contains("“items”") == true)
+    for other in others { other.close() }
+    for number in others.indices { try session.waitForEnd(of: "of\(number)") }
+  }
+  watcher.clear()
+  owner.close()
+  let calm = try CalmClient(session)
+  let (_, longest) = try calm.measure(isThorough ? 10 : 50, session) { session.loop.turn(wait: .milliseconds(2)) }
+  try calm.stop(session)
+  try session.waitForEnd(of: "many")
+  // Of the last endings some are the calm client's, more of them the slower the machine is.
+  let endings = try session.call(Rows.history, (0, [:])).map(JSON.init)
+  let reasons = endings.filter { $0["binding"]?.string?.hasPrefix("many") == true }.map { $0["reason"]?.string }
+  #expect(!reasons.isEmpty && reasons.allSatisfy { $0 == "owner" })
+  // Of all that navd takes, so much is told at once that the bus may not take all of it (W3).
+  if !isThorough {
+    try session.wait("all have ended") { watcher.events.count >= count && watcher.lines(ending: "many").count == count }
+    #expect(watcher.lines(ending: "many").allSatisfy { $0.hasSuffix(" owner") })
+  }
+  #expect(longest < .seconds(5))
+  print("an owner of \(count) left, and another waited \(longest) at most")
+}
+
+extension Session {
+  /// Waits until the last of many items has ended, which is the first.
+  fileprivate func waitForEnd(of name: String) throws {
+    let end = loop.now + .seconds(120)
+    while try call(Rows.get, name + "[0]").0 != .root {
+      guard loop.now < end else { throw Failure("\(name) does not end; navd said: \(navd?.errorText ?? "")") }
+      loop.turn(wait: .milliseconds(5))
+    }
+  }
+}
+
+extension Watcher {
+  /// What ended, of a root.
+  fileprivate func lines(ending root: String) -> [String] { lines.filter { $0.hasPrefix("dismissed \(root)") } }
+}
+
+@Test("L2: a thousand clients come, do something, and go in the midst of it; nothing of them stays")
+func hostile_aThousandClients_comeAndGo() throws {
+  let session = try Session()
+  let bystander = try Bystander(session)
+  /// Each of them leaves something behind that ends with it.
+  func visit(_ count: Int) throws {
+    for start in stride(from: 0, to: count, by: 50) {
+      let clients = try (start..<start + 50).map { _ in try session.connect() }
+      var answers = 0
+      for (number, client) in clients.enumerated() {
+        func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input, isAwaited: Bool = true) {
+          client.call(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil) { result in
+            if isAwaited, case .success = result { answers += 1 }
+          }
+        }
+        let name = "visitor[\(start + number)]"
+        call(Rows.present, (name, "", ["owned": .boolean(true)]))
+        switch number % 5 {
+        case 0: call(Rows.registerPresenter, ("visitor\(number)", "/x", [:]))
+        case 1: client.subscribe(MatchRule(sender: CoordinatorNames.bus)) { _ in }
+        case 2:
+          call(
+            Rows.present, ("visitors.\(number)x", "", ["command": ["sleep", "1000"].value, "owned": .boolean(true)]))
+        case 3: call(Rows.push, ("visitors", "screen[\(start + number)]", "", ["owned": .boolean(true)]))
+        default: call(Rows.wait, ("/org/navd/Coordinator1/presentation/1", "gone"), isAwaited: false)
+        }
+      }
+      // Some have been answered by then, and some have not.
+      try session.wait("some are answered") { answers > 50 }
+      for client in clients { client.close() }
+    }
+    try session.poll("nothing of them is left") {
+      let state = try session.state()
+      return state["presentations"]?.array?.allSatisfy { $0["binding"]?.string?.hasPrefix("bystander") == true } == true
+        && state["stacks"]?.object?.isEmpty == true
+    }
+    #expect(try session.call(Rows.destinations, ()).isEmpty)
+    try session.poll("no command is left") { session.processes().isEmpty }
+  }
+  // What is remembered of the last ones is there from the first time on.
+  try visit(500)
+  let (memory, descriptors) = try (session.memory, session.descriptors)
+  try visit(1000)
+  #expect(Double(try session.memory) <= Double(memory) * 1.1)
+  #expect(try session.descriptors == descriptors)
+  try bystander.stop(session)
+}
+
+@Test("L2, P6: a presenter that floods Closed and Act, of its own and of others', ends each once")
+func hostile_presenterThatFloods_isAnswered() throws {
+  let session = try Session()
+  let bystander = try Bystander(session)
+  let watcher = try session.watch()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let own = try session.present("own", "", ["destination": .string("dialog")])
+  let others = try session.present("others", "", ["command": ["sleep", "1000"].value])
+  let state = try session.present("state")
+  try session.call(Rows.wait, (own, "presented"))
+  let memory = try session.memory
+  let count = 1500
+  var refused = 0
+  var answered = 0
+  for number in 0..<count {
+    for path in [own, state, number % 2 == 0 ? .root : CoordinatorNames.presentation(UInt64(number) << 32)] {
+      let act = number < count / 2
+      func take<Output>(_ result: Result<Output, DBusError>) {
+        answered += 1
+        if case .failure = result { refused += 1 }
+      }
+      if act {
+        presenter.connection.call(
+          Rows.act, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, "pressed", [:]), timeout: nil, take)
+      } else {
+        presenter.connection.call(
+          Rows.closed, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, ["n": .int32(Int32(number))]),
+          timeout: nil, take)
+      }
+    }
+  }
+  try session.wait("all are answered") { answered == 3 * count }
+  // What there never was.
+  #expect(refused == count)
+  #expect(try session.refusal(Rows.act, (others, "x", [:]), by: presenter.connection) == nil)
+  #expect(watcher.lines.count { $0 == "action own pressed" } == count / 2)
+  #expect(watcher.lines.count { $0 == "action state pressed" } == count / 2)
+  #expect(
+    watcher.lines.filter { $0.hasPrefix("dismissed o") || $0.hasPrefix("dismissed s") } == [
+      "dismissed own closed", "dismissed state closed",
+    ])
+  #expect(try session.ending(of: own).result["n"] == .int32(Int32(count / 2)))
+  #expect(try session.memory - memory < 16 << 20)
+  try session.dismiss("others")
+  #expect(try session.ending(of: others).reason == "dismissed")
+  try bystander.stop(session)
+}
+
+@Test("L2, D6: a command that writes without end is cut, and delays nobody")
+func hostile_commandThatWritesWithoutEnd_isCut() throws {
+  let session = try Session()
+  let calm = try CalmClient(session)
+  let paths = try (0..<3).map { try session.present("endless[\($0)]", "", ["command": ["yes"].value]) }
+  for path in paths { try session.call(Rows.wait, (path, "presented")) }
+  let memory = try session.memory
+  let (median, longest) = try calm.measure(300, session) { session.loop.turn(wait: .milliseconds(2)) }
+  print("with three commands that write without end: median \(median), longest \(longest)")
+  #expect(longest < .seconds(5))
+  #expect(try session.memory - memory < 4 << 20)
+  for path in paths {
+    try session.call(Rows.dismiss, ("endless[\(paths.firstIndex(of: path) ?? 0)]", [:]))
+    let (reason, result) = try session.ending(of: path)
+    #expect(reason == "dismissed")
+    #expect(result["output-truncated"] == .boolean(true))
+  }
+  try calm.stop(session)
+  #expect(session.processes() == [])
+}
+
+@Test("P14, L2: a command that multiplies when it is told to end is gone as a whole after its grace")
+func hostile_forkBomb_isGoneAsAWhole() throws {
+  // Each of them hears of SIGTERM and has two more made instead, in sessions of their own. Bounded: each takes a byte
+  // out of a pipe before it forks, and there are 300 in it, whatever happens.
+  let script = """
+    use POSIX;
+    pipe my $tokens, my $bank;
+    syswrite $bank, "x" x 300; close $bank;
+    sub multiply {
+      for (1..2) {
+        return unless sysread $tokens, my $token, 1;
+        my $pid = fork;
+        next if !defined $pid || $pid;
+        setsid;
+        return;
+      }
+    }
+    $SIG{TERM} = sub { multiply };
+    multiply for 1..40;
+    open my $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "x\\n";
+    select undef, undef, undef, 0.2 while 1;
+    """
+  let session = try Session()
+  let bystander = try Bystander(session)
+  try session.write(
+    "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''']\ngrace = \"500ms\"\n", toDestination: "bomb")
+  try session.call(Rows.reload, ())
+  let path = try session.present("bomb")
+  try session.wait("there are many") { session.journalLines.count > 100 }
+  try session.dismiss("bomb")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  // Where the machine is so slow that killing them takes longer than the grace, the last of them go a little later.
+  try session.poll("nothing of it is left") { session.processes().isEmpty }
+  try bystander.stop(session)
+}

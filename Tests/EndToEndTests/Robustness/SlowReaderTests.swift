@@ -1,0 +1,105 @@
+// Why this file exists: a watcher that does not read delays nobody and grows nothing without bound (W3).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// Clients that update items as fast as they are answered.
+private final class Load {
+  private let connections: [Connection]
+  private(set) var answers = 0
+  private var isStopped = false
+
+  init(_ session: Session, clients: Int) throws {
+    connections = try (0..<clients).map { _ in try session.connect() }
+    for index in connections.indices { try session.present("load[\(index)]") }
+    for index in connections.indices { update(index) }
+  }
+
+  private func update(_ index: Int) {
+    guard !isStopped else { return }
+    let text = String(repeating: "x", count: 16000) + "\(answers)"
+    connections[index].call(
+      Rows.update, on: CoordinatorNames.bus, at: CoordinatorNames.object,
+      ("load[\(index)]", ["text": .string(text)], [:]),
+      timeout: nil
+    ) { [weak self] _ in
+      self?.answers += 1
+      self?.update(index)
+    }
+  }
+
+  /// Lets so many updates be answered.
+  /// - Returns: how long that took.
+  func run(_ count: Int, _ session: Session) throws -> Duration {
+    let start = session.loop.now
+    let target = answers + count
+    try session.wait("\(count) updates are answered", within: .seconds(120)) { self.answers >= target }
+    return session.loop.now - start
+  }
+
+  func stop() { isStopped = true }
+}
+
+/// The whole minute of it is for `NAVD_TEST_SLOW_READER_SECONDS=60`.
+private var rounds: (count: Int, duration: Duration) {
+  let seconds = getenv("NAVD_TEST_SLOW_READER_SECONDS").flatMap { Int(String(cString: $0)) } ?? 0
+  return (4, .seconds(seconds))
+}
+
+@Test("W3: watchers whose readers are stopped cost navd nothing, nor others")
+func slowReader_underLoad_growsNothing() throws {
+  let session = try Session()
+  let navd = try #require(session.navd?.processID)
+  // One whose pipe is not read, one of each kind, and one that does not even take what the bus has for it.
+  let unread = [try session.startNavctl("watch", "--events"), try session.startNavctl("watch")]
+  let stopped = try session.startNavctl("watch", "--events")
+  let all = unread + [stopped]
+  try session.wait("all have begun") { all.allSatisfy { $0.lines.count == 1 } }
+  let load = try Load(session, clients: 4)
+  _ = try load.run(50, session)
+  let before = try load.run(150, session)
+  let memory = Session.memory(of: navd)
+  let memories = unread.map { Session.memory(of: $0.processID) }
+
+  for program in unread { program.isRead = false }
+  stopped.send(SIGSTOP)
+  var during = Duration.zero
+  let start = session.loop.now
+  repeat {
+    for _ in 0..<rounds.count { during = max(during, try load.run(150, session)) }
+    #expect(Session.memory(of: navd) - memory < 6 << 20)
+    for (program, before) in zip(unread, memories) {
+      #expect(Session.memory(of: program.processID) - before < 6 << 20)
+    }
+  } while session.loop.now - start < rounds.duration
+  // On a machine that others use as well a factor says more than a time.
+  #expect(during < before * 3 + .seconds(1))
+
+  // When they read again they know of the gap, or have all.
+  for program in unread { program.isRead = true }
+  stopped.send(SIGCONT)
+  load.stop()
+  try session.present("last", "one")
+  let serial = try #require(try session.state()["serial"]?.unsigned)
+  try session.wait("all have the last of it", within: .seconds(60)) {
+    all.allSatisfy { $0.lines.last.flatMap { try? JSON.parse($0) }?["serial"]?.unsigned == serial }
+  }
+  for program in [unread[0], stopped] {
+    var last: UInt64?
+    var gaps = 0
+    for line in program.lines {
+      guard let json = try? JSON.parse(line), let serial = json["serial"]?.unsigned else { continue }
+      if json["event"] != "state", let last, serial != last + 1 { gaps += 1 }
+      last = serial
+    }
+    #expect(gaps == 0)
+  }
+}

@@ -1,0 +1,22 @@
+// Why this file exists: `make soak` takes minutes and is run now and then, so that it works is tested in seconds.
+
+import CoordinatorAPI
+import DBus
+import TestSupport
+import Testing
+import TextFormats
+
+@Test("A soak finds nothing wrong, says what it has done, and leaves nothing")
+func soak_ofSomeSeconds_findsNothing() throws {
+  let session = try Session(starting: false)
+  let soak = try session.run(program: Session.program("navbench"), ["--soak", "2", "--clients", "4", "--json"])
+  let report = try JSON.parse(soak.outputText)
+  #expect(report["errors"]?.array == [], "\(soak.outputText) \(soak.errorText)")
+  #expect(soak.exitCode == 0)
+  #expect(report["operations"]?.unsigned ?? 0 > 100)
+  #expect(report["events"]?.unsigned ?? 0 > 100)
+  for name in ["memory-at-start", "memory-at-end", "descriptors-at-start", "descriptors-at-end", "worst-answer-us"] {
+    #expect(report[name]?.unsigned ?? 0 > 0, "\(name)")
+  }
+  #expect(session.processes() == [])
+}

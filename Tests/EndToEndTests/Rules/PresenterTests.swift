@@ -1,0 +1,393 @@
+// Why this file exists: a program on the bus that shows things may be late, wrong or gone at any moment, and what it
+// shows ends once all the same, with the right reason (D4).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private let dialog: Properties = ["destination": .string("dialog")]
+
+extension Properties {
+  fileprivate var error: String { self["error"].flatMap { String(value: $0) } ?? "" }
+}
+
+extension Watcher {
+  /// How often it was told of an end.
+  fileprivate var ends: [String] { lines.filter { $0.hasPrefix("dismissed") } }
+}
+
+// MARK: Answers
+
+@Test("D4: it is presented when its presenter says so, and not before")
+func presenter_reply_isTheAcknowledgement() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = false
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  let shown = session.begin(Rows.wait, (path, "presented"))
+  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  #expect(watcher.lines == ["phase fact 1 presenting"])
+  #expect(shown.result == nil)
+  presenter.isAnswering = true
+  #expect(try session.answer(to: shown).0 == "")
+  #expect(watcher.lines.last == "presented fact 1")
+
+  presenter.isAnswering = false
+  try session.dismiss("fact")
+  try session.wait("it is told to dismiss") { presenter.log.count == 2 }
+  // P3: the next waits until the presenter says that the first is gone.
+  try session.present("fact", "2", dialog)
+  #expect(presenter.log == ["present fact 1", "dismiss dismissed"])
+  #expect(watcher.ends == [])
+  presenter.isAnswering = true
+  #expect(try session.ending(of: path).reason == "dismissed")
+  try session.wait("the next is presented") { watcher.lines.last == "presented fact 2" }
+}
+
+@Test("D4: an error is failed, with what the presenter said; so is one that implements nothing")
+func presenter_thatRefuses_hasFailed() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.refusal = DBusError(name: "org.example.Error.NoScreen", message: "no screen")
+  let watcher = try session.watch()
+  let (reason, result) = try session.ending(of: session.present("fact", "1", dialog))
+  #expect(reason == "failed")
+  #expect(result.error.contains("no screen"))
+  #expect(result.error.contains("org.example.Error.NoScreen"))
+  // It has said that it does not show it, so it is not told to dismiss it.
+  #expect(presenter.log == ["present fact 1"])
+  #expect(watcher.ends == ["dismissed fact 1 failed"])
+
+  let other = try session.connect()
+  try session.call(Rows.registerPresenter, ("empty", "/nothing", [:]), by: other)
+  let nothing = try session.ending(of: session.present("fact", "2", ["destination": .string("empty")]))
+  #expect(nothing.reason == "failed")
+  #expect(nothing.result.error.contains("/nothing"), "\(nothing.result)")
+}
+
+@Test("D4, P12: an error in answer to Dismiss is the end, and the reason stays")
+func presenter_thatRefusesToDismiss_isGone() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.result = nil
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+  try session.dismiss("fact")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result.error.contains("it is stuck"))
+  #expect(watcher.ends == ["dismissed fact 1 dismissed"])
+}
+
+@Test("D4, P14: the time limits of start and dismissal; answers that come after them change nothing")
+func presenter_late_changesNothing() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(
+    session, destination: "dialog", ["start-timeout": .uint64(100), "grace": .uint64(100)])
+  presenter.isAnswering = false
+  let watcher = try session.watch()
+  let (reason, result) = try session.ending(of: session.present("fact", "1", dialog))
+  #expect(reason == "failed")
+  #expect(result.error.contains("start-timeout"))
+  #expect(presenter.log == ["present fact 1", "dismiss failed"])
+
+  // Both answers come now, for a handle that is gone; and the slot has another by then.
+  let next = try session.present("fact", "2")
+  presenter.isAnswering = true
+  presenter.isAnswering = false
+  let slow = try session.present("note", "1", dialog)
+  try session.wait("it is told") { presenter.log.last == "present note 1" }
+  presenter.isAnswering = true
+  try session.wait("it is presented") { watcher.lines.last == "presented note 1" }
+  #expect(try session.call(Rows.get, "fact").0 == next)
+
+  // A dismissal that is not answered ends with its reason all the same.
+  presenter.isAnswering = false
+  try session.dismiss("note")
+  let ending = try session.ending(of: slow)
+  #expect(ending.reason == "dismissed")
+  #expect(ending.result.error.contains("grace"), "\(ending.result)")
+  presenter.isAnswering = true
+  // Answered only after the late ones have been taken in.
+  try session.call(Rows.unregisterPresenter, "dialog", by: presenter.connection)
+  #expect(watcher.ends == ["dismissed fact 1 failed", "dismissed note 1 dismissed"])
+}
+
+@Test("P4: told to dismiss before it had answered, its answers end it once", arguments: [false, true])
+func presenter_cancelled_endsOnce(refusing: Bool) throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = false
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  try session.dismiss("fact")
+  try session.wait("it is told to dismiss") { presenter.log.count == 2 }
+  if refusing { presenter.refusal = DBusError(name: .failed, message: "cancelled") }
+  presenter.result = ["answer": .string("none")]
+  presenter.isAnswering = true
+  let (reason, _) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(watcher.lines == ["phase fact 1 presenting", "phase fact 1 dismissing", "dismissed fact 1 dismissed"])
+}
+
+@Test("P12: a presenter that closes what it was just told to dismiss completes it")
+func presenter_closingWhileDismissing_completesIt() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+  presenter.isAnswering = false
+  try session.dismiss("fact")
+  try session.wait("it is told to dismiss") { presenter.log.count == 2 }
+  try session.call(Rows.closed, (path, ["answer": .string("user")]), by: presenter.connection)
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result == ["answer": .string("user")])
+  presenter.isAnswering = true
+  #expect(!(try session.call(Rows.closed, (path, [:]), by: presenter.connection).0))
+  #expect(watcher.ends == ["dismissed fact 1 dismissed"])
+}
+
+@Test("D11: closed before it has answered that it is shown")
+func presenter_closingBeforeItAnswers_isClosed() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = false
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  #expect(try session.call(Rows.closed, (path, ["answer": .int32(1)]), by: presenter.connection).0)
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed")
+  #expect(result == ["answer": .int32(1)])
+  presenter.isAnswering = true
+  _ = try session.call(Rows.getState, (), by: presenter.connection)
+  #expect(watcher.lines == ["phase fact 1 presenting", "dismissed fact 1 closed"])
+  #expect(presenter.log == ["present fact 1"])
+}
+
+@Test("P8: what a presenter tells is told in that order, each action before the end")
+func presenter_actions_areToldBeforeTheEnd() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let watchers = [try session.watch(), try session.watch(on: try session.connect())]
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is presented") { watchers.allSatisfy { $0.lines.last == "presented fact 1" } }
+  for watcher in watchers { watcher.clear() }
+  let acts = (1...3).map { number in
+    session.begin(Rows.act, (path, "pressed", ["n": .int32(number)]), by: presenter.connection)
+  }
+  let closed = session.begin(Rows.closed, (path, [:]), by: presenter.connection)
+  let late = session.begin(Rows.act, (path, "late", [:]), by: presenter.connection)
+  for act in acts { _ = try session.answer(to: act) }
+  #expect(try session.answer(to: closed).0)
+  // A report that comes too late succeeds and does nothing.
+  _ = try session.answer(to: late)
+  _ = try session.call(Rows.getState, ())
+  for watcher in watchers {
+    try session.wait("it is told of the end") { watcher.ends.count == 1 }
+    #expect(watcher.lines == Array(repeating: "action fact 1 pressed", count: 3) + ["dismissed fact 1 closed"])
+    let numbers = watcher.events.compactMap { $0.json["parameters"]?["n"]?.unsigned }
+    #expect(numbers == [1, 2, 3])
+  }
+}
+
+// MARK: Updates
+
+@Test("D8: an edit by the presenter reaches every watcher, and is not sent back to it")
+func presenter_ownEdit_isToldToOthers() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let watchers = [try session.watch(), try session.watch(on: try session.connect())]
+  let path = try session.present("fact", "1", dialog.merging(["value": ["n": Value.int32(1)].value]) { $1 })
+  try session.wait("it is presented") { watchers.allSatisfy { $0.lines.last == "presented fact 1" } }
+  #expect(try session.call(Rows.update, ("fact", ["n": .int32(2)], [:]), by: presenter.connection).0)
+  #expect(
+    try session.call(PresentationInterface.update, (["m": .string("x")], [:]), at: path, by: presenter.connection).0)
+  for watcher in watchers {
+    try session.wait("both edits are told") { watcher.lines.filter { $0 == "updated fact 1" }.count == 2 }
+    let value = watcher.events.last?.json["item"]?["value"]
+    #expect(value?["n"]?.unsigned == 2)
+    #expect(value?["m"]?.string == "x")
+    #expect(watcher.hasAllSerials)
+  }
+  // What somebody else edits is.
+  try session.call(Rows.update, ("fact", ["n": .int32(3)], [:]))
+  try session.wait("it is told") { presenter.log.last == "update" }
+  #expect(presenter.log == ["present fact 1", "update"])
+  let value = presenter.items.last?["value"].flatMap { Properties(value: $0) }
+  #expect(value == ["n": .int32(3), "m": .string("x")])
+}
+
+@Test("D8: at most one Update is under way, the latest follows, and its failure ends nothing")
+func presenter_updates_followOneAnother() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+  presenter.isAnswering = false
+  presenter.updateRefusal = DBusError(name: .failed, message: "what?")
+  for number in 1...5 { try session.call(Rows.update, ("fact", ["n": .int32(Int32(number))], [:])) }
+  try session.wait("it is told") { presenter.log.contains("update") }
+  #expect(presenter.log == ["present fact 1", "update"])
+  presenter.isAnswering = true
+  try session.wait("it is told the latest") { presenter.log.count == 3 }
+  #expect(presenter.items.last?["value"].flatMap { Properties(value: $0) } == ["n": .int32(5)])
+  _ = try session.call(Rows.getState, (), by: presenter.connection)
+  #expect(presenter.log == ["present fact 1", "update", "update"])
+  #expect(try session.call(Rows.get, "fact").0 == path)
+}
+
+// MARK: Leaving
+
+@Test(
+  "D4, P12: a presenter that leaves the bus takes what it shows along, in whatever phase",
+  arguments: [
+    ("presenting", "failed"), ("presented", "failed"), ("updating", "failed"), ("dismissing", "dismissed"),
+  ])
+func presenter_leaving_endsWhatItShows(phase: String, reason: String) throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = phase != "presenting"
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  if phase != "presenting" {
+    try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+    presenter.isAnswering = false
+  }
+  if phase == "updating" {
+    try session.call(Rows.update, ("fact", ["n": .int32(1)], [:]))
+    try session.wait("it is updated") { presenter.log.last == "update" }
+  }
+  if phase == "dismissing" {
+    try session.dismiss("fact")
+    try session.wait("it is told to dismiss") { presenter.log.last == "dismiss dismissed" }
+  }
+  presenter.connection.close()
+  let ending = try session.ending(of: path)
+  #expect(ending.reason == reason)
+  #expect(!ending.result.error.isEmpty)
+  #expect(watcher.ends == ["dismissed fact 1 \(reason)"])
+  #expect(try session.call(Rows.get, "fact").0 == .root)
+}
+
+@Test("D4: a presenter that has left before its turn came has failed")
+func presenter_leavingWhileItsItemWaits_hasFailed() throws {
+  let session = try Session(destinations: ["slow": Actor.destination(dying: 200)])
+  let presenter = try BusPresenter(session, destination: "dialog")
+  try session.present("fact", "1", ["destination": .string("slow")])
+  try session.wait(for: "start 1", of: "fact")
+  let path = try session.present("fact", "2", dialog)
+  presenter.connection.close()
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "failed")
+  #expect(!result.error.isEmpty)
+}
+
+// MARK: Registrations
+
+@Test("D1: of two presenters for one destination the last wins, and then the first is back")
+func presenter_twoForOneDestination_lastWins() throws {
+  let session = try Session()
+  let first = try BusPresenter(session, destination: "dialog")
+  let watcher = try session.watch()
+  let early = try session.present("early", "", dialog)
+  let second = try BusPresenter(session, destination: "dialog")
+  let middle = try session.present("middle", "", dialog)
+  try session.wait("both are presented") { watcher.lines.filter { $0.hasPrefix("presented") }.count == 2 }
+  #expect(first.log == ["present early "])
+  #expect(second.log == ["present middle "])
+
+  // What is live stays with the presenter that it began with.
+  second.connection.close()
+  #expect(try session.ending(of: middle).reason == "failed")
+  #expect(try session.call(Rows.get, "early").0 == early)
+  try session.present("late", "", dialog)
+  try session.wait("the first is back") { first.log.last == "present late " }
+
+  let third = try BusPresenter(session, destination: "dialog")
+  try session.dismiss("early")
+  #expect(try session.ending(of: early).reason == "dismissed")
+  try session.call(Rows.unregisterPresenter, "dialog", by: third.connection)
+  try session.present("last", "", dialog)
+  try session.wait("the first is back again") { first.log.last == "present last " }
+  #expect(third.log == [])
+}
+
+// MARK: Activation
+
+/// The presenter of docs/recipes, which answers each call twice: at first rightly, and then with an error.
+private let script = """
+  import os
+  import sys
+  from gi.repository import Gio
+  import presenter
+
+  sys.stdout = open(os.environ["NAVD_TEST_JOURNAL"], "a")
+  once = presenter.called
+
+  def twice(connection, sender, path, interface, method, arguments, invocation):
+      message = invocation.get_message()
+      once(connection, sender, path, interface, method, arguments, invocation)
+      again = message.new_method_error_literal("org.example.Error.Twice", "twice")
+      connection.send_message(again, Gio.DBusSendMessageFlags.NONE)
+
+  presenter.called = twice
+  print("runs", os.getpid(), flush=True)
+  presenter.main()
+  """
+
+@Test("D4: a presenter that a destination file names is activated by the bus when it is first needed")
+func presenter_namedInAFile_isActivated() throws {
+  let session = try Session(
+    destinations: ["dialog": "bus = { name = \"org.example.Board\", path = \"/presenter\" }\n"],
+    services: ["org.example.Board": "/usr/bin/python3 $HOME/twice.py"],
+    files: [
+      "twice.py": script, "presenter.py": Markdown.contents(of: "docs/recipes/presenter.py"),
+      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Markdown.contents(of: "dbus/org.navd.Presenter1.xml"),
+    ])
+  let watcher = try session.watch()
+  #expect(session.journalLines == [])
+
+  let path = try session.present("dialog", "1", ["value": ["n": Value.int32(1)].value])
+  try session.wait("it is presented") { watcher.lines.last == "presented dialog 1" }
+  let runs = try #require(session.journalLines.first)
+  #expect(session.journalLines == [runs, "+ dialog 1 {'n': 1}"])
+  try session.dismiss("dialog", ["animated": .boolean(false)])
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result == ["answer": .string("bye")])
+  #expect(session.journalLines.last == "- dialog 1 dismissed")
+
+  // It runs already, and when it has gone, it is activated again.
+  let next = try session.present("dialog", "2")
+  try session.wait("it is presented again") { watcher.lines.last == "presented dialog 2" }
+  let pid = try #require(pid_t(runs.dropFirst("runs ".count)))
+  kill(pid, SIGKILL)
+  #expect(try session.ending(of: next).reason == "failed")
+  try session.present("dialog", "3")
+  try session.wait("it is presented by another") { watcher.lines.last == "presented dialog 3" }
+  #expect(session.journalLines.filter { $0.hasPrefix("runs") }.count == 2)
+  #expect(watcher.ends == ["dismissed dialog 1 dismissed", "dismissed dialog 2 failed"])
+}
+
+@Test("D4: a presenter that a destination file names, and that nobody can start, has failed")
+func presenter_namedInAFile_isMissing() throws {
+  let session = try Session(
+    destinations: ["dialog": "bus = { name = \"org.example.Missing\", path = \"/dialog\" }\n"])
+  let (reason, result) = try session.ending(of: session.present("dialog", "1"))
+  #expect(reason == "failed")
+  #expect(result.error.contains("org.example.Missing"), "\(result)")
+}

@@ -1,0 +1,250 @@
+// Why this file exists: a stack comes from the bottom and goes from the top, one screen after the other, whoever drives it
+// (S1–S8).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+extension Screen {
+  /// Sets the stack `s` to plain values, and waits until nothing is on its way.
+  fileprivate func setPath(_ ids: String...) throws {
+    let elements = ids.map { Structure("", $0, Screen.options()) }
+    try session.call(Rows.setPath, ("s", elements, [:]))
+  }
+
+  fileprivate func push(_ binding: String, by client: Connection? = nil) throws {
+    try session.call(Rows.push, ("s", binding, "", Screen.options()), by: client)
+  }
+
+  fileprivate func pop(_ count: UInt32, by client: Connection? = nil) throws -> UInt32 {
+    try session.call(Rows.pop, ("s", count, [:]), by: client).0
+  }
+
+  /// The path of the stack `s`, as the log writes it.
+  fileprivate func path() throws -> [String] {
+    (try session.state()["stacks"]?["s"]?.array ?? []).map {
+      [$0["binding"], $0["id"]].compactMap { $0?.string }.filter { !$0.isEmpty }.joined(separator: "=")
+    }
+  }
+}
+
+@Test("S2, S5: [1,2,3,4] → [4,1,3,2] → [1,2] → [] → [1,1]")
+func stack_pathsOneAfterTheOther_goFromTheTopAndComeFromTheBottom() throws {
+  let screen = try Screen(Session())
+  try screen.setPath("1", "2", "3", "4")
+  try screen.expect([
+    "path s s[0]=1 s[1]=2 s[2]=3 s[3]=4",
+    "phase s[0] 1 presenting", "phase s[1] 2 waiting", "phase s[2] 3 waiting", "phase s[3] 4 waiting",
+    "present s[0] 1", "shown s[0] 1", "presented s[0] 1",
+    "phase s[1] 2 presenting", "present s[1] 2", "shown s[1] 2", "presented s[1] 2",
+    "phase s[2] 3 presenting", "present s[2] 3", "shown s[2] 3", "presented s[2] 3",
+    "phase s[3] 4 presenting", "present s[3] 4", "shown s[3] 4", "presented s[3] 4",
+  ])
+
+  try screen.setPath("4", "1", "3", "2")
+  try screen.expect([
+    "path s s[0]=4 s[1]=1 s[2]=3 s[3]=2",
+    "phase s[3] 4 dismissing", "phase s[2] 3 dismissing", "phase s[1] 2 dismissing", "phase s[0] 1 dismissing",
+    "phase s[0] 4 waiting", "phase s[1] 1 waiting", "phase s[2] 3 waiting", "phase s[3] 2 waiting",
+    "dismiss s[3] 4 popped", "gone s[3] 4", "dismissed s[3] 4 popped",
+    "dismiss s[2] 3 popped", "gone s[2] 3", "dismissed s[2] 3 popped",
+    "dismiss s[1] 2 popped", "gone s[1] 2", "dismissed s[1] 2 popped",
+    "dismiss s[0] 1 popped", "gone s[0] 1", "dismissed s[0] 1 popped",
+    "phase s[0] 4 presenting", "present s[0] 4", "shown s[0] 4", "presented s[0] 4",
+    "phase s[1] 1 presenting", "present s[1] 1", "shown s[1] 1", "presented s[1] 1",
+    "phase s[2] 3 presenting", "present s[2] 3", "shown s[2] 3", "presented s[2] 3",
+    "phase s[3] 2 presenting", "present s[3] 2", "shown s[3] 2", "presented s[3] 2",
+  ])
+
+  try screen.setPath("1", "2")
+  try screen.expect([
+    "path s s[0]=1 s[1]=2",
+    "phase s[3] 2 dismissing", "phase s[2] 3 dismissing", "phase s[1] 1 dismissing", "phase s[0] 4 dismissing",
+    "phase s[0] 1 waiting", "phase s[1] 2 waiting",
+    "dismiss s[3] 2 popped", "gone s[3] 2", "dismissed s[3] 2 popped",
+    "dismiss s[2] 3 popped", "gone s[2] 3", "dismissed s[2] 3 popped",
+    "dismiss s[1] 1 popped", "gone s[1] 1", "dismissed s[1] 1 popped",
+    "dismiss s[0] 4 popped", "gone s[0] 4", "dismissed s[0] 4 popped",
+    "phase s[0] 1 presenting", "present s[0] 1", "shown s[0] 1", "presented s[0] 1",
+    "phase s[1] 2 presenting", "present s[1] 2", "shown s[1] 2", "presented s[1] 2",
+  ])
+
+  try screen.setPath()
+  try screen.expect([
+    "path s", "phase s[1] 2 dismissing", "phase s[0] 1 dismissing",
+    "dismiss s[1] 2 popped", "gone s[1] 2", "dismissed s[1] 2 popped",
+    "dismiss s[0] 1 popped", "gone s[0] 1", "dismissed s[0] 1 popped",
+  ])
+  #expect(try screen.session.state()["stacks"] == [:])
+
+  // Equal values may stand in it twice.
+  try screen.setPath("1", "1")
+  try screen.expect([
+    "path s s[0]=1 s[1]=1", "phase s[0] 1 presenting", "phase s[1] 1 waiting",
+    "present s[0] 1", "shown s[0] 1", "presented s[0] 1",
+    "phase s[1] 1 presenting", "present s[1] 1", "shown s[1] 1", "presented s[1] 1",
+  ])
+}
+
+@Test("S5: the same paths by navctl, of real programs")
+func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
+  let session = try Session(destinations: [
+    "one": Actor.destination(dying: 10), "two": Actor.destination(dying: 10),
+    "three": Actor.destination(dying: 10), "four": Actor.destination(dying: 10),
+  ])
+  let watcher = try session.watch()
+  var known = 0
+  /// Sets the path, and gives back what programs did, and what was presented, until nothing is on its way.
+  func setPath(_ elements: [String], ending: Int, starting: Int) throws -> (ended: [String], presented: [String]) {
+    watcher.clear()
+    let run = try session.run(program: Session.program("navctl"), ["set-path", "s"] + elements)
+    #expect(run.exitCode == 0, "\(run.errorText)")
+    try session.wait("\(ending) have ended, \(starting) have started") {
+      session.journalLines.count == known + 2 * ending + starting
+        && watcher.lines.filter { $0.hasPrefix("dismissed") }.count == ending
+        && watcher.lines.filter { $0.hasPrefix("presented") }.count == starting
+    }
+    defer { known = session.journalLines.count }
+    // A program that was started has not said so yet, so in what order they say so is nobody's business.
+    let acts = session.journalLines.dropFirst(known).map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+    #expect(acts.dropFirst(2 * ending).allSatisfy { $0.hasPrefix("start") })
+    return (Array(acts.prefix(2 * ending)), watcher.lines.filter { $0.hasPrefix("presented") })
+  }
+  let first = try setPath(["one", "two", "three", "four"], ending: 0, starting: 4)
+  #expect(first.presented == ["presented one", "presented two", "presented three", "presented four"])
+  let second = try setPath(["four", "one", "three", "two"], ending: 4, starting: 4)
+  #expect(
+    second.ended == [
+      "term four", "end four", "term three", "end three", "term two", "end two", "term one", "end one",
+    ])
+  #expect(second.presented == ["presented four", "presented one", "presented three", "presented two"])
+  // The common beginning stays.
+  let third = try setPath(["four", "one"], ending: 2, starting: 0)
+  #expect(third.ended == ["term two", "end two", "term three", "end three"])
+  let last = try setPath([], ending: 2, starting: 0)
+  #expect(last.ended == ["term one", "end one", "term four", "end four"])
+  #expect(try session.navctl("path", "s", "--json").outputText == "[]\n")
+}
+
+@Test("S3: the user closes the second of five: what is above goes from the top, the first stays")
+func stack_secondOfFiveClosed_takesAlongWhatIsAbove() throws {
+  let screen = try Screen(Session())
+  try screen.setPath("1", "2", "3", "4", "5")
+  _ = try screen.happened(25)
+  let second = try screen.presentation("s[1]")
+  screen.presenter.isAnswering = false
+  let closing = screen.close(second)
+  try screen.expect([
+    "path s s[0]=1", "phase s[4] 5 dismissing", "phase s[3] 4 dismissing", "phase s[2] 3 dismissing",
+    "phase s[1] 2 dismissing", "dismiss s[4] 5 popped",
+  ])
+  #expect(try screen.session.answer(to: closing).0)
+  #expect(try screen.shown() == ["s[0] 1"])
+  screen.answer("dismiss s[4] 5 popped")
+  try screen.expect(["gone s[4] 5", "dismissed s[4] 5 popped", "dismiss s[3] 4 popped"])
+  screen.answer("dismiss s[3] 4 popped")
+  try screen.expect(["gone s[3] 4", "dismissed s[3] 4 popped", "dismiss s[2] 3 popped"])
+  // A farewell of what is already going changes nothing more.
+  #expect(!(try screen.session.answer(to: screen.close(second)).0))
+  screen.answer("dismiss s[2] 3 popped")
+  // It is gone already, so nobody is asked to take it away.
+  try screen.expect(["gone s[2] 3", "dismissed s[2] 3 popped", "dismissed s[1] 2 closed"])
+  #expect(try screen.path() == ["s[0]=1"])
+}
+
+@Test("S8: two programs drive one stack, each one's screens stay where they are")
+func stack_drivenByTwo_keepsWhatEachHasPushed() throws {
+  let screen = try Screen(Session())
+  let anna = try screen.session.connect()
+  let bert = try screen.session.connect()
+  for (client, binding) in [(anna, "anna[0]"), (bert, "bert[0]"), (anna, "anna[1]")] {
+    try screen.push(binding, by: client)
+  }
+  _ = try screen.happened(15)
+  let below = [try screen.presentation("anna[0]"), try screen.presentation("bert[0]")]
+
+  // One goes while the other pushes.
+  screen.presenter.isAnswering = false
+  try screen.session.dismiss("anna[1]", by: anna)
+  try screen.expect(["path s anna[0] bert[0]", "phase anna[1] dismissing", "dismiss anna[1] dismissed"])
+  try screen.push("bert[1]", by: bert)
+  try screen.expect(["path s anna[0] bert[0] bert[1]", "phase bert[1] waiting"])
+  screen.answer("dismiss anna[1] dismissed")
+  try screen.expect(["gone anna[1]", "dismissed anna[1] dismissed", "phase bert[1] presenting", "present bert[1]"])
+  screen.answer("present bert[1]")
+  try screen.expect(["shown bert[1]", "presented bert[1]"])
+
+  // What is popped is the top, whoever has pushed it.
+  #expect(try screen.pop(1, by: anna) == 1)
+  try screen.expect(["path s anna[0] bert[0]", "phase bert[1] dismissing", "dismiss bert[1] popped"])
+  screen.answer("dismiss bert[1] popped")
+  try screen.expect(["gone bert[1]", "dismissed bert[1] popped"])
+  #expect([try screen.presentation("anna[0]"), try screen.presentation("bert[0]")] == below)
+  // S7: neither can push what the other has there.
+  #expect(
+    try screen.session.refusal(Rows.push, ("s", "anna[0]", "", [:]), by: bert)?.name == .alreadyInStack)
+}
+
+@Test("S1, S8: two programs that push and pop at once: the path is what every slot says, and everybody was told it")
+func stack_drivenByTwoAtOnce_isWhatItsSlotsSay() throws {
+  let screen = try Screen(Session())
+  let session = screen.session
+  var calls: [() throws -> Void] = []
+  for name in ["anna", "bert"] {
+    let client = try session.connect()
+    for round in 0..<20 {
+      let push = session.begin(Rows.push, ("s", "\(name)[\(round)]", "", Screen.options()), by: client)
+      calls.append { _ = try session.answer(to: push) }
+      guard round % 3 == 2 else { continue }
+      let pop = session.begin(Rows.pop, ("s", 2, [:]), by: client)
+      calls.append {
+        let popped = try session.answer(to: pop).0
+        #expect(popped == 2)
+      }
+    }
+  }
+  for call in calls { try call() }
+  try session.wait("nothing is on its way") {
+    screen.watcher.lines.last { $0.hasPrefix("phase") || $0.hasPrefix("presented") }?.hasPrefix("presented") == true
+  }
+  let happened = try screen.happened()
+  let path = try screen.path()
+  #expect(path.count == 40 - 2 * 6 * 2)
+  #expect(try screen.shown() == path)
+  #expect(happened.last { $0.hasPrefix("path") } == (["path s"] + path).joined(separator: " "))
+  #expect(screen.watcher.hasAllSerials)
+  // From the top, one at a time: what was being taken away had gone before the next was told to go.
+  let dismissals = happened.filter { $0.hasPrefix("dismiss ") || $0.hasPrefix("gone ") }
+  for (call, answer) in zip(dismissals, dismissals.dropFirst()) where call.hasPrefix("dismiss ") {
+    #expect(answer == "gone " + call.split(separator: " ")[1])
+  }
+}
+
+@Test("S8: push while popping: the new one waits until what stood there is gone")
+func stack_pushedOnWhilePopping_waitsForWhatGoes() throws {
+  let screen = try Screen(Session())
+  try screen.setPath("1", "2", "3")
+  _ = try screen.happened(15)
+  screen.presenter.isAnswering = false
+  #expect(try screen.pop(2) == 2)
+  try screen.expect([
+    "path s s[0]=1", "phase s[2] 3 dismissing", "phase s[1] 2 dismissing", "dismiss s[2] 3 popped",
+  ])
+  try screen.push("x")
+  try screen.push("y")
+  try screen.expect(["path s s[0]=1 x", "phase x waiting", "path s s[0]=1 x y", "phase y waiting"])
+  // P11: what is going is nothing that can be popped.
+  #expect(try screen.pop(1) == 1)
+  try screen.expect(["path s s[0]=1 x", "dismissed y popped"])
+  screen.answer("dismiss s[2] 3 popped")
+  try screen.expect(["gone s[2] 3", "dismissed s[2] 3 popped", "dismiss s[1] 2 popped"])
+  screen.answer("dismiss s[1] 2 popped")
+  try screen.expect(["gone s[1] 2", "dismissed s[1] 2 popped", "phase x presenting", "present x"])
+  screen.answer("present x")
+  try screen.expect(["shown x", "presented x"])
+}

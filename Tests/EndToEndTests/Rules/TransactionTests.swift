@@ -1,0 +1,116 @@
+// Why this file exists: what is sent as one happens as one, or not at all (T1).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+private typealias Requests = [Structure<String, [Value]>]
+
+private func dismiss(_ binding: String) -> Structure<String, [Value]> {
+  Structure("Dismiss", [.string(binding), Properties().value])
+}
+
+private func present(_ binding: String, _ id: String, _ more: Properties = [:]) -> Structure<String, [Value]> {
+  Structure("Present", [.string(binding), .string(id), Screen.options(more).value])
+}
+
+@Test("T1: X→nil→X is nothing at all: nobody is told, nothing flickers, the serial stays")
+func transaction_awayAndBack_isNothing() throws {
+  let screen = try Screen(Session())
+  let x = try screen.show("x", "1", ["title": .string("T")])
+  let child = try screen.show("x.y", "2")
+  let before = try screen.session.state()
+  for requests in [
+    [dismiss("x"), present("x", "1")], [present("x", "2"), present("x", "1")],
+    [dismiss("x"), present("x", "2"), dismiss("x"), present("x", "1")],
+  ] {
+    let (replies, serial) = try screen.session.call(Rows.apply, (requests, [:]))
+    #expect(replies.last == [.objectPath(x), .boolean(false)])
+    #expect(before["serial"]?.unsigned == serial)
+  }
+  try screen.expect([])
+  #expect(try screen.session.state() == before)
+  #expect(try screen.presentation("x.y") == child)
+
+  // Something else given is an update, and no more; another id is a replacement, whatever came between.
+  try screen.session.call(Rows.apply, ([dismiss("x"), present("x", "1", ["title": .string("U")])], [:]))
+  try screen.expect(["updated x 1", "update x 1", "taken x 1"])
+  try screen.session.call(Rows.apply, ([dismiss("x"), present("x", "2")], [:]))
+  try screen.expect([
+    "phase x 1 dismissing", "phase x.y 2 dismissing", "phase x 2 waiting", "dismiss x.y 2 parent", "gone x.y 2",
+    "dismissed x.y 2 parent", "dismiss x 1 replaced", "gone x 1", "dismissed x 1 replaced", "phase x 2 presenting",
+    "present x 2", "shown x 2", "presented x 2",
+  ])
+}
+
+@Test(
+  "T1: a transaction whose 40th of 50 requests is wrong changes nothing, not even the serial, and says which and why")
+func transaction_fortiethOfFiftyWrong_changesNothing() throws {
+  let screen = try Screen(Session())
+  let session = screen.session
+  try screen.show("slot[7]", "1")
+  let before = try session.state()
+  var requests: Requests = (0..<50).map { present("slot[\($0)]", "2") }
+  requests[10] = dismiss("slot[3]")
+  requests[20] = Structure(
+    "SetPath", [.string("s"), [Structure("", "1", Screen.options())].value, Properties().value])
+  requests[30] = Structure(
+    "Select", [.string("g"), .string("t"), Screen.options(["if-busy": .string("queue")]).value])
+  for (wrong, name, why) in [
+    (present("slot[39]", "2", ["destination": .string("nobody")]), .unknownDestination, "nobody"),
+    (present("slot[", "2"), .invalidBinding, "slot["),
+    (present("slot[39]", "2", ["from": .string("nothing")]), .notPresented, "nothing"),
+    (present("slot[39]", "2", ["colour": .string("red")]), .invalidArgument, "colour"),
+    (present("slot[39]", "2", ["group": .string("g"), "if-busy": .string("refuse")]), .busy, "g"),
+    (Structure("Push", [.string("r"), .string("s[0]"), .string(""), Properties().value]), .alreadyInStack, "s[0]"),
+    (Structure("Dismiss", [.string("slot[1]"), ["expected-id": Value.string("9")].value]), .stale, "9"),
+    (Structure("Update", [.string("nothing"), Properties().value, Properties().value]), .notPresented, "nothing"),
+    (Structure("Reload", []), .invalidArgument, "Reload"),
+    (Structure("Dismiss", [.int32(1), Properties().value]), .invalidArgument, "Dismiss"),
+  ] as [(Structure<String, [Value]>, CoordinatorError.Name, String)] {
+    requests[39] = wrong
+    let refusal = try session.refusal(Rows.apply, (requests, [:]))
+    #expect(refusal?.name == name, "\(wrong): \(refusal?.message ?? "taken")")
+    #expect(refusal?.message.hasPrefix("request 39: ") == true, "\(refusal?.message ?? "")")
+    #expect(refusal?.message.contains(why) == true, "\(refusal?.message ?? "")")
+    #expect(try session.state() == before)
+  }
+  try screen.expect([])
+  // No handle was used up either.
+  let next = try session.present("next")
+  #expect(CoordinatorNames.number(of: next) == 2)
+}
+
+@Test("T1: a mix of requests is one change: only the state after the last is acted on")
+func transaction_ofAMix_isActedOnAsAWhole() throws {
+  let screen = try Screen(Session())
+  try screen.show("old")
+  let (replies, serial) = try screen.session.call(
+    Rows.apply,
+    (
+      [
+        present("a", "1"), Structure("Push", [.string("s"), .string("p"), .string(""), Screen.options().value]),
+        Structure("Push", [.string("s"), .string("q"), .string(""), Screen.options().value]),
+        Structure("Pop", [.string("s"), .uint32(1), Properties().value]),
+        Structure("Select", [.string("g"), .string("x"), Screen.options().value]),
+        Structure("ToggleSelection", [.string("g"), .string("y"), Screen.options().value]),
+        present("a", "2"), dismiss("old"), present("gone", ""), dismiss("gone"),
+      ], ["animated": .boolean(false)]
+    ))
+  #expect(replies.count == 10)
+  // An answer about what is not there carries “/”.
+  #expect(replies[8].first == .objectPath(.root))
+  // In the order of acceptance, which for “a” is that of its last id.
+  try screen.expect([
+    "selection g y", "group g x y ·", "path s p", "phase old dismissing", "phase p presenting",
+    "phase g.y presenting", "phase a 2 presenting", "dismiss old dismissed", "gone old", "present p", "shown p",
+    "present g.y", "shown g.y", "present a 2", "shown a 2", "dismissed old dismissed", "presented p",
+    "presented g.y", "presented a 2",
+  ])
+  #expect(screen.presenter.log.contains("dismiss dismissed without animation"))
+  #expect(screen.watcher.events.contains { $0.serial == serial })
+}

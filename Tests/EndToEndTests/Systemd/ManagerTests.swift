@@ -1,0 +1,172 @@
+// Why this file exists: what systemd does once in ten thousand times, or in other releases, a manager made for the test does
+// whenever it is to.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+/// Has the name of systemd's manager, and starts and stops units by saying so.
+private final class FakeManager {
+  private static let name: InterfaceName = "org.freedesktop.systemd1.Manager"
+  private static let path: ObjectPath = "/org/freedesktop/systemd1"
+  private static let version = Property<String>(name, "Version", emitsChanged: .const)
+  private static let subscribe = Method(name, "Subscribe")
+  private static let reset = Method(name, "ResetFailedUnit", in: Arg<String>("name"))
+  private static let start = Method(
+    name, "StartUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))
+  private static let stop = Method(
+    name, "StopUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))
+  private static let startTransient = Method(
+    name, "StartTransientUnit", in: Arg<String>("name"), Arg<String>("mode"),
+    Arg<[Structure<String, Value>]>("properties"), Arg<[Structure<String, [Structure<String, Value>]>]>("aux"),
+    out: Arg<ObjectPath>("job"))
+  private static let jobRemoved = Signal(
+    name, "JobRemoved", Arg<UInt32>("id"), Arg<ObjectPath>("job"), Arg<String>("unit"), Arg<String>("result"))
+
+  let connection: Connection
+  private(set) var log: [String] = []
+  /// Whether jobs are over when they are made, which is told before the answer to who asked for them.
+  var isQuick = true
+  private var jobs: UInt32 = 0
+  private var held: [() -> Void] = []
+
+  init(_ session: Session, version: String) throws {
+    connection = try session.connect()
+    let members: [any InterfaceMember] = [
+      Self.version, Self.subscribe, Self.reset, Self.start, Self.stop, Self.startTransient, Self.jobRemoved,
+    ]
+    let object = ImplementedInterface(Interface(Self.name, members: members))
+    object.implement(Self.version) { _ in version }
+    object.implement(Self.subscribe) { _, call in call.reply() }
+    object.implement(Self.reset) { _, call in call.reply() }
+    object.implement(Self.start) { [unowned self] input, call in work("start", input.0, call) }
+    object.implement(Self.stop) { [unowned self] input, call in work("stop", input.0, call) }
+    object.implement(Self.startTransient) { [unowned self] input, call in
+      log.append("transient \(input.0)")
+      call.fail(DBusError(name: "org.freedesktop.systemd1.UnitExists", message: "Unit \(input.0) exists."))
+    }
+    connection.export(Self.path, [object])
+    var isOwner = false
+    connection.requestName("org.freedesktop.systemd1") { result in isOwner = (try? result.get()) != nil }
+    try session.wait("it has its name") { isOwner }
+  }
+
+  private func work(_ what: String, _ unit: String, _ call: Call<ObjectPath>) {
+    log.append("\(what) \(unit)")
+    jobs += 1
+    let (id, job) = (jobs, ObjectPath("\(Self.path)/job/\(jobs)")!)
+    let end = { [unowned self] in
+      try? connection.emit(Self.jobRemoved, from: Self.path, (id, job, unit, "done"))
+    }
+    // Signals of a turn go out before its replies.
+    if isQuick { end() } else { held.append { end() } }
+    call.reply(job)
+  }
+
+  /// Ends the jobs that are not over.
+  func endJobs() {
+    let ends = held
+    held = []
+    for end in ends { end() }
+  }
+}
+
+private let destinations = ["mixer": "unit = \"mixer.service\"\n"]
+
+@Test(
+  "D5: a job that is over before the answer to who asked for it is the acknowledgement, too", arguments: [true, false])
+func manager_jobThatIsOverEarly_isNotMissed(isQuick: Bool) throws {
+  let session = try Session(destinations: destinations, starting: false)
+  let manager = try FakeManager(session, version: "252.38-1~deb12u1")
+  manager.isQuick = isQuick
+  try session.start()
+  let watcher = try session.watch()
+  let path = try session.present("mixer")
+  try session.wait("it is told") { manager.log == ["start mixer.service"] }
+  if !isQuick {
+    _ = try session.call(Rows.getState, ())
+    #expect(watcher.lines == ["phase mixer presenting"])
+    manager.endJobs()
+  }
+  try session.wait("it is presented") { watcher.lines.last == "presented mixer" }
+  try session.dismiss("mixer")
+  try session.wait("it is told to stop it") { manager.log.last == "stop mixer.service" }
+  manager.endJobs()
+  #expect(try session.ending(of: path).reason == "dismissed")
+}
+
+@Test("A manager that is too old to keep a tree together keeps none", arguments: ["249.11-0ubuntu3", "what"])
+func manager_tooOld_isNotUsed(version: String) throws {
+  let session = try Session(starting: false)
+  let manager = try FakeManager(session, version: version)
+  try session.start()
+  try session.wait("it is said") { session.navd?.errorText.contains("older than systemd 250") == true }
+  let (reason, _) = try session.ending(of: session.present("fact", "1", ["command": ["true"].value]))
+  #expect(reason == "closed")
+  #expect(manager.log == [])
+}
+
+@Test("A manager that says nothing holds nobody up for long")
+func manager_thatSaysNothing_isNotWaitedFor() throws {
+  let session = try Session(starting: false)
+  let silent = try session.start(
+    program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=org.freedesktop.systemd1"])
+  var hasOwner = false
+  let watch = session.client.watchName("org.freedesktop.systemd1") { hasOwner = $0 != nil }
+  try session.wait("it has its name") { hasOwner || silent.hasEnded }
+  watch.cancel()
+  try session.start()
+  // What is dismissed meanwhile never comes.
+  let never = try session.present("never", "", ["command": ["true"].value])
+  try session.dismiss("never")
+  #expect(try session.ending(of: never).reason == "dismissed")
+  let (reason, _) = try session.ending(of: session.present("fact", "1", ["command": ["true"].value]))
+  #expect(reason == "closed")
+  #expect(session.navd?.errorText.contains("commands run as processes of navd's own") == true)
+}
+
+@Test("What the manager refuses navd starts itself, and says so")
+func manager_thatRefuses_isDoneWithout() throws {
+  let session = try Session(starting: false)
+  let manager = try FakeManager(session, version: "252")
+  try session.start()
+  let path = try session.present("fact", "1", ["command": ["sh", "-c", "exit 4"].value])
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed")
+  #expect(result["status"] == .int32(4))
+  #expect(manager.log == ["transient navd-fact-1.service"])
+  #expect(session.navd?.errorText.contains("Unit navd-fact-1.service exists.") == true)
+}
+
+@Test("A manager that comes later is used from then on, and one that leaves no longer")
+func manager_comingAndLeaving_isFollowed() throws {
+  let session = try Session(destinations: destinations)
+  try session.wait("it is said") { session.navd?.errorText.contains("the bus has no user manager") == true }
+  let manager = try FakeManager(session, version: "252")
+  try session.wait("it is said") {
+    session.navd?.errorText.contains("services of the user manager, systemd 252") == true
+  }
+  let path = try session.present("mixer")
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  manager.connection.close()
+  try session.wait("it is said") {
+    session.navd?.errorText.components(of: "the bus has no user manager") == 3
+  }
+  // Nobody can stop it now, and nobody waits for that.
+  try session.dismiss("mixer")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result["error"] != nil)
+  #expect(session.navd?.errorText.contains("could not be stopped") == true)
+}
+
+extension String {
+  /// How many parts it has between the places where `separator` stands.
+  fileprivate func components(of separator: String) -> Int {
+    split(separator: separator, omittingEmptySubsequences: false).count
+  }
+}

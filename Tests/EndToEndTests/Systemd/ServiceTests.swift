@@ -1,0 +1,312 @@
+// Why this file exists: with a user manager commands are services, and the rules hold for them as without one.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private func shell(_ script: String) -> Properties { ["command": ["sh", "-c", script].value] }
+
+extension Properties {
+  fileprivate func text(_ name: String) -> String? { self[name].flatMap { String(value: $0) } }
+  fileprivate var output: String? {
+    guard case .bytes(let bytes)? = self["output"] else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Session {
+  fileprivate func unit(of binding: String) throws -> String? { try call(Rows.get, binding).1.text("unit") }
+
+  /// The units that are navd's, as systemctl lists them.
+  fileprivate func services() throws -> [String] {
+    try systemctl("list-units", "--all", "--plain", "--no-legend", "navd-*").lines
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+  }
+}
+
+@Test("D3: with a user manager a command is a service, named after its presentation, with a journal")
+func service_ofACommand_isNamedAndKeepsAJournal() throws {
+  let session = try Session(managed: true)
+  try session.wait("it is said") {
+    session.navd?.errorText.contains("commands run as services of the user manager, systemd 2") == true
+  }
+  let path = try session.present(
+    "notes[3].a-b", "1", shell("echo ready >>$NAVD_TEST_JOURNAL; while echo told >&2; do sleep 0.1; done"))
+  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let number = try #require(CoordinatorNames.number(of: path))
+  let unit = #"navd-notes\x5b3\x5d.a\x2db-\#(number).service"#
+  #expect(try session.unit(of: "notes[3].a-b") == unit)
+  try session.poll("the process is known") {
+    let pids = session.processes().filter { $0.name == "sh" }.map { Int128($0.pid) }
+    return try session.call(Rows.get, "notes[3].a-b").1["pid"]?.integer.map(pids.contains) == true
+  }
+  let shown = try session.navctl("show", "notes[3].a-b")
+  #expect(shown.outputText.contains(unit), "\(shown.outputText)")
+  let properties = try session.systemctl("show", "-p", "Slice,Description,KillMode,ExitType", unit).lines
+  #expect(
+    Set(properties) == [
+      "Slice=app.slice", "Description=navd: notes[3].a-b 1", "KillMode=control-group", "ExitType=cgroup",
+    ])
+  // Of the first line the journal does not always find out whose it is.
+  try session.poll("the journal has what it said") { try session.journal(of: unit).contains("told") }
+
+  try session.dismiss("notes[3].a-b")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result["signal"] == .string("SIGTERM"))
+  #expect(try session.services() == [])
+}
+
+@Test("D3, D6: a service gets the item and hands back its output and status, as a process does")
+func service_ofACommand_showsWhatItWasGiven() throws {
+  let session = try Session(
+    destinations: [
+      "tell": """
+      command = ["sh", "-c", 'cat; echo "$NAVD_BINDING $NAVD_ID $NAVD_PRESENTATION $MORE $0 $1 $2 $(pwd)"; exit 7', "{id}", "{binding}", "<{value.text}>"]
+      """
+    ], managed: true)
+  let text = "$HOME ${HOME} %n %%\n\"x\" ; \\"
+  let path = try session.present(
+    "notes[3].body", "n 1",
+    [
+      "destination": .string("tell"), "directory": .string("/usr"),
+      "environment": ["MORE": "$HOME %n\n\"more\""].value, "value": ["text": Value.string(text)].value,
+    ])
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed")
+  #expect(result["status"] == .int32(7))
+  let number = try #require(CoordinatorNames.number(of: path))
+  let output = try #require(result.output)
+  let line = try #require(output.firstIndex(of: "\n"))
+  #expect(try JSON.parse(String(output[..<line]))["value"]?["text"]?.string == text)
+  #expect(
+    output[line...].dropFirst()
+      == "notes[3].body n 1 \(number) $HOME %n\n\"more\" n 1 notes[3].body <\(text)> /usr\n")
+
+  let short = try session.ending(of: session.present("a", "", shell("printf out; printf err >&2")))
+  #expect(short.result.output == "out")
+  let long = try session.ending(of: session.present("b", "", shell("yes | head -c 300000; exit 0")))
+  #expect(long.result["output-truncated"] == .boolean(true))
+  #expect(long.result["status"] == .int32(0))
+  // Nothing is kept of what is over.
+  #expect(try session.services() == [])
+  try session.poll("what it wrote is removed") {
+    try session.run(program: "/bin/ls", [session.bus.directory + "/navd"]).lines
+      .allSatisfy { $0.hasPrefix("record.") }
+  }
+}
+
+@Test("D3: a service has the session's variables, and what navd is given for itself it has not")
+func service_environment_isTheSessions() throws {
+  let session = try Session(starting: false, managed: true)
+  session.environment["FROM_NAVD"] = "yes"
+  session.environment["BASH_FUNC_f%%"] = "() { :; }"
+  session.environment["NOTIFY_SOCKET"] = "/nowhere"
+  try session.start()
+  let script = "env; ls /proc/self/fd | tr '\\n' ' '; echo; grep -E '^Sig(Blk|Ign)' /proc/self/status"
+  let output = try #require(try session.ending(of: session.present("fact", "1", shell(script))).result.output)
+  let lines = output.split(separator: "\n").map(String.init)
+  #expect(lines.contains("FROM_NAVD=yes"))
+  #expect(lines.contains("HOME=\(session.path(""))") || lines.contains("HOME=\(session.path("").dropLast())"))
+  #expect(lines.contains("NAVD_BINDING=fact"))
+  #expect(lines.contains { $0.hasPrefix("INVOCATION_ID=") })
+  #expect(!lines.contains { $0.hasPrefix("NOTIFY_SOCKET=") || $0.hasPrefix("BASH_FUNC") })
+  // The fourth is the directory that ls reads.
+  #expect(lines.contains("0 1 2 3 "), "\(lines)")
+  for name in ["SigBlk", "SigIgn"] {
+    let line = try #require(lines.first { $0.hasPrefix(name) })
+    let mask = try #require(line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) })
+    // The C library sets its own two signals (32 and 33) to be ignored in what it spawns.
+    #expect(mask & ~0x1_8000_0000 == 0, "\(line)")
+  }
+}
+
+@Test(
+  "D3: a service killed, or ended with 0, with 3: nil, the right reason and status",
+  arguments: [
+    ("exit 0", "closed", 0, nil), ("exit 3", "closed", 3, nil), ("kill -SEGV $$", "failed", nil, "SIGSEGV"),
+    ("kill -TERM $$", "failed", nil, "SIGTERM"), ("sleep 0.1; exit 203", "closed", 203, nil),
+    ("exit 200", "closed", 200, nil), ("exit 203", "closed", 203, nil), ("exit 219", "closed", 219, nil),
+  ] as [(String, String, Int32?, String?)])
+func service_end_isToldOnce(script: String, reason: String, status: Int32?, signal: String?) throws {
+  let session = try Session(managed: true)
+  let watcher = try session.watch()
+  let (said, result) = try session.ending(of: session.present("fact", "1", shell(script)))
+  #expect(said == reason)
+  #expect(result["status"].flatMap { Int32(value: $0) } == status)
+  #expect(result.text("signal") == signal)
+  #expect(watcher.lines == ["phase fact 1 presenting", "presented fact 1", "dismissed fact 1 \(reason)"])
+  #expect(try session.call(Rows.get, "fact").0 == .root)
+}
+
+@Test("D3: a service is on screen until the last of its processes is gone, and its dismissal ends all of them")
+func service_ofATree_isThatOfItsLast() throws {
+  let session = try Session(managed: true)
+  // None of these would be found again without a cgroup: no session, no environment, no parent.
+  let leaving = "(env -i setsid sh -c 'echo $$; exec sleep 60' & ) ; (env -i setsid sleep 60 &); exit 5"
+  let path = try session.present("fact", "", shell(leaving))
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  let unit = try #require(try session.unit(of: "fact"))
+  func processes() throws -> [String] {
+    try session.systemctl("show", "-p", "MainPID,TasksCurrent,ControlGroup,ExecMainStatus", unit).lines
+  }
+  try session.poll("its first process is gone") { try processes().contains("ExecMainStatus=5") }
+  #expect(try session.call(Rows.get, "fact").0 == path)
+  let group = try #require(try processes().first { $0.hasPrefix("ControlGroup=") }?.dropFirst("ControlGroup=".count))
+  let listing = "cat /sys/fs/cgroup/*\(group)/cgroup.procs /sys/fs/cgroup\(group)/cgroup.procs 2>/dev/null | sort -u"
+  let left = try session.run(program: "/bin/sh", ["-c", listing]).lines.compactMap { pid_t($0) }
+  #expect(left.count == 2)
+
+  try session.dismiss("fact")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result["status"] == .int32(5))
+  #expect(left.allSatisfy { kill($0, 0) != 0 })
+
+  // Of one whose first process has ended before anybody looks, too.
+  let other = try session.present("fact", "", shell("sleep 60 & exit 3"))
+  #expect(try session.call(Rows.wait, (other, "presented")).0 == "")
+  try session.poll("the sleeper is left") { session.processes().map(\.name) == ["sleep"] }
+  for process in session.processes() { kill(process.pid, SIGKILL) }
+  let (otherReason, otherResult) = try session.ending(of: other)
+  #expect(otherReason == "closed")
+  #expect(otherResult["status"] == .int32(3))
+}
+
+@Test("P14: a service that does not end by SIGTERM is killed after the grace")
+func service_ofOneWhoDoesNotListen_isKilled() throws {
+  let session = try Session(destinations: ["deaf": Actor.destination(dying: nil, "grace = \"200ms\"")], managed: true)
+  let watcher = try session.watch()
+  let path = try session.present("deaf", "1")
+  try session.wait(for: "start 1", of: "deaf")
+  try session.dismiss("deaf")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result["signal"] == .string("SIGKILL"))
+  #expect(session.acts(of: "deaf") == ["start 1", "term 1"])
+  #expect(watcher.lines.last == "dismissed deaf 1 dismissed")
+  #expect(session.processes() == [])
+}
+
+@Test("P3: as services too, the old one is gone before the next one comes")
+func service_replaced_isGoneBeforeTheNextComes() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 50)], managed: true)
+  try session.present("fact", "a")
+  try session.wait(for: "start a", of: "fact")
+  try session.present("fact", "b")
+  try session.present("fact", "c")
+  try session.wait(for: "start c", of: "fact")
+  #expect(session.acts(of: "fact") == ["start a", "term a", "end a", "start c"])
+  #expect(try session.services().count == 1)
+}
+
+@Test(
+  "D7: what cannot be executed as a service has failed, and says why",
+  arguments: [
+    (["/nowhere/nothing"], "there is no such program"), (["/etc/passwd"], "cannot be executed"),
+    (["no-such-program-anywhere"], "not found in PATH"), (["@script"], "cannot be executed"),
+  ] as [([String], String)])
+func service_thatCannotBeStarted_isFailed(command: [String], why: String) throws {
+  let session = try Session(managed: true)
+  let watcher = try session.watch()
+  let script = session.path("script")
+  let file = try #require(fopen(script, "w"))
+  fputs("#!/nowhere/interpreter\n", file)
+  fclose(file)
+  chmod(script, 0o700)
+  let path = try session.present("fact", "1", ["command": command.map { $0 == "@script" ? script : $0 }.value])
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "failed")
+  #expect(result.text("error")?.contains(why) == true, "\(result)")
+  #expect(watcher.lines.last == "dismissed fact 1 failed")
+  #expect(!watcher.lines.contains("presented fact 1"))
+  #expect(try session.services() == [])
+}
+
+@Test("A command that cannot be said over the bus is started by navd itself")
+func service_ofBytesThatAreNoText_isAProcess() throws {
+  let session = try Session(managed: true)
+  let command: [[UInt8]] = [Array("sh".utf8), Array("-c".utf8), Array("printf %s \"$1\"".utf8), [0x78], [0xFF, 0x41]]
+  let (reason, result) = try session.ending(of: session.present("fact", "1", ["command": command.value]))
+  #expect(reason == "closed")
+  #expect(result["output"] == .bytes([0xFF, 0x41]))
+}
+
+@Test("D9: a service outlives a navd that is killed, and may go on writing")
+func service_afterNavdWasKilled_goesOn() throws {
+  let session = try Session(managed: true)
+  let script = """
+    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
+    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
+    """
+  try session.present("fact", "1", ["command": ["perl", "-e", script].value])
+  try session.wait("it runs") { session.journalLines == ["ready"] }
+  #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
+  let pid = try #require(session.processes().first?.pid)
+  kill(pid, SIGUSR1)
+  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  #expect(try session.services().count == 1)
+}
+
+@Test("The user manager is executed anew: services go on, and their ends are told")
+func service_whileTheManagerIsExecutedAnew_goesOn() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let path = try session.present("fact", "1")
+  let other = try session.present("other", "1", ["destination": .string("fact")])
+  try session.wait(for: "start 1", of: "fact")
+  try session.wait(for: "start 1", of: "other")
+  #expect(try session.systemctl("daemon-reexec").exitCode == 0)
+  try session.poll("the manager is back") { try session.systemctl("is-active", "dbus.service").exitCode == 0 }
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  try session.wait(for: "end 1", of: "fact")
+  let process = try #require(session.processes().first { $0.binding == "other" })
+  kill(process.pid, SIGKILL)
+  #expect(["failed", "closed"].contains(try session.ending(of: other).reason))
+  let next = try session.present("fact", "2")
+  try session.wait(for: "start 2", of: "fact")
+  try session.dismiss("fact")
+  #expect(try session.ending(of: next).reason == "dismissed")
+}
+
+@Test("The user manager is killed: navd goes on, and keeps what runs by itself")
+func service_afterTheManagerWasKilled_isKeptByNavd() throws {
+  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let manager = try #require(session.manager)
+  let path = try session.present("fact", "1")
+  let other = try session.present("other", "1", ["destination": .string("fact")])
+  try session.wait(for: "start 1", of: "fact")
+  try session.wait(for: "start 1", of: "other")
+  kill(manager.processID, SIGKILL)
+  try session.wait("navd has noticed") {
+    session.navd?.errorText.contains("commands run as processes of navd's own") == true
+  }
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  // What nobody has touched is noticed, too.
+  let process = try #require(session.processes().first { $0.binding == "other" })
+  kill(process.pid, SIGTERM)
+  #expect(try session.ending(of: other).reason == "closed")
+  let next = try session.present("fact", "2")
+  try session.wait(for: "start 2", of: "fact")
+  try session.dismiss("fact")
+  #expect(try session.ending(of: next).reason == "dismissed")
+}
+
+@Test("Without a user manager, navd says so")
+func service_withoutAManager_isAProcess() throws {
+  let session = try Session()
+  try session.wait("it is said") {
+    session.navd?.errorText.contains("commands run as processes of navd's own; the bus has no user manager") == true
+  }
+  try session.present("fact", "1", shell("exec sleep 60"))
+  #expect(try session.call(Rows.get, "fact").1["unit"] == nil)
+}

@@ -1,0 +1,128 @@
+// Why this file exists: what a daemon promises about order (record, signals, replies) hangs on the order within a turn.
+
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct TurnTests {
+  @Test func soon_fromWithinATurn_isDoneInTheNext() throws {
+    let loop = try EventLoop()
+    var done: [Int] = []
+    loop.soon {
+      done.append(1)
+      loop.soon { done.append(2) }
+    }
+    #expect(loop.turn(wait: nil))
+    #expect(done == [1])
+    #expect(loop.turn(wait: nil))
+    #expect(done == [1, 2])
+    #expect(!loop.turn(wait: .zero))
+  }
+
+  @Test func hooks_atTheEndOfATurn_runInOrderAfterTheHandlers() throws {
+    let loop = try EventLoop()
+    let pipe = Pipe()
+    var order: [String] = []
+    loop.atEndOfTurn { order.append("first hook") }
+    loop.atEndOfTurn { order.append("second hook") }
+    try loop.watch(pipe.reader, .read) { _ in
+      order.append("descriptor")
+      pipe.empty()
+    }
+    loop.soon { order.append("soon") }
+    loop.timer(after: .zero) {
+      order.append("timer")
+      loop.stop()
+    }
+    pipe.fill()
+    loop.run()
+    #expect(
+      order == [
+        "first hook", "second hook", "soon", "descriptor", "timer", "first hook", "second hook",
+      ])
+  }
+
+  @Test func hook_thatLeavesWorkForSoon_itIsDoneWithoutWaiting() throws {
+    let loop = try EventLoop()
+    var left = 3
+    loop.atEndOfTurn {
+      guard left > 0 else { return }
+      left -= 1
+      loop.soon { if left == 0 { loop.stop() } }
+    }
+    loop.run()
+    #expect(left == 0)
+  }
+
+  @Test func hooks_workDoneBeforeTheTurn_isSeenBeforeTheWait() throws {
+    let loop = try EventLoop()
+    var outbox: [String] = []
+    var flushed: [String] = []
+    loop.atEndOfTurn {
+      flushed += outbox
+      outbox = []
+    }
+    outbox = ["made between turns"]
+    var seenByTimer: [String] = []
+    loop.timer(after: .zero) { seenByTimer = flushed }
+    try #require(loop.turn(until: { !seenByTimer.isEmpty }))
+    #expect(seenByTimer == ["made between turns"])
+  }
+
+  @Test func run_stoppedAndRunAgain_goesOn() throws {
+    let loop = try EventLoop()
+    var count = 0
+    for _ in 0..<2 {
+      loop.soon {
+        count += 1
+        loop.stop()
+      }
+      loop.run()
+    }
+    #expect(count == 2)
+  }
+
+  @Test func turn_withNothingToDo_waitsAsLongAsAskedAndSaysSo() throws {
+    let loop = try EventLoop()
+    let start = loop.now
+    #expect(!loop.turn(wait: .milliseconds(15)))
+    #expect(loop.now - start >= .milliseconds(15))
+    #expect(!loop.turn(wait: .seconds(-5)))
+  }
+
+  @Test func everyDescriptorOfALoop_isClosedOnExec() async {
+    // In a process of its own, where no other test opens descriptors meanwhile; the runtime opens some as well.
+    await #expect(processExitsWith: .success) {
+      let loop = try EventLoop()
+      try loop.onSignal([SIGUSR1]) { _ in }
+      try loop.onExit(of: getpid()) { _ in }
+      for kind in ["[eventpoll]", "[timerfd]", "[signalfd]", "[pidfd]"] {
+        let open = descriptors(of: kind)
+        #expect(!open.isEmpty, "\(kind)")
+        for descriptor in open { #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0, "\(kind)") }
+      }
+    }
+  }
+
+  @Test func loop_thousandTimers_shareOneDescriptor() async {
+    await #expect(processExitsWith: .success) {
+      let loop = try EventLoop()
+      for _ in 0..<1_000 { loop.timer(after: .seconds(60)) {} }
+      loop.turn(wait: .zero)
+      // The runtime has a few of its own.
+      #expect(descriptors(of: "[timerfd]").count < 10)
+    }
+  }
+}
+
+/// This process's descriptors of the kernel's kind of that name.
+private func descriptors(of kind: String) -> [Int32] {
+  (0..<1024).filter { descriptor in
+    var name = [UInt8](repeating: 0, count: 256)
+    let length = name.withUnsafeMutableBytes {
+      readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    return length > 0 && String(decoding: name.prefix(length), as: UTF8.self) == "anon_inode:" + kind
+  }
+}

@@ -1,0 +1,192 @@
+// Why this file exists: what is read from a record is what was written to it, whatever it was.
+
+import DBusValues
+import PresentationRules
+import TestSupport
+import Testing
+
+@testable import PresentationRecord
+
+private func binding(_ text: String) throws -> BindingID { try BindingID(text) }
+
+/// A state in which everything that can be there is there.
+private func fullState() throws -> RecordedState {
+  var state = RecordedState(
+    numbers: .init(
+      serial: Serial(.max), lastHandle: Handle(1 << 63), lastQueueAge: 7, changesForgotten: Serial(3)))
+  let value: Properties = [
+    "level": .int32(-4), "list": .array(element: .variant, [.variant(.string("x"))]),
+    "empty": .array(element: .string, []),
+    "ay": .bytes([0, 255]), "deep": .variant(.variant(.boolean(true))), "path": .objectPath("/a"),
+    "dict": .dictionary(key: .uint16, value: .double, [.uint16(1): .double(.nan)]),
+    "pair": .structure([.byte(1), .signature("a{sv}"), .uint64(.max)]),
+  ]
+  let presenters: [Destination.Presenter] = [
+    .none, .command([[1, 255], []]), .unit("a@{id}.service"), .bus(name: ":1.4", path: "/p"),
+  ]
+  let phases: [Phase] = [
+    .waiting, .presenting, .presented, .dismissing(.asked, reason: .replaced, animated: false),
+    .dismissing(.killed, reason: .parent, animated: true),
+  ]
+  for (index, phase) in phases.enumerated() {
+    let handle = Handle(UInt64(index + 1))
+    var item = Item(id: "id\(index)")
+    item.destination = Destination(
+      name: "d", presenter: presenters[index % presenters.count], group: index == 0 ? nil : try binding("g"),
+      style: index == 1 ? nil : "sheet", startTimeout: 5, grace: .max,
+      source: [.request, .file(path: "/x"), .client(Client(":1.2"))][index % 3])
+    if index > 0 {
+      item.value = value
+      item.containerValues = ["badge": .int32(1)]
+      item.title = "é"
+      item.style = ""
+      item.timeout = .max
+      item.owner = Client(":1.9")
+      item.priority = -5
+      item.membership = Membership(group: try binding("g"), tag: "two words")
+      item.isQueued = true
+      item.position = StackPosition(stack: try binding("s"), index: 3)
+      item.directory = "/"
+      item.environment = ["A": "b"]
+      item.platformData = ["output": .string("HDMI")]
+      item.animated = false
+    }
+    var row = RecordedState.Presentation(
+      handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase)
+    if index > 1 {
+      row.parent = Handle(1)
+      row.creator = Client(":1.5")
+      row.presentedAt = Instant(nanoseconds: 1)
+      row.since = .max
+      row.expires = Instant(nanoseconds: .max)
+      row.answerDue = Instant(nanoseconds: 0)
+      row.endedBy = Requester(Client(":1.7"), process: UInt32(index))
+      row.update =
+        [.underWay, .underWayAndPending(author: nil), .underWayAndPending(author: Client(":1.1"))][index % 3]
+      row.result = value
+      row.hasDeparted = true
+      row.queueAge = 9
+      row.slotChanged = Serial(77)
+    }
+    state.presentations[handle] = row
+  }
+  state.changed[.slot(try binding("a"))] = .init(present: Serial(4), absent: nil)
+  state.changed[.group(try binding("a"))] = .init(present: nil, absent: (Serial(5), 8))
+  state.changed[.stack(try binding("a"))] = .init(present: Serial(.max), absent: (Serial(0), .max))
+  var options = ItemOptions()
+  state.tags[GroupTag(group: try binding("g"), tag: "bare")] = .init(
+    binding: try binding("g.bare"), id: "", options: options, stamp: 1)
+  options.destination = "d"
+  options.value = value
+  options.containerValues = [:]
+  options.style = "s"
+  options.title = "t"
+  options.from = try binding("f")
+  options.group = try binding("g")
+  options.tag = "tag"
+  options.stack = try binding("s")
+  options.timeout = 0
+  options.owned = false
+  options.ifBusy = .refuse
+  options.priority = .min
+  options.command = InlineCommand(arguments: [[0x66], [0xff, 0xfe]])
+  options.directory = ""
+  options.environment = [:]
+  options.platformData = value
+  state.tags[GroupTag(group: try binding("g"), tag: "full")] = .init(
+    binding: try binding("x.y"), id: "1", options: options, stamp: 2)
+  for (index, reason) in Reason.allCases.enumerated() {
+    state.endings[Handle(UInt64(100 + index))] = Ending(
+      handle: Handle(UInt64(100 + index)), binding: try binding("e"), id: "\(index)",
+      destination: index == 0 ? nil : "d", group: index == 0 ? nil : try binding("g"),
+      stack: index == 0 ? nil : try binding("s"), reason: reason, result: index == 0 ? [:] : value,
+      serial: Serial(UInt64(index)), presentedAt: index == 0 ? nil : Instant(nanoseconds: 1),
+      endedAt: Instant(nanoseconds: 2), time: index == 0 ? nil : .max,
+      by: [nil, Requester(Client(":1.4")), Requester(Client(":1.5"), process: 77, program: "é x")][index % 3])
+  }
+  state.containerValues = ["badge": .int32(0), "names": .array(element: .string, [])]
+  func registered(_ name: String, by client: String) -> Destination {
+    Destination(name: name, presenter: .bus(name: client, path: "/p"), source: .client(Client(client)))
+  }
+  state.registrations = [
+    "one": [registered("one", by: ":1.1")], "two": [registered("two", by: ":1.2"), registered("two", by: ":1.1")],
+  ]
+  return state
+}
+
+/// All of a state as changes.
+private func changes(to state: RecordedState) -> RecordChanges {
+  var changes = RecordChanges()
+  changes.numbers = state.numbers
+  changes.presentations = state.presentations.map { ($0.key, $0.value) }
+  changes.changed = state.changed.map { ($0.key, $0.value) }
+  changes.tags = state.tags.map { ($0.key, $0.value) }
+  changes.endings = state.endings.map { ($0.key, $0.value) }
+  changes.containerValues = state.containerValues.map { ($0.key, $0.value) }
+  changes.registrations = state.registrations.map { ($0.key, $0.value) }
+  return changes
+}
+
+private func read(_ directory: TemporaryDirectory) throws -> Record.Content {
+  try Record.open(in: directory.path, patience: 0.1) { $0 }.restored
+}
+
+private func write(_ directory: TemporaryDirectory, _ body: (Record) throws -> Void) throws {
+  let record = try Record.open(in: directory.path, patience: 0.1) { _ in }.record
+  try body(record)
+  try record.commit()
+}
+
+@Test("R1: what was committed is there when the record is opened again, every field of it")
+func record_committed_isReadAgain() throws {
+  let directory = TemporaryDirectory()
+  let state = try fullState()
+  let session = Record.Session(bus: "b", boot: "c", clock: -5, token: "t")
+  try write(directory) { record in
+    record.note(changes(to: state))
+    record.note(memory: ["pid": .int32(5)], of: Handle(2))
+    record.note(session)
+  }
+  let content = try read(directory)
+  #expect(content.state == state)
+  #expect(content.session == session)
+  #expect(content.memories == [Handle(2): ["pid": .int32(5)]])
+  #expect(content.setAside == nil)
+}
+
+@Test("R1: what changes is changed, what goes is gone, and what a presenter remembers goes with its presentation")
+func record_changed_isReadAsItStands() throws {
+  let directory = TemporaryDirectory()
+  var state = try fullState()
+  try write(directory) { record in
+    record.note(changes(to: state))
+    record.note(memory: ["pid": .int32(5)], of: Handle(2))
+    record.note(memory: ["pid": .int32(6)], of: Handle(3))
+  }
+  var less = RecordChanges()
+  less.numbers = .init(serial: Serial(5))
+  less.presentations = [(Handle(2), nil)]
+  var third = try #require(state.presentations[Handle(3)])
+  third.phase = .presented
+  third.item.value = [:]
+  less.presentations.append((Handle(3), third))
+  less.changed = [(.slot(try binding("a")), nil)]
+  less.tags = [(GroupTag(group: try binding("g"), tag: "bare"), nil)]
+  less.endings = [(Handle(100), nil)]
+  less.registrations = [("one", nil), ("two", state.registrations["two"]?.reversed())]
+  state.apply(less)
+  try write(directory) { $0.note(less) }
+  let content = try read(directory)
+  #expect(content.state == state)
+  #expect(content.memories == [Handle(3): ["pid": .int32(6)]])
+}
+
+@Test("R1: what was not committed is not there")
+func record_notCommitted_isNotThere() throws {
+  let directory = TemporaryDirectory()
+  do {
+    let record = try Record.open(in: directory.path) { _ in }.record
+    record.note(changes(to: try fullState()))
+  }
+  #expect(try read(directory).state == RecordedState())
+}

@@ -1,0 +1,73 @@
+// Why this file exists: tests name bindings, handles and values as they are written, so that a test reads as the rule
+// that it is about.
+
+import DBusValues
+
+@testable import PresentationRules
+
+extension BindingID: ExpressibleByStringLiteral {
+  /// A literal that is no binding is a mistake of the test.
+  public init(stringLiteral text: String) {
+    do { try self.init(text) } catch { preconditionFailure("\(error)") }
+  }
+}
+
+extension Handle: ExpressibleByIntegerLiteral {
+  public init(integerLiteral number: UInt64) { self.init(number) }
+}
+
+extension Serial: ExpressibleByIntegerLiteral {
+  public init(integerLiteral number: UInt64) { self.init(number) }
+}
+
+extension Client: ExpressibleByStringLiteral {
+  public init(stringLiteral name: String) { self.init(name) }
+}
+
+extension ItemOptions {
+  /// Options as a request gives them; what is left out is not given.
+  static func with(
+    to destination: String? = nil, value: Properties? = nil, containerValues: Properties? = nil, style: String? = nil,
+    title: String? = nil, from: BindingID? = nil, group: BindingID? = nil, tag: String? = nil,
+    stack: BindingID? = nil, timeout: UInt64? = nil, owned: Bool? = nil, ifBusy: BusyPolicy? = nil,
+    priority: Int32? = nil, command: [String]? = nil, directory: String? = nil, environment: [String: String]? = nil,
+    platformData: Properties? = nil
+  ) -> ItemOptions {
+    var options = ItemOptions()
+    options.destination = destination
+    options.value = value
+    options.containerValues = containerValues
+    options.style = style
+    options.title = title
+    options.from = from
+    options.group = group
+    options.tag = tag
+    options.stack = stack
+    options.timeout = timeout
+    options.owned = owned
+    options.ifBusy = ifBusy
+    options.priority = priority
+    options.command = command.map { InlineCommand(arguments: $0.map { Array($0.utf8) }) }
+    options.directory = directory
+    options.environment = environment
+    options.platformData = platformData
+    return options
+  }
+}
+
+extension PathElement {
+  /// An element of a path, by its binding, or as a plain value.
+  static func at(_ binding: BindingID?, _ id: String = "", _ options: ItemOptions = ItemOptions()) -> PathElement {
+    PathElement(binding: binding, id: id, options: options)
+  }
+}
+
+extension Array where Element == PathElement {
+  /// A path of plain values: the bindings are `stack[0]`, `stack[1]`, … (S5).
+  static func values(_ ids: String..., to destination: String? = nil) -> [PathElement] {
+    ids.map { .at(nil, $0, .with(to: destination)) }
+  }
+}
+
+/// What a request expects (P10), under a name that Swift Testing has not taken.
+typealias Expected = Expectation

@@ -1,0 +1,140 @@
+// Why this file exists: the history says by whose request something ended, or that it was by nobody's.
+
+import DBusValues
+import Testing
+
+@testable import PresentationRules
+
+@Suite struct RequesterTests {
+  private let desk = Desk()
+
+  private func ender(_ handle: Handle) -> String? { desk.ending(handle)?.by?.client.name }
+
+  @Test("By whom: whose request dismissed, replaced, deselected, popped it, or what it was presented from")
+  func end_byRequest_namesItsClient() throws {
+    let dismissed = try desk.show("a")
+    try desk.ask(.dismiss("a"), by: "berta")
+    desk.goes(dismissed)
+    #expect(ender(dismissed) == "berta")
+
+    try desk.present("b", "1", by: "anna")
+    try desk.present("b", "2", by: "berta")
+    #expect(ender(2) == "berta")
+    try desk.present("x", "", .with(group: "g"), by: "anna")
+    try desk.ask(.deselect("g", tag: nil), by: "carla")
+    #expect(ender(4) == "carla")
+    try desk.ask(.push("s", "s1", id: "", ItemOptions()), by: "anna")
+    try desk.ask(.push("s", "s2", id: "", ItemOptions()), by: "anna")
+    try desk.ask(.pop("s", count: 1), by: "berta")
+    #expect(ender(6) == "berta")
+    try desk.present("p", by: "anna")
+    try desk.present("p.child", by: "anna")
+    try desk.apply(.dismiss("p"), .present("q", id: "", ItemOptions()), by: "carla")
+    #expect(["parent", "dismissed"] == [8, 7].map { desk.ending($0)?.reason.rawValue })
+    #expect([ender(7), ender(8)] == ["carla", "carla"])
+    try desk.clearAway()
+  }
+
+  @Test(
+    "By whom: an owner that left, one who reports it closed, one who has navd quit; nobody, where it ends by itself")
+  func end_otherwise_namesWhoItWas() throws {
+    try desk.present("a", "", .with(owned: true), by: "anna")
+    desk.leave("anna")
+    #expect(ender(1) == "anna")
+    let bus = try desk.show("b", "", .with(to: "bus"))
+    #expect(try desk.closed(bus, by: "bar", byPresenter: true))
+    #expect(ender(bus) == "bar")
+    let command = try desk.show("c")
+    desk.ends(command)
+    #expect(desk.ending(command)?.reason == .closed)
+    #expect(desk.ending(command)?.by == nil)
+    try desk.present("d", "", .with(timeout: 10), by: "anna")
+    desk.pass(10)
+    #expect(desk.ending(4)?.reason == .expired)
+    #expect(desk.ending(4)?.by == nil)
+    try desk.present("e", by: "anna")
+    desk.shutDown(by: "berta")
+    #expect(ender(5) == "berta")
+  }
+
+  @Test("By whom: the first who asks counts")
+  func end_askedForTwice_namesTheFirst() throws {
+    let handle = try desk.show("a")
+    try desk.ask(.dismiss("a"), by: "berta")
+    try desk.ask(.dismissAll(.all), by: "carla")
+    desk.goes(handle)
+    #expect(ender(handle) == "berta")
+  }
+
+  @Test("By whom: each client is asked about once, and what is found out is known of all that it ended and ends")
+  func identify_once_fillsInWhatItEnded() throws {
+    var machine = StateMachine()
+    _ = machine.load([
+      Destination(name: "cmd", presenter: .command([Array("sleep".utf8)]), source: .file(path: "cmd"))
+    ])
+    func ask(_ operation: Request.Operation, _ client: Client) throws -> [Client] {
+      try machine.perform(Request(operation), by: client, at: Instant(nanoseconds: 5_000_000)).outcome.requesters
+    }
+    machine.wallClockLead = 1_000_000_000_000
+    #expect(try ask(.present("a", id: "", ItemOptions()), ":1.1") == [])
+    #expect(try ask(.present("b", id: "", .with(to: "cmd")), ":1.1") == [])
+    #expect(try ask(.present("c", id: "", ItemOptions()), ":1.1") == [])
+    #expect(try ask(.dismiss("a"), ":1.2") == [":1.2"])
+    #expect(try ask(.dismiss("b"), ":1.2") == [])
+    #expect(machine.ending(of: 1)?.by == Requester(":1.2"))
+    #expect(machine.ending(of: 1)?.time == 1_000_005)
+    let requester = Requester(":1.2", process: 7, program: "navctl")
+    machine.identify(requester)
+    #expect(machine.ending(of: 1)?.by == requester)
+    #expect(machine.presentation(2)?.endedBy == requester)
+    _ = machine.report(.ended(2, failed: false, result: [:]), at: Instant(nanoseconds: 5_000_000))
+    #expect(machine.ending(of: 2)?.by == requester)
+    #expect(try ask(.dismiss("c"), ":1.2") == [])
+    #expect(machine.ending(of: 3)?.by == requester)
+    // The order of the history is that of the ends.
+    #expect(machine.history.map(\.handle) == [1, 2, 3])
+  }
+
+  @Test("Since when: by the wall's clock of that moment, and the same after a restart")
+  func since_presented_isNotedOnce() throws {
+    var machine = try StateMachine(restoring: RecordedState())
+    _ = machine.load([
+      Destination(name: "cmd", presenter: .command([Array("sleep".utf8)]), source: .file(path: "cmd"))
+    ])
+    machine.wallClockLead = 1_000_000_000_000
+    let now = Instant(nanoseconds: 5_000_000)
+    _ = try machine.perform(Request(.present("a", id: "", ItemOptions())), by: nil, at: now)
+    _ = try machine.perform(Request(.present("b", id: "", .with(to: "cmd"))), by: nil, at: now)
+    #expect(machine.presentation(1)?.since == 1_000_005)
+    #expect(machine.presentation(2)?.since == nil)
+    _ = machine.report(.presentAnswered(2, error: nil), at: Instant(nanoseconds: 7_000_000))
+    #expect(machine.presentation(2)?.since == 1_000_007)
+    // The wall's clock is set, and what is shown is shown for no longer by that.
+    machine.wallClockLead = 0
+    _ = try machine.perform(Request(.present("a", id: "", .with(title: "A"))), by: nil, at: now)
+    #expect(machine.presentation(1)?.since == 1_000_005)
+    var record = RecordedState()
+    record.apply(machine.takeUnrecorded())
+    #expect(try StateMachine(restoring: record).presentation(2)?.since == 1_000_007)
+  }
+
+  @Test("R6: by whose request something goes is known after a restart, too")
+  func restored_going_knowsBecauseOfWhom() throws {
+    var machine = try StateMachine(restoring: RecordedState())
+    var record = RecordedState()
+    _ = machine.load([
+      Destination(name: "cmd", presenter: .command([Array("sleep".utf8)]), source: .file(path: "cmd"))
+    ])
+    let now = Instant(nanoseconds: 1)
+    _ = try machine.perform(Request(.present("a", id: "", .with(to: "cmd"))), by: ":1.1", at: now)
+    _ = try machine.perform(Request(.present("b", id: "", ItemOptions())), by: ":1.1", at: now)
+    _ = try machine.perform(Request(.dismissAll(.all)), by: ":1.2", at: now)
+    record.apply(machine.takeUnrecorded())
+    let requester = Requester(":1.2", process: 7)
+    machine.identify(requester)
+    record.apply(machine.takeUnrecorded())
+    machine = try StateMachine(restoring: record)
+    _ = machine.resume([1: .gone(result: [:])], left: [], at: now)
+    #expect([1, 2].map { machine.ending(of: $0)?.by } == [requester, requester])
+  }
+}

@@ -1,0 +1,212 @@
+// Why this file exists: what becomes of each thing that was there when navd was killed (R2, R6, R7), one by one; the
+// simulation mixes them.
+
+import DBusValues
+import PresentationRules
+import Testing
+
+/// A navd that can be killed: a machine, and what of it is on record.
+private struct Mortal {
+  private(set) var machine: StateMachine
+  private var record = RecordedState()
+  private var now = Instant(nanoseconds: 1_000_000_000)
+
+  init() throws {
+    machine = try StateMachine(restoring: record)
+    _ = machine.load([
+      Destination(name: "cmd", presenter: .command([Array("sleep".utf8)]), source: .file(path: "cmd")),
+      Destination(
+        name: "bus", presenter: .bus(name: "org.example.Bar", path: "/p"), startTimeout: 100, grace: 50,
+        source: .file(path: "bus")),
+    ])
+    record.apply(machine.takeUnrecorded())
+  }
+
+  mutating func present(
+    _ text: String, _ id: String = "", to destination: String? = nil, by client: Client? = nil,
+    _ change: (inout ItemOptions) -> Void = { _ in }
+  ) throws -> Handle {
+    var options = ItemOptions()
+    options.destination = destination
+    change(&options)
+    let (reply, _) = try machine.perform(Request(.present(binding(text), id: id, options)), by: client, at: now)
+    record.apply(machine.takeUnrecorded())
+    guard case .presentation(let handle?, _) = reply else { throw Violation("P1", "\(reply)") }
+    return handle
+  }
+
+  mutating func dismiss(_ text: String) throws {
+    _ = try machine.perform(Request(.dismiss(binding(text))), by: nil, at: now)
+    record.apply(machine.takeUnrecorded())
+  }
+
+  @discardableResult
+  mutating func hear(_ report: Report) -> [Command] {
+    defer { record.apply(machine.takeUnrecorded()) }
+    return machine.report(report, at: now).commands
+  }
+
+  /// It is killed, and comes back after some milliseconds.
+  mutating func restart(
+    after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = []
+  ) throws -> [Command] {
+    now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
+    machine = try StateMachine(restoring: record)
+    let outcome = machine.resume(survivals, left: left, at: now)
+    record.apply(machine.takeUnrecorded())
+    return outcome.commands
+  }
+
+  mutating func pass(_ milliseconds: UInt64) -> [Command] {
+    now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
+    return machine.expire(at: now).commands
+  }
+
+  func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.word }
+  func reason(_ handle: Handle) -> Reason? { machine.ending(of: handle)?.reason }
+}
+
+@Suite struct RestoringTests {
+  @Test("R2: what is shown and found is as before, and nobody is asked anything")
+  func restored_shown_isAsBefore() throws {
+    var navd = try Mortal()
+    let command = try navd.present("a", to: "cmd")
+    navd.hear(.presentAnswered(command, error: nil))
+    let state = try navd.present("b")
+    #expect(navd.machine.survivors.map(\.handle) == [command])
+    let serial = navd.machine.serial
+    #expect(try navd.restart([command: .shown]) == [])
+    #expect(navd.machine.serial == serial)
+    #expect([command, state].map(navd.phase) == ["presented", "presented"])
+  }
+
+  @Test("R2: what ended meanwhile is lost, with what is known of it, and its children are gone for it")
+  func restored_gone_isLost() throws {
+    var navd = try Mortal()
+    let command = try navd.present("a", to: "cmd")
+    navd.hear(.presentAnswered(command, error: nil))
+    let child = try navd.present("a.b")
+    #expect(try navd.restart([command: .gone(result: ["output": .bytes([1])])]) == [])
+    #expect(navd.reason(command) == .lost)
+    #expect(navd.machine.ending(of: command)?.result == ["output": .bytes([1])])
+    #expect(navd.reason(child) == .parent)
+    #expect(navd.machine.current(at: binding("a")) == nil)
+  }
+
+  @Test("R6: what was to be shown is, once, whether or not that had begun")
+  func restored_presenting_isShownOnce() throws {
+    var navd = try Mortal()
+    let begun = try navd.present("a", to: "cmd")
+    let not = try navd.present("b", to: "cmd")
+    #expect(try navd.restart([begun: .shown, not: .toBeShown]) == [.present(not)])
+    #expect([begun, not].map(navd.phase) == ["presented", "presenting"])
+  }
+
+  @Test("R6, P14: what was told to go is told again, with its whole grace, and ends for its reason")
+  func restored_dismissing_isToldAgain() throws {
+    var navd = try Mortal()
+    let command = try navd.present("a", to: "cmd")
+    navd.hear(.presentAnswered(command, error: nil))
+    try navd.dismiss("a")
+    #expect(navd.pass(2000) == [.kill(command)])
+    let again = Command.dismiss(command, .dismissed, animated: true)
+    #expect(try navd.restart(after: 10_000, [command: .shown]) == [again])
+    #expect(navd.pass(1999) == [])
+    #expect(navd.pass(1) == [.kill(command)])
+    navd.hear(.dismissAnswered(command, result: [:]))
+    #expect(navd.reason(command) == .dismissed)
+  }
+
+  @Test("R6: what was told to go and went while there was no navd ends for its reason, and what waited for that comes")
+  func restored_dismissingAndGone_hasEnded() throws {
+    var navd = try Mortal()
+    let first = try navd.present("a", "1", to: "cmd")
+    navd.hear(.presentAnswered(first, error: nil))
+    let second = try navd.present("a", "2", to: "cmd")
+    #expect(try navd.restart([first: .gone(result: [:])]) == [.present(second)])
+    #expect(navd.reason(first) == .replaced)
+  }
+
+  @Test("R2, P14: a presenter on the bus is asked to present again; an error, or no answer in time, is the end")
+  func restored_onTheBus_isAskedAgain() throws {
+    var navd = try Mortal()
+    let handles = try ["a", "b", "c"].map { try navd.present($0, to: "bus") }
+    for handle in handles { navd.hear(.presentAnswered(handle, error: nil)) }
+    let survivals = Dictionary(uniqueKeysWithValues: handles.map { ($0, Survival.toBeShown) })
+    #expect(try navd.restart(survivals) == handles.map(Command.present))
+    #expect(handles.map(navd.phase) == ["presented", "presented", "presented"])
+    navd.hear(.presentAnswered(handles[0], error: nil))
+    navd.hear(.presentAnswered(handles[1], error: "no"))
+    #expect(navd.reason(handles[1]) == .failed)
+    #expect(navd.pass(100) == [.dismiss(handles[2], .failed, animated: true)])
+    #expect(navd.phase(handles[0]) == "presented")
+  }
+
+  @Test("R2: what belongs to those who left ends for that, and what they registered is no more")
+  func restored_owned_endsForItsOwner() throws {
+    var navd = try Mortal()
+    let owned = try navd.present("a", by: "anna") { $0.owned = true }
+    let others = try navd.present("b", by: "bert") { $0.owned = true }
+    #expect(navd.machine.knownClients == ["anna", "bert"])
+    _ = try navd.restart(left: ["anna"])
+    #expect(navd.reason(owned) == .owner)
+    #expect(navd.phase(others) == "presented")
+    #expect(navd.machine.knownClients == ["bert"])
+  }
+
+  @Test("O2: a timeout that ran out while there was no navd ends it at once; of another, what remains runs on")
+  func restored_timeout_runsOn() throws {
+    var navd = try Mortal()
+    let short = try navd.present("a") { $0.timeout = 50 }
+    let long = try navd.present("b") { $0.timeout = 500 }
+    _ = try navd.restart(after: 200)
+    _ = navd.pass(0)
+    #expect(navd.reason(short) == .expired)
+    _ = navd.pass(299)
+    #expect(navd.phase(long) == "presented")
+    _ = navd.pass(1)
+    #expect(navd.reason(long) == .expired)
+  }
+
+  @Test("O2: where the machine's clock began anew, instants are moved, neither before its beginning nor past its end")
+  func recorded_moved_keepsWhatRemains() throws {
+    var row = RecordedState.Presentation(
+      handle: Handle(1), binding: binding("a"), item: Shared(Item(id: "")), phase: .presented)
+    row.presentedAt = Instant(nanoseconds: 100)
+    row.expires = Instant(nanoseconds: 5_000)
+    row.answerDue = Instant(nanoseconds: .max)
+    var state = RecordedState()
+    state.presentations[Handle(1)] = row
+    let back = try #require(state.moved(by: -1_000).presentations[Handle(1)])
+    #expect(back.presentedAt == Instant(nanoseconds: 0))
+    #expect(back.expires == Instant(nanoseconds: 4_000))
+    #expect(back.answerDue == Instant(nanoseconds: .max))
+    #expect(state.moved(by: .max).presentations[Handle(1)]?.expires == Instant(nanoseconds: 5_000 + UInt64(Int64.max)))
+  }
+
+  @Test("R4: a record that contradicts itself is no state")
+  func restored_contradiction_isRefused() throws {
+    func row(_ number: UInt64, _ text: String, _ phase: Phase = .presented) -> RecordedState.Presentation {
+      RecordedState.Presentation(
+        handle: Handle(number), binding: binding(text), item: Shared(Item(id: "")), phase: phase)
+    }
+    func check(_ rows: [RecordedState.Presentation], last: UInt64 = 9) {
+      var state = RecordedState(numbers: .init(lastHandle: Handle(last)))
+      for row in rows { state.presentations[row.handle] = row }
+      #expect(throws: RecordFault.self) { try StateMachine(restoring: state) }
+    }
+    check([row(1, "a"), row(2, "a")])
+    check([row(5, "a")], last: 4)
+    var orphan = row(2, "b")
+    orphan.parent = Handle(7)
+    check([orphan])
+    var (one, two) = (row(1, "a"), row(2, "b"))
+    one.item.membership = Membership(group: binding("g"), tag: "1")
+    two.item.membership = Membership(group: binding("g"), tag: "2")
+    check([one, two])
+    (one, two) = (row(1, "a"), row(2, "b"))
+    one.item.position = StackPosition(stack: binding("s"), index: 0)
+    two.item.position = StackPosition(stack: binding("s"), index: 2)
+    check([one, two])
+  }
+}

@@ -1,0 +1,139 @@
+// Why this file exists: all that can happen to the machine, as one value, so that it can be told, repeated on a twin and
+// written into a trace.
+
+import DBusValues
+import PresentationRules
+
+enum Input {
+  case perform([Request], Client)
+  case report(Report)
+  case closed(Handle, Properties, byPresenter: Bool)
+  case act(Handle, byPresenter: Bool)
+  case time
+  case left(Client)
+  case register(Destination, Client)
+  case unregister(String, Client)
+  case shutDown
+  /// navd was killed and is back.
+  case resume([Handle: Survival], left: Set<Client>)
+
+  struct Effect {
+    var replies: [Reply] = []
+    var outcome = Outcome()
+  }
+
+  /// Gives it to a machine.
+  func happen(to machine: inout StateMachine, at milliseconds: UInt64) throws(Refusal) -> Effect {
+    let now = Instant(nanoseconds: milliseconds * 1_000_000)
+    switch self {
+    case .perform(let requests, let client):
+      let (replies, outcome) = try machine.perform(requests, by: client, at: now)
+      return Effect(replies: replies, outcome: outcome)
+    case .report(let report): return Effect(outcome: machine.report(report, at: now))
+    case .closed(let handle, let result, let byPresenter):
+      let serial = machine.serial
+      let (isChanged, outcome) = try machine.closed(handle, result: result, byPresenter: byPresenter, at: now)
+      precondition(isChanged == (machine.serial != serial))
+      return Effect(outcome: outcome)
+    case .act(let handle, let byPresenter):
+      return Effect(outcome: try machine.act(handle, action: "go", parameters: [:], byPresenter: byPresenter))
+    case .time:
+      var all = Outcome()
+      while let due = machine.nextDeadline, due <= now {
+        let outcome = machine.expire(at: now)
+        all.created += outcome.created
+        all.changes += outcome.changes
+        all.commands += outcome.commands
+      }
+      return Effect(outcome: all)
+    case .left(let client): return Effect(outcome: machine.clientLeft(client, at: now))
+    case .register(let destination, let client):
+      return Effect(outcome: try machine.register(destination, by: client))
+    case .unregister(let name, let client): return Effect(outcome: try machine.unregister(name, by: client))
+    case .shutDown: return Effect(outcome: machine.shutDown(at: now))
+    case .resume(let survivals, let left):
+      return Effect(outcome: machine.resume(survivals, left: left, at: now))
+    }
+  }
+
+  /// Whether it is one difference between two states; several may run out of time at once, and a client that leaves may
+  /// take along what it owned and what it registered.
+  var isOneChange: Bool {
+    switch self {
+    case .time, .left, .resume: false
+    default: true
+    }
+  }
+}
+
+// MARK: For people
+
+extension Input: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .perform(let requests, let client): "\(client): " + requests.map(\.shown).joined(separator: " · ")
+    case .report(let report): "a presenter says \(report)"
+    case .closed(let handle, _, let byPresenter): "\(handle) reported closed\(byPresenter ? " by its presenter" : "")"
+    case .act(let handle, let byPresenter): "\(handle) acts\(byPresenter ? ", says its presenter" : "")"
+    case .time: "time passes"
+    case .left(let client): "\(client) leaves"
+    case .register(let destination, let client): "\(client) registers \(destination.name)"
+    case .unregister(let name, let client): "\(client) unregisters \(name)"
+    case .shutDown: "navd is told to quit"
+    case .resume(let survivals, let left):
+      "navd was killed and is back; left: \(left.sorted()), "
+        + survivals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+  }
+}
+
+extension Request {
+  var shown: String {
+    var text: String
+    switch operation {
+    case .present(let binding, let id, let options): text = "present \(binding)=\(id)\(options.shown)"
+    case .toggle(let binding, let id, let options, let anyID):
+      text = "toggle \(binding)=\(anyID ? "*" : id)\(options.shown)"
+    case .update(let binding, let value, let remove, let values, let timeout):
+      text = "update \(binding) \(value) -\(remove) \(values ?? [:]) timeout \(timeout.map { "\($0)" } ?? "-")"
+    case .dismiss(let binding): text = "dismiss \(binding)"
+    case .dismissAll(let scope): text = "dismiss all \(scope)"
+    case .select(let group, let tag, let binding, let id, let options):
+      text = "select \(group) “\(tag)” at \(binding?.text ?? "-")=\(id ?? "-")\(options.shown)"
+    case .deselect(let group, let tag): text = "deselect \(group) “\(tag ?? "*")”"
+    case .toggleSelection(let group, let tag, let binding, let id, let options):
+      text = "toggle selection \(group) “\(tag)” at \(binding?.text ?? "-")=\(id ?? "-")\(options.shown)"
+    case .push(let stack, let binding, let id, let options): text = "push \(stack) \(binding)=\(id)\(options.shown)"
+    case .pop(let stack, let count): text = "pop \(stack) \(count)"
+    case .popTo(let stack, let binding): text = "pop \(stack) to \(binding?.text ?? "nothing")"
+    case .setPath(let stack, let elements):
+      let path = elements.map { "\($0.binding?.text ?? "-")=\($0.id)\($0.options.shown)" }
+      text = "set path \(stack) [\(path.joined(separator: ", "))]"
+    }
+    if let id = expectation.id { text += ", expecting id “\(id)”" }
+    if let handle = expectation.presentation { text += ", expecting \(handle.map(\.description) ?? "nothing")" }
+    if let serial = expectation.serial { text += ", expecting serial \(serial)" }
+    return text
+  }
+}
+
+extension ItemOptions {
+  var shown: String {
+    var parts: [String] = []
+    if let destination { parts.append("to \(destination)") }
+    if command != nil { parts.append("command") }
+    if let value { parts.append("value \(value)") }
+    if let containerValues { parts.append("container values \(containerValues)") }
+    if let style { parts.append("style \(style)") }
+    if let title { parts.append("title “\(title)”") }
+    if let from { parts.append("from \(from)") }
+    if let group { parts.append("group \(group)") }
+    if let tag { parts.append("tag “\(tag)”") }
+    if let stack { parts.append("stack \(stack)") }
+    if let timeout { parts.append("timeout \(timeout)") }
+    if let owned { parts.append("owned \(owned)") }
+    if let ifBusy { parts.append("if busy \(ifBusy)") }
+    if let priority { parts.append("priority \(priority)") }
+    return parts.isEmpty ? "" : " (" + parts.joined(separator: ", ") + ")"
+  }
+}

@@ -1,0 +1,227 @@
+// Why this file exists: the rules once more, as plainly as they can be said and with nothing in common with the core, so
+// that the simulator has something to hold the core against. It knows no phases, no presenters and no time but that of
+// timeouts: only what should be shown.
+
+import DBusValues
+import PresentationRules
+
+/// A refusal as the rules have it. Where a request has several faults, the rules do not say which is told.
+struct NaiveRefusal: Error {
+  var codes: Set<Refusal.Code>
+  /// The request of the transaction; nil where the fault is found only when all is settled.
+  var index: Int?
+
+  init(_ codes: Set<Refusal.Code>) { self.codes = codes }
+  init(_ code: Refusal.Code) { codes = [code] }
+}
+
+/// What a slot holds when it is not nil.
+struct NaiveItem {
+  var id: String
+  var destination: Destination?
+  var value: Properties = [:]
+  var containerValues: Properties = [:]
+  var style: String?
+  var title: String?
+  var timeout: UInt64?
+  var owner: Client?
+  var priority: Int32 = 0
+  var group: BindingID?
+  var tag: String?
+  /// When it began to wait in its group's queue; nil where it does not.
+  var queuedAt: Int?
+
+  /// P2: what counts as a difference. (The timeout does not; where it is in a queue, the group tells.)
+  func looksLike(_ other: NaiveItem) -> Bool {
+    id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
+      && title == other.title && owner == other.owner && priority == other.priority
+  }
+}
+
+/// One showing of one item: an identity that stays while the presentation does.
+struct Token: Hashable, Comparable {
+  let number: Int
+  static func < (a: Token, b: Token) -> Bool { a.number < b.number }
+}
+
+struct NaiveModel {
+  struct Showing {
+    let token: Token
+    var item: NaiveItem
+    let parent: Token?
+  }
+
+  /// G7: the last request for a tag.
+  struct Memory {
+    let group: BindingID
+    let tag: String
+    let binding: BindingID
+    let id: String
+    let options: ItemOptions
+  }
+
+  let limits: Limits
+  var slots: [BindingID: Showing] = [:]
+  var paths: [BindingID: [BindingID]] = [:]
+  /// The oldest first.
+  var memory: [Memory] = []
+  /// The last one of a name counts (D1).
+  var registrations: [String: [Destination]] = [:]
+  var containerValueDefaults: Properties = [:]
+  var lastToken = 0
+  var lastQueued = 0
+  /// Why presentations ended, or began to.
+  var reasons: [Token: Set<Reason>] = [:]
+  /// What is on screen, and when it ends as `expired` (O2).
+  var presented: Set<Token> = []
+  var expiries: [Token: UInt64] = [:]
+  var isShutDown = false
+
+  init(limits: Limits) { self.limits = limits }
+
+  // MARK: Reading
+
+  func isCurrent(_ token: Token) -> Bool { binding(of: token) != nil }
+
+  func binding(of token: Token) -> BindingID? { slots.first { $0.value.token == token }?.key }
+
+  func destination(_ name: String) -> Destination? { registrations[name]?.last }
+
+  /// G7: the tags that destinations declare.
+  func declaredTags(of group: BindingID) -> [String: (binding: BindingID, destination: String)] {
+    var found: [String: (binding: BindingID, destination: String)] = [:]
+    for (name, list) in registrations {
+      guard list.last?.group == group, let binding = declaredBinding(name, in: group) else { continue }
+      found[name] = (binding, name)
+    }
+    return found
+  }
+
+  /// G7: “at the binding of that name, else at `group.name`”.
+  func declaredBinding(_ name: String, in group: BindingID) -> BindingID? {
+    (try? BindingID(name)) ?? (try? BindingID(group.text + "." + name))
+  }
+
+  func tags(of group: BindingID) -> [String] {
+    Set(memory.filter { $0.group == group }.map(\.tag)).union(declaredTags(of: group).keys).sorted()
+  }
+
+  func selection(of group: BindingID) -> String? {
+    slots.values.first { $0.item.group == group && $0.item.queuedAt == nil }?.item.tag
+  }
+
+  /// G9: the highest priority first, then the oldest.
+  func queue(of group: BindingID) -> [String] {
+    slots.values.filter { $0.item.group == group && $0.item.queuedAt != nil }.map(\.item).sorted { a, b in
+      a.priority != b.priority ? a.priority > b.priority : a.queuedAt! < b.queuedAt!
+    }.map { $0.tag! }
+  }
+
+  func position(of binding: BindingID) -> (stack: BindingID, index: Int)? { place(of: binding, in: paths) }
+
+  // MARK: What changes it
+
+  /// T1: all of it or nothing.
+  ///
+  /// - Parameters:
+  ///   - alive: how many presentations are not gone, in all and of this client; limits count those that are going, too.
+  ///   - own: whether a presentation is one of this client's.
+  mutating func perform(
+    _ requests: [Request], by client: Client?, at now: UInt64, serials: (NaiveSubject) -> UInt64, serial: UInt64,
+    tokens: (Handle) -> Token?, alive: (all: Int, ofClient: Int), own: (Token) -> Bool
+  ) throws(NaiveRefusal) -> NaivePlan {
+    guard !isShutDown else { throw NaiveRefusal(.shuttingDown) }
+    var plan = NaivePlan(self, by: client)
+    for (index, request) in requests.enumerated() {
+      do throws(NaiveRefusal) {
+        try plan.judge(request, serials: serials, serial: serial, tokens: tokens)
+        try plan.carryOut(request.operation)
+      } catch {
+        var refusal = error
+        refusal.index = index
+        throw refusal
+      }
+    }
+    try plan.settle()
+    try plan.count(alive, own: own)
+    self = plan.result(at: now)
+    return plan
+  }
+
+  /// Something else than a request ends these: their slots become nil, if they are still their slots' own (P5).
+  mutating func end(_ tokens: [Token], _ reason: Reason, at now: UInt64) {
+    end(tokens.map { ($0, reason) }, at: now)
+  }
+
+  /// Each for a reason of its own, as one change.
+  mutating func end(_ ends: [(token: Token, reason: Reason)], at now: UInt64) {
+    let ends = ends.compactMap { end in binding(of: end.token).map { (binding: $0, reason: end.reason) } }
+    guard !ends.isEmpty else { return }
+    var plan = NaivePlan(self, by: nil)
+    plan.clearEach(ends)
+    // There is no request, so there is nothing to refuse.
+    try? plan.settle()
+    self = plan.result(at: now)
+  }
+
+  /// O2: the timeout starts.
+  mutating func becamePresented(_ token: Token, at now: UInt64) {
+    presented.insert(token)
+    guard let binding = binding(of: token) else { return }
+    expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, $0) }
+  }
+
+  /// O1: what a client owned, that left.
+  mutating func left(_ client: Client, at now: UInt64) {
+    end(slots.values.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
+    for name in registrations.keys.sorted() { unregister(name, by: client) }
+  }
+
+  /// R5.
+  mutating func shutDown(at now: UInt64) {
+    isShutDown = true
+    end(slots.values.map(\.token), .shutdown, at: now)
+  }
+
+  /// D1.
+  mutating func register(_ destination: Destination, by client: Client) throws(NaiveRefusal) {
+    if let group = destination.group, declaredBinding(destination.name, in: group) == nil {
+      throw NaiveRefusal(.invalidConfiguration)
+    }
+    unregister(destination.name, by: client)
+    registrations[destination.name, default: []].append(destination)
+  }
+
+  mutating func unregister(_ name: String, by client: Client) {
+    registrations[name]?.removeAll { $0.source == .client(client) }
+    if registrations[name]?.isEmpty == true { registrations[name] = nil }
+  }
+
+  mutating func load(_ destinations: [Destination]) {
+    for name in registrations.keys.sorted() {
+      registrations[name]!.removeAll { if case .file = $0.source { true } else { false } }
+      if registrations[name]!.isEmpty { registrations[name] = nil }
+    }
+    for destination in destinations { registrations[destination.name, default: []].insert(destination, at: 0) }
+  }
+}
+
+/// What an expectation of a serial is about (P10).
+enum NaiveSubject: Hashable {
+  case slot(BindingID)
+  case group(BindingID)
+  case stack(BindingID)
+  case everything
+}
+
+func place(of binding: BindingID, in paths: [BindingID: [BindingID]]) -> (stack: BindingID, index: Int)? {
+  for (stack, path) in paths {
+    if let index = path.firstIndex(of: binding) { return (stack, index) }
+  }
+  return nil
+}
+
+func saturatingSum(_ a: UInt64, _ b: UInt64) -> UInt64 {
+  let (sum, overflow) = a.addingReportingOverflow(b)
+  return overflow ? .max : sum
+}

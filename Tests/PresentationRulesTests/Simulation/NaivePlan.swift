@@ -1,0 +1,560 @@
+// Why this file exists: what one transaction would make of the naive model, request by request: the verbs of the
+// contract as the rules tell them.
+
+import DBusValues
+import PresentationRules
+
+struct NaivePlan {
+  /// C1.
+  enum From: Equatable {
+    case named(BindingID)
+    case implied
+  }
+
+  /// What a request will be answered about.
+  enum Answer {
+    case slot(BindingID)
+    case slots([BindingID])
+    case count(Int)
+    case group(BindingID)
+    case tag(BindingID, String)
+  }
+
+  let before: NaiveModel
+  let client: Client?
+  var items: [BindingID: NaiveItem]
+  var paths: [BindingID: [BindingID]]
+  var memory: [NaiveModel.Memory]
+  /// What the requests since gave for a slot that was nil, or another, in between: what P2 would take over if the slot's
+  /// presentation can stay (T1).
+  var given: [BindingID: ItemOptions] = [:]
+  /// The slots that a request presents, so that they come again when what they depend on is replaced.
+  var asked: Set<BindingID> = []
+  var from: [BindingID: From] = [:]
+  var timeoutGiven: Set<BindingID> = []
+  /// P12: the first cause of the end of what was there before.
+  var causes: [BindingID: Reason] = [:]
+  var lastQueued: Int
+  // What settling finds; the functions for it stand in NaiveSettlement.swift.
+  var stays: Set<BindingID> = []
+  var parents: [BindingID: BindingID?] = [:]
+  /// What each request is to be answered, once the final state is known (T1).
+  var answers: [Answer] = []
+
+  init(_ model: NaiveModel, by client: Client?) {
+    before = model
+    self.client = client
+    items = model.slots.mapValues(\.item)
+    paths = model.paths
+    memory = model.memory
+    lastQueued = model.lastQueued
+  }
+
+  // MARK: What the requests so far would leave
+
+  func selected(in group: BindingID) -> BindingID? {
+    items.first { $0.value.group == group && $0.value.queuedAt == nil }?.key
+  }
+
+  /// G9: a queued item is nobody's parent.
+  func canBeParent(_ binding: BindingID) -> Bool { items[binding].map { $0.queuedAt == nil } ?? false }
+
+  /// C1: “the nearest binding it derives from that holds an item”.
+  func impliedParent(of binding: BindingID) -> BindingID? {
+    items.keys.filter { derives(binding, from: $0) && canBeParent($0) }.max { $0.text.count < $1.text.count }
+  }
+
+  func parent(of binding: BindingID) -> BindingID? {
+    switch from[binding] {
+    case .named(let parent): parent
+    case .implied: impliedParent(of: binding)
+    case nil: before.slots[binding]?.parent.flatMap(before.binding)
+    }
+  }
+
+  /// C7: its parent, and what stands below it.
+  func dependencies(of binding: BindingID) -> [BindingID] {
+    guard items[binding] != nil else { return [] }
+    var found = [parents[binding] ?? parent(of: binding)].compactMap(\.self)
+    if let place = place(of: binding, in: paths), place.index > 0 { found.append(paths[place.stack]![place.index - 1]) }
+    return found
+  }
+
+  /// All that these bindings are, or depend on.
+  func closure(_ bindings: [BindingID]) -> Set<BindingID> {
+    var found: Set<BindingID> = []
+    var open = bindings
+    while let binding = open.popLast() {
+      if found.insert(binding).inserted { open += dependencies(of: binding) }
+    }
+    return found
+  }
+
+  // MARK: Expectations
+
+  mutating func judge(
+    _ request: Request, serials: (NaiveSubject) -> UInt64, serial: UInt64, tokens: (Handle) -> Token?
+  ) throws(NaiveRefusal) {
+    let (slot, subject) = request.operation.subjects
+    if let id = request.expectation.id {
+      guard let slot else { throw NaiveRefusal(.invalidArgument) }
+      guard items[slot]?.id == id else { throw NaiveRefusal(.stale) }
+    }
+    if let expected = request.expectation.presentation {
+      guard let slot else { throw NaiveRefusal(.invalidArgument) }
+      // What this transaction itself would present has no handle yet that anybody could expect.
+      let isNew = given[slot] != nil && items[slot] != nil
+      let held = items[slot] == nil ? nil : before.slots[slot]?.token
+      let isTrue = expected.map { handle in held != nil && tokens(handle) == held } ?? (held == nil)
+      guard !isNew, isTrue else { throw NaiveRefusal(.stale) }
+    }
+    if let expected = request.expectation.serial {
+      let changed = subject == .everything ? serial : serials(subject)
+      guard changed <= expected.number else { throw NaiveRefusal(.stale) }
+    }
+  }
+
+  // MARK: Verbs
+
+  mutating func carryOut(_ operation: Request.Operation) throws(NaiveRefusal) {
+    switch operation {
+    case .present(let binding, let id, let options):
+      try present(binding, id, options)
+      answers.append(.slot(binding))
+
+    case .toggle(let binding, let id, let options, let anyID):
+      if let item = items[binding], anyID || item.id == id {
+        clear(binding, .dismissed)
+      } else {
+        try present(binding, id, options)
+      }
+      answers.append(.slot(binding))
+
+    case .update(let binding, let value, let remove, let containerValues, let timeout):
+      try update(binding, value, remove, containerValues, timeout)
+      answers.append(.slot(binding))
+
+    case .dismiss(let binding):
+      clear(binding, .dismissed)
+      answers.append(.slot(binding))
+
+    case .dismissAll(let scope):
+      let bindings = items.filter { binding, item in
+        switch scope {
+        case .all: true
+        case .root(let root): binding.text.prefix { $0 != "." && $0 != "[" } == root
+        case .group(let group): item.group == group
+        case .stack(let stack): paths[stack]?.contains(binding) == true
+        }
+      }
+      clearEach(bindings.keys.sorted { $0.text < $1.text }, .dismissed)
+      answers.append(.count(bindings.count))
+
+    case .select(let group, let tag, let binding, let id, let options):
+      answers.append(.slot(try select(group, tag, binding, id, options)))
+
+    case .deselect(let group, let tag):
+      deselect(group, tag)
+      answers.append(.group(group))
+
+    case .toggleSelection(let group, let tag, let binding, let id, let options):
+      guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
+      if selected(in: group).map({ items[$0]!.tag }) == tag {
+        deselect(group, tag)
+      } else {
+        _ = try select(group, tag, binding, id, options)
+      }
+      answers.append(.tag(group, tag))
+
+    case .push(let stack, let binding, let id, let options):
+      try push(stack, binding, id, options)
+      answers.append(.slot(binding))
+
+    case .pop(let stack, let count):
+      let height = paths[stack]?.count ?? 0
+      cut(stack, to: max(0, height - Int(count)))
+      answers.append(.count(height - (paths[stack]?.count ?? 0)))
+
+    case .popTo(let stack, let binding):
+      var keep = 0
+      if let binding {
+        guard let index = paths[stack]?.firstIndex(of: binding) else { throw NaiveRefusal(.notPresented) }
+        keep = index + 1
+      }
+      answers.append(.count((paths[stack]?.count ?? 0) - keep))
+      cut(stack, to: keep)
+
+    case .setPath(let stack, let elements):
+      answers.append(.slots(try setPath(stack, elements)))
+    }
+  }
+
+  private mutating func present(
+    _ binding: BindingID, _ id: String, _ options: ItemOptions
+  ) throws(NaiveRefusal) {
+    if let item = items[binding], item.id == id {
+      try presentAgain(binding, item, options)
+    } else {
+      try presentAnother(binding, id, options)
+    }
+  }
+
+  /// P2.
+  private mutating func presentAgain(
+    _ binding: BindingID, _ held: NaiveItem, _ options: ItemOptions
+  ) throws(NaiveRefusal) {
+    var faults = faults(of: options)
+    let holder = place(of: binding, in: paths)?.stack
+    if !isUpdate(options, of: held, from: parent(of: binding), in: holder) {
+      faults.insert(.invalidArgument)
+      if let name = options.destination, before.destination(name) == nil { faults.insert(.unknownDestination) }
+    }
+    if options.ifBusy == .queue, options.stack != nil { faults.insert(.invalidArgument) }
+    guard faults.isEmpty else { throw NaiveRefusal(faults) }
+
+    var item = held.taking(options, from: client)
+    if let group = item.group, item.queuedAt != nil {
+      try judgeGroup(group, binding, &item, options, dependingOn: parent(of: binding))
+    }
+    items[binding] = item
+    asked.insert(binding)
+    given[binding] = given[binding].map { merged($0, options) }
+    if let parent = options.from { from[binding] = .named(parent) }
+    if options.timeout != nil { timeoutGiven.insert(binding) }
+    remember(binding, options, isAgain: true)
+  }
+
+  /// P1, P3, S4.
+  private mutating func presentAnother(
+    _ binding: BindingID, _ id: String, _ options: ItemOptions
+  ) throws(NaiveRefusal) {
+    var faults = faults(of: options)
+    var destination = before.destination(binding.text)
+    if let command = options.command {
+      destination = Destination(name: "", presenter: .command(command.arguments), source: .request)
+    } else if let name = options.destination {
+      destination = before.destination(name)
+      if destination == nil { faults.insert(.unknownDestination) }
+    }
+    let group = options.group ?? destination?.group
+    let tag = group.map { options.tag ?? standardTag(of: binding, in: $0) }
+    if group == nil, options.tag != nil { faults.insert(.invalidArgument) }
+    if items.contains(where: { $0.key != binding && $0.value.group == group && group != nil && $0.value.tag == tag }) {
+      faults.insert(.invalidArgument)
+    }
+    let place = place(of: binding, in: paths)
+    if let given = options.stack, let place, place.stack != given { faults.insert(.alreadyInStack) }
+    let stack = options.stack ?? place?.stack
+    if options.from == binding { faults.insert(.invalidArgument) }
+    if options.ifBusy == .queue, stack != nil { faults.insert(.invalidArgument) }
+    guard faults.isEmpty else { throw NaiveRefusal(faults) }
+
+    clear(binding, .replaced)
+    var item = NaiveItem(id: id, destination: destination)
+    item = item.taking(options, from: client)
+    item.style = options.style ?? destination?.style
+    item.group = group
+    item.tag = tag
+    if let group {
+      try judgeGroup(group, binding, &item, options, dependingOn: options.from, stack.flatMap { paths[$0]?.last })
+    }
+    items[binding] = item
+    if let stack { paths[stack, default: []].append(binding) }
+    asked.insert(binding)
+    given[binding] = options
+    from[binding] = options.from.map(From.named) ?? .implied
+    if options.timeout == nil { timeoutGiven.remove(binding) } else { timeoutGiven.insert(binding) }
+    remember(binding, options, isAgain: false)
+  }
+
+  /// G6, G8, G9: it becomes the selected one, or waits, or is refused.
+  private mutating func judgeGroup(
+    _ group: BindingID, _ binding: BindingID, _ item: inout NaiveItem, _ options: ItemOptions,
+    dependingOn dependencies: BindingID?...
+  ) throws(NaiveRefusal) {
+    guard let other = selected(in: group) else {
+      item.queuedAt = nil
+      return
+    }
+    switch options.ifBusy ?? .replace {
+    case .refuse:
+      throw NaiveRefusal(.busy)
+    case .queue:
+      guard item.queuedAt == nil else { return }
+      guard items.values.count(where: { $0.group == group && $0.queuedAt != nil }) < before.limits.queue else {
+        throw NaiveRefusal(.limitExceeded)
+      }
+      lastQueued += 1
+      item.queuedAt = lastQueued
+    case .replace:
+      // C7: what it would depend on would go for its sake.
+      guard !closure(dependencies.compactMap(\.self)).contains(other) else { throw NaiveRefusal(.invalidArgument) }
+      clear(other, .deselected)
+      item.queuedAt = nil
+    }
+  }
+
+  /// D8.
+  private mutating func update(
+    _ binding: BindingID, _ value: Properties, _ remove: [String], _ containerValues: Properties?, _ timeout: UInt64?
+  ) throws(NaiveRefusal) {
+    guard var item = items[binding] else { throw NaiveRefusal(.notPresented) }
+    var checked = ItemOptions()
+    checked.containerValues = containerValues
+    let faults = faults(of: checked)
+    guard faults.isEmpty else { throw NaiveRefusal(faults) }
+    func edited(_ old: Properties) -> Properties {
+      old.filter { !remove.contains($0.key) }.merging(value) { $1 }
+    }
+    item.value = edited(item.value)
+    item.containerValues.merge(containerValues ?? [:]) { $1 }
+    if let timeout {
+      item.timeout = timeout == 0 ? nil : timeout
+      timeoutGiven.insert(binding)
+    }
+    items[binding] = item
+    // Should the presentation stay, the edit is one of what it then shows.
+    if var options = given[binding] {
+      let old = before.slots[binding]?.item
+      options.value = edited(options.value ?? old?.value ?? [:])
+      options.containerValues = (options.containerValues ?? old?.containerValues ?? [:])
+        .merging(containerValues ?? [:]) { $1 }
+      options.timeout = timeout ?? options.timeout
+      given[binding] = options
+    }
+  }
+
+  /// G2, G7.
+  private mutating func select(
+    _ group: BindingID, _ tag: String, _ binding: BindingID?, _ id: String?, _ options: ItemOptions
+  ) throws(NaiveRefusal) -> BindingID {
+    guard !tag.isEmpty, !tag.contains("\u{7}"), options.group ?? group == group, options.tag ?? tag == tag else {
+      throw NaiveRefusal(.invalidArgument)
+    }
+    var options = options
+    options.group = group
+    options.tag = tag
+    if let selected = selected(in: group), items[selected]!.tag == tag {
+      guard binding ?? selected == selected else { throw NaiveRefusal(.invalidArgument) }
+      try present(selected, id ?? items[selected]!.id, options)
+      return selected
+    }
+    var target = binding ?? (try? BindingID(group.text + "." + tag))
+    var standard = ItemOptions()
+    var standardID = ""
+    let waiting = items.first { $0.value.group == group && $0.value.tag == tag }
+    let known = memory.last { $0.group == group && $0.tag == tag }
+    if let waiting, known?.binding != waiting.key {
+      // Its request is remembered no more, but its tag leads to it all the same (G9).
+      target = binding ?? waiting.key
+      standardID = waiting.value.id
+    } else if let known {
+      target = binding ?? known.binding
+      standard = known.options
+      standardID = known.id
+    } else if let declared = before.declaredTags(of: group)[tag] {
+      target = binding ?? declared.binding
+      standard.destination = declared.destination
+    }
+    guard let target else { throw NaiveRefusal(.unknownTag) }
+    try present(target, id ?? standardID, merged(standard, options))
+    return target
+  }
+
+  /// G3.
+  private mutating func deselect(_ group: BindingID, _ tag: String?) {
+    guard let selected = selected(in: group), tag ?? items[selected]!.tag == items[selected]!.tag else { return }
+    clear(selected, .deselected)
+  }
+
+  /// S1, S7.
+  private mutating func push(
+    _ stack: BindingID, _ binding: BindingID, _ id: String, _ options: ItemOptions
+  ) throws(NaiveRefusal) {
+    var options = options
+    if let place = place(of: binding, in: paths), place.stack != stack || paths[stack]!.last != binding {
+      // P2 speaks of the same id, S7 of any.
+      throw NaiveRefusal(items[binding]!.id == id ? [.alreadyInStack, .invalidArgument] : [.alreadyInStack])
+    }
+    guard options.stack ?? stack == stack else { throw NaiveRefusal(.invalidArgument) }
+    options.stack = stack
+    try present(binding, id, options)
+  }
+
+  /// S5, S6.
+  private mutating func setPath(_ stack: BindingID, _ elements: [PathElement]) throws(NaiveRefusal) -> [BindingID] {
+    var bindings: [BindingID] = []
+    for (index, element) in elements.enumerated() {
+      guard let binding = element.binding ?? (try? BindingID("\(stack)[\(index)]")) else {
+        throw NaiveRefusal(.invalidBinding)
+      }
+      guard !bindings.contains(binding) else { throw NaiveRefusal(.alreadyInStack) }
+      bindings.append(binding)
+    }
+    var common = 0
+    while common < elements.count, common < paths[stack]?.count ?? 0, paths[stack]![common] == bindings[common],
+      items[bindings[common]]!.id == elements[common].id
+    {
+      common += 1
+    }
+    cut(stack, to: common)
+    for (index, element) in elements.enumerated() {
+      var options = element.options
+      guard options.stack ?? stack == stack else { throw NaiveRefusal([.invalidArgument, .alreadyInStack]) }
+      options.stack = stack
+      if index >= common, place(of: bindings[index], in: paths) != nil { throw NaiveRefusal(.alreadyInStack) }
+      try present(bindings[index], element.id, options)
+    }
+    return bindings
+  }
+
+  // MARK: The parts of them
+
+  /// Writes nil to a slot; S2: what stands above goes first.
+  mutating func clear(_ binding: BindingID, _ reason: Reason) {
+    guard items[binding] != nil else { return }
+    if let place = place(of: binding, in: paths) {
+      cut(place.stack, to: place.index + 1)
+      paths[place.stack]!.removeLast()
+    }
+    items[binding] = nil
+    asked.remove(binding)
+    stays.remove(binding)
+    given[binding] = ItemOptions()
+    if before.slots[binding] != nil, causes[binding] == nil { causes[binding] = reason }
+  }
+
+  /// Each for the reason given: in a stack from the top, so that none is popped.
+  mutating func clearEach(_ bindings: [BindingID], _ reason: Reason) { clearEach(bindings.map { ($0, reason) }) }
+
+  mutating func clearEach(_ ends: [(binding: BindingID, reason: Reason)]) {
+    let heights = ends.map { place(of: $0.binding, in: paths)?.index ?? 0 }
+    for (end, _) in zip(ends, heights).sorted(by: { $0.1 > $1.1 }) { clear(end.binding, end.reason) }
+  }
+
+  mutating func cut(_ stack: BindingID, to height: Int) {
+    while let top = paths[stack]?.last, paths[stack]!.count > height { clear(top, .popped) }
+  }
+
+  /// G7: never `owned`, `if-busy`, `priority`, `platform-data`.
+  private mutating func remember(_ binding: BindingID, _ options: ItemOptions, isAgain: Bool) {
+    guard let item = items[binding], let group = item.group, let tag = item.tag else { return }
+    var kept = options
+    kept.owned = nil
+    kept.ifBusy = nil
+    kept.priority = nil
+    kept.platformData = nil
+    kept.group = group
+    kept.tag = tag
+    let known = memory.last { $0.group == group && $0.tag == tag }
+    if isAgain, let known, known.binding == binding, known.id == item.id { kept = merged(known.options, kept) }
+    memory.removeAll { $0.group == group && $0.tag == tag }
+    memory.append(NaiveModel.Memory(group: group, tag: tag, binding: binding, id: item.id, options: kept))
+  }
+
+  /// What is wrong with options whatever they are for.
+  private func faults(of options: ItemOptions) -> Set<Refusal.Code> {
+    var faults: Set<Refusal.Code> = []
+    for (key, value) in options.containerValues ?? [:] {
+      if let standard = before.containerValueDefaults[key] {
+        if standard.type != value.type { faults.insert(.containerValueType) }
+      } else {
+        faults.insert(.unknownContainerValue)
+      }
+    }
+    if options.destination != nil, options.command != nil { faults.insert(.invalidArgument) }
+    if let tag = options.tag, tag.isEmpty || tag.contains("\u{7}") { faults.insert(.invalidArgument) }
+    return faults
+  }
+}
+
+// MARK: What several places need to say
+
+/// P2: whether a request with the same id asks for nothing that would make it another presentation.
+func isUpdate(
+  _ options: ItemOptions, of item: NaiveItem, from parent: BindingID?, in stack: BindingID?
+) -> Bool {
+  let isInline = item.destination?.source == .request
+  if let name = options.destination, isInline || name != item.destination?.name { return false }
+  if let command = options.command {
+    guard isInline, item.destination?.presenter == .command(command.arguments) else { return false }
+  }
+  if let from = options.from, from != parent { return false }
+  if let group = options.group, group != item.group { return false }
+  if let tag = options.tag, tag != item.tag { return false }
+  if let given = options.stack, given != stack { return false }
+  return true
+}
+
+extension NaiveItem {
+  /// P2: what is given is replaced whole, the rest stays.
+  func taking(_ options: ItemOptions, from client: Client?) -> NaiveItem {
+    var copy = self
+    if let value = options.value { copy.value = value }
+    if let values = options.containerValues { copy.containerValues = values }
+    if let style = options.style { copy.style = style }
+    if let title = options.title { copy.title = title }
+    if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
+    if let owned = options.owned { copy.owner = owned ? client : nil }
+    if let priority = options.priority { copy.priority = priority }
+    return copy
+  }
+}
+
+/// B3.
+func derives(_ binding: BindingID, from other: BindingID) -> Bool {
+  guard binding.text.hasPrefix(other.text), let next = binding.text.dropFirst(other.text.count).first else {
+    return false
+  }
+  return next == "." || next == "["
+}
+
+/// G7: “the text of its binding less a leading `group.`”.
+func standardTag(of binding: BindingID, in group: BindingID) -> String {
+  binding.text.hasPrefix(group.text + ".") ? String(binding.text.dropFirst(group.text.count + 1)) : binding.text
+}
+
+/// G7: “what the selecting request gives wins”. A destination and a command stand for each other.
+func merged(_ old: ItemOptions, _ new: ItemOptions) -> ItemOptions {
+  var both = new
+  if new.destination == nil, new.command == nil {
+    both.destination = old.destination
+    both.command = old.command
+  }
+  both.value = new.value ?? old.value
+  both.containerValues = new.containerValues ?? old.containerValues
+  both.style = new.style ?? old.style
+  both.title = new.title ?? old.title
+  both.from = new.from ?? old.from
+  both.group = new.group ?? old.group
+  both.tag = new.tag ?? old.tag
+  both.stack = new.stack ?? old.stack
+  both.timeout = new.timeout ?? old.timeout
+  both.owned = new.owned ?? old.owned
+  both.ifBusy = new.ifBusy ?? old.ifBusy
+  both.priority = new.priority ?? old.priority
+  both.directory = new.directory ?? old.directory
+  both.environment = new.environment ?? old.environment
+  both.platformData = new.platformData ?? old.platformData
+  return both
+}
+
+extension Request.Operation {
+  /// P10: the slot, group or stack that the request names.
+  var subjects: (slot: BindingID?, subject: NaiveSubject) {
+    switch self {
+    case .present(let binding, _, _), .toggle(let binding, _, _, _), .update(let binding, _, _, _, _),
+      .dismiss(let binding):
+      (binding, .slot(binding))
+    case .select(let group, _, let binding, _, _), .toggleSelection(let group, _, let binding, _, _):
+      (binding, .group(group))
+    case .deselect(let group, _): (nil, .group(group))
+    case .push(let stack, let binding, _, _): (binding, .stack(stack))
+    case .popTo(let stack, let binding): (binding, .stack(stack))
+    case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
+    case .dismissAll(.group(let group)): (nil, .group(group))
+    case .dismissAll(.stack(let stack)): (nil, .stack(stack))
+    case .dismissAll(.root), .dismissAll(.all): (nil, .everything)
+    }
+  }
+}

@@ -1,0 +1,196 @@
+// Why this file exists: what the rules settle once, after the last request of a transaction (T1): what stays, what goes
+// with what goes, what the new is presented from, and whom the queues let in.
+
+import DBusValues
+import PresentationRules
+
+extension NaivePlan {
+  mutating func settle() throws(NaiveRefusal) {
+    stays = Set(before.slots.keys.filter(isSameAsBefore))
+    let standing = standingOnChildren()
+    takeAlong()
+    takeOver()
+    // Of several faults, the rules do not say which is told.
+    let faults = standing.union(findParents()).union(cycles())
+    guard faults.isEmpty else { throw NaiveRefusal(faults) }
+    serveQueues()
+  }
+
+  /// C7: what is new and would stand on what was presented from the one before it would go with that.
+  private func standingOnChildren() -> Set<Refusal.Code> {
+    for binding in items.keys where before.slots[binding] != nil && given[binding] != nil && !stays.contains(binding) {
+      guard let place = place(of: binding, in: paths), place.index > 0 else { continue }
+      if closure([paths[place.stack]![place.index - 1]]).contains(binding) { return [.invalidArgument] }
+    }
+    return []
+  }
+
+  /// L1: what is going counts until it is gone, and what is new for whoever asked for it.
+  ///
+  /// - Parameter own: whether a presentation is one of this client's.
+  func count(_ alive: (all: Int, ofClient: Int), own: (Token) -> Bool) throws(NaiveRefusal) {
+    let added = items.count - before.slots.count
+    let gone = before.slots.filter { !stays.contains($0.key) && own($0.value.token) }.count
+    let addedOwn = isNew.count - gone
+    if added > 0 && alive.all + added > before.limits.items
+      || addedOwn > 0 && client != nil && alive.ofClient + addedOwn > before.limits.itemsPerClient
+    {
+      throw NaiveRefusal(.limitExceeded)
+    }
+  }
+
+  /// T1: “a slot whose final item P2 would take as an update keeps its presentation” — at the same place, with the same
+  /// tag, and not back in the queue that it had left.
+  private func isSameAsBefore(_ binding: BindingID) -> Bool {
+    guard let old = before.slots[binding], let item = items[binding] else { return false }
+    guard var options = given[binding] else { return true }
+    let place = place(of: binding, in: paths)
+    let oldPlace = before.position(of: binding)
+    guard item.id == old.item.id, place?.stack == oldPlace?.stack, place?.index == oldPlace?.index,
+      item.group == old.item.group, item.tag == old.item.tag, item.queuedAt == nil || old.item.queuedAt != nil
+    else { return false }
+    if case .named(let parent) = from[binding], parent != old.parent.flatMap(before.binding) { return false }
+    options.from = nil
+    return isUpdate(options, of: old.item, from: nil, in: oldPlace?.stack)
+  }
+
+  /// C3, S2: the children of what goes go, and so does what stands above it; where a request of this transaction presents
+  /// them, they come anew.
+  private mutating func takeAlong() {
+    var again = true
+    while again {
+      again = false
+      for (binding, slot) in before.slots where stays.contains(binding) {
+        guard let parent = slot.parent.flatMap(before.binding), !stays.contains(parent) else { continue }
+        again = true
+        if asked.contains(binding) { stays.remove(binding) } else { clear(binding, .parent) }
+      }
+      for stack in paths.keys {
+        let path = paths[stack]!
+        guard let lowest = path.firstIndex(where: { !stays.contains($0) }) else { continue }
+        for (index, binding) in path.enumerated().dropFirst(lowest + 1) {
+          if !asked.contains(binding) {
+            again = true
+            cut(stack, to: index)
+            break
+          }
+          if stays.remove(binding) != nil { again = true }
+        }
+      }
+    }
+  }
+
+  /// What stays shows what P2 makes of it: X→nil→X is nothing at all, in a queue, too, and its parent is fixed (C1).
+  private mutating func takeOver() {
+    for binding in stays { from[binding] = nil }
+    for (binding, options) in given where stays.contains(binding) {
+      let old = before.slots[binding]!.item
+      var item = old.taking(options, from: client)
+      if items[binding]!.queuedAt == nil { item.queuedAt = nil }
+      items[binding] = item
+    }
+  }
+
+  private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
+
+  /// C1.
+  private mutating func findParents() -> Set<Refusal.Code> {
+    var faults: Set<Refusal.Code> = []
+    for binding in isNew {
+      switch from[binding] {
+      case .named(let parent):
+        if !canBeParent(parent) { faults.formUnion(fault(of: parent, for: binding)) }
+        parents[binding] = parent
+      case .implied:
+        parents[binding] = impliedParent(of: binding)
+      case nil:
+        let old = parent(of: binding)
+        parents[binding] = old.flatMap { canBeParent($0) ? $0 : nil } ?? impliedParent(of: binding)
+      }
+    }
+    return faults
+  }
+
+  /// C1 says `NotPresented`; where the parent is gone because it depended on what it should be the parent of, C7 says
+  /// `InvalidArgument`.
+  private func fault(of parent: BindingID, for binding: BindingID) -> Set<Refusal.Code> {
+    var old = NaivePlan(before, by: nil)
+    old.stays = Set(before.slots.keys)
+    return old.closure([parent]).contains(binding) ? [.notPresented, .invalidArgument] : [.notPresented]
+  }
+
+  /// C7: nothing depends on itself, or on a member of its own group.
+  private func cycles() -> Set<Refusal.Code> {
+    for binding in isNew {
+      let all = closure(dependencies(of: binding))
+      if all.contains(binding) { return [.invalidArgument] }
+      if let group = items[binding]!.group, all.contains(where: { items[$0]?.group == group }) {
+        return [.invalidArgument]
+      }
+    }
+    return []
+  }
+
+  /// G9: “when the selection becomes nil, by whatever way, the next in the queue is selected”.
+  private mutating func serveQueues() {
+    guard !before.isShutDown else { return }
+    let waiting = items.filter { $0.value.queuedAt != nil }
+    for group in Set(waiting.values.map { $0.group! }) where selected(in: group) == nil {
+      let next = waiting.filter { $0.value.group == group }.min { a, b in
+        a.value.priority != b.value.priority
+          ? a.value.priority > b.value.priority : a.value.queuedAt! < b.value.queuedAt!
+      }
+      items[next!.key]!.queuedAt = nil
+    }
+  }
+
+  // MARK: What comes of it
+
+  /// The model with the plan carried out.
+  func result(at now: UInt64) -> NaiveModel {
+    var model = before
+    model.lastQueued = lastQueued
+    model.paths = paths.filter { !$0.value.isEmpty }
+    model.memory = memory.suffix(before.limits.tags)
+    for (binding, slot) in before.slots where !stays.contains(binding) {
+      model.slots[binding] = nil
+      model.reasons[slot.token] = reasons(of: binding)
+      model.presented.remove(slot.token)
+      model.expiries[slot.token] = nil
+    }
+    for binding in isNew {
+      model.lastToken += 1
+      model.slots[binding] = NaiveModel.Showing(
+        token: Token(number: model.lastToken), item: items[binding]!, parent: nil)
+    }
+    for binding in isNew {
+      let slot = model.slots[binding]!
+      let parent = parents[binding]!.map { model.slots[$0]!.token }
+      model.slots[binding] = NaiveModel.Showing(token: slot.token, item: slot.item, parent: parent)
+    }
+    for binding in stays {
+      model.slots[binding]!.item = items[binding]!
+      let token = model.slots[binding]!.token
+      if timeoutGiven.contains(binding), model.presented.contains(token) {
+        model.expiries[token] = items[binding]!.timeout.map { saturatingSum(now, $0) }
+      }
+    }
+    return model
+  }
+
+  /// P12: the first cause. What went only when all was settled was popped where what was below it goes (S8), else it lost
+  /// its parent. Whether what another replaces in one transaction ends for that or for the request in between, the rules
+  /// leave open.
+  private func reasons(of binding: BindingID) -> Set<Reason> {
+    let place = before.position(of: binding)
+    let below = place.flatMap { $0.index > 0 ? before.paths[$0.stack]![$0.index - 1] : nil }
+    let isPopped = below.map { !stays.contains($0) } ?? false
+    var reasons: Set<Reason> = []
+    switch causes[binding] {
+    case .parent, nil: reasons.insert(isPopped ? .popped : .parent)
+    case .some(let cause): reasons.insert(cause)
+    }
+    if items[binding] != nil { reasons.insert(.replaced) }
+    return reasons
+  }
+}

@@ -1,0 +1,568 @@
+// Why this file exists: one run from one seed — it owns time, order, presenters and clients, gives the machine and the
+// naive model the same inputs, and holds machine, model, log and watcher against each other after every step.
+
+import DBusValues
+import PresentationRules
+
+struct World {
+  let seed: UInt64
+  let universe: Universe
+  private(set) var machine: StateMachine
+  /// What is on record.
+  private var disk = RecordedState()
+  private let files: [Destination]
+  /// Where navd is about to be killed: how much presenters are still asked, and what they were not asked to show.
+  private var asked: Int?
+  private var undelivered: Set<Handle> = []
+  private var model: NaiveModel
+  private var watcher = Watcher()
+  private var judge = Judge()
+  private var presenters = Presenters()
+  /// Milliseconds.
+  private var now: UInt64 = 1000
+  private var clients: [Client]
+  private var lastClient = 3
+  private var handles: [Token: Handle] = [:]
+  private var tokens: [Handle: Token] = [:]
+  /// When the subjects last changed, by the model (P10).
+  private var changes: [NaiveSubject: UInt64] = [:]
+  /// The serials that inputs left behind: what a client can expect.
+  private var serials: [UInt64] = []
+  /// A machine that did not get the request that was refused; it has to go on as the other does.
+  private var twin: (machine: StateMachine, steps: Int)?
+  /// What happened, for people; kept only where somebody will read it.
+  private(set) var trace: [String] = []
+  private let isTracing: Bool
+
+  init(seed: UInt64, isTracing: Bool = false) {
+    self.seed = seed
+    self.isTracing = isTracing
+    var dice = SplitMix64(seed: seed, step: -1)
+    universe = Universe(&dice)
+    do throws(RecordFault) {
+      machine = try StateMachine(limits: universe.limits, restoring: disk)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+    model = NaiveModel(limits: universe.limits)
+    clients = (1...3).map { Client(":1.\($0)") }
+    files = universe.files(&dice)
+    model.load(files)
+    model.containerValueDefaults = ["badge": .int32(0)]
+    do {
+      try machine.declareContainerValue("badge", defaultValue: .int32(0))
+      let outcome = machine.load(files)
+      try watcher.take(outcome.changes, from: machine, isOneChange: true)
+      for group in universe.groups where !model.tags(of: group).isEmpty {
+        changes[.group(group)] = machine.serial.number
+      }
+      disk.apply(machine.takeUnrecorded())
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  // MARK: What happens
+
+  private enum Kind { case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest, die }
+
+  /// How many inputs there were.
+  private(set) var inputs = 0
+
+  /// What there is before the first step: presenters that are on the bus already.
+  mutating func start() throws(Violation) {
+    var dice = SplitMix64(seed: seed, step: -3)
+    guard universe.hasDestinations, dice.chance(70) else { return }
+    for name in ["bus", "bus2"] {
+      let client = dice.pick(clients)
+      try happen(.register(universe.registration(of: name, by: client, &dice), client), &dice)
+    }
+  }
+
+  /// One step, thrown with its own dice.
+  mutating func step(_ number: Int) throws(Violation) {
+    var dice = SplitMix64(seed: seed, step: number)
+    let kind = dice.pick(weighted: [
+      (38, Kind.request), (universe.hasTransactions ? 12 : 0, .transaction), (universe.attention, .hear),
+      (2, .nonsense),
+      (4, .end), (3, .close), (1, .act), (9, .time), (universe.hasOwners ? 2 : 1, .leave), (2, .register), (1, .rest),
+      (universe.isMortal ? 3 : 0, .die),
+    ])
+    switch kind {
+    case .request: try ask(1, &dice)
+    case .transaction: try ask(2 + dice.below(5), &dice)
+    case .hear: if let report = presenters.next(&dice) { try happen(.report(report), &dice) } else { try ask(1, &dice) }
+    case .nonsense: try happen(.report(presenters.nonsense(judge.lastHandle.number, &dice)), &dice)
+    case .end:
+      // Something that is shown is closed by its user, or crashes.
+      let shown = judge.alive.filter { !$0.isStateOnly && $0.hasStarted }
+      guard !shown.isEmpty else { return }
+      try happen(.report(presenters.end(dice.pick(shown).handle, failed: dice.chance(30))), &dice)
+    case .close: try happen(.closed(someHandle(&dice), presenters.closing(), byPresenter: dice.chance(50)), &dice)
+    case .act: try happen(.act(someHandle(&dice), byPresenter: dice.chance(50)), &dice)
+    case .time:
+      now += dice.pick([1, 2, 5, 20, 200])
+      try happen(.time, &dice)
+    case .leave: try leave(dice.below(clients.count), &dice)
+    case .register:
+      let client = dice.pick(clients)
+      let destination = universe.registration(by: client, &dice)
+      let takesBack = dice.chance(40)
+      try happen(takesBack ? .unregister(destination.name, client) : .register(destination, client), &dice)
+    case .rest: try rest(&dice)
+    case .die: try die(&dice)
+    }
+  }
+
+  /// navd is killed after an input was put on record, when some of what presenters were to be asked for it was asked; and
+  /// while it is away things end and clients leave.
+  private mutating func die(_ dice: inout SplitMix64) throws(Violation) {
+    guard !model.isShutDown else { return }
+    asked = dice.below(3)
+    undelivered = []
+    defer { asked = nil }
+    try ask(1, &dice)
+    asked = nil
+    try restart()
+    var left: Set<Client> = []
+    for index in clients.indices where dice.chance(15) {
+      left.insert(clients[index])
+      lastClient += 1
+      clients[index] = Client(":1.\(lastClient)")
+    }
+    now += dice.pick([0, 1, 20, 200])
+    let unheard = presenters.forgetAll()
+    var survivals: [Handle: Survival] = [:]
+    for showing in judge.alive where showing.hasStarted && !showing.isStateOnly && !showing.hasDeparted {
+      let isBus = showing.isBus
+      var isGone = unheard.contains(showing.handle) || dice.chance(15)
+      if case .bus(let name, _) = showing.presenter, left.contains(Client(name)) { isGone = true }
+      if case .presenting = showing.stage, undelivered.contains(showing.handle), !isGone || !isBus {
+        survivals[showing.handle] = .toBeShown
+      } else {
+        survivals[showing.handle] = isGone ? .gone(result: presenters.closing()) : isBus ? .toBeShown : .shown
+      }
+    }
+    try require(
+      machine.survivors.map(\.handle) == survivals.keys.sorted(), "R2",
+      "looked after: \(machine.survivors.map(\.handle)), live: \(survivals.keys.sorted())")
+    try happen(.resume(survivals, left: left), &dice)
+  }
+
+  private mutating func ask(_ count: Int, _ dice: inout SplitMix64) throws(Violation) {
+    let view = Universe.View(
+      shown: judge.alive.filter { !$0.isGoing }, lastHandle: judge.lastHandle.number, serials: serials)
+    let requests = universe.requests(count, view, &dice)
+    try happen(.perform(requests, dice.pick(clients)), &dice)
+  }
+
+  private func someHandle(_ dice: inout SplitMix64) -> Handle {
+    let last = judge.lastHandle.number
+    return Handle(last + 1 - min(last + 1, UInt64(dice.below(12))))
+  }
+
+  /// A client leaves the bus, and with it the presenter that it is (D4). Its name is never used again.
+  private mutating func leave(_ index: Int, _ dice: inout SplitMix64) throws(Violation) {
+    let client = clients[index]
+    lastClient += 1
+    clients[index] = Client(":1.\(lastClient)")
+    let isToldFirst = dice.chance(50)
+    if isToldFirst { try happen(.left(client), &dice) }
+    for showing in judge.alive {
+      guard case .bus(name: client.name, _) = showing.presenter, showing.hasStarted else { continue }
+      try happen(.report(presenters.end(showing.handle, failed: true)), &dice)
+    }
+    if !isToldFirst { try happen(.left(client), &dice) }
+  }
+
+  /// Nobody asks any more: all that is under way comes to its end, by answers or by running out of time.
+  mutating func rest(_ dice: inout SplitMix64) throws(Violation) {
+    for _ in 0..<2000 {
+      if let report = presenters.next(&dice) {
+        try happen(.report(report), &dice)
+      } else if let due = judge.alive.compactMap(\.due).min() {
+        now = max(now, due)
+        try happen(.time, &dice)
+      } else {
+        try judge.judgeRest(shown, machine: machine)
+        try compareMembers()
+        return
+      }
+    }
+    throw Violation("P14", "it does not come to rest")
+  }
+
+  /// The last thing that happens in a world.
+  mutating func finish() throws(Violation) {
+    var dice = SplitMix64(seed: seed, step: -2)
+    if dice.chance(30) {
+      try happen(.shutDown, &dice)
+      try ask(1, &dice)
+    }
+    try rest(&dice)
+    if model.isShutDown { try require(machine.isEmpty, "R5", "something is left after all was told to end") }
+  }
+
+  // MARK: Both sides
+
+  private mutating func happen(_ input: Input, _ dice: inout SplitMix64) throws(Violation) {
+    inputs += 1
+    if isTracing { trace.append("\(now) ms: \(input)") }
+    let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
+    let copy = twin == nil && dice.chance(2) ? machine : nil
+    let expected = modelled(input)
+    var actual: Result<Input.Effect, Refusal>
+    do throws(Refusal) {
+      actual = .success(try input.happen(to: &machine, at: now))
+    } catch {
+      actual = .failure(error)
+      if isTracing { trace.append("    refused: \(error)") }
+    }
+    try compareTwin(input, actual)
+    switch (actual, expected) {
+    case (.success(let effect), .success(let plan)):
+      try take(effect.outcome, of: input, &dice)
+      if universe.hasExpectations { noteChanges(since: before.model) }
+      if serials.last != machine.serial.number { serials.append(machine.serial.number) }
+      if let plan { try compare(effect.replies, plan.answers, before.model) }
+    case (.success, .failure(let refusal)):
+      throw Violation("refusals", "accepted, but the rules refuse it: \(refusal)")
+    case (.failure(let refusal), .success):
+      throw Violation("refusals", "refused, but the rules accept it: \(refusal)")
+    case (.failure(let refusal), .failure(let expected)):
+      try require(expected.codes.contains(refusal.code), "refusals", "\(refusal), but the rules say \(expected.codes)")
+      if let index = expected.index {
+        try require(refusal.index == index, "T1", "request \(index) is wrong, not \(refusal.index ?? -1): \(refusal)")
+      }
+      try require(
+        machine.serial == before.serial && machine.lastHandle == before.handle
+          && machine.nextDeadline == before.deadline, "T1", "a refused request changed something")
+      if let copy { twin = (copy, 8) }
+    }
+    try compare()
+    disk.apply(machine.takeUnrecorded())
+    if !model.isShutDown, dice.chance(2) { try restart() }
+  }
+
+  /// navd is killed and starts again, so quickly that nothing has happened meanwhile: the machine that is made of what is
+  /// on record goes on as the other would have.
+  private mutating func restart() throws(Violation) {
+    if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
+    do throws(RecordFault) {
+      machine = try StateMachine(limits: universe.limits, restoring: disk, destinations: files)
+    } catch {
+      throw Violation("R2", "the record cannot be the state: \(error)")
+    }
+    twin = nil
+  }
+
+  /// Gives the input to the model. What it means for the state is judged by the log, where it is not a request.
+  private mutating func modelled(_ input: Input) -> Result<NaivePlan?, NaiveRefusal> {
+    do throws(NaiveRefusal) {
+      switch input {
+      case .perform(let requests, let client):
+        let (changes, tokens) = (changes, tokens)
+        return .success(
+          try model.perform(
+            requests, by: client, at: now, serials: { changes[$0] ?? 0 }, serial: machine.serial.number,
+            tokens: { tokens[$0] }, alive: (judge.alive.count, judge.alive.count { $0.creator == client }),
+            own: { token in judge.alive.contains { $0.token == token && $0.creator == client } }))
+      case .report(let report):
+        hear(report)
+      case .closed(let handle, let result, let byPresenter):
+        guard let showing = try reported(handle, byPresenter) else { break }
+        if showing.isBus, showing.hasStarted {
+          hear(.ended(handle, failed: false, result: result))
+        } else if model.isCurrent(showing.token) {
+          judge.note(result, of: handle)
+          model.end([showing.token], .closed, at: now)
+        }
+      case .act(let handle, let byPresenter):
+        _ = try reported(handle, byPresenter)
+      case .time:
+        // What runs out first ends first; what runs out at once is one change.
+        let late = judge.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
+          let due: UInt64? = if case .presenting(let due) = showing.stage { due } else { showing.againDue }
+          guard let due, due <= now, !showing.isGoing else { return nil }
+          return (due, showing.handle, .failed)
+        }
+        let expired = model.expiries.compactMap { token, at in
+          at <= now ? (at: at, handle: handles[token]!, reason: Reason.expired) : nil
+        }
+        for (_, ends) in Dictionary(grouping: late + expired, by: \.at).sorted(by: { $0.key < $1.key }) {
+          model.end(ends.map { (tokens[$0.handle]!, $0.reason) }, at: now)
+        }
+      case .left(let client): model.left(client, at: now)
+      case .register(let destination, let client): try model.register(destination, by: client)
+      case .unregister(let name, let client):
+        guard model.registrations[name]?.contains(where: { $0.source == .client(client) }) == true else {
+          throw NaiveRefusal(.unknownDestination)
+        }
+        model.unregister(name, by: client)
+      case .shutDown: model.shutDown(at: now)
+      case .resume(let survivals, let left):
+        let lost = judge.note(survivals)
+        let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
+        model.end(
+          lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now)
+        for client in left.sorted() { model.left(client, at: now) }
+      }
+      return .success(nil)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private mutating func hear(_ report: Report) {
+    if let end = judge.hear(report), let token = tokens[end.handle] { model.end([token], end.reason, at: now) }
+  }
+
+  /// D11: who may report of a presentation; nil where the report is too late.
+  private func reported(_ handle: Handle, _ byPresenter: Bool) throws(NaiveRefusal) -> Judge.Showing? {
+    guard handle.number > 0, handle <= judge.lastHandle else { throw NaiveRefusal(.unknownPresentation) }
+    guard let showing = judge.showing(handle) else { return nil }
+    guard byPresenter || !showing.isBus else { throw NaiveRefusal(.accessDenied) }
+    return showing
+  }
+
+  /// What should be shown, and whether it is not queued.
+  private var shown: [Token: Bool] {
+    Dictionary(uniqueKeysWithValues: model.slots.values.map { ($0.token, $0.item.queuedAt == nil) })
+  }
+
+  /// Takes in what came of an input, as watchers and presenters do.
+  private mutating func take(_ outcome: Outcome, of input: Input, _ dice: inout SplitMix64) throws(Violation) {
+    if isTracing {
+      trace += outcome.changes.map { "    → \($0.serial) \($0.event.shown)" }
+      trace += outcome.commands.map { "    ⇒ \($0)" }
+    }
+    try introduce()
+    try watcher.take(outcome.changes, from: machine, isOneChange: input.isOneChange)
+    let shown = shown
+    try judge.take(outcome, at: now, selected: shown, isOneChange: input.isOneChange, machine: machine)
+    for change in outcome.changes {
+      switch change.event {
+      case .presented(let handle, _, _, _): model.becamePresented(tokens[handle]!, at: now)
+      case .dismissed(let handle, _, _, let reason, _): try judgeReason(reason, of: handle)
+      default: break
+      }
+    }
+    for command in outcome.commands {
+      if let left = asked {
+        guard left > 0 else {
+          if case .present(let handle) = command { undelivered.insert(handle) }
+          continue
+        }
+        asked = left - 1
+      }
+      presenters.take(command, faults: universe.presenterFaults, &dice)
+    }
+    try judge.judgeWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
+    if case .time = input {
+      try require(
+        machine.nextDeadline.map { $0.nanoseconds > now * 1_000_000 } ?? true, "P14", "what is due was not done")
+    }
+    if let expiry = model.expiries.values.min() {
+      try require(
+        machine.nextDeadline.map { $0.nanoseconds / 1_000_000 <= expiry } ?? false, "O2", "nobody wakes up at \(expiry)"
+      )
+    }
+  }
+
+  private mutating func introduce() throws(Violation) {
+    let first = judge.lastHandle.number + 1
+    guard first <= machine.lastHandle.number else { return }
+    for number in first...machine.lastHandle.number {
+      let handle = Handle(number)
+      guard let presentation = machine.presentation(handle) else {
+        throw Violation("P6", "\(handle) was given out, and is not there")
+      }
+      guard let token = model.slots[presentation.binding]?.token, handles[token] == nil else {
+        throw Violation("P3", "\(handle) is new at \(presentation.binding), but the rules want nothing new there")
+      }
+      handles[token] = handle
+      tokens[handle] = token
+      try judge.introduce(presentation, token: token)
+    }
+  }
+
+  private func judgeReason(_ reason: Reason, of handle: Handle) throws(Violation) {
+    let expected = tokens[handle].flatMap { model.reasons[$0] } ?? []
+    try require(expected.contains(reason), "P12", "\(handle) ends as \(reason), but the rules say \(expected)")
+  }
+
+  // MARK: Comparing
+
+  private func compare() throws(Violation) {
+    try watcher.compare(with: machine, groups: universe.groups, stacks: universe.stacks)
+    var count = 0
+    for presentation in machine.allPresentations {
+      let (handle, binding) = (presentation.handle, presentation.binding)
+      guard let slot = model.slots[binding], handles[slot.token] == handle else {
+        guard case .dismissing(_, let reason, _) = presentation.phase else {
+          throw Violation("P3", "\(handle) at \(binding) is \(presentation.phase.word), but should not be shown")
+        }
+        try judgeReason(reason, of: handle)
+        continue
+      }
+      count += 1
+      try require(machine.current(at: binding)?.handle == handle, "P3", "\(binding) should show \(handle)")
+      try compare(presentation, slot)
+    }
+    if count != model.slots.count {
+      let missing = model.slots.filter { machine.current(at: $0.key) == nil }.keys.map(\.text).sorted()
+      throw Violation("P3", "nothing is shown at \(missing)")
+    }
+    for group in universe.groups {
+      try require(
+        machine.selection(of: group) == model.selection(of: group), "G6",
+        "\(group) has \(machine.selection(of: group) ?? "nil"), not \(model.selection(of: group) ?? "nil") selected")
+      try require(
+        machine.queuedTags(of: group) == model.queue(of: group), "G9",
+        "in \(group) wait \(machine.queuedTags(of: group)), not \(model.queue(of: group))")
+      try require(
+        machine.tags(of: group) == model.tags(of: group), "G7",
+        "\(group) knows \(machine.tags(of: group)), not \(model.tags(of: group))")
+    }
+    for stack in universe.stacks {
+      let path = machine.path(of: stack).map(\.binding)
+      try require(
+        path == model.paths[stack, default: []], "S1", "\(stack) is \(path), not \(model.paths[stack, default: []])")
+    }
+  }
+
+  private func compare(_ presentation: Presentation, _ slot: NaiveModel.Showing) throws(Violation) {
+    let (item, expected) = (presentation.item, slot.item)
+    let position = model.position(of: presentation.binding)
+    let isEqual =
+      item.id == expected.id && item.destination == expected.destination && item.value == expected.value
+      && item.containerValues == expected.containerValues && item.style == expected.style
+      && item.title == expected.title
+      && item.timeout == expected.timeout && item.owner == expected.owner && item.priority == expected.priority
+      && item.membership?.group == expected.group && item.membership?.tag == expected.tag
+      && item.isQueued == (expected.queuedAt != nil) && item.position?.stack == position?.stack
+      && item.position?.index == position?.index
+    try require(
+      isEqual, "P2", "\(presentation.handle) is \(item), not \(expected) at \(position.map { "\($0)" } ?? "no place")")
+    try require(
+      presentation.parent == slot.parent.map { handles[$0]! }, "C1",
+      "\(presentation.handle) is presented from \(presentation.parent?.description ?? "nothing"), not "
+        + (slot.parent.map { "\(handles[$0]!)" } ?? "nothing"))
+    if presentation.phase.word == "presented" {
+      let expiry = model.expiries[slot.token].map { $0.multipliedReportingOverflow(by: 1_000_000) }
+      try require(
+        presentation.expires?.nanoseconds == expiry.map { $0.overflow ? .max : $0.partialValue }, "O2",
+        "\(presentation.handle) ends at \(presentation.expires?.nanoseconds ?? 0) ns, not \(expiry?.partialValue ?? 0)")
+    }
+    if case .dismissing = presentation.phase {
+      throw Violation("P11", "\(presentation.handle) is its slot's own, but is going")
+    }
+  }
+
+  /// What requests were answered (T1: about the final state).
+  private func compare(_ replies: [Reply], _ answers: [NaivePlan.Answer], _ before: NaiveModel) throws(Violation) {
+    try require(replies.count == answers.count, "T1", "\(replies.count) replies to \(answers.count) requests")
+    for (reply, answer) in zip(replies, answers) {
+      let isRight: Bool
+      switch (reply, answer) {
+      case (.presentation(let handle, let isChanged), .slot(let binding)):
+        isRight = handle == self.handle(at: binding) && isChanged == self.isChanged(binding, since: before)
+      case (.toggled(let isPresented, let handle), .slot(let binding)):
+        isRight = handle == self.handle(at: binding) && isPresented == (handle != nil)
+      case (.changed(let isChanged), .slot(let binding)): isRight = isChanged == self.isChanged(binding, since: before)
+      case (.changed(let isChanged), .group(let group)):
+        isRight = isChanged == self.isGroupChanged(group, since: before)
+      case (.selected(let isSelected), .tag(let group, let tag)):
+        isRight = isSelected == (model.selection(of: group) == tag)
+      case (.count(let count), .count(let expected)): isRight = count == expected
+      case (.path(let handles), .slots(let bindings)): isRight = handles == bindings.map { self.handle(at: $0) }
+      default: isRight = false
+      }
+      try require(isRight, "T1", "the reply is \(reply), to \(answer)")
+    }
+  }
+
+  private func handle(at binding: BindingID) -> Handle? { model.slots[binding].flatMap { handles[$0.token] } }
+
+  private func isChanged(_ binding: BindingID, since before: NaiveModel) -> Bool {
+    let (old, new) = (before.slots[binding], model.slots[binding])
+    guard let old, let new, old.token == new.token else { return old?.token != new?.token }
+    return !old.item.looksLike(new.item) || (old.item.queuedAt == nil) != (new.item.queuedAt == nil)
+  }
+
+  private func isGroupChanged(_ group: BindingID, since before: NaiveModel) -> Bool {
+    model.selection(of: group) != before.selection(of: group) || model.queue(of: group) != before.queue(of: group)
+      || model.tags(of: group) != before.tags(of: group)
+  }
+
+  private mutating func noteChanges(since before: NaiveModel) {
+    for binding in Set(before.slots.keys).union(model.slots.keys) where isChanged(binding, since: before) {
+      changes[.slot(binding)] = machine.serial.number
+    }
+    for group in universe.groups where isGroupChanged(group, since: before) {
+      changes[.group(group)] = machine.serial.number
+    }
+    for stack in universe.stacks {
+      let old = before.paths[stack, default: []].map { [$0.text, before.slots[$0]!.item.id] }
+      let new = model.paths[stack, default: []].map { [$0.text, model.slots[$0]!.item.id] }
+      if old != new { changes[.stack(stack)] = machine.serial.number }
+    }
+  }
+
+  /// V5.
+  private func compareMembers() throws(Violation) {
+    func expect(_ container: Container, _ bindings: [BindingID]) throws(Violation) {
+      let members = machine.members(of: container)
+      try require(
+        members.map(\.binding) == bindings, "V5", "\(container) has \(members.map(\.binding)), not \(bindings)")
+      for member in members {
+        let expected = model.containerValueDefaults.merging(model.slots[member.binding]!.item.containerValues) { $1 }
+        try require(member.containerValues == expected, "V3", "\(member) should have \(expected)")
+      }
+    }
+    func accepted(_ isMember: (NaiveModel.Showing) -> Bool) -> [BindingID] {
+      model.slots.filter { isMember($0.value) }.sorted { handles[$0.value.token]! < handles[$1.value.token]! }.map(
+        \.key)
+    }
+    try expect(.coordinator, accepted { _ in true })
+    for group in universe.groups { try expect(.group(group), accepted { $0.item.group == group }) }
+    for stack in universe.stacks { try expect(.stack(stack), model.paths[stack, default: []]) }
+    for (binding, slot) in model.slots { try expect(.parent(binding), accepted { $0.parent == slot.token }) }
+  }
+
+  /// T1: a refused request left nothing behind, also nothing that shows only later.
+  private mutating func compareTwin(_ input: Input, _ actual: Result<Input.Effect, Refusal>) throws(Violation) {
+    guard var other = twin else { return }
+    twin = nil
+    var same: Bool
+    do throws(Refusal) {
+      let effect = try input.happen(to: &other.machine, at: now)
+      if case .success(let seen) = actual {
+        same =
+          effect.replies == seen.replies && effect.outcome.changes == seen.outcome.changes
+          && effect.outcome.commands == seen.outcome.commands
+      } else {
+        same = false
+      }
+    } catch {
+      if case .failure(let seen) = actual { same = error == seen } else { same = false }
+    }
+    try require(same, "T1", "a request refused earlier makes a difference")
+    if other.steps > 1 { twin = (other.machine, other.steps - 1) }
+  }
+}
+
+extension Change.Event {
+  var shown: String {
+    switch self {
+    case .presented(let handle, let binding, let id, _): "presented \(handle) \(binding)=\(id)"
+    case .updated(let handle, let binding, let id, _): "updated \(handle) \(binding)=\(id)"
+    case .phase(let handle, let binding, let id, let word): "\(word) \(handle) \(binding)=\(id)"
+    case .dismissed(let handle, let binding, let id, let reason, _): "dismissed \(handle) \(binding)=\(id) \(reason)"
+    case .action(let handle, _, _, let action, _): "action \(handle) \(action)"
+    case .selection(let group, let tag): "selection \(group) \(tag ?? "nil")"
+    case .group(let group): "group \(group)"
+    case .path(let stack): "path \(stack)"
+    }
+  }
+}

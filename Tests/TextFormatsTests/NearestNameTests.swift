@@ -1,0 +1,15 @@
+// Why this file exists: who mistyped a name is told the one that was meant, and none that was not.
+
+import Testing
+import TextFormats
+
+@Test func nearest_mistypedName_isFoundAndAnotherIsNot() {
+  let names = ["command", "unit", "bus", "start-timeout"]
+  #expect(nearest(to: "comand", among: names) == "command")
+  #expect(nearest(to: "Command", among: names) == "command")
+  #expect(nearest(to: "uint", among: names) == "unit")
+  #expect(nearest(to: "start_timeout", among: names) == "start-timeout")
+  #expect(nearest(to: "title", among: names) == nil)
+  #expect(nearest(to: "", among: names) == nil)
+  #expect(nearest(to: String(repeating: "c", count: 100_000), among: names) == nil)
+}
