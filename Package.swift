@@ -17,9 +17,10 @@ let package = Package(
     .executable(name: "navbench", targets: ["navbench"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
     // For programs in Swift that drive and show things from their state.
-    .library(name: "Navigation", targets: ["Navigation", "DBusValues"]),
+    .library(name: "Navigation", targets: ["Navigation", "DBusValues", "PresentationModel"]),
     // For those that speak to the bus themselves.
-    .library(name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats"]),
+    .library(
+      name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -39,26 +40,30 @@ let package = Package(
     .target(name: "Processes", dependencies: ["EventLoops", "CLinux"], swiftSettings: strict),
     .target(name: "DBus", dependencies: ["CDBus", "DBusValues", "EventLoops"], swiftSettings: strict),
 
-    // The rules, and the contract.
+    // The vocabulary, the rules, and the contract.
+    .target(name: "PresentationModel", dependencies: ["DBusValues", "TextFormats"], swiftSettings: strict),
     .target(
       name: "PresentationRules",
       dependencies: [
-        "DBusValues",
+        "DBusValues", "PresentationModel", "TextFormats",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
       name: "PresentationRecord",
       dependencies: [
-        "CLinux", "DBusValues", "EventLoops", "PresentationRules", .product(name: "GRDB", package: "GRDB.swift"),
+        "CLinux", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules",
+        .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
-    .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "TextFormats"], swiftSettings: strict),
+    .target(
+      name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "PresentationModel", "TextFormats"],
+      swiftSettings: strict),
 
     .target(
       name: "CoordinatorCore",
-      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationRules", "TextFormats"],
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "PresentationRules", "TextFormats"],
       swiftSettings: strict),
 
     // The daemon and the client.
@@ -66,13 +71,14 @@ let package = Package(
       name: "CoordinatorDaemon",
       dependencies: [
         "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationRecord",
-        "PresentationRules", "Processes", "TextFormats",
+        "PresentationModel", "PresentationRules", "Processes", "TextFormats",
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
     .target(
       name: "Navigation",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationRules",
+        "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationModel",
+        "PresentationRules",
         "TextFormats",
       ], swiftSettings: strict),
     .executableTarget(
@@ -85,20 +91,21 @@ let package = Package(
     .executableTarget(
       name: "navctl",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats",
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navbench",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationRules", "Processes", "TextFormats",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules",
+        "Processes", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
     .executableTarget(
       name: "navdoc",
       dependencies: [
-        "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "TextFormats",
+        "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TextFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
@@ -114,7 +121,9 @@ let package = Package(
     // Tests: a folder a target, and the end-to-end scenarios a file each.
     .target(
       name: "TestSupport",
-      dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats"],
+      dependencies: [
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats",
+      ],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
     .testTarget(name: "TextFormatsTests", dependencies: ["TextFormats"], swiftSettings: strict),
@@ -125,36 +134,45 @@ let package = Package(
       name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoops", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "PresentationRulesTests", dependencies: ["PresentationRules", "DBusValues"], swiftSettings: strict),
+      name: "PresentationRulesTests", dependencies: ["PresentationModel", "PresentationRules", "DBusValues"],
+      swiftSettings: strict),
     .testTarget(
       name: "PresentationRecordTests",
       dependencies: [
-        "PresentationRecord", "PresentationRules", "DBusValues", "TestSupport",
+        "PresentationRecord", "PresentationModel", "PresentationRules", "DBusValues", "TestSupport",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .testTarget(
-      name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "TextFormats"],
+      name: "CoordinatorAPITests",
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TextFormats"],
       swiftSettings: strict),
     .testTarget(
       name: "NavigationTests",
-      dependencies: ["CoordinatorAPI", "DBusValues", "Navigation", "TestSupport", "TextFormats", "navd"],
+      dependencies: [
+        "CoordinatorAPI", "DBusValues", "PresentationModel", "Navigation", "TestSupport", "TextFormats", "navd",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CoordinatorDaemonTests",
       dependencies: [
-        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationRules",
+        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel",
+        "PresentationRules",
         "TestSupport",
         "TextFormats",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "navctlTests",
-      dependencies: ["navctl", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TestSupport", "TextFormats"],
+      dependencies: [
+        "navctl", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport",
+        "TextFormats",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TestSupport", "TextFormats", "demo", "navd", "navctl",
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "demo",
+        "navd", "navctl",
         "navbench", "navdoc", "presenter",
       ],
       swiftSettings: strict),

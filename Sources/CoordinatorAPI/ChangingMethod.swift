@@ -1,67 +1,153 @@
-// Why this file exists: a request inside `Apply` is a method's name and its arguments as variants; both ends check it by
-// the same rows as the method itself.
-
 import DBus
 import DBusValues
+import PresentationModel
 import TextFormats
 
-/// A method of `org.navd.Coordinator1` that may stand in `Apply`.
-public struct ChangingMethod: Sendable {
-  public let name: MemberName
-  public let inputs: [ArgumentDescription]
-  /// What its argument `options` takes.
-  public let options: OptionTable
+/// A method of `org.navd.Coordinator1` that is one request of the rules and one reply. It may be a request of `Apply` (T1).
+///
+/// Everything that is particular to the method is declared with it: its arguments, its options, how a request is read from them, how
+/// the rules' reply becomes the answer, and whether the method only removes.
+public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Input, Output>, AnyChangingMethod,
+  @unchecked Sendable
+{
+  package let options: OptionTable
+  package let isRemoval: Bool
+  /// Reads the request from the arguments.
+  package let read: @Sendable (Input) throws(Refusal) -> Request
+  /// Makes the answer from the reply to that request and the serial after it.
+  package let answer: @Sendable (Reply, UInt64) -> Output
 
-  /// Every one of them.
-  public static let all = [
-    ChangingMethod(CoordinatorInterface.present, Options.ofPresent),
-    ChangingMethod(CoordinatorInterface.toggle, Options.ofToggle),
-    ChangingMethod(CoordinatorInterface.update, Options.ofUpdate),
-    ChangingMethod(CoordinatorInterface.dismiss, Options.ofDismiss),
-    ChangingMethod(CoordinatorInterface.dismissAll, Options.ofDismissAll),
-    ChangingMethod(CoordinatorInterface.select, Options.ofSelect),
-    ChangingMethod(CoordinatorInterface.deselect, Options.ofDeselect),
-    ChangingMethod(CoordinatorInterface.toggleSelection, Options.ofSelect),
-    ChangingMethod(CoordinatorInterface.push, Options.ofPush),
-    ChangingMethod(CoordinatorInterface.pop, Options.ofPop),
-    ChangingMethod(CoordinatorInterface.popTo, Options.ofPop),
-    ChangingMethod(CoordinatorInterface.setPath, Options.ofSetPath),
-  ]
+  /// The arguments as values, for a request of `Apply`.
+  package let arguments: @Sendable (Input) -> [Value]
+  private let decode: @Sendable ([Value]) -> Input?
+  private let encode: @Sendable (Output) -> [Value]
 
-  /// - Throws: `InvalidArgument` where no method of that name may stand in `Apply`.
-  public init(named name: String) throws(CoordinatorError) {
-    guard let method = Self.all.first(where: { $0.name.text == name }) else {
-      throw CoordinatorError(
-        .invalidArgument, "\(quoted(name)) is no changing method; one of \(Self.names) would do")
-    }
-    self = method
-  }
-
-  static var names: String { all.map(\.name.text).joined(separator: ", ") }
-
-  private init<Input, Output>(_ row: Method<Input, Output>, _ options: OptionTable) {
-    name = row.name
-    inputs = row.inputs
+  init<each I: ValueConvertible, each O: ValueConvertible>(
+    _ name: MemberName, in inputs: repeat Arg<each I>, options: OptionTable, isRemoval: Bool = false,
+    out outputs: repeat Arg<each O>, doc: String, read: @escaping @Sendable (Input) throws(Refusal) -> Request,
+    answer: @escaping @Sendable (Reply, UInt64) -> Output
+  ) where Input == (repeat each I), Output == (repeat each O) {
     self.options = options
+    self.isRemoval = isRemoval
+    self.read = read
+    self.answer = answer
+    arguments = { input in
+      let input: (repeat each I) = input
+      var values: [Value] = []
+      repeat values.append((each input).value)
+      return values
+    }
+    decode = { values in
+      var rest = values[...]
+      return try? (repeat rest.next((each I).self))
+    }
+    encode = { output in
+      let output: (repeat each O) = output
+      var values: [Value] = []
+      repeat values.append((each output).value)
+      return values
+    }
+    super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc)
   }
 
+  /// A method with one argument. Swift 6.3 crashes on a closure whose argument is a pack of one.
+  init<each O: ValueConvertible>(
+    _ name: MemberName, inOne input: Arg<Input>, options: OptionTable, isRemoval: Bool = false,
+    out outputs: repeat Arg<each O>, doc: String, read: @escaping @Sendable (Input) throws(Refusal) -> Request,
+    answer: @escaping @Sendable (Reply, UInt64) -> Output
+  ) where Input: ValueConvertible, Output == (repeat each O) {
+    self.options = options
+    self.isRemoval = isRemoval
+    self.read = read
+    self.answer = answer
+    arguments = { [$0.value] }
+    decode = { values in
+      var rest = values[...]
+      return try? rest.next(Input.self)
+    }
+    encode = { output in
+      let output: (repeat each O) = output
+      var values: [Value] = []
+      repeat values.append((each output).value)
+      return values
+    }
+    super.init(CoordinatorInterface.name, name, in: input, out: repeat each outputs, doc: doc)
+  }
+
+  package func request(_ arguments: [Value]) throws(Refusal) -> Request {
+    try check(arguments)
+    guard let input = decode(arguments) else {
+      throw Refusal(.invalidArgument, "\(name): an argument is of another type than declared")
+    }
+    return try read(input)
+  }
+
+  package func values(_ reply: Reply) -> [Value] { encode(answer(reply, 0)).dropLast() }
+
+  package func accept(_ visitor: some ChangingMethodVisitor) { visitor.visit(self) }
+}
+
+/// A changing method without its Swift types.
+package protocol AnyChangingMethod: InterfaceMember {
+  var inputs: [ArgumentDescription] { get }
+  /// The options that the method takes.
+  var options: OptionTable { get }
+  /// Whether the method does nothing but end presentations.
+  var isRemoval: Bool { get }
+  /// Reads a request of `Apply`.
+  /// - Throws: `Refusal` where the arguments are not those of the method.
+  func request(_ arguments: [Value]) throws(Refusal) -> Request
+  /// The answer in a reply of `Apply`: without the serial, which the reply has once.
+  func values(_ reply: Reply) -> [Value]
+  func accept(_ visitor: some ChangingMethodVisitor)
+}
+
+/// Visits changing methods with their Swift types.
+package protocol ChangingMethodVisitor {
+  func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>)
+}
+
+private struct MissingArgument: Error {}
+
+extension ArraySlice<Value> {
+  fileprivate mutating func next<T: ValueConvertible>(_ type: T.Type) throws(MissingArgument) -> T {
+    guard let value = popFirst(), let argument = T(value: value) else { throw MissingArgument() }
+    return argument
+  }
+}
+
+extension CoordinatorInterface {
+  static var namesOfChangingMethods: String { changingMethods.map(\.name.text).joined(separator: ", ") }
+
+  /// - Throws: `Refusal` with the code `invalidArgument` where no changing method has that name.
+  package static func changingMethod(_ name: String) throws(Refusal) -> any AnyChangingMethod {
+    guard let method = changingMethods.first(where: { $0.name.text == name }) else {
+      throw Refusal(
+        .invalidArgument, "\(quoted(name)) is not a changing method; expected one of \(namesOfChangingMethods)")
+    }
+    return method
+  }
+}
+
+extension AnyChangingMethod {
   /// Checks number and types of the arguments that came without a signature of their own. The options are checked where
   /// the method itself checks them.
   /// - Throws: `InvalidArgument`.
-  public func check(_ arguments: [Value]) throws(CoordinatorError) {
+  package func check(_ arguments: [Value]) throws(Refusal) {
     guard arguments.count == inputs.count else {
-      throw CoordinatorError(.invalidArgument, wrongCount(arguments.count))
+      throw Refusal(.invalidArgument, wrongCount(arguments.count))
     }
     for (argument, input) in zip(arguments, inputs) where argument.type != input.type {
-      throw CoordinatorError(
+      throw Refusal(
         .invalidArgument,
-        "\(name)'s argument “\(input.name)” is of type \(argument.type.signature), not \(input.type.signature)")
+        "\(name)'s argument “\(input.name)”: expected the type \(input.type.signature), found \(argument.type.signature)"
+      )
     }
   }
 
   /// Reads arguments from JSON, each by its declared type, known options too.
   /// - Throws: `Mismatch`, its path within `json`.
-  public func arguments(_ json: [JSON]) throws(JSON.Mismatch) -> [Value] {
+  package func arguments(json: [JSON]) throws(JSON.Mismatch) -> [Value] {
     guard json.count == inputs.count else { throw JSON.Mismatch(why: wrongCount(json.count)) }
     var arguments: [Value] = []
     for (index, (argument, input)) in zip(json, inputs).enumerated() {
@@ -97,6 +183,6 @@ public struct ChangingMethod: Sendable {
   }
 
   private func wrongCount(_ count: Int) -> String {
-    "\(name) takes \(inputs.count) arguments (\(inputs.map(\.name).joined(separator: ", "))), not \(count)"
+    "\(name): expected \(inputs.count) arguments (\(inputs.map(\.name).joined(separator: ", "))), found \(count)"
   }
 }

@@ -1,6 +1,7 @@
 // Why this file exists: scripts branch on navctl's exit codes, so they are part of the contract.
 
 import DBusValues
+import PresentationModel
 
 /// What navctl's exit status means.
 public enum CommandStatus: Int32, CaseIterable, Sendable {

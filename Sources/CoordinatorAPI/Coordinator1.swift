@@ -3,6 +3,8 @@
 
 import DBus
 import DBusValues
+import PresentationModel
+import TextFormats
 
 /// `org.navd.Coordinator1`, on ``CoordinatorNames/object``.
 public enum CoordinatorInterface {
@@ -26,27 +28,31 @@ public enum CoordinatorInterface {
       LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message says which argument, \
       what it was, and what would do.
       """,
-    members: [
-      present, toggle, update, dismiss, dismissAll,
-      select, deselect, toggleSelection,
-      push, pop, popTo, setPath,
-      apply, wait, get, getState, members,
-      declareContainerValue, containerValue,
-      registerPresenter, unregisterPresenter, destinations,
-      closed, act, history, reload, quit,
-      presented, updated, phaseChanged, dismissed, action,
-      selectionChanged, pathChanged, groupChanged, destinationsChanged,
-      version, release, serial, limits,
-    ])
+    members: changingMethods + otherMembers)
+
+  /// The methods that may be requests of `Apply`, in the order of the interface.
+  package static let changingMethods: [any AnyChangingMethod] = [
+    present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, push, pop, popTo, setPath,
+  ]
+
+  private static let otherMembers: [any InterfaceMember] = [
+    apply, wait, get, getState, members,
+    declareContainerValue, containerValue,
+    registerPresenter, unregisterPresenter, destinations,
+    closed, act, history, reload, quit,
+    presented, updated, phaseChanged, dismissed, action,
+    selectionChanged, pathChanged, groupChanged, destinationsChanged,
+    version, release, serial, limits,
+  ]
 }
 
 // MARK: Presenting
 
 extension CoordinatorInterface {
-  public static let present = Method(
-    name, "Present", in: Arg<String>("binding", doc: "Which slot."),
+  public static let present = ChangingMethod(
+    "Present", in: Arg<String>("binding", doc: "Which slot."),
     Arg<String>("id", doc: "Which item; empty for an item without an id."), Arg<Properties>("options"),
-    out: Arg<ObjectPath>("presentation", doc: "The handle; never given out twice."),
+    options: Options.ofPresent, out: Arg<ObjectPath>("presentation", doc: "The handle; never given out twice."),
     Arg<Bool>("changed", doc: "Whether anything is different now."), Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Sets the slot's item. With the id that the slot holds already nothing is dismissed: what the options give is \
@@ -55,12 +61,18 @@ extension CoordinatorInterface {
 
       Options:
       \(Options.ofPresent.doc)
-      """)
+      """,
+    read: { binding, id, options throws(Refusal) in
+      try Request(options, Options.ofPresent) { () throws(Refusal) in
+        .present(try BindingID(binding), id: id, try ItemOptions(options))
+      }
+    },
+    answer: presentation)
 
-  public static let toggle = Method(
-    name, "Toggle", in: Arg<String>("binding", doc: "Which slot."), Arg<String>("id", doc: "Which item."),
+  public static let toggle = ChangingMethod(
+    "Toggle", in: Arg<String>("binding", doc: "Which slot."), Arg<String>("id", doc: "Which item."),
     Arg<Properties>("options"),
-    out: Arg<Bool>("presented", doc: "Whether the slot holds the item now."),
+    options: Options.ofToggle, out: Arg<Bool>("presented", doc: "Whether the slot holds the item now."),
     Arg<ObjectPath>("presentation", doc: "Of the item, or “/”."), Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Dismisses the slot's item if it has this id, else does what Present does. What is being dismissed already counts \
@@ -68,12 +80,19 @@ extension CoordinatorInterface {
 
       Options: those of Present, and
       \(OptionTable([Options.anyID.row]).doc)
-      """)
+      """,
+    read: { binding, id, options throws(Refusal) in
+      try Request(options, Options.ofToggle) { () throws(Refusal) in
+        .toggle(
+          try BindingID(binding), id: id, try ItemOptions(options), anyID: options[Options.anyID] ?? false)
+      }
+    },
+    answer: toggled)
 
-  public static let update = Method(
-    name, "Update", in: Arg<String>("binding", doc: "Which slot; it must hold an item (NotPresented)."),
+  public static let update = ChangingMethod(
+    "Update", in: Arg<String>("binding", doc: "Which slot; it must hold an item (NotPresented)."),
     Arg<Properties>("value", doc: "The keys to set in the item's value; the others stay."), Arg<Properties>("options"),
-    out: Arg<Bool>("changed", doc: "Whether anything is different now."),
+    options: Options.ofUpdate, out: Arg<Bool>("changed", doc: "Whether anything is different now."),
     Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Edits the item's value in place: its id stays, everybody who watches is told (Updated), and so is its presenter, \
@@ -81,37 +100,56 @@ extension CoordinatorInterface {
 
       Options:
       \(Options.ofUpdate.doc)
-      """)
+      """,
+    read: { binding, value, options throws(Refusal) in
+      try Request(options, Options.ofUpdate) { () throws(Refusal) in
+        .update(
+          try BindingID(binding), value: value, remove: options[Options.remove] ?? [],
+          containerValues: options[Options.containerValues], timeout: options[Options.timeout])
+      }
+    },
+    answer: changed)
 
-  public static let dismiss = Method(
-    name, "Dismiss", in: Arg<String>("binding", doc: "Which slot."), Arg<Properties>("options"),
-    out: Arg<Bool>("changed", doc: "False where the slot held nothing."),
+  public static let dismiss = ChangingMethod(
+    "Dismiss", in: Arg<String>("binding", doc: "Which slot."), Arg<Properties>("options"),
+    options: Options.ofDismiss, isRemoval: true, out: Arg<Bool>("changed", doc: "False where the slot held nothing."),
     Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Sets the slot to nil. What is presented from its item goes first.
 
       Options:
       \(Options.ofDismiss.doc)
-      """)
+      """,
+    read: { binding, options throws(Refusal) in
+      try Request(options, Options.ofDismiss) { () throws(Refusal) in
+        .dismiss(try BindingID(binding))
+      }
+    },
+    answer: changed)
 
-  public static let dismissAll = Method(
-    name, "DismissAll", in: Arg<Properties>("options"),
-    out: Arg<UInt32>("count", doc: "How many slots held something."), Arg<UInt64>("serial", doc: "After the request."),
+  public static let dismissAll = ChangingMethod(
+    "DismissAll", inOne: Arg<Properties>("options"),
+    options: Options.ofDismissAll, isRemoval: true, out: Arg<UInt32>("count", doc: "How many slots held something."),
+    Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Sets many slots to nil at once. Exactly one of root, group, stack and all says which.
 
       Options:
       \(Options.ofDismissAll.doc)
-      """)
+      """,
+    read: { options throws(Refusal) in
+      try Request(options, Options.ofDismissAll) { () throws(Refusal) in .dismissAll(try Scope(options)) }
+    },
+    answer: count)
 }
 
 // MARK: Groups
 
 extension CoordinatorInterface {
-  public static let select = Method(
-    name, "Select", in: Arg<String>("group", doc: "Which group."), Arg<String>("tag", doc: "Which member."),
+  public static let select = ChangingMethod(
+    "Select", in: Arg<String>("group", doc: "Which group."), Arg<String>("tag", doc: "Which member."),
     Arg<Properties>("options"),
-    out: Arg<ObjectPath>("presentation", doc: "Of the member's item."),
+    options: Options.ofSelect, out: Arg<ObjectPath>("presentation", doc: "Of the member's item."),
     Arg<Bool>("changed", doc: "Whether anything is different now."), Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Makes the tag the group's selection; the other members' slots become nil (“deselected”). The group remembers the \
@@ -120,72 +158,114 @@ extension CoordinatorInterface {
 
       Options: those of Present but expected-id and expected-presentation, and
       \(OptionTable([Options.binding.row, Options.id.row]).doc)
-      """)
+      """,
+    read: { group, tag, options throws(Refusal) in
+      try Request(options, Options.ofSelect) { () throws(Refusal) in
+        .select(
+          try BindingID(group), tag: tag, binding: try BindingID(optional: options[Options.binding]),
+          id: options[Options.id], try ItemOptions(options))
+      }
+    },
+    answer: presentation)
 
-  public static let deselect = Method(
-    name, "Deselect", in: Arg<String>("group", doc: "Which group."),
+  public static let deselect = ChangingMethod(
+    "Deselect", in: Arg<String>("group", doc: "Which group."),
     Arg<String>("tag", doc: "Nothing happens unless it is the selected one; empty: whichever is."),
     Arg<Properties>("options"),
-    out: Arg<Bool>("changed", doc: "Whether anything is different now."),
+    options: Options.ofDeselect, isRemoval: true, out: Arg<Bool>("changed", doc: "Whether anything is different now."),
     Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Makes the group's selection nil.
 
       Options:
       \(Options.ofDeselect.doc)
-      """)
+      """,
+    read: { group, tag, options throws(Refusal) in
+      try Request(options, Options.ofDeselect) { () throws(Refusal) in
+        .deselect(try BindingID(group), tag: tag.isEmpty ? nil : tag)
+      }
+    },
+    answer: changed)
 
-  public static let toggleSelection = Method(
-    name, "ToggleSelection", in: Arg<String>("group", doc: "Which group."), Arg<String>("tag", doc: "Which member."),
+  public static let toggleSelection = ChangingMethod(
+    "ToggleSelection", in: Arg<String>("group", doc: "Which group."), Arg<String>("tag", doc: "Which member."),
     Arg<Properties>("options"),
-    out: Arg<Bool>("selected", doc: "Whether the tag is selected now."),
+    options: Options.ofSelect, out: Arg<Bool>("selected", doc: "Whether the tag is selected now."),
     Arg<UInt64>("serial", doc: "After the request."),
-    doc: "Deselects the tag where it is selected, else does what Select does. Options: those of Select.")
+    doc: "Deselects the tag where it is selected, else does what Select does. Options: those of Select.",
+    read: { group, tag, options throws(Refusal) in
+      try Request(options, Options.ofSelect) { () throws(Refusal) in
+        .toggleSelection(
+          try BindingID(group), tag: tag, binding: try BindingID(optional: options[Options.binding]),
+          id: options[Options.id], try ItemOptions(options))
+      }
+    },
+    answer: selected)
 }
 
 // MARK: Stacks
 
 extension CoordinatorInterface {
-  public static let push = Method(
-    name, "Push", in: Arg<String>("stack", doc: "Which stack."), Arg<String>("binding", doc: "Which slot."),
+  public static let push = ChangingMethod(
+    "Push", in: Arg<String>("stack", doc: "Which stack."), Arg<String>("binding", doc: "Which slot."),
     Arg<String>("id", doc: "Which item."), Arg<Properties>("options"),
-    out: Arg<ObjectPath>("presentation", doc: "The handle."),
+    options: Options.ofPush, out: Arg<ObjectPath>("presentation", doc: "The handle."),
     Arg<Bool>("changed", doc: "Whether anything is different now."), Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Puts the item on the top of the stack; it is shown once what is below it is. Pushing what is on the top already \
       presents it again, as Present does; a binding that stands elsewhere in a stack is refused (AlreadyInStack).
 
       Options: those of Present.
-      """)
+      """,
+    read: { stack, binding, id, options throws(Refusal) in
+      try Request(options, Options.ofPush) { () throws(Refusal) in
+        .push(try BindingID(stack), try BindingID(binding), id: id, try ItemOptions(options))
+      }
+    },
+    answer: presentation)
 
-  public static let pop = Method(
-    name, "Pop", in: Arg<String>("stack", doc: "Which stack."),
+  public static let pop = ChangingMethod(
+    "Pop", in: Arg<String>("stack", doc: "Which stack."),
     Arg<UInt32>("count", doc: "How many; 0 pops nothing, more than there are pops all."), Arg<Properties>("options"),
-    out: Arg<UInt32>("popped", doc: "How many went."), Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "How many went."),
+    Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Takes items from the top, each gone before the next goes.
 
       Options:
       \(Options.ofPop.doc)
-      """)
+      """,
+    read: { stack, count, options throws(Refusal) in
+      try Request(options, Options.ofPop) { () throws(Refusal) in
+        .pop(try BindingID(stack), count: count)
+      }
+    },
+    answer: count)
 
-  public static let popTo = Method(
-    name, "PopTo", in: Arg<String>("stack", doc: "Which stack."),
+  public static let popTo = ChangingMethod(
+    "PopTo", in: Arg<String>("stack", doc: "Which stack."),
     Arg<String>("binding", doc: "What is to be the top; empty: all of the stack goes."), Arg<Properties>("options"),
-    out: Arg<UInt32>("popped", doc: "How many went."), Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "How many went."),
+    Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Takes items from the top until the binding is the top. A binding that is not in the stack is NotPresented.
 
       Options:
       \(Options.ofPop.doc)
-      """)
+      """,
+    read: { stack, binding, options throws(Refusal) in
+      try Request(options, Options.ofPop) { () throws(Refusal) in
+        .popTo(try BindingID(stack), try BindingID(optional: binding.isEmpty ? nil : binding))
+      }
+    },
+    answer: count)
 
-  public static let setPath = Method(
-    name, "SetPath", in: Arg<String>("stack", doc: "Which stack."),
+  public static let setPath = ChangingMethod(
+    "SetPath", in: Arg<String>("stack", doc: "Which stack."),
     Arg<[Structure<String, String, Properties>]>(
       "elements", doc: "Binding (empty: “stack[i]”), id and the options of the item, from the bottom to the top."),
     Arg<Properties>("options"),
-    out: Arg<[ObjectPath]>("presentations", doc: "The handles, in the order of the path."),
+    options: Options.ofSetPath, out: Arg<[ObjectPath]>("presentations", doc: "The handles, in the order of the path."),
     Arg<UInt64>("serial", doc: "After the request."),
     doc: """
       Makes the stack's path this one: the longest common beginning stays on screen, the rest is popped from the top, \
@@ -196,7 +276,13 @@ extension CoordinatorInterface {
 
       Options:
       \(Options.ofSetPath.doc)
-      """)
+      """,
+    read: { stack, elements, options throws(Refusal) in
+      try Request(options, Options.ofSetPath) { () throws(Refusal) in
+        .setPath(try BindingID(stack), try RequestedElement.path(elements))
+      }
+    },
+    answer: path)
 }
 
 // MARK: Transactions
@@ -212,7 +298,7 @@ extension CoordinatorInterface {
     doc: """
       Carries out all of the requests or, if one is refused, none; the error says which. Only the state after the last \
       one is acted on: what is set and set back has never changed. Methods: \
-      \(ChangingMethod.names).
+      \(namesOfChangingMethods).
 
       Options:
       \(Options.ofApply.doc)
@@ -419,4 +505,103 @@ extension CoordinatorInterface {
     name, "Serial", emitsChanged: .false, doc: "Of the last difference between two states.")
   public static let limits = Property<[String: UInt64]>(
     name, "Limits", emitsChanged: .const, doc: "By name, what LimitExceeded refuses to go past.")
+}
+
+// MARK: Answers
+
+extension CoordinatorInterface {
+  /// Answers of Present, Select and Push.
+  @Sendable private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64) {
+    guard case .presentation(let handle, let changed) = reply else { mismatched(reply) }
+    return (handle?.path ?? .root, changed, serial)
+  }
+
+  @Sendable private static func toggled(_ reply: Reply, _ serial: UInt64) -> (Bool, ObjectPath, UInt64) {
+    guard case .toggled(let presented, let handle) = reply else { mismatched(reply) }
+    return (presented, handle?.path ?? .root, serial)
+  }
+
+  @Sendable private static func selected(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64) {
+    guard case .selected(let selected) = reply else { mismatched(reply) }
+    return (selected, serial)
+  }
+
+  /// Answers of Update, Dismiss and Deselect.
+  @Sendable private static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64) {
+    guard case .changed(let changed) = reply else { mismatched(reply) }
+    return (changed, serial)
+  }
+
+  /// Answers of DismissAll, Pop and PopTo.
+  @Sendable private static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64) {
+    guard case .count(let count) = reply else { mismatched(reply) }
+    return (UInt32(clamping: count), serial)
+  }
+
+  @Sendable private static func path(_ reply: Reply, _ serial: UInt64) -> ([ObjectPath], UInt64) {
+    guard case .path(let handles) = reply else { mismatched(reply) }
+    return (handles.map { $0?.path ?? .root }, serial)
+  }
+
+  /// The rules answer each request with the reply of its own kind.
+  private static func mismatched(_ reply: Reply) -> Never {
+    preconditionFailure("\(reply) is the reply to another request")
+  }
+}
+
+// MARK: Arguments
+
+extension RequestedElement {
+  /// Reads the elements of `SetPath`.
+  /// - Throws: `Refusal`, naming the element.
+  fileprivate static func path(
+    _ elements: [Structure<String, String, Properties>]
+  ) throws(Refusal) -> [RequestedElement] {
+    var path: [RequestedElement] = []
+    path.reserveCapacity(elements.count)
+    for (index, element) in elements.enumerated() {
+      let (binding, id, options) = element.fields
+      do throws(Refusal) {
+        try Options.ofItem.check(options)
+        path.append(
+          RequestedElement(
+            binding: try BindingID(optional: binding.isEmpty ? nil : binding), id: id,
+            options: try ItemOptions(options)))
+      } catch {
+        throw Refusal(error.code, "element \(index): \(error.message)")
+      }
+    }
+    return path
+  }
+}
+
+extension Scope where Name == BindingID {
+  /// Reads the scope of `DismissAll` from its options.
+  /// - Throws: `Refusal` unless exactly one of `root`, `group`, `stack` and `all` is given.
+  fileprivate init(_ options: Properties) throws(Refusal) {
+    let names = [Options.root.name, Options.group.name, Options.stack.name, Options.all.name]
+    let given = names.filter { options[$0] != nil }
+    guard given.count == 1 else {
+      throw Refusal(
+        .invalidArgument,
+        "options: expected exactly one of \(names.joined(separator: ", ")), found "
+          + (given.isEmpty ? "none" : given.joined(separator: " and ")))
+    }
+    if let root = options[Options.root] {
+      let binding = try BindingID(root)
+      guard binding.deriving == nil else {
+        throw Refusal(.invalidArgument, "root: expected a root such as “\(binding.root)”, found \(quoted(root))")
+      }
+      self = .root(root)
+    } else if let group = options[Options.group] {
+      self = .group(try BindingID(group))
+    } else if let stack = options[Options.stack] {
+      self = .stack(try BindingID(stack))
+    } else {
+      guard options[Options.all] == true else {
+        throw Refusal(.invalidArgument, "all: expected true, found false; leave it out and give another option")
+      }
+      self = .everything
+    }
+  }
 }

@@ -1,40 +1,12 @@
 // Why this file exists: what can go wrong has one name on the bus, and one exit code in navctl.
 
+import DBus
 import DBusValues
+import PresentationModel
 
 /// An error of the contract: `org.navd.Error.*`. The message says which argument, what it was, and what would do.
 public struct CoordinatorError: Error, Hashable, Sendable {
-  /// The last part of the name on the bus.
-  public enum Name: String, CaseIterable, Sendable {
-    case invalidBinding = "InvalidBinding"
-    case invalidArgument = "InvalidArgument"
-    case unknownDestination = "UnknownDestination"
-    case unknownTag = "UnknownTag"
-    case unknownPresentation = "UnknownPresentation"
-    case notPresented = "NotPresented"
-    case stale = "Stale"
-    case busy = "Busy"
-    case alreadyInStack = "AlreadyInStack"
-    case unknownContainerValue = "UnknownContainerValue"
-    case containerValueType = "ContainerValueType"
-    case limitExceeded = "LimitExceeded"
-    case invalidConfiguration = "InvalidConfiguration"
-    case accessDenied = "AccessDenied"
-    case shuttingDown = "ShuttingDown"
-    /// The record cannot be written.
-    case notRecorded = "NotRecorded"
-
-    private static let prefix = "org.navd.Error."
-
-    /// The name as it travels.
-    public var errorName: ErrorName { ErrorName(unchecked: Self.prefix + rawValue) }
-
-    /// - Returns: nil where the name is none of the contract's.
-    public init?(_ name: ErrorName) {
-      guard name.text.hasPrefix(Self.prefix) else { return nil }
-      self.init(rawValue: String(name.text.dropFirst(Self.prefix.count)))
-    }
-  }
+  public typealias Name = ErrorCode
 
   public var name: Name
   public var message: String
@@ -42,5 +14,18 @@ public struct CoordinatorError: Error, Hashable, Sendable {
   public init(_ name: Name, _ message: String) {
     self.name = name
     self.message = message
+  }
+
+  /// The refusal as clients get it; the message names the refused request of a transaction (T1).
+  package init(_ refusal: Refusal) {
+    self.init(refusal.code, refusal.index.map { "request \($0): \(refusal.message)" } ?? refusal.message)
+  }
+}
+
+extension DBusError {
+  /// The refusal as an error reply.
+  package init(_ refusal: Refusal) {
+    let error = CoordinatorError(refusal)
+    self.init(name: error.name.errorName, message: error.message)
   }
 }

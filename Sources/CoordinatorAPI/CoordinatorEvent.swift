@@ -1,81 +1,48 @@
-// Why this file exists: every difference between two states is one signal with a serial; here it becomes one value, and
-// that one line of JSON.
-
 import DBus
 import DBusValues
+import PresentationModel
 import TextFormats
 
-/// A signal of `org.navd.Coordinator1` that says how the state changed.
-public struct CoordinatorEvent: Hashable, Sendable {
-  /// The presentation that something happened to.
-  public struct Subject: Hashable, Sendable {
-    public let binding: String
-    public let id: String
-    public let presentation: ObjectPath
+/// Sends signals of ``CoordinatorInterface``.
+package protocol SignalEmitter {
+  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments)
+}
 
-    public init(binding: String, id: String, presentation: ObjectPath) {
-      self.binding = binding
-      self.id = id
-      self.presentation = presentation
-    }
-  }
-
-  /// One screen of a path.
-  public struct PathElement: Hashable, Sendable {
-    public let binding: String
-    public let id: String
-
-    public init(binding: String, id: String) {
-      self.binding = binding
-      self.id = id
-    }
-  }
-
-  public enum Kind: Hashable, Sendable {
-    case presented(Subject, item: Properties)
-    case updated(Subject, item: Properties)
-    case phase(Subject, String)
-    case dismissed(Subject, reason: String)
-    case action(Subject, String, parameters: Properties)
-    /// nil: nothing is selected.
-    case selection(group: String, tag: String?)
-    case group(String, tags: [String], queue: [String])
-    case path(stack: String, [PathElement])
-  }
-
-  /// Of the state after it.
-  public let serial: UInt64
-  public let kind: Kind
-
-  public init(_ kind: Kind, serial: UInt64) {
-    self.serial = serial
-    self.kind = kind
-  }
-
+extension StateEvent {
+  /// Reads a signal of ``CoordinatorInterface``.
   /// - Returns: nil for every other message, and for signals that are no difference between two states.
-  /// - Throws: where the arguments are not those of the contract.
+  /// - Throws: `InvalidArgs` where the arguments are not those of the contract.
   public init?(_ message: Message) throws(DBusError) {
     typealias Rows = CoordinatorInterface
     guard message.kind == .signal, message.interface == Rows.name, let member = message.member else { return nil }
-    func subject(_ binding: String, _ id: String, _ presentation: ObjectPath) -> Subject {
-      Subject(binding: binding, id: id, presentation: presentation)
+    func subject(_ binding: String, _ id: String, _ path: ObjectPath) throws(DBusError) -> Subject {
+      guard let presentation = Handle(path: path) else {
+        throw DBusError(name: .invalidArgs, message: "\(member): expected the path of a presentation, found \(path)")
+      }
+      return Subject(binding: binding, id: id, presentation: presentation)
+    }
+    func known<Word: RawRepresentable<String>>(_ text: String) throws(DBusError) -> Word {
+      guard let word = Word(rawValue: text) else {
+        throw DBusError(name: .invalidArgs, message: "\(member): unknown \(Word.self) \(quoted(text))")
+      }
+      return word
     }
     switch member {
     case Rows.presented.name:
       let (binding, id, presentation, serial, item) = try Rows.presented.arguments(of: message)
-      self.init(.presented(subject(binding, id, presentation), item: item), serial: serial)
+      self.init(.presented(try subject(binding, id, presentation), item: item), serial: serial)
     case Rows.updated.name:
       let (binding, id, presentation, serial, item) = try Rows.updated.arguments(of: message)
-      self.init(.updated(subject(binding, id, presentation), item: item), serial: serial)
+      self.init(.updated(try subject(binding, id, presentation), item: item), serial: serial)
     case Rows.phaseChanged.name:
       let (binding, id, presentation, serial, phase) = try Rows.phaseChanged.arguments(of: message)
-      self.init(.phase(subject(binding, id, presentation), phase), serial: serial)
+      self.init(.phase(try subject(binding, id, presentation), try known(phase)), serial: serial)
     case Rows.dismissed.name:
       let (binding, id, presentation, serial, reason) = try Rows.dismissed.arguments(of: message)
-      self.init(.dismissed(subject(binding, id, presentation), reason: reason), serial: serial)
+      self.init(.dismissed(try subject(binding, id, presentation), try known(reason)), serial: serial)
     case Rows.action.name:
       let (binding, id, presentation, serial, action, parameters) = try Rows.action.arguments(of: message)
-      self.init(.action(subject(binding, id, presentation), action, parameters: parameters), serial: serial)
+      self.init(.action(try subject(binding, id, presentation), action, parameters: parameters), serial: serial)
     case Rows.selectionChanged.name:
       let (group, tag, serial) = try Rows.selectionChanged.arguments(of: message)
       // No tag is empty, so the empty one is the absent one.
@@ -91,7 +58,29 @@ public struct CoordinatorEvent: Hashable, Sendable {
     }
   }
 
-  /// With the members `serial` and `event`, and what the signal says; absent where there is none.
+  /// Sends the event as its signal.
+  package func send(by emitter: borrowing some SignalEmitter) {
+    typealias Rows = CoordinatorInterface
+    switch kind {
+    case .presented(let subject, let item):
+      emitter.emit(Rows.presented, (subject.binding, subject.id, subject.presentation.path, serial, item))
+    case .updated(let subject, let item):
+      emitter.emit(Rows.updated, (subject.binding, subject.id, subject.presentation.path, serial, item))
+    case .phase(let subject, let phase):
+      emitter.emit(Rows.phaseChanged, (subject.binding, subject.id, subject.presentation.path, serial, phase.rawValue))
+    case .dismissed(let subject, let reason):
+      emitter.emit(Rows.dismissed, (subject.binding, subject.id, subject.presentation.path, serial, reason.rawValue))
+    case .action(let subject, let action, let parameters):
+      emitter.emit(
+        Rows.action, (subject.binding, subject.id, subject.presentation.path, serial, action, parameters))
+    case .selection(let group, let tag): emitter.emit(Rows.selectionChanged, (group, tag ?? "", serial))
+    case .group(let group, let tags, let queue): emitter.emit(Rows.groupChanged, (group, tags, queue, serial))
+    case .path(let stack, let path):
+      emitter.emit(Rows.pathChanged, (stack, path.map { Structure($0.binding, $0.id) }, serial))
+    }
+  }
+
+  /// The event as one line of JSON: `serial`, `event`, and the arguments of the signal; absent where there is none.
   public var json: JSON {
     var members: [String: JSON] = ["serial": JSON(serial)]
     func tell(_ event: String) { members["event"] = .string(event) }
@@ -99,7 +88,7 @@ public struct CoordinatorEvent: Hashable, Sendable {
       tell(event)
       members["binding"] = .string(subject.binding)
       members["id"] = .string(subject.id)
-      members["presentation"] = CoordinatorNames.number(of: subject.presentation).map { JSON($0) }
+      members["presentation"] = JSON(subject.presentation.number)
     }
     switch kind {
     case .presented(let subject, let item):
@@ -110,10 +99,10 @@ public struct CoordinatorEvent: Hashable, Sendable {
       members["item"] = JSON(item)
     case .phase(let subject, let phase):
       tell("phase", subject)
-      members["phase"] = .string(phase)
+      members["phase"] = .string(phase.rawValue)
     case .dismissed(let subject, let reason):
       tell("dismissed", subject)
-      members["reason"] = .string(reason)
+      members["reason"] = .string(reason.rawValue)
     case .action(let subject, let action, let parameters):
       tell("action", subject)
       members["action"] = .string(action)
@@ -130,7 +119,7 @@ public struct CoordinatorEvent: Hashable, Sendable {
     case .path(let stack, let path):
       tell("path")
       members["stack"] = .string(stack)
-      members["path"] = .array(path.map { ["binding": .string($0.binding), "id": .string($0.id)] })
+      members["path"] = .array(path.map { JSON($0.properties) })
     }
     return .object(members)
   }

@@ -2,6 +2,7 @@
 
 import DBus
 import DBusValues
+import PresentationModel
 
 /// `org.navd.Presentation1`, on ``CoordinatorNames/presentation(_:)``.
 public enum PresentationInterface {

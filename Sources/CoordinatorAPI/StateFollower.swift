@@ -4,6 +4,7 @@
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 
 /// Follows navd's state over the bus: the whole state first, then each event, and the whole state again after a restart
 /// of navd or a gap in the serials. Waits where there is no daemon, and starts none.
@@ -11,7 +12,7 @@ public final class StateFollower {
   /// The whole state; every event until the next call came after it.
   public var onState: ((_ state: Properties, _ serial: UInt64) -> Void)?
   /// The next event, without a gap.
-  public var onEvent: ((CoordinatorEvent) -> Void)?
+  public var onEvent: ((StateEvent) -> Void)?
   /// It cannot go on. That the bus is gone, the connection tells.
   public var onFailure: ((DBusError) -> Void)?
 
@@ -21,7 +22,7 @@ public final class StateFollower {
   /// Whether the state is being asked for.
   private var question: PendingCall?
   /// Events that came while it was.
-  private var early: [CoordinatorEvent] = []
+  private var early: [StateEvent] = []
   /// More of them are forgotten: then the state is asked for once more.
   private static let mostEarly = 10_000
 
@@ -97,11 +98,11 @@ public final class StateFollower {
 
   private func receive(_ message: Message) {
     // What is not as the contract says is the gap that its serial leaves.
-    guard let event = try? CoordinatorEvent(message) else { return }
+    guard let event = try? StateEvent(message) else { return }
     handle(event)
   }
 
-  private func handle(_ event: CoordinatorEvent) {
+  private func handle(_ event: StateEvent) {
     guard let serial else {
       if question != nil, early.count < Self.mostEarly { early.append(event) }
       return

@@ -2,6 +2,7 @@
 // gets a new one.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 // MARK: Items
@@ -175,7 +176,7 @@ extension RecordedState.Presentation {
     var row = self
     try reader.fields { (code, body) throws(Unreadable) in try row.read(code, &body) }
     self = row
-    guard phase.word == word else { throw Unreadable("presentation \(handle) has the phase “\(word)”") }
+    guard phase.name.rawValue == word else { throw Unreadable("presentation \(handle) has the phase “\(word)”") }
   }
 
   private mutating func read(_ code: UInt8, _ body: inout BodyReader) throws(Unreadable) -> Bool {

@@ -2,6 +2,7 @@
 // ends navd (R4).
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// Why bytes cannot be what they should be.

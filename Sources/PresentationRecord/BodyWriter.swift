@@ -6,6 +6,7 @@
 // what a D-Bus message would hold, without padding; arrays and dictionaries have the number of their elements before them.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 struct BodyWriter {

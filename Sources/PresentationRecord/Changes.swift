@@ -1,6 +1,7 @@
 // Why this file exists: what a turn has to put on record, as rows of the tables.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 extension Record {
@@ -33,7 +34,7 @@ extension Record.Changes {
     for (handle, row) in state.presentations {
       put(
         .init(.presentation, handle),
-        row.map { [.text($0.binding.text), .text($0.item.id), .text($0.phase.word), .blob($0.body)] })
+        row.map { [.text($0.binding.text), .text($0.item.id), .text($0.phase.name.rawValue), .blob($0.body)] })
     }
     for (handle, memory) in memories {
       var body = BodyWriter()

@@ -2,6 +2,7 @@
 // many pages. So a turn is a body in a file, the journal, and now and then the journal is folded into the tables.
 
 import GRDB
+import PresentationModel
 import PresentationRules
 
 /// The turns that are not yet folded into the tables.

@@ -3,6 +3,7 @@
 import DBusValues
 import Foundation
 import GRDB
+import PresentationModel
 import PresentationRules
 
 extension Record.Content {

@@ -5,6 +5,7 @@ import DBusValues
 import EventLoops
 import GRDB
 import Glibc
+import PresentationModel
 import PresentationRules
 
 /// The record of one navd, in two files of one directory.

@@ -2,13 +2,14 @@
 // out.
 
 import DBusValues
+import PresentationModel
 
 /// One difference between two states (W1).
 public struct Change: Hashable, Sendable {
   public enum Event: Hashable, Sendable {
     case presented(Handle, BindingID, id: String, Shared<Item>)
     case updated(Handle, BindingID, id: String, Shared<Item>)
-    case phase(Handle, BindingID, id: String, word: String)
+    case phase(Handle, BindingID, id: String, Phase)
     /// The result is for those who wait for this presentation only (D6).
     case dismissed(Handle, BindingID, id: String, Reason, result: Properties)
     case action(Handle, BindingID, id: String, action: String, parameters: Properties)
@@ -21,12 +22,6 @@ public struct Change: Hashable, Sendable {
   }
   public let serial: Serial
   public let event: Event
-}
-
-/// One screen of a stack's path (S1).
-public struct PathEntry: Hashable, Sendable {
-  public let binding: BindingID
-  public let id: String
 }
 
 /// What a presenter is asked to do.

@@ -1,5 +1,7 @@
 // Why this file exists: a settled draft becomes the state, and everybody is told of each difference once (W1).
 
+import PresentationModel
+
 extension StateMachine {
   /// Makes the settled draft the state, and lets come and go what then can.
   mutating func commit(at now: Instant) {

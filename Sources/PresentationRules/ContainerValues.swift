@@ -2,6 +2,7 @@
 // (V1–V5).
 
 import DBusValues
+import PresentationModel
 
 /// The declaration of a key (V1).
 struct ContainerValueDeclaration: Hashable, Sendable {
@@ -15,15 +16,6 @@ public struct Member: Hashable, Sendable {
   public let id: String
   public let presentation: Handle
   public let containerValues: Properties
-}
-
-/// What contains members (V5).
-public enum Container: Hashable, Sendable {
-  case group(BindingID)
-  case stack(BindingID)
-  /// What is presented from the item at a binding.
-  case parent(BindingID)
-  case coordinator
 }
 
 extension StateMachine {
@@ -93,7 +85,7 @@ extension StateMachine {
   }
 
   /// The members of a container: a stack's in the order of its path, the others' in the order of acceptance (V5).
-  public func members(of container: Container) -> [Member] {
+  public func members(of container: Container<BindingID>) -> [Member] {
     let handles: [Handle]
     switch container {
     case .group(let name):
@@ -105,7 +97,7 @@ extension StateMachine {
     case .parent(let binding):
       let children = slots[binding]?.current.flatMap { presentations[$0]?.children } ?? []
       handles = children.filter(isCurrent).sorted()
-    case .coordinator:
+    case .everything:
       handles = slots.values.compactMap(\.current).sorted()
     }
     let defaults = containerValueDefaults

@@ -3,6 +3,7 @@
 
 import DBusValues
 import HeapModule
+import PresentationModel
 
 /// A point at which something may have to be done; one that no longer holds is passed over.
 struct Deadline: Comparable, Sendable {

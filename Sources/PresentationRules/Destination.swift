@@ -2,6 +2,7 @@
 // request (D1, D2, G7), the presenters to carry it out.
 
 import DBusValues
+import PresentationModel
 
 /// How items of a name are shown.
 public struct Destination: Hashable, Sendable {

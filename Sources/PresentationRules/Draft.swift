@@ -2,6 +2,7 @@
 // (P11), and only agreed to as a whole (T1). The state it leaves alone costs nothing.
 
 import DBusValues
+import PresentationModel
 
 /// Who is asking, and how.
 struct Author: Sendable {

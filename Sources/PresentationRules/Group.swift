@@ -1,5 +1,7 @@
 // Why this file exists: an exclusive group's state is one optional selection, and those who wait for it.
 
+import PresentationModel
+
 /// One item in a group's queue (G9).
 struct QueueEntry: Hashable, Sendable {
   let priority: Int32

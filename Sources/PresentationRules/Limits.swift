@@ -1,5 +1,7 @@
 // Why this file exists: every size has a limit that is written down (L1), in one place that the daemon also publishes.
 
+import PresentationModel
+
 /// The sizes that navd accepts; going past one is refused, naming it (L1).
 ///
 /// Bytes of values are counted as they would be marshalled, roughly.

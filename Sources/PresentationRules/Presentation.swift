@@ -1,11 +1,7 @@
 // Why this file exists: one showing of one item, and the only things that it can be while it lasts.
 
 import DBusValues
-
-/// Why a presentation is gone.
-public enum Reason: String, Sendable, CaseIterable {
-  case dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost, shutdown
-}
+import PresentationModel
 
 /// How far a dismissal has come.
 public enum Dismissal: Hashable, Sendable {
@@ -21,20 +17,20 @@ public enum Dismissal: Hashable, Sendable {
   case killed
 }
 
-/// A phase, and what belongs to it alone.
-public enum Phase: Hashable, Sendable {
+/// The phase of a presentation with the data that only this phase has.
+public enum Lifecycle: Hashable, Sendable {
   case waiting
   case presenting
   case presented
   case dismissing(Dismissal, reason: Reason, animated: Bool)
 
-  /// The word that the contract uses.
-  public var word: String {
+  /// The phase as clients see it.
+  public var name: Phase {
     switch self {
-    case .waiting: "waiting"
-    case .presenting: "presenting"
-    case .presented: "presented"
-    case .dismissing: "dismissing"
+    case .waiting: .waiting
+    case .presenting: .presenting
+    case .presented: .presented
+    case .dismissing: .dismissing
     }
   }
 
@@ -58,7 +54,7 @@ public struct Presentation: Sendable {
   public let parent: Handle?
   /// Who asked for it.
   public let creator: Client?
-  public internal(set) var phase = Phase.waiting
+  public internal(set) var phase = Lifecycle.waiting
   /// What was presented from it and is not gone.
   public internal(set) var children: Set<Handle> = []
   /// When it became `presented`.

@@ -3,6 +3,7 @@
 
 import DBusValues
 import DequeModule
+import PresentationModel
 
 /// The work that an input has still to do.
 struct Progress: Sendable {
@@ -261,11 +262,11 @@ extension StateMachine {
   /// Tells the phases in which this input leaves things, where they are not what was told before.
   mutating func tellPhases() {
     for handle in progress.touched {
-      guard let presentation = presentations[handle], presentation.announced?.word != presentation.phase.word else {
+      guard let presentation = presentations[handle], presentation.announced != presentation.phase.name else {
         continue
       }
-      presentations[handle]!.announced = presentation.phase
-      tell(.phase(handle, presentation.binding, id: presentation.item.id, word: presentation.phase.word))
+      presentations[handle]!.announced = presentation.phase.name
+      tell(.phase(handle, presentation.binding, id: presentation.item.id, presentation.phase.name))
     }
     progress.touched.removeAll(keepingCapacity: true)
   }

@@ -1,5 +1,7 @@
 // Why this file exists: the state as others read it, without a way to change it.
 
+import PresentationModel
+
 extension StateMachine {
   /// A presentation that is not gone.
   public func presentation(_ handle: Handle) -> Presentation? { presentations[handle] }
@@ -62,9 +64,9 @@ extension StateMachine {
   }
 
   /// What stands on a stack, the bottom first (S1).
-  public func path(of stack: BindingID) -> [PathEntry] {
+  public func path(of stack: BindingID) -> [PathElement] {
     stacks[stack]?.path.compactMap { binding in
-      current(at: binding).map { PathEntry(binding: binding, id: $0.item.id) }
+      current(at: binding).map { PathElement(binding: binding.text, id: $0.item.id) }
     } ?? []
   }
 }

@@ -3,6 +3,7 @@
 // cannot contradict them.
 
 import DBusValues
+import PresentationModel
 
 /// All that is on record.
 public struct RecordedState: Hashable, Sendable {
@@ -36,7 +37,7 @@ public struct RecordedState: Hashable, Sendable {
     public let handle: Handle
     public let binding: BindingID
     public var item: Shared<Item>
-    public var phase: Phase
+    public var phase: Lifecycle
     public var parent: Handle?
     public var creator: Client?
     public var presentedAt: Instant?
@@ -54,7 +55,7 @@ public struct RecordedState: Hashable, Sendable {
     /// Its place among those that wait in its group's queue with the same priority (G9); nil where it does not wait there.
     public var queueAge: UInt64?
 
-    public init(handle: Handle, binding: BindingID, item: Shared<Item>, phase: Phase) {
+    public init(handle: Handle, binding: BindingID, item: Shared<Item>, phase: Lifecycle) {
       self.handle = handle
       self.binding = binding
       self.item = item

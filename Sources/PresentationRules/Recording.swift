@@ -1,6 +1,8 @@
 // Why this file exists: between two turns, what differs from the record is handed out as rows (R1); its size is that of
 // what changed, and not of what there is.
 
+import PresentationModel
+
 extension StateMachine {
   /// What is to be put on record: all that has changed since this was last called. Only of a machine that was made by
   /// `init(limits:restoring:)`; any other keeps no account.

@@ -1,6 +1,8 @@
 // Why this file exists: which destinations there are, by file and by client, of which the last registration of a name
 // counts (D1).
 
+import PresentationModel
+
 /// The destinations that can be named.
 struct Registry: Sendable {
   /// Where a declared tag leads (G7).

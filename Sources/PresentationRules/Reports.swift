@@ -2,6 +2,7 @@
 // they speak of is still the slot's own (P5).
 
 import DBusValues
+import PresentationModel
 
 extension StateMachine {
   /// Takes in what a presenter says. Of what is gone, or asked to be otherwise, it changes nothing.

@@ -1,6 +1,8 @@
 // Why this file exists: who made something end is asked for when the client has long left the bus, so what is known of it
 // is kept with the ending.
 
+import PresentationModel
+
 /// The client whose request made something end, and its process, as far as that could be found out.
 public struct Requester: Hashable, Sendable {
   public var client: Client

@@ -2,6 +2,7 @@
 // (R2, R6, R7); both as pure as the rest, so that a simulation can end navd anywhere.
 
 import DBusValues
+import PresentationModel
 
 /// Why a record cannot be the state: it contradicts itself.
 public struct RecordFault: Error, CustomStringConvertible, Sendable {
@@ -60,7 +61,7 @@ extension StateMachine {
     var presentation = Presentation(
       handle: row.handle, binding: row.binding, item: row.item, parent: row.parent, creator: row.creator)
     presentation.phase = row.phase
-    presentation.announced = row.phase
+    presentation.announced = row.phase.name
     presentation.presentedAt = row.presentedAt
     presentation.since = row.since
     presentation.expires = row.expires

@@ -1,6 +1,8 @@
 // Why this file exists: parents, the children of what goes, and the queues are settled once, after the last request of a
 // transaction (T1); the draft is then what will be, or it is refused.
 
+import PresentationModel
+
 extension StateMachine {
   /// Works out what of the draft stays, what goes with it, and what each new item is presented from.
   mutating func settle() throws(Refusal) {

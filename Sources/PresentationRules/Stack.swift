@@ -1,6 +1,7 @@
 // Why this file exists: a drill-down is a path that grows and shrinks at its top, and what was cut off goes from the top.
 
 import DequeModule
+import PresentationModel
 
 /// The state of one stack.
 struct Stack: Sendable {

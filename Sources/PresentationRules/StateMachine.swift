@@ -3,6 +3,7 @@
 
 import DBusValues
 import HeapModule
+import PresentationModel
 
 /// A slot of the dictionary: what one binding should show, and what of it is still going.
 struct Slot: Sendable {

@@ -2,6 +2,7 @@
 // it was, what it was, and what would do.
 
 import DBusValues
+import PresentationModel
 
 extension StateMachine {
   /// Checks an id's size (L1).

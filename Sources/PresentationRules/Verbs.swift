@@ -1,5 +1,7 @@
 // Why this file exists: every verb of the contract, spelled in the three primitives of the draft: set, clear and edit.
 
+import PresentationModel
+
 /// What a request will be answered, once its transaction is agreed to.
 enum Answer: Sendable {
   case presentation(BindingID)
@@ -99,12 +101,12 @@ extension StateMachine {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }
 
-  private mutating func dismissAll(_ scope: Request.Scope) -> Int {
+  private mutating func dismissAll(_ scope: Scope<BindingID>) -> Int {
     let bindings: [BindingID]
     switch scope {
     case .root(let root):
       bindings = candidates(bindingsOfRoot[root] ?? []) { $0.root == root }
-    case .all:
+    case .everything:
       bindings = candidates(slots.keys) { _ in true }
     case .group(let group):
       bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
@@ -202,7 +204,7 @@ extension StateMachine {
   }
 
   /// The common beginning stays, the rest goes, the new rest comes (S5).
-  private mutating func setPath(_ stack: BindingID, _ elements: [PathElement]) throws(Refusal) -> [BindingID] {
+  private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(Refusal) -> [BindingID] {
     try limits.check("transaction", elements.count, limits.transaction, of: "elements of the path")
     var bindings: [BindingID] = []
     bindings.reserveCapacity(elements.count)
@@ -265,7 +267,8 @@ extension StateMachine {
             + (held.map { "the id “\(abridged($0))”" } ?? "no item"))
       }
     }
-    if let expected = expectation.presentation {
+    if expectation.content != nil {
+      let expected = expectation.presentation
       let binding = try require(slot, "expected-presentation")
       let drafted = draft.slots[binding]
       let held = drafted == nil ? slots[binding]?.current : drafted?.item == nil ? nil : drafted?.before
@@ -278,7 +281,7 @@ extension StateMachine {
     }
     if let expected = expectation.serial {
       let changed = subject.map(changed) ?? serial
-      guard changed <= expected else {
+      guard changed.number <= expected else {
         throw Refusal(
           .stale,
           "expected-serial is \(expected), but \(subject?.description ?? "the state") changed at \(changed); look at it "
@@ -322,7 +325,7 @@ extension Request.Operation {
     case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
     case .dismissAll(.group(let group)): (nil, .group(group))
     case .dismissAll(.stack(let stack)): (nil, .stack(stack))
-    case .dismissAll(.root), .dismissAll(.all): (nil, nil)
+    case .dismissAll(.root), .dismissAll(.everything): (nil, nil)
     }
   }
 }

@@ -1,5 +1,6 @@
 // Why this file exists: the rules alone must cost the same however much is presented; this measures them without a bus.
 
+import PresentationModel
 import PresentationRules
 
 /// Operations of the state machine, beside a dictionary, and with much beside little.

@@ -6,6 +6,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import Processes
 import TextFormats
 
@@ -168,7 +169,7 @@ private final class SoakWatcher {
   init(_ connection: Connection) throws {
     self.connection = connection
     connection.subscribe(MatchRule(sender: CoordinatorNames.bus, path: CoordinatorNames.object)) { [unowned self] in
-      guard let event = try? CoordinatorEvent($0) else { return }
+      guard let event = try? StateEvent($0) else { return }
       count += 1
       if let serial, event.serial != serial + 1 { faults.append("event \(event.serial) came after \(serial)") }
       serial = event.serial

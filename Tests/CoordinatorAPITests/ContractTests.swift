@@ -4,6 +4,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -97,29 +98,29 @@ func contract_fileInDbus_isWhatTheRowsGive(name: InterfaceName) throws {
 }
 
 @Test func changingMethods_takeTheOptionsOfTheirRows() throws {
-  #expect(ChangingMethod.all.count == 12)
-  for method in ChangingMethod.all {
+  #expect(CoordinatorInterface.changingMethods.count == 12)
+  for method in CoordinatorInterface.changingMethods {
     #expect(method.inputs.last?.name == "options")
     #expect(method.options["animated"] != nil && method.options["expected-serial"] != nil, "\(method.name)")
   }
-  #expect(throws: CoordinatorError.self) { try ChangingMethod(named: "Wait") }
+  #expect(throws: Refusal.self) { try CoordinatorInterface.changingMethod("Wait") }
 }
 
 @Test func changingMethod_arguments_areCheckedByCountAndType() throws {
-  let pop = try ChangingMethod(named: "Pop")
+  let pop = try CoordinatorInterface.changingMethod("Pop")
   try pop.check([.string("main"), .uint32(2), Properties().value])
-  let few = try #require(throws: CoordinatorError.self) { try pop.check([.string("main")]) }
-  #expect(few.message == "Pop takes 3 arguments (stack, count, options), not 1")
-  let other = try #require(throws: CoordinatorError.self) {
+  let few = try #require(throws: Refusal.self) { try pop.check([.string("main")]) }
+  #expect(few.message == "Pop: expected 3 arguments (stack, count, options), found 1")
+  let other = try #require(throws: Refusal.self) {
     try pop.check([.string("main"), .int64(2), Properties().value])
   }
-  #expect(other == CoordinatorError(.invalidArgument, "Pop's argument “count” is of type x, not u"))
+  #expect(other == Refusal(.invalidArgument, "Pop's argument “count”: expected the type u, found x"))
 }
 
 @Test func changingMethod_argumentsFromJSON_areOfTheirDeclaredTypes() throws {
-  let path = try ChangingMethod(named: "SetPath")
+  let path = try CoordinatorInterface.changingMethod("SetPath")
   let json = try JSON.parse(#"["main",[["a","1",{"timeout":5}],["","2",{}]],{"animated":false}]"#)
-  let arguments = try path.arguments(try #require(json.array))
+  let arguments = try path.arguments(json: try #require(json.array))
   try path.check(arguments)
   let elements = try #require([Structure<String, String, Properties>](value: arguments[1]))
   #expect(elements[0].fields.2[Options.timeout] == 5)
@@ -139,8 +140,8 @@ func contract_fileInDbus_isWhatTheRowsGive(name: InterfaceName) throws {
   ] as [(String, [JSON.Step])])
 func changingMethod_mistakeInJSON_hasItsPlace(text: String, path: [JSON.Step]) throws {
   let json = try #require(try JSON.parse(text).array)
-  let method = try ChangingMethod(named: "SetPath")
-  let mismatch = try #require(throws: JSON.Mismatch.self) { try method.arguments(json) }
+  let method = try CoordinatorInterface.changingMethod("SetPath")
+  let mismatch = try #require(throws: JSON.Mismatch.self) { try method.arguments(json: json) }
   #expect(mismatch.path == path)
 }
 

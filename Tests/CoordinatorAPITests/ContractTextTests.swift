@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 

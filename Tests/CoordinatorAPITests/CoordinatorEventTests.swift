@@ -2,6 +2,7 @@
 
 import DBus
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -9,14 +10,14 @@ import TextFormats
 
 @Test func event_json_leavesOutWhatThereIsNone() {
   #expect(
-    CoordinatorEvent(.selection(group: "panels", tag: nil), serial: 3).json
+    StateEvent(.selection(group: "panels", tag: nil), serial: 3).json
       == ["serial": 3, "event": "selection", "group": "panels"])
 }
 
 @Test func event_ofAPresentation_carriesItsNumber() {
-  let subject = CoordinatorEvent.Subject(
-    binding: "volume", id: "", presentation: CoordinatorNames.presentation(17))
-  let event = CoordinatorEvent(.dismissed(subject, reason: "deselected"), serial: 43)
+  let subject = StateEvent.Subject(
+    binding: "volume", id: "", presentation: Handle(17))
+  let event = StateEvent(.dismissed(subject, .deselected), serial: 43)
   #expect(event.serial == 43)
   #expect(
     event.json.text

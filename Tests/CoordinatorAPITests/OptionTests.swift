@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -34,14 +35,14 @@ import TextFormats
 
 @Test(
   arguments: [
-    (["tittle": Value.string("x")] as Properties, "unknown option \"tittle\"; known here: destination, value, "),
-    (["timeout": .int32(3)], "option \"timeout\" is of type i; t would do"),
-    (["command": .string("sleep 1")], "option \"command\" is of type s; as or aay would do"),
-    (["b": .byte(1), "a": .byte(1)], "unknown option \"a\""),
+    (["tittle": Value.string("x")] as Properties, "unknown option “tittle”; known here: destination, value, "),
+    (["timeout": .int32(3)], "option “timeout” is of type i; t would do"),
+    (["command": .string("sleep 1")], "option “command” is of type s; as or aay would do"),
+    (["b": .byte(1), "a": .byte(1)], "unknown option “a”"),
   ] as [(Properties, String)])
 func options_mistake_isToldByName(options: Properties, message: String) throws {
-  let error = try #require(throws: CoordinatorError.self) { try Options.ofPresent.check(options) }
-  #expect(error.name == .invalidArgument)
+  let error = try #require(throws: Refusal.self) { try Options.ofPresent.check(options) }
+  #expect(error.code == .invalidArgument)
   #expect(error.message.hasPrefix(message), "\(error.message)")
 }
 
@@ -73,7 +74,7 @@ func options_mistake_isToldByName(options: Properties, message: String) throws {
 }
 
 @Test(arguments: [
-  (#"{"timeout":-1}"#, "timeout", "out of range"), (#"{"tittle":"x"}"#, "tittle", "unknown option \"tittle\""),
+  (#"{"timeout":-1}"#, "timeout", "out of range"), (#"{"tittle":"x"}"#, "tittle", "unknown option “tittle”"),
   (#"{"command":"sleep"}"#, "command", "expected a list (as)"),
 ])
 func options_fromJSONThatDoNotFit_sayWhich(text: String, name: String, why: String) throws {

@@ -1,6 +1,7 @@
 // Why this file exists: a destination file means exactly what it says, and what is wrong in it is told with its place.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Testing
 import TextFormats

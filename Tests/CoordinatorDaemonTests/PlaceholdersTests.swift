@@ -1,6 +1,7 @@
 // Why this file exists: an argument is what the item says and never more than one argument.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Testing
 

@@ -2,6 +2,7 @@
 
 import DBusValues
 import EventLoops
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import Observation
+import PresentationModel
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import Observation
+import PresentationModel
 import TestSupport
 import Testing
 

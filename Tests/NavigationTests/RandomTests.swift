@@ -4,6 +4,7 @@
 import CoordinatorAPI
 import DBusValues
 import Observation
+import PresentationModel
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import DBusValues
 import Foundation
 import GRDB
 import Glibc
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing

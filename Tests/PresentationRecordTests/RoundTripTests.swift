@@ -1,6 +1,7 @@
 // Why this file exists: what is read from a record is what was written to it, whatever it was.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing
@@ -24,7 +25,7 @@ private func fullState() throws -> RecordedState {
   let presenters: [Destination.Presenter] = [
     .none, .command([[1, 255], []]), .unit("a@{id}.service"), .bus(name: ":1.4", path: "/p"),
   ]
-  let phases: [Phase] = [
+  let phases: [Lifecycle] = [
     .waiting, .presenting, .presented, .dismissing(.asked, reason: .replaced, animated: false),
     .dismissing(.killed, reason: .parent, animated: true),
   ]

@@ -3,6 +3,7 @@
 
 import GRDB
 import Glibc
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // Why this file exists: the rules of binding identity, B1 to B5.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules

@@ -1,6 +1,7 @@
 // Why this file exists: the rules of container values, V1 to V5.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -13,7 +14,7 @@ import Testing
     try desk.machine.declareContainerValue("badge", defaultValue: .int32(0))
   }
 
-  private func declare(_ key: String, _ defaultValue: Value) -> Refusal.Code? {
+  private func declare(_ key: String, _ defaultValue: Value) -> ErrorCode? {
     let before = desk.machine
     do throws(Refusal) {
       try desk.machine.declareContainerValue(key, defaultValue: defaultValue)
@@ -30,7 +31,7 @@ import Testing
     }
   }
 
-  private func code(_ result: Result<Value, Refusal>) -> Refusal.Code? {
+  private func code(_ result: Result<Value, Refusal>) -> ErrorCode? {
     if case .failure(let refusal) = result { refusal.code } else { nil }
   }
 
@@ -79,7 +80,7 @@ import Testing
   @Test("V2: an item may set values for declared keys; another type or an undeclared key is refused")
   func present_containerValues_checked() throws {
     try desk.present("a", "", .with(containerValues: ["badge": .int32(3)]))
-    for (values, code): (Properties, Refusal.Code) in [
+    for (values, code): (Properties, ErrorCode) in [
       (["badge": .int64(3)], .containerValueType), (["badge": .string("3")], .containerValueType),
       (["colour": .int32(3)], .unknownContainerValue),
       (["badge": .int32(4), "colour": .int32(3)], .unknownContainerValue),
@@ -131,7 +132,7 @@ import Testing
     try desk.present("a")
     #expect(declare("colour", .string("blue")) == nil)
     #expect(value("colour", at: "a") == .success(.string("blue")))
-    #expect(desk.machine.members(of: .coordinator).first?.containerValues["colour"] == .string("blue"))
+    #expect(desk.machine.members(of: .everything).first?.containerValues["colour"] == .string("blue"))
     try desk.clearAway()
   }
 
@@ -145,7 +146,7 @@ import Testing
     try desk.clearAway()
   }
 
-  private func members(_ container: Container) -> [String] {
+  private func members(_ container: Container<BindingID>) -> [String] {
     desk.machine.members(of: container).map { member in
       guard case .int32(let badge)? = member.containerValues["badge"], member.containerValues["title"] != nil else {
         return "?"
@@ -175,7 +176,7 @@ import Testing
     try desk.present("a")
     #expect(members(.group("g")) == ["2 z= 0", "3 y= 7", "4 x= 0"])
     #expect(members(.parent("p")) == ["2 z= 0", "3 y= 7"])
-    #expect(members(.coordinator) == ["1 p= 0", "2 z= 0", "3 y= 7", "4 x= 0", "5 a= 0"])
+    #expect(members(.everything) == ["1 p= 0", "2 z= 0", "3 y= 7", "4 x= 0", "5 a= 0"])
     #expect(members(.group("h")) == [] && members(.parent("q")) == [])
     try desk.clearAway()
   }
@@ -185,11 +186,11 @@ import Testing
     try desk.show("p", "1")
     try desk.show("c", "", .with(to: "cmd", from: "p", group: "g", stack: "s"))
     try desk.present("c", "2", .with(to: "cmd", from: "p", group: "g"))
-    for container: Container in [.group("g"), .stack("s"), .parent("p")] {
+    for container: Container<BindingID> in [.group("g"), .stack("s"), .parent("p")] {
       #expect(members(container) == ["3 c=2 0"])
     }
     try desk.dismiss("p")
-    for container: Container in [.group("g"), .stack("s"), .parent("p"), .coordinator] {
+    for container: Container<BindingID> in [.group("g"), .stack("s"), .parent("p"), .everything] {
       #expect(members(container) == [])
     }
     try desk.clearAway()

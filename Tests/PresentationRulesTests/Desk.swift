@@ -2,6 +2,7 @@
 // presenters that answer when they are told to, and the clock.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -112,10 +113,10 @@ final class Desk {
 
   /// A stack's path, as the log writes it.
   func path(_ stack: BindingID) -> [String] {
-    machine.path(of: stack).map { $0.id.isEmpty ? $0.binding.text : "\($0.binding)=\($0.id)" }
+    machine.path(of: stack).map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
   }
 
-  func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.word }
+  func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.name.rawValue }
   func item(_ binding: BindingID) -> Shared<Item>? { machine.current(at: binding)?.item }
   func handle(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.handle }
   func parent(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.parent }
@@ -184,7 +185,7 @@ final class Desk {
   func refusal(
     _ operation: Request.Operation, expecting expectation: Expected = Expected(), by client: Client? = "anna",
     from sourceLocation: SourceLocation = #_sourceLocation
-  ) -> Refusal.Code? {
+  ) -> ErrorCode? {
     do throws(Refusal) {
       let reply = try ask(operation, expecting: expectation, by: client, from: sourceLocation)
       Issue.record("was not refused but answered \(reply)", sourceLocation: sourceLocation)
@@ -360,7 +361,7 @@ final class Desk {
 
   /// Dismisses everything, and lets everybody answer, until nothing should be left.
   func clearAway(from sourceLocation: SourceLocation = #_sourceLocation) throws {
-    try ask(.dismissAll(.all), from: sourceLocation)
+    try ask(.dismissAll(.everything), from: sourceLocation)
     while let going = machine.presentations.values.first(where: { $0.answerDue != nil }) {
       goes(going.handle, from: sourceLocation)
     }

@@ -1,6 +1,7 @@
 // Why this file exists: the rules of destinations and presenters, D1, D2, D7, D8, D10 and D11, as far as the core decides.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -354,7 +355,7 @@ import Testing
   func closed_going_completesAtMost() throws {
     try desk.show("a", "1", .with(to: "cmd"))
     try desk.show("b", "1", .with(to: "bus"))
-    try desk.ask(.dismissAll(.all))
+    try desk.ask(.dismissAll(.everything))
     _ = desk.taken()
     #expect(try desk.closed(1, result: ["x": .byte(1)]) == false)
     #expect(desk.taken() == [])

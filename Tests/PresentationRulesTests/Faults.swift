@@ -2,6 +2,7 @@
 // wrong with it. It is written from the rules, not from the code that keeps them.
 
 import DBusValues
+import PresentationModel
 
 @testable import PresentationRules
 
@@ -50,8 +51,8 @@ extension StateMachine {
       if handle != presentation.handle || handle > lastHandle { faults.append("\(handle) was not given out") }
       if slot?.current != handle && slot?.going != handle { faults.append("\(handle) is in no slot") }
       if endings[handle] != nil { faults.append("\(handle) has an ending and is not gone (P6)") }
-      if presentation.announced?.word != presentation.phase.word {
-        faults.append("\(handle) is \(presentation.phase.word), which nobody was told")
+      if presentation.announced != presentation.phase.name {
+        faults.append("\(handle) is \(presentation.phase.name.rawValue), which nobody was told")
       }
       let isShownByOthers = presentation.item.destination.map { $0.presenter != .none } ?? false
       let isAsked: Bool
@@ -274,6 +275,6 @@ extension StateMachine {
   }
 }
 
-extension Phase {
+extension Lifecycle {
   var isDismissing: Bool { if case .dismissing = self { true } else { false } }
 }

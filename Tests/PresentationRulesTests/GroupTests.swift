@@ -1,6 +1,7 @@
 // Why this file exists: the rules of exclusive groups, G1 to G9.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -212,7 +213,7 @@ import Testing
     #expect(try reason(.dismiss("g.x")) == .dismissed)
     #expect(try reason(.toggle("g.x", id: "", .with(), anyID: false)) == .dismissed)
     #expect(try reason(.dismissAll(.group("g"))) == .dismissed)
-    #expect(try reason(.dismissAll(.all)) == .dismissed)
+    #expect(try reason(.dismissAll(.everything)) == .dismissed)
     #expect(try reason(.present("g.x", id: "2", .with(group: "g"))) == .replaced)
     try desk.clearAway()
   }
@@ -435,7 +436,7 @@ import Testing
         "x", id: "7",
         .with(
           group: "g", tag: "t", owned: true, ifBusy: .queue, priority: 5, platformData: ["output": .string("DP-1")])),
-      expecting: Expected(presentation: .some(nil)), animated: false)
+      expecting: .emptySlot, animated: false)
     #expect(desk.item("x")?.owner == "anna" && desk.item("x")?.animated == false)
     try desk.dismiss("x")
     try desk.ask(select("o"))

@@ -1,6 +1,7 @@
 // Why this file exists: rule L1, limit by limit, and what of L2 is the core's.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules

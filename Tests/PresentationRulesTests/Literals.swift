@@ -2,6 +2,7 @@
 // that it is about.
 
 import DBusValues
+import PresentationModel
 
 @testable import PresentationRules
 
@@ -55,19 +56,30 @@ extension ItemOptions {
   }
 }
 
-extension PathElement {
+extension RequestedElement {
   /// An element of a path, by its binding, or as a plain value.
-  static func at(_ binding: BindingID?, _ id: String = "", _ options: ItemOptions = ItemOptions()) -> PathElement {
-    PathElement(binding: binding, id: id, options: options)
+  static func at(_ binding: BindingID?, _ id: String = "", _ options: ItemOptions = ItemOptions()) -> RequestedElement {
+    RequestedElement(binding: binding, id: id, options: options)
   }
 }
 
-extension Array where Element == PathElement {
+extension Array where Element == RequestedElement {
   /// A path of plain values: the bindings are `stack[0]`, `stack[1]`, … (S5).
-  static func values(_ ids: String..., to destination: String? = nil) -> [PathElement] {
+  static func values(_ ids: String..., to destination: String? = nil) -> [RequestedElement] {
     ids.map { .at(nil, $0, .with(to: destination)) }
   }
 }
 
 /// What a request expects (P10), under a name that Swift Testing has not taken.
 typealias Expected = Expectation
+
+extension Expectation {
+  init(serial: Serial) { self.init(serial: serial.number) }
+
+  /// Expects that the slot holds no item.
+  static var emptySlot: Expectation {
+    var expectation = Expectation()
+    expectation.content = .nothing
+    return expectation
+  }
+}

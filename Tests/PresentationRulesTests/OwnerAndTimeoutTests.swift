@@ -2,6 +2,7 @@
 
 import DBusValues
 import HeapModule
+import PresentationModel
 import Testing
 
 @testable import PresentationRules

@@ -1,6 +1,7 @@
 // Why this file exists: the rules of parents and children, C1 to C7.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules

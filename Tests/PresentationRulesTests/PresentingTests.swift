@@ -1,6 +1,7 @@
 // Why this file exists: the rules of presenting, P1 to P14.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -612,9 +613,9 @@ import Testing
     try desk.present("a", "1", .with(to: "cmd"))
     #expect(desk.refusal(.dismiss("a"), expecting: Expected(presentation: 1)) == .stale)
     #expect(desk.refusal(.dismiss("b"), expecting: Expected(presentation: 1)) == .stale)
-    #expect(desk.refusal(.present("a", id: "2", .with()), expecting: Expected(presentation: .some(nil))) == .stale)
+    #expect(desk.refusal(.present("a", id: "2", .with()), expecting: .emptySlot) == .stale)
     try desk.ask(.dismiss("a"), expecting: Expected(presentation: 2))
-    try desk.ask(.present("a", id: "2", .with()), expecting: Expected(presentation: .some(nil)))
+    try desk.ask(.present("a", id: "2", .with()), expecting: .emptySlot)
     desk.goes(1)
     try desk.clearAway()
   }
@@ -704,14 +705,14 @@ import Testing
     let seen = desk.machine.serial
     try desk.present("b")
     #expect(desk.refusal(.dismissAll(.root("a")), expecting: Expected(serial: seen)) == .stale)
-    #expect(desk.refusal(.dismissAll(.all), expecting: Expected(serial: seen)) == .stale)
-    try desk.ask(.dismissAll(.all), expecting: Expected(serial: desk.machine.serial))
+    #expect(desk.refusal(.dismissAll(.everything), expecting: Expected(serial: seen)) == .stale)
+    try desk.ask(.dismissAll(.everything), expecting: Expected(serial: desk.machine.serial))
   }
 
   @Test(
     "P10: an expectation of a slot from a request that names none is refused",
     arguments: [
-      Request.Operation.deselect("g", tag: nil), .pop("s", count: 1), .setPath("s", []), .dismissAll(.all),
+      Request.Operation.deselect("g", tag: nil), .pop("s", count: 1), .setPath("s", []), .dismissAll(.everything),
       .select("g", tag: "t", binding: nil, id: nil, .with()), .popTo("s", nil),
     ])
   func expectedID_noSlotNamed_refused(operation: Request.Operation) {
@@ -1000,7 +1001,7 @@ import Testing
     try desk.present("p.q", "", .with(to: "cmd", group: "g"))
     desk.shows(4)
     try desk.present("m", "", .with(to: "unit", group: "g", ifBusy: .queue))
-    try desk.ask(.dismissAll(.all))
+    try desk.ask(.dismissAll(.everything))
     desk.pass(60_000)
     #expect(desk.leftovers == [])
     #expect(desk.machine.nextDeadline == nil)

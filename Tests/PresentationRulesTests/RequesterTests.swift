@@ -1,6 +1,7 @@
 // Why this file exists: the history says by whose request something ended, or that it was by nobody's.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -61,7 +62,7 @@ import Testing
   func end_askedForTwice_namesTheFirst() throws {
     let handle = try desk.show("a")
     try desk.ask(.dismiss("a"), by: "berta")
-    try desk.ask(.dismissAll(.all), by: "carla")
+    try desk.ask(.dismissAll(.everything), by: "carla")
     desk.goes(handle)
     #expect(ender(handle) == "berta")
   }
@@ -128,7 +129,7 @@ import Testing
     let now = Instant(nanoseconds: 1)
     _ = try machine.perform(Request(.present("a", id: "", .with(to: "cmd"))), by: ":1.1", at: now)
     _ = try machine.perform(Request(.present("b", id: "", ItemOptions())), by: ":1.1", at: now)
-    _ = try machine.perform(Request(.dismissAll(.all)), by: ":1.2", at: now)
+    _ = try machine.perform(Request(.dismissAll(.everything)), by: ":1.2", at: now)
     record.apply(machine.takeUnrecorded())
     let requester = Requester(":1.2", process: 7)
     machine.identify(requester)

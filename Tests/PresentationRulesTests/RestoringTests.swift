@@ -2,6 +2,7 @@
 // simulation mixes them.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Testing
 
@@ -62,7 +63,7 @@ private struct Mortal {
     return machine.expire(at: now).commands
   }
 
-  func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.word }
+  func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.name.rawValue }
   func reason(_ handle: Handle) -> Reason? { machine.ending(of: handle)?.reason }
 }
 
@@ -186,7 +187,7 @@ private struct Mortal {
 
   @Test("R4: a record that contradicts itself is no state")
   func restored_contradiction_isRefused() throws {
-    func row(_ number: UInt64, _ text: String, _ phase: Phase = .presented) -> RecordedState.Presentation {
+    func row(_ number: UInt64, _ text: String, _ phase: Lifecycle = .presented) -> RecordedState.Presentation {
       RecordedState.Presentation(
         handle: Handle(number), binding: binding(text), item: Shared(Item(id: "")), phase: phase)
     }

@@ -1,6 +1,7 @@
 // Why this file exists: the rules of stacks, S1 to S8.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules
@@ -43,7 +44,7 @@ import Testing
     #expect(desk.taken() == ["presented b", "presented c 2"])
     #expect(
       desk.machine.path(of: "s")
-        == [PathEntry(binding: "a", id: "1"), PathEntry(binding: "b", id: ""), PathEntry(binding: "c", id: "2")])
+        == [PathElement(binding: "a", id: "1"), PathElement(binding: "b", id: ""), PathElement(binding: "c", id: "2")])
     try desk.clearAway()
   }
 
@@ -385,7 +386,7 @@ import Testing
     _ = try setPath("1", "2", "3")
     play()
     _ = desk.taken()
-    let path: [PathElement] = [.at(nil, "1", .with(title: "T")), .at(nil, "2"), .at(nil, "4"), .at(nil, "5")]
+    let path: [RequestedElement] = [.at(nil, "1", .with(title: "T")), .at(nil, "2"), .at(nil, "4"), .at(nil, "5")]
     #expect(try desk.ask(.setPath("s", path)) == .path([1, 2, 4, 5]))
     #expect(
       desk.taken() == [
@@ -438,7 +439,7 @@ import Testing
     try desk.ask(.push("r", "y", id: "", .with()))
     try desk.present("m", "", .with(group: "g"))
     try desk.present("x", "1")
-    let wrong: [(PathElement, Refusal.Code)] = [
+    let wrong: [(RequestedElement, ErrorCode)] = [
       (.at(nil, "5", .with(to: "nobody")), .unknownDestination), (.at("y", "2"), .alreadyInStack),
       (.at("n", "", .with(group: "g", ifBusy: .refuse)), .busy), (.at("n", "", .with(from: "nobody")), .notPresented),
       (.at("n", "", .with(containerValues: ["k": .byte(1)])), .unknownContainerValue),

@@ -1,6 +1,7 @@
 // Why this file exists: the rules of transactions, T1 and T2.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules

@@ -2,6 +2,7 @@
 // after by the desk, after every input of every test.
 
 import DBusValues
+import PresentationModel
 import Testing
 
 @testable import PresentationRules

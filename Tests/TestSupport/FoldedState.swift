@@ -1,6 +1,7 @@
 // Why this file exists: a watcher that was told the state once, and every event since, has to know the state (W1).
 
-public import CoordinatorAPI
+import CoordinatorAPI
+public import PresentationModel
 import TextFormats
 
 /// The state as it follows from an earlier one and the events after it.
@@ -55,7 +56,7 @@ public struct FoldedState {
     return .object(members)
   }
 
-  public mutating func take(_ event: CoordinatorEvent) {
+  public mutating func take(_ event: StateEvent) {
     if event.serial != serial + 1 { faults.append("serial \(event.serial) came after \(serial)") }
     serial = event.serial
     let json = event.json

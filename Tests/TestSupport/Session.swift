@@ -6,6 +6,7 @@ public import DBus
 public import DBusValues
 public import EventLoops
 import Glibc
+import PresentationModel
 import TextFormats
 
 /// A session with a real navd in it.

@@ -1,8 +1,9 @@
 // Why this file exists: what a watcher can prove is part of the contract, so tests watch as a watcher would.
 
-public import CoordinatorAPI
+import CoordinatorAPI
 public import DBus
 import DBusValues
+public import PresentationModel
 import TextFormats
 
 /// Follows all that navd tells on one connection, in the order of its arrival.
@@ -11,7 +12,7 @@ public final class Watcher {
   /// The state from which it watches.
   public private(set) var start: JSON = .null
   /// Every event since, in the order of arrival.
-  public private(set) var events: [CoordinatorEvent] = []
+  public private(set) var events: [StateEvent] = []
   /// Everything that came, in words: signals, and the answers to the calls of the same connection.
   public private(set) var log: [String] = []
   /// The signals behind it, as they came.
@@ -48,7 +49,7 @@ public final class Watcher {
 
   private func take(_ message: Message) {
     signals.append(message)
-    guard let event = try? CoordinatorEvent(message) else {
+    guard let event = try? StateEvent(message) else {
       note(message.line)
       return
     }
@@ -74,7 +75,7 @@ public final class Watcher {
   deinit { subscription?.cancel() }
 }
 
-extension CoordinatorEvent {
+extension StateEvent {
   /// The event in words, as in `dismissed fact 1 replaced`, `path main one two=1`, `group panels volume wifi · wifi`.
   public var line: String { line(without: nil) }
 

@@ -5,6 +5,7 @@ import CoordinatorAPI
 import CoordinatorCore
 import DBus
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// Whether requests may come with commands.
@@ -69,7 +70,7 @@ final class Authorization {
   func demand(of requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Demand? {
     var first: Demand?
     for (index, request) in requests.enumerated() {
-      let items = request.itemOptions
+      let items = request.operation.items
       for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }
         if options.command != nil, var refusal = inlineCommands.refusal {
@@ -86,10 +87,13 @@ final class Authorization {
   /// Answers a call with what `body` gives, once it is known whether its sender may ask for that. Who asks for nothing
   /// special is answered at once; others' later calls wait for it, and nobody else's.
   func admit<Output>(
-    _ demand: Demand?, _ call: Call<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ demand: Demand?, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
   ) {
     guard let demand else { return answer(call, body) }
-    judge(call.sender) { verdict in
+    guard let sender = BusName(call.client.name) else {
+      preconditionFailure("\(call.client) called without a bus name")
+    }
+    judge(sender) { verdict in
       answer(call) { () throws(Refusal) in
         switch verdict {
         case .free: return try body()
@@ -138,19 +142,6 @@ final class Authorization {
       return .unknown("it has left the bus")
     case .failure(let error):
       return .unknown(error.message)
-    }
-  }
-}
-
-extension Request {
-  /// What it gives of items.
-  fileprivate var itemOptions: [ItemOptions] {
-    switch operation {
-    case .present(_, _, let options), .toggle(_, _, let options, _), .select(_, _, _, _, let options),
-      .toggleSelection(_, _, _, _, let options), .push(_, _, _, let options):
-      [options]
-    case .setPath(_, let elements): elements.map(\.options)
-    case .update, .dismiss, .dismissAll, .deselect, .pop, .popTo: []
     }
   }
 }

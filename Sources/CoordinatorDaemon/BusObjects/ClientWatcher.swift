@@ -2,6 +2,7 @@
 
 import DBus
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// Follows clients until they have left.

@@ -1,6 +1,3 @@
-// Why this file exists: the rules decide, this carries out. It hands what comes in to the state machine, and what comes
-// of it to watchers, to those who wait, and to presenters.
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBus
@@ -8,244 +5,156 @@ import DBusValues
 import EventLoops
 import Glibc
 import Logging
+import PresentationModel
 import PresentationRecord
 import PresentationRules
 import TextFormats
 
-/// The daemon's body: one state machine and what is around it, on one thread.
+/// The session's coordinator: hosts the service on the bus, with the presenters and the record. It belongs to the loop's thread.
 final class Coordinator {
   let loop: EventLoop
   let connection: Connection
   let log: Logger
-  /// The state. It is read where it is: behind an accessor, all of it would be copied each time.
-  private(set) var machine: StateMachine
+  private(set) var service: CoordinatorService<Coordinator>!
   private let record: Record
   private var configuration: Configuration
 
   let authorization: Authorization
   private var presenters: PresenterTable!
-  private var waiters = Waiters()
   private var clientWatcher: ClientWatcher!
   private var announcer: Announcer!
 
-  /// What presenters are to be asked, once what was decided is told.
+  /// Commands for presenters, carried out at the end of the turn, when the announcements are on their way.
   private var commands: [Command] = []
-  /// What ended; presenters keep nothing for it once they have done what they were asked.
-  private var gone: [Handle] = []
-  private var alarm: (timer: Timer, at: Instant)?
+  /// Ended presentations, which the presenters forget at the end of the turn.
+  private var ended: [Handle] = []
+  private var alarm: Timer?
   private var isQuitting = false
-  /// Called once, when everything is gone after `Quit`.
+  /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
 
   /// - Parameters:
-  ///   - connection: on which the coordinator is to be found; its name is asked for when it is ready.
-  ///   - machine: what was on record, with the recovered; none of it is looked after before `resume`.
+  ///   - connection: the bus; the coordinator's name is requested later, when it is ready to serve.
+  ///   - machine: the state as it was recorded. Nothing of it is followed before `resume`.
   init(
     loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
-    machine restored: StateMachine, recovered: RecoveredSession, log: Logger
+    machine: StateMachine, recovered: RecoveredSession, log: Logger
   ) {
     self.loop = loop
     self.connection = connection
     self.configuration = configuration
     self.log = log
     self.record = record
-    machine = restored
     authorization = Authorization(connection)
-    announcer = Announcer(coordinator: self)
+    announcer = Announcer(connection, log: log)
     let manager = SystemdManager(connection)
     let commands = CommandPresenter(
-      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: restored.limits.output,
-      log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in report($0) })
+      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: machine.limits.output,
+      log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in service.report($0) })
     manager.onPresence = { commands.managerChanged() }
     presenters = PresenterTable(
-      commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in report($0) },
-      bus: BusPresenter(connection, limits: restored.limits) { [unowned self] in report($0) })
-    clientWatcher = ClientWatcher(connection) { [unowned self] client in
-      if let name = BusName(client.name) { waiters.forget(name) }
-      clientLeft(client)
-    }
+      commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in service.report($0) },
+      bus: BusPresenter(connection, limits: machine.limits) { [unowned self] in service.report($0) })
+    clientWatcher = ClientWatcher(connection) { [unowned self] in clientLeft($0) }
+    service = CoordinatorService(machine, host: self)
     connection.beforeFlush = { [unowned self] in putOnRecord() }
-    loop.atEndOfTurn { [unowned self] in carryOut() }
-    connection.export(
-      CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
-    connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(self))
+    loop.atEndOfTurn { [unowned self] in finishTurn() }
+    connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
+    connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))
   }
 
-  // What is asked for at each request is asked here, in place: who asks for it elsewhere copies the state for it.
-
-  /// The serial of the last difference.
-  var serial: UInt64 { machine.serial.number }
-
-  func presentation(_ handle: Handle) -> Presentation? { machine.presentation(handle) }
-
-  /// The binding that a presentation is presented from.
-  func parent(of handle: Handle) -> BindingID? { machine.parent(of: handle)?.binding }
-
-  var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
-
-  /// The time for what is about to change; both clocks of it, since between turns the machine may have slept.
-  private func tick() -> Instant {
-    let now = now
-    machine.wallClockLead = Int64(clamping: StartupContext.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
-    return now
+  private func coordinatorInterface() -> ImplementedInterface {
+    let object = ImplementedInterface(CoordinatorInterface.interface)
+    service.bind(to: BusBinder(object: object))
+    return object
   }
 
-  // MARK: What comes in
-
-  /// Carries requests out, all or none (T1).
-  func perform(_ requests: [Request], animated: Bool = true, by client: Client) throws(Refusal) -> [Reply] {
-    try requireRecord()
-    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: tick())
-    take(outcome)
-    return replies
-  }
-
-  func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
-    try requireRecord()
-    let (reply, outcome) = try machine.perform(request, by: client, at: tick())
-    take(outcome)
-    return reply
-  }
-
-  /// What a client owned ends, not more of it in a turn than others can wait for.
+  /// Ends what a client owned, over as many turns as it takes, so that others are served in between.
   private func clientLeft(_ client: Client) {
-    take(machine.clientLeft(client, at: tick(), most: 500))
-    if machine.ownsItem(client) { loop.soon { [unowned self] in clientLeft(client) } }
+    if service.clientLeft(client) { loop.soon { [unowned self] in clientLeft(client) } }
   }
 
-  /// A presenter has something to say.
-  func report(_ report: Report) { take(machine.report(report, at: tick())) }
+  /// The state in a few words, for the service manager.
+  var summary: String { "\(service.machine.count) presented or waiting, serial \(service.serial)" }
 
-  func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
-    let (changed, outcome) = try machine.closed(
-      handle, result: result, by: client, byPresenter: presenters[handle]?.shows(handle, as: client) ?? false,
-      at: tick())
-    take(outcome)
-    return changed
+  /// Stops serving and leaves everything as it is (R5).
+  func leave() {
+    service.refuseWaiters(
+      Refusal(.shuttingDown, "navd is being stopped; ask again by the same handle when it is back"))
   }
 
-  func act(_ handle: Handle, action: String, parameters: Properties, by client: Client) throws(Refusal) {
-    take(
-      try machine.act(
-        handle, action: action, parameters: parameters,
-        byPresenter: presenters[handle]?.shows(handle, as: client) ?? false))
-  }
+  // MARK: Configuration
 
-  func declareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
-    try requireRecord()
-    try machine.declareContainerValue(key, defaultValue: defaultValue)
-  }
-
-  func register(_ destination: Destination, by client: Client) throws(Refusal) {
-    try requireRecord()
-    take(try machine.register(destination, by: client))
-    clientWatcher.follow(client)
-  }
-
-  func unregister(_ name: String, by client: Client) throws(Refusal) {
-    take(try machine.unregister(name, by: client))
-  }
-
-  /// Reads all files; of what has a mistake the former reading stays.
-  /// - Throws: `Refusal` with the code `invalidConfiguration`, naming every file and line.
-  func reload() throws(Refusal) {
-    let faults = loadConfiguration()
-    guard faults.isEmpty else {
-      throw Refusal(.invalidConfiguration, faults.map(\.description).joined(separator: "\n"))
-    }
-  }
-
+  /// Reads the files. A file with an error keeps its former content.
   /// - Parameter isStart: whether nobody has been served yet, so that what is on record is from before.
   @discardableResult
   func loadConfiguration(isStart: Bool = false) -> [FileFault] {
     let loaded = configuration.reload()
     let faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
     for fault in faults { log.error("\(fault)") }
-    take(machine.load(loaded.destinations))
+    service.load(loaded.destinations)
     authorization.inlineCommands = loaded.inlineCommands
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
     return faults
   }
 
-  /// Declares what a file declares: all of it, or none where one of it contradicts what has been declared (V1). At the
-  /// start the file comes first, as it does where there is no record.
+  /// Declares the container values of a file: all, or none where one contradicts an earlier declaration (V1). At the start the file's
+  /// declarations replace those on record.
   private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
-    var declaring = machine
-    let faults = values.compactMap { value -> FileFault? in
-      do throws(Refusal) {
-        if isStart {
-          try declaring.redeclareContainerValue(value.key, defaultValue: value.defaultValue)
-        } else {
-          try declaring.declareContainerValue(value.key, defaultValue: value.defaultValue)
-        }
-        return nil
-      } catch {
-        let known =
-          isStart
-          ? nil
-          : machine.containerValueDefaults[value.key].map {
-            "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text), and stays so "
-              + "as long as navd runs; the same, or another key, would do"
+    service.withDeclarations { machine in
+      var declaring = machine
+      let faults = values.compactMap { value -> FileFault? in
+        do throws(Refusal) {
+          if isStart {
+            try declaring.redeclareContainerValue(value.key, defaultValue: value.defaultValue)
+          } else {
+            try declaring.declareContainerValue(value.key, defaultValue: value.defaultValue)
           }
-        return FileFault(value.file, value.position, known ?? error.message)
+          return nil
+        } catch {
+          let known =
+            isStart
+            ? nil
+            : machine.containerValueDefaults[value.key].map {
+              "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text) as long as "
+                + "navd runs; use the same, or another key"
+            }
+          return FileFault(value.file, value.position, known ?? error.message)
+        }
       }
-    }
-    if faults.isEmpty { machine = declaring }
-    return faults
-  }
-
-  /// Answers when a presentation has come as far as asked for, or has ended before.
-  func wait(_ path: ObjectPath, for word: String, _ call: Waiters.WaitCall) {
-    do throws(Refusal) {
-      switch try machine.wait(for: path, until: word) {
-      case .now(let reason, let result): call.reply((reason, result))
-      case .later(let handle, let phase): try wait(until: phase, of: handle, call)
-      }
-    } catch {
-      call.fail(DBusError(error))
+      if faults.isEmpty { machine = declaring }
+      return faults
     }
   }
-
-  private func wait(until phase: WaitPhase, of handle: Handle, _ call: Waiters.WaitCall) throws(Refusal) {
-    // Of one who wants no answer nothing is kept.
-    guard call.isReplyExpected else { return call.reply(("", [:])) }
-    try machine.limits.checkWaits(waiters.count(of: call.sender) + 1)
-    waiters.add(call, for: handle, until: phase)
-    clientWatcher.follow(Client(call.sender.text))
-  }
-
-  /// How things are, in a few words.
-  var summary: String { "\(machine.count) presented or waiting, serial \(machine.serial)" }
-
-  /// What is known of a presentation beside what the rules know: its process, its unit.
-  func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
 
   // MARK: The record
 
-  /// Goes on where the navd before stopped (R2). Nobody is served until it is known what has become of what that one showed.
+  /// Goes on where the last navd stopped (R2). Nobody is served until the presenters have found out what is left.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     connection.isServing = false
-    presenters.adopt(machine.survivors, from: recovered) { [unowned self] survivals in
-      let clients = machine.knownClients
+    presenters.adopt(service.machine.survivors, from: recovered) { [unowned self] survivals in
+      let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
       record.note(recovered.session)
-      let before = machine.count
-      take(machine.resume(survivals, left: left, at: tick()))
+      let before = service.machine.count
+      service.resume(survivals, left: left)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
       if before > 0 {
         log.notice(
           "goes on where the last navd stopped",
-          metadata: ["presentations": "\(machine.count)", "gone meanwhile": "\(before - machine.count)"])
+          metadata: [
+            "presentations": "\(service.machine.count)", "gone meanwhile": "\(before - service.machine.count)",
+          ])
       }
       connection.isServing = true
       completion()
     }
   }
 
-  /// At the end of a turn, before what it made goes out: what is told to anybody is on record before (R1).
+  /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   private func putOnRecord() {
-    let changes = machine.takeUnrecorded()
+    let changes = service.takeUnrecorded()
     record.note(changes)
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
@@ -275,7 +184,7 @@ final class Coordinator {
   }
 
   /// Refuses what could not be put on record. What it is behind with is tried once more first.
-  private func requireRecord() throws(Refusal) {
+  func requireRecord() throws(Refusal) {
     guard record.isBehind else { return }
     do throws(Record.Failure) {
       try commitRecord()
@@ -284,74 +193,16 @@ final class Coordinator {
     }
   }
 
-  // MARK: Ends
+  // MARK: Turns
 
-  /// Ends everything, then calls `onQuit` (R5).
-  func quit(by client: Client) {
-    log.notice("told to quit: everything that is presented ends")
-    isQuitting = true
-    take(machine.shutDown(by: client, at: tick()))
-  }
-
-  /// Leaves everything as it is; nobody is left waiting (R5).
-  func leave() {
-    waiters.refuseAll()
-  }
-
-  // MARK: What comes of it
-
-  private func take(_ outcome: Outcome) {
-    for handle in outcome.created { connection.objectAdded(handle.path) }
-    for change in outcome.changes {
-      announcer.announce(change)
-      note(change)
-    }
-    if outcome.destinationsChanged { announcer.destinationsChanged() }
-    commands += outcome.commands
-    for client in outcome.owners { clientWatcher.follow(client) }
-    for client in outcome.requesters { identify(client) }
-    setAlarm()
-  }
-
-  /// Finds out who made something end, for the history. Asked now, before the client has its answer, and leaves.
-  private func identify(_ client: Client) {
-    guard let name = BusName(client.name) else { return machine.identify(Requester(client)) }
-    connection.credentials(of: name) { [unowned self] result in
-      let process = try? result.get().processID
-      machine.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
-    }
-  }
-
-  private func note(_ change: Change) {
-    switch change.event {
-    case .presented(let handle, let binding, _, _):
-      waiters.arrived(handle)
-      log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
-    case .dismissed(let handle, let binding, _, let reason, let result):
-      waiters.ended(handle, reason, result)
-      gone.append(handle)
-      // Made only for who reads it.
-      func metadata() -> Logger.Metadata {
-        ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
-      }
-      if reason == .failed, case .string(let error)? = result["error"] {
-        log.warning("\(error)", metadata: metadata())
-      } else {
-        log.debug("dismissed", metadata: metadata())
-      }
-    default: break
-    }
-  }
-
-  /// At the end of a turn, when all has been told: presenters are asked (R6: the intention is known before the act).
-  private func carryOut() {
-    // The bus is gone, and nothing goes out any more.
+  /// Ends a turn, when its announcements are on their way: forgets what ended, and asks presenters.
+  private func finishTurn() {
+    // Without a bus nothing is flushed, and the record is written here.
     if !connection.isOpen { putOnRecord() }
-    // What ends while this is carried out is put on record, and told, in another turn.
-    for handle in gone { presenters.forget(handle) }
-    gone.removeAll(keepingCapacity: true)
+    for handle in ended { presenters.forget(handle) }
+    ended.removeAll(keepingCapacity: true)
     guard !commands.isEmpty else {
-      if isQuitting, machine.isEmpty {
+      if isQuitting, service.machine.isEmpty {
         isQuitting = false
         onQuit?()
       }
@@ -360,22 +211,23 @@ final class Coordinator {
     let ready = commands
     commands = []
     for command in ready { carryOut(command) }
-    // What they answered at once is told in another turn.
+    // Presenters that answered at once are announced in another turn.
     loop.soon {}
   }
 
   private func carryOut(_ command: Command) {
     switch command {
     case .present(let handle):
-      guard let presentation = machine.presentation(handle) else { return }
-      // It may be from when there were such commands: it waited, its tag was remembered, it was on record.
+      guard let presentation = service.machine.presentation(handle) else { return }
+      // The request may be older than the setting: it waited, its tag was remembered, or it was on record.
       if presentation.item.destination?.source == .request, let refusal = authorization.inlineCommands.refusal {
-        return report(.presentAnswered(handle, error: refusal.message))
+        return service.report(.presentAnswered(handle, error: refusal.message))
       }
-      presenters.presenter(for: presentation)?.present(presentation, machine.properties(of: presentation))
+      presenters.presenter(for: presentation)?.present(
+        presentation, service.machine.itemEntry(of: presentation).properties)
     case .update(let handle, let author):
-      guard let presentation = machine.presentation(handle) else { return }
-      presenters[handle]?.update(presentation, machine.properties(of: presentation), author: author)
+      guard let presentation = service.machine.presentation(handle) else { return }
+      presenters[handle]?.update(presentation, service.machine.itemEntry(of: presentation).properties, author: author)
     case .dismiss(let handle, let reason, let animated):
       presenters[handle]?.dismiss(handle, reason, animated: animated)
     case .kill(let handle):
@@ -384,14 +236,89 @@ final class Coordinator {
       presenters[handle]?.abandon(handle)
     }
   }
+}
 
-  private func setAlarm() {
-    guard let next = machine.nextDeadline else { return }
-    if let alarm, alarm.timer.isPending, alarm.at <= next { return }
-    alarm?.timer.cancel()
-    let at = MonotonicInstant(nanoseconds: Int64(clamping: next.nanoseconds))
-    // What is due after that is seen to by `take`.
-    let timer = loop.timer(at: at) { [unowned self] in take(machine.expire(at: tick())) }
-    alarm = (timer, next)
+// MARK: The host of the service
+
+extension Coordinator: CoordinatorHost {
+  var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
+
+  var wallClock: UInt64 { StartupContext.wallClock }
+
+  var limits: [String: UInt64] { ["request": UInt64(connection.limits.requestBytes)] }
+
+  func authorize<Output>(
+    _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
+    _ body: @escaping () throws(Refusal) -> Output
+  ) throws(Refusal) {
+    authorization.admit(try authorization.demand(of: requests, inTransaction: isTransaction), call, body)
+  }
+
+  func authorizePresenter<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+  ) {
+    authorization.admit(.presenting, call, body)
+  }
+
+  func reload() throws(Refusal) {
+    let faults = loadConfiguration()
+    guard faults.isEmpty else {
+      throw Refusal(.invalidConfiguration, faults.map(\.description).joined(separator: "\n"))
+    }
+  }
+
+  func willQuit() {
+    log.notice("told to quit: everything that is presented ends")
+    isQuitting = true
+  }
+
+  func follow(_ client: Client) { clientWatcher.follow(client) }
+
+  /// Asks now, before the client has its answer and leaves.
+  func identify(_ client: Client) {
+    guard let name = BusName(client.name) else { return service.identify(Requester(client)) }
+    connection.credentials(of: name) { [unowned self] result in
+      let process = try? result.get().processID
+      service.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
+    }
+  }
+
+  func isPresenter(_ client: Client, of handle: Handle) -> Bool {
+    presenters[handle]?.shows(handle, as: client) ?? false
+  }
+
+  func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
+
+  func carryOut(_ commands: [Command]) { self.commands += commands }
+
+  func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
+
+  func announce(_ event: StateEvent, _ change: Change) {
+    announcer.announce(event)
+    switch change.event {
+    case .presented(let handle, let binding, _, _):
+      log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
+    case .dismissed(let handle, let binding, _, let reason, let result):
+      ended.append(handle)
+      // Made only for the levels that are logged.
+      func metadata() -> Logger.Metadata {
+        ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
+      }
+      if reason == .failed, let error = PresentationResult(result).error {
+        log.warning("\(error)", metadata: metadata())
+      } else {
+        log.debug("dismissed", metadata: metadata())
+      }
+    default: break
+    }
+  }
+
+  func announceDestinations() { announcer.announceDestinations() }
+
+  func setAlarm(at time: Instant) {
+    alarm?.cancel()
+    alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
+      service.expire()
+    }
   }
 }

@@ -5,16 +5,17 @@ import CoordinatorAPI
 import CoordinatorCore
 import DBus
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// The objects of all presentations.
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
-  private unowned let coordinator: Coordinator
+  private unowned let service: CoordinatorService<Coordinator>
   private(set) var interfaces: [ImplementedInterface] = []
 
-  init(_ coordinator: Coordinator) {
-    self.coordinator = coordinator
+  init(_ service: CoordinatorService<Coordinator>) {
+    self.service = service
     let object = ImplementedInterface(Rows.interface)
     implementProperties(object)
     implementMethods(object)
@@ -23,10 +24,10 @@ final class PresentationObjects: ObjectProvider {
 
   func contains(_ path: ObjectPath) -> Bool { presentation(path) != nil }
 
-  var paths: [ObjectPath] { coordinator.machine.allPresentations.map(\.handle.path) }
+  var paths: [ObjectPath] { service.machine.allPresentations.map(\.handle.path) }
 
   private func presentation(_ path: ObjectPath) -> Presentation? {
-    CoordinatorNames.number(of: path).flatMap { coordinator.presentation(Handle($0)) }
+    Handle(path: path).flatMap { service.machine.presentation($0) }
   }
 
   private func implementProperties(_ object: ImplementedInterface) {
@@ -38,7 +39,7 @@ final class PresentationObjects: ObjectProvider {
       PropertyOf(Rows.tag) { $0.item.membership?.tag ?? "" },
       PropertyOf(Rows.stack) { $0.item.position?.stack.text ?? "" },
       PropertyOf(Rows.parent) { $0.parent?.path ?? .root },
-      PropertyOf(Rows.phase) { $0.phase.word },
+      PropertyOf(Rows.phase) { $0.phase.name.rawValue },
       PropertyOf(Rows.value) { $0.item.value },
       PropertyOf(Rows.containerValues) { $0.item.containerValues },
       PropertyOf(Rows.style) { $0.item.style ?? "" },
@@ -53,11 +54,11 @@ final class PresentationObjects: ObjectProvider {
     object.implement(Rows.dismiss) { [unowned self] options, call in
       answer(call) { () throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
-          return (false, coordinator.serial)
+          return (false, service.serial)
         }
-        let reply = try coordinator.perform(
-          .dismiss(presentation.binding.text, options), by: Client(call.sender.text))
-        return (reply == .changed(true), coordinator.serial)
+        let reply = try service.perform(
+          try CoordinatorInterface.dismiss.read((presentation.binding.text, options)), by: call.client)
+        return (reply == .changed(true), service.serial)
       }
     }
     object.implement(Rows.update) { [unowned self] input, call in
@@ -65,17 +66,17 @@ final class PresentationObjects: ObjectProvider {
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
           throw Refusal(.notPresented, "\(call.path) is going; what its binding holds now is another presentation")
         }
-        let reply = try coordinator.perform(
-          .update(presentation.binding.text, input.0, input.1), by: Client(call.sender.text))
-        return (reply == .changed(true), coordinator.serial)
+        let reply = try service.perform(
+          try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1)), by: call.client)
+        return (reply == .changed(true), service.serial)
       }
     }
     object.implement(Rows.wait) { [unowned self] phase, call in
-      coordinator.wait(call.path, for: phase, call)
+      service.wait(call.path, until: phase, call)
     }
   }
 
   private func isCurrent(_ presentation: Presentation) -> Bool {
-    coordinator.machine.current(at: presentation.binding)?.handle == presentation.handle
+    service.machine.current(at: presentation.binding)?.handle == presentation.handle
   }
 }

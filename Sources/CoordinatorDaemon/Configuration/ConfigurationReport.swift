@@ -1,6 +1,7 @@
 // Why this file exists: files can be checked where no daemon runs, by people before they reload and by scripts.
 
 import CoordinatorAPI
+import PresentationModel
 import PresentationRules
 import Processes
 import TextFormats

@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import CoordinatorCore
 import DBusValues
+import PresentationModel
 import PresentationRules
 import TextFormats
 

@@ -4,6 +4,7 @@ import CoordinatorAPI
 import CoordinatorCore
 import DBus
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// Shows items by calling `org.navd.Presenter1`.
@@ -53,9 +54,9 @@ final class BusPresenter: Presenter {
     let showing = Showing(name: name, path: path)
     self.showing[handle] = showing
     var item = properties
-    item["animated"] = .boolean(presentation.item.animated)
-    if restored.remove(handle) != nil { item["restored"] = .boolean(true) }
-    item["platform-data"] = presentation.item.platformData.value
+    item[StateEntry.keys.animated] = presentation.item.animated
+    if restored.remove(handle) != nil { item[StateEntry.keys.restored] = true }
+    item[StateEntry.keys.platformData] = presentation.item.platformData
     call(
       PresenterInterface.present, of: showing, (handle.path, presentation.binding.text, presentation.item.id, item)
     ) { [weak self] result in

@@ -2,6 +2,7 @@
 // commands speaks to both in the same words.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Processes
 

@@ -7,6 +7,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import Logging
+import PresentationModel
 import PresentationRules
 import Processes
 import TextFormats
@@ -223,9 +224,9 @@ final class CommandPresenter: Presenter, LaunchObserver {
     environment.merge(given) { $1 }
 
     var told = properties
-    told["binding"] = .string(presentation.binding.text)
-    told["id"] = .string(item.id)
-    told["presentation"] = .uint64(presentation.handle.number)
+    told[StateEntry.keys.binding] = presentation.binding.text
+    told[StateEntry.keys.id] = item.id
+    told[StateEntry.keys.presentation] = presentation.handle.number
     let arguments = item.destination?.arguments(binding: presentation.binding, id: item.id, value: item.value) ?? []
     let command = Command(
       arguments.map { ByteString($0) }, environment: environment,
@@ -254,13 +255,13 @@ extension ProcessResult {
   fileprivate var properties: Properties {
     var all: Properties = [:]
     switch status {
-    case .exited(let code): all["status"] = .int32(code)
-    case .signaled(let number): all["signal"] = .string(SignalName.text(of: number))
+    case .exited(let code): all[PresentationResult.keys.status] = code
+    case .signaled(let number): all[PresentationResult.keys.signal] = SignalName.text(of: number)
     case .unknown: break
     }
     if let output {
-      all["output"] = .bytes(output.bytes)
-      if output.isTruncated { all["output-truncated"] = .boolean(true) }
+      all[PresentationResult.keys.output] = output.bytes
+      if output.isTruncated { all[PresentationResult.keys.outputTruncated] = true }
     }
     return all
   }

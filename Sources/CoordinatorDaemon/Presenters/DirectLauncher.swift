@@ -1,6 +1,7 @@
 // Why this file exists: where there is no service manager, navd itself starts commands and keeps them together.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Processes
 

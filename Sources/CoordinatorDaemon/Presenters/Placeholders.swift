@@ -4,6 +4,7 @@
 import CoordinatorAPI
 import CoordinatorCore
 import DBusValues
+import PresentationModel
 import PresentationRules
 import TextFormats
 

@@ -3,6 +3,7 @@
 
 import DBusValues
 import Logging
+import PresentationModel
 import PresentationRules
 
 /// Something that an earlier navd showed, or was about to show or to end.

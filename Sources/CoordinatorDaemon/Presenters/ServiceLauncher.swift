@@ -7,6 +7,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import Logging
+import PresentationModel
 import PresentationRules
 import Processes
 
@@ -366,7 +367,7 @@ private final class Service: RunningCommand {
   var platform: Properties {
     if let kept { return kept.platform }
     var all: Properties = ["unit": .string(unit.text)]
-    if let pid = watch?.state.mainProcess { all["pid"] = .uint64(UInt64(pid)) }
+    if let pid = watch?.state.mainProcess { all[StateEntry.keys.pid] = UInt64(pid) }
     return all
   }
 }

@@ -5,6 +5,7 @@ import CoordinatorCore
 import DBus
 import DBusValues
 import Logging
+import PresentationModel
 import PresentationRules
 import TextFormats
 
@@ -146,7 +147,7 @@ final class UnitPresenter: Presenter {
   func platform(of handle: Handle) -> Properties {
     guard let showing = showing[handle] else { return [:] }
     var all: Properties = ["unit": .string(showing.unit.text)]
-    if let pid = showing.watch?.state.mainProcess { all["pid"] = .uint64(UInt64(pid)) }
+    if let pid = showing.watch?.state.mainProcess { all[StateEntry.keys.pid] = UInt64(pid) }
     return all
   }
 

@@ -8,6 +8,7 @@ import DBusValues
 import EventLoops
 import Glibc
 import Logging
+import PresentationModel
 import PresentationRecord
 import PresentationRules
 import Processes

@@ -5,6 +5,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import PresentationRecord
 import PresentationRules
 import Processes

@@ -9,22 +9,24 @@ import DBusValues
 ///
 ///     static let pop = Method(
 ///       name, "Pop", in: Arg<String>("stack"), Arg<UInt32>("count"), out: Arg<UInt32>("popped"), doc: "…")
-public final class Method<Input, Output>: InterfaceMember {
-  public let interface: InterfaceName
-  public let name: MemberName
-  public let inputs: [ArgumentDescription]
-  public let outputs: [ArgumentDescription]
-  public let doc: String
-  public let annotations: [Annotation]
+///
+/// Sendable, since a subclass only adds constants of its own.
+open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
+  public final let interface: InterfaceName
+  public final let name: MemberName
+  public final let inputs: [ArgumentDescription]
+  public final let outputs: [ArgumentDescription]
+  public final let doc: String
+  public final let annotations: [Annotation]
 
-  let inputSignature: Signature
-  let outputSignature: Signature
-  let callFields: HeaderFields
-  let replyFields: HeaderFields
-  let readInput: @Sendable (inout MessageReader) throws(DBusError) -> Input
-  let readOutput: @Sendable (inout MessageReader) throws(DBusError) -> Output
-  let writeInput: @Sendable (Input, inout MessageWriter) throws(DBusError) -> Void
-  let writeOutput: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
+  final let inputSignature: Signature
+  final let outputSignature: Signature
+  final let callFields: HeaderFields
+  final let replyFields: HeaderFields
+  final let readInput: @Sendable (inout MessageReader) throws(DBusError) -> Input
+  final let readOutput: @Sendable (inout MessageReader) throws(DBusError) -> Output
+  final let writeInput: @Sendable (Input, inout MessageWriter) throws(DBusError) -> Void
+  final let writeOutput: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
@@ -57,13 +59,13 @@ public final class Method<Input, Output>: InterfaceMember {
     }
   }
 
-  public var member: MemberDescription {
+  public final var member: MemberDescription {
     .method(name, in: inputs, out: outputs, doc: doc, annotations: annotations)
   }
 
   /// - Parameter budget: what the arguments may cost; what is left of it afterwards.
   /// - Throws: `InvalidArgs`, saying which argument, what it was and what would do, and as ``MessageReader`` does.
-  func input(of call: Message, budget: inout Int) throws(DBusError) -> Input {
+  final func input(of call: Message, budget: inout Int) throws(DBusError) -> Input {
     guard call.hasSignature(inputSignature) else { throw inputs.mismatch(call.signature) }
     var reader = MessageReader(call, budget: budget, isChecked: true)
     defer { budget = reader.budget }
@@ -77,7 +79,7 @@ public final class Method<Input, Output>: InterfaceMember {
   }
 
   /// - Throws: `InvalidArgs` where the other end answered with something else than the contract says.
-  func output(of reply: Message) throws(DBusError) -> Output {
+  final func output(of reply: Message) throws(DBusError) -> Output {
     guard reply.hasSignature(outputSignature) else {
       throw DBusError(
         name: .invalidArgs, message: "the reply to \(interface).\(name): \(outputs.mismatch(reply.signature).message)")

@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 
 /// A coordinator: the session's, on its bus, or one inside this program. One line chooses; nothing else changes.
 ///
@@ -12,12 +13,12 @@ import DBusValues
 /// Requests are carried out in the order in which they are made (rule P9). Cancelling a task gives up its call. Every method
 /// throws ``NavigationError``; a refused request has changed nothing.
 public final class Coordinator: Sendable {
-  let service: any CoordinatorService
+  let backend: any CoordinatorBackend
   /// What tells this program from the coordinator's other clients: a part of the names of what is its own.
   let client: String
 
-  private init(_ service: any CoordinatorService, client: String) {
-    self.service = service
+  private init(_ backend: any CoordinatorBackend, client: String) {
+    self.backend = backend
     self.client = client
   }
 
@@ -30,170 +31,32 @@ public final class Coordinator: Sendable {
   public static func bus(address: String) async throws(NavigationError) -> Coordinator { try await bus(address) }
 
   private static func bus(_ address: String?) async throws(NavigationError) -> Coordinator {
-    let service = try BusService()
+    let service = try BusBackend()
     return Coordinator(service, client: try await service.open(address: address))
   }
 
   /// A coordinator of this program's own. It shows what the program shows itself; it starts no programs, and what it knows
   /// ends with it.
-  public static func embedded() -> Coordinator { Coordinator(EmbeddedService(), client: "embedded") }
+  public static func embedded() -> Coordinator { Coordinator(EmbeddedBackend(), client: "embedded") }
 
   /// Ends the connection; what this program owns ends by that (O1). Calls that have no answer yet, and all after, fail.
-  public func close() async { await service.close() }
+  public func close() async { await backend.close() }
 
   // MARK: Watching
 
   /// The state from now on, and everything that changes.
-  public var following: Following { Following(service: service) }
+  public var following: Following { Following(backend: backend) }
 
   /// The whole state, now.
   public func state() async throws(NavigationError) -> NavigationState {
     let (state, serial) = try await read(Rows.getState, ())
-    return NavigationState(state, serial: serial)
+    return NavigationState(StateSnapshot(state), serial: serial)
   }
 
   /// What a binding should show; nil where that is nothing.
   public func presentation(at binding: String) async throws(NavigationError) -> PresentationState? {
     let (_, item, _) = try await read(Rows.get, binding)
-    return PresentationState(item)
-  }
-
-  // MARK: Presenting
-
-  /// What a request that presents came to.
-  public struct Presented: Hashable, Sendable {
-    /// nil where the request was followed by another that took it back, in a transaction.
-    public let presentation: PresentationHandle?
-    /// Whether anything is different now.
-    public let changed: Bool
-    /// Of the state after it.
-    public let serial: UInt64
-  }
-
-  /// Sets a binding's item (P1–P3): returns when it is accepted, not when it is shown.
-  @discardableResult
-  public func present(
-    _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
-    expecting expectation: Expectation = Expectation()
-  ) async throws(NavigationError) -> Presented {
-    presented(try await change(Rows.present, (binding, id, try await all(options, expectation))))
-  }
-
-  /// Dismisses the item where it has this id (nil: any), else presents it.
-  /// - Returns: its presentation; nil where it was dismissed.
-  @discardableResult
-  public func toggle(
-    _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
-    expecting expectation: Expectation = Expectation()
-  ) async throws(NavigationError) -> PresentationHandle? {
-    var properties = try await all(options, expectation)
-    if id == nil { properties[CoordinatorAPI.Options.anyID] = true }
-    let (isPresented, presentation, _) = try await change(Rows.toggle, (binding, id ?? "", properties))
-    return isPresented ? PresentationHandle(optional: presentation) : nil
-  }
-
-  /// Edits the item's value in place (D8): sets some keys, takes others out.
-  /// - Returns: whether anything is different now.
-  @discardableResult
-  public func update(
-    _ binding: String, _ value: Properties, remove: [String] = [], expecting expectation: Expectation = Expectation()
-  ) async throws(NavigationError) -> Bool {
-    var options = expectation.properties
-    if !remove.isEmpty { options[CoordinatorAPI.Options.remove] = remove }
-    return try await change(Rows.update, (binding, value, options)).0
-  }
-
-  /// Sets a binding to nil (P4).
-  /// - Returns: whether it held anything.
-  @discardableResult
-  public func dismiss(
-    _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
-  ) async throws(NavigationError) -> Bool {
-    try await change(Rows.dismiss, (binding, expectation.properties(animated: animated))).0
-  }
-
-  /// Sets many bindings to nil.
-  /// - Returns: how many held something.
-  @discardableResult
-  public func dismissAll(
-    _ scope: Scope, animated: Bool? = nil, expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
-    return Int(try await change(Rows.dismissAll, options.merging(scope.properties) { $1 }).0)
-  }
-
-  // MARK: Groups
-
-  /// Makes a tag its group's selection (G2).
-  @discardableResult
-  public func select(
-    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
-    _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> Presented {
-    presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
-  }
-
-  /// Makes a group's selection nil; with a tag, only where it is the selected one (G3).
-  /// - Returns: whether anything is different now.
-  @discardableResult
-  public func deselect(
-    _ group: String, _ tag: String? = nil, animated: Bool? = nil, expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> Bool {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
-    return try await change(Rows.deselect, (group, tag ?? "", options)).0
-  }
-
-  /// Deselects the tag where it is selected, else selects it (G4).
-  /// - Returns: whether it is selected now.
-  @discardableResult
-  public func toggleSelection(
-    _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
-    _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> Bool {
-    try await change(Rows.toggleSelection, (group, tag, try await selecting(binding, id, options, expectedSerial))).0
-  }
-
-  // MARK: Stacks
-
-  /// Puts an item on the top of a stack (S1).
-  @discardableResult
-  public func push(
-    _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
-    expecting expectation: Expectation = Expectation()
-  ) async throws(NavigationError) -> Presented {
-    presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
-  }
-
-  /// Takes items from the top of a stack (S2).
-  /// - Returns: how many went.
-  @discardableResult
-  public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
-    return Int(try await change(Rows.pop, (stack, UInt32(clamping: count), options)).0)
-  }
-
-  /// Takes items from the top of a stack until a binding is the top; nil: all of them.
-  /// - Returns: how many went.
-  @discardableResult
-  public func popTo(
-    _ stack: String, _ binding: String?, animated: Bool? = nil, expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
-    return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
-  }
-
-  /// Makes a stack's path this one (S5).
-  /// - Returns: the presentations, in its order.
-  @discardableResult
-  public func setPath(
-    _ stack: String, _ path: [PathItem], animated: Bool? = nil, expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> [PresentationHandle] {
-    for item in path { try await declare(item.options.containerValues) }
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
-    let (presentations, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
-    return presentations.compactMap(PresentationHandle.init(optional:))
+    return PresentationState(StateEntry(item))
   }
 
   // MARK: Transactions
@@ -237,32 +100,16 @@ public final class Coordinator: Sendable {
 
   // MARK: Containers
 
-  /// What has members.
-  public enum Container: Hashable, Sendable {
-    /// The members of a group.
-    case group(String)
-    /// What stands in a stack.
-    case stack(String)
-    /// What is presented from a binding's item.
-    case parent(String)
-    /// The coordinator itself: all that is presented.
-    case everything
-  }
+  /// A container of presentations (V5).
+  public typealias Container = PresentationModel.Container<String>
 
   /// What a container holds, with all declared values: a stack in the order of its path, the others in the order of
   /// acceptance (V5).
   public func members(of container: Container) async throws(NavigationError) -> [Member] {
-    let (kind, name) =
-      switch container {
-      case .group(let name): ("group", name)
-      case .stack(let name): ("stack", name)
-      case .parent(let binding): ("parent", binding)
-      case .everything: ("all", "")
-      }
-    return try await read(Rows.members, (kind, name)).map { member in
+    return try await read(Rows.members, container.arguments).map { member in
       let (binding, id, path, values) = member.fields
       return Member(
-        binding: binding, id: id, presentation: PresentationHandle(path),
+        binding: binding, id: id, presentation: Handle(path: path) ?? Handle(0),
         containerValues: ContainerValues(resolved: values))
     }
   }
@@ -280,11 +127,11 @@ public final class Coordinator: Sendable {
     Key.Value(value: try await read(Rows.containerValue, (binding, key.name))) ?? key.defaultValue
   }
 
-  private func declare(_ values: ContainerValues) async throws(NavigationError) {
+  func declare(_ values: ContainerValues) async throws(NavigationError) {
     try await declare(values.declarations)
   }
 
-  private func declare(_ declarations: Properties) async throws(NavigationError) {
+  func declare(_ declarations: Properties) async throws(NavigationError) {
     for (key, standard) in declarations.sorted(by: { $0.key < $1.key }) {
       try await change(Rows.declareContainerValue, (key, standard))
     }
@@ -344,21 +191,21 @@ public final class Coordinator: Sendable {
 
   // MARK: Helpers
 
-  private typealias Rows = CoordinatorInterface
+  typealias Rows = CoordinatorInterface
 
   /// A call that changes something: the bus starts navd for it.
   @discardableResult
-  private func change<Input: Sendable, Output: Sendable>(
+  func change<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
   ) async throws(NavigationError) -> Output {
-    try await service.call(method, input, starts: true)
+    try await backend.call(method, input, starts: true)
   }
 
   /// A call that only asks: it starts nothing.
-  private func read<Input: Sendable, Output: Sendable>(
+  func read<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
   ) async throws(NavigationError) -> Output {
-    try await service.call(method, input, starts: false)
+    try await backend.call(method, input, starts: false)
   }
 
   private func property<T>(_ property: Property<T>) async throws(NavigationError) -> T {
@@ -369,23 +216,23 @@ public final class Coordinator: Sendable {
     return value
   }
 
-  private func presented(_ reply: (ObjectPath, Bool, UInt64)) -> Presented {
-    Presented(presentation: PresentationHandle(optional: reply.0), changed: reply.1, serial: reply.2)
+  func presented(_ reply: (ObjectPath, Bool, UInt64)) -> Presented {
+    Presented(presentation: Handle(path: reply.0), changed: reply.1, serial: reply.2)
   }
 
-  private func all(_ options: PresentationOptions, _ expectation: Expectation) async throws(NavigationError)
+  func all(_ options: PresentationOptions, _ expectation: Expectation) async throws(NavigationError)
     -> Properties
   {
     try await declare(options.containerValues)
     return options.properties(expectation)
   }
 
-  private func selecting(
+  func selecting(
     _ binding: String?, _ id: String?, _ options: PresentationOptions, _ expectedSerial: UInt64?
   ) async throws(NavigationError) -> Properties {
     var properties = try await all(options, Expectation(serial: expectedSerial))
-    properties[CoordinatorAPI.Options.binding] = binding
-    properties[CoordinatorAPI.Options.id] = id
+    properties[Options.binding] = binding
+    properties[Options.id] = id
     return properties
   }
 }

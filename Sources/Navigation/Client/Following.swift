@@ -3,6 +3,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
 /// The state of a session and what changes, from now on: the whole state first; then every event, its serial one more than
 /// the last; and the whole state again wherever events are missing, since the coordinator was restarted or the reader was
@@ -18,24 +19,24 @@ public struct Following: AsyncSequence {
   /// `unreachable` is the only one.
   public typealias Failure = NavigationError
 
-  let service: any CoordinatorService
+  let backend: any CoordinatorBackend
 
   /// Follows from its first element on.
-  public func makeAsyncIterator() -> Iterator { Iterator(service: service) }
+  public func makeAsyncIterator() -> Iterator { Iterator(backend: backend) }
 
   /// Follows from when it is first asked.
   public struct Iterator: AsyncIteratorProtocol {
-    let service: any CoordinatorService
+    let backend: any CoordinatorBackend
     private var notices: AsyncStream<Notice>.Iterator?
     /// Of the last element; nil where no state is known.
     private var serial: UInt64?
 
-    init(service: any CoordinatorService) { self.service = service }
+    init(backend: any CoordinatorBackend) { self.backend = backend }
 
     /// The next element; waits for it. nil where the task is cancelled.
     /// - Throws: `unreachable` when the bus is gone, `closed` when the coordinator was closed.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(NavigationError) -> Element? {
-      if notices == nil { notices = await service.notices().makeAsyncIterator() }
+      if notices == nil { notices = await backend.notices().makeAsyncIterator() }
       while let notice = await notices?.next(isolation: actor) {
         switch notice {
         case .failed(let error): throw error
@@ -49,7 +50,7 @@ public struct Following: AsyncSequence {
             continue
           }
           serial = event.serial
-          if let event = NavigationEvent(event) { return .event(event) }
+          return .event(event)
         }
       }
       return nil
@@ -60,9 +61,9 @@ public struct Following: AsyncSequence {
       -> NavigationState?
     {
       do throws(NavigationError) {
-        let (state, serial) = try await service.call(CoordinatorInterface.getState, (), starts: false)
+        let (state, serial) = try await backend.call(CoordinatorInterface.getState, (), starts: false)
         self.serial = serial
-        return NavigationState(state, serial: serial)
+        return NavigationState(StateSnapshot(state), serial: serial)
       } catch .unreachable {
         // A coordinator that comes tells its state; without a bus there is a notice of that.
         serial = nil

@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import DBus
+import PresentationModel
 
 /// Why a request came to nothing.
 public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,59 +1,19 @@
 // Why this file exists: what is presented in the session, and what changes, as Swift values.
 
-import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
-/// How far a presentation is (docs/semantics.md, *Words*).
-public enum NavigationPhase: String, Hashable, Sendable, CaseIterable {
-  /// Something has to go, or to come, first (P13).
-  case waiting
-  /// Its presenter was told, and has not answered.
-  case presenting
-  /// It is on screen.
-  case presented
-  /// Its presenter was told to let it go.
-  case dismissing
-}
+/// The phase of a presentation (docs/semantics.md, *Words*).
+public typealias NavigationPhase = Phase
 
-/// Why a presentation is gone (docs/semantics.md, *Words*).
-public enum NavigationReason: String, Hashable, Sendable, CaseIterable {
-  /// Somebody asked for it.
-  case dismissed
-  /// Its user closed it, or it ended by itself.
-  case closed
-  /// Its binding holds another id.
-  case replaced
-  /// Its group's selection is another, or nil.
-  case deselected
-  /// Its stack was cut below it, or at it.
-  case popped
-  /// What it was presented from went.
-  case parent
-  /// Its time was over.
-  case expired
-  /// The client that it belonged to left the bus.
-  case owner
-  /// It could not be shown, or its presenter crashed.
-  case failed
-  /// It went while no coordinator was running.
-  case lost
-  /// The coordinator was told to quit.
-  case shutdown
-}
+/// Why a presentation ended (docs/semantics.md, *Words*).
+public typealias NavigationReason = Reason
 
-/// One screen of a stack's path (rule S1).
-public struct PathElement: Hashable, Sendable {
-  /// Where the screen's item is.
-  public let binding: String
-  /// The item's.
-  public let id: String
+/// One element of a stack's path (rule S1).
+public typealias PathElement = PresentationModel.PathElement
 
-  /// A screen of a path.
-  public init(binding: String, id: String) {
-    self.binding = binding
-    self.id = id
-  }
-}
+/// One difference between two states (rule W1).
+public typealias NavigationEvent = StateEvent
 
 /// One presentation that is not gone.
 public struct PresentationState: Hashable, Sendable {
@@ -89,27 +49,24 @@ public struct PresentationState: Hashable, Sendable {
   public let all: Properties
 
   /// - Returns: nil where it is no entry of the state.
-  init?(_ all: Properties) {
-    func text(_ key: String) -> String? { all[key].flatMap(String.init(value:)) }
-    func properties(_ key: String) -> Properties { all[key].flatMap(Properties.init(value:)) ?? [:] }
-    guard let binding = text("binding"), let id = text("id"), let phase = text("phase").flatMap(NavigationPhase.init),
-      let number = all["presentation"].flatMap(UInt64.init(value:))
+  init?(_ entry: StateEntry) {
+    guard let binding = entry.binding, let id = entry.id, let phase = entry.knownPhase, let number = entry.presentation
     else { return nil }
     presentation = PresentationHandle(number)
     self.binding = binding
     self.id = id
     self.phase = phase
-    destination = text("destination")
-    style = text("style")
-    title = text("title")
-    group = text("group")
-    tag = text("tag")
-    stack = text("stack")
-    parent = all["parent"].flatMap(UInt64.init(value:)).map(PresentationHandle.init)
-    owner = text("owner")
-    value = properties("value")
-    containerValues = properties("container-values")
-    self.all = all
+    destination = entry.destination
+    style = entry.style
+    title = entry.title
+    group = entry.group
+    tag = entry.tag
+    stack = entry.stack
+    parent = entry.parent.map(PresentationHandle.init)
+    owner = entry.owner
+    value = entry.value ?? [:]
+    containerValues = entry.containerValues ?? [:]
+    all = entry.properties
   }
 
   /// - Parameter client: a ``Coordinator/client``.
@@ -147,88 +104,12 @@ public struct NavigationState: Hashable, Sendable {
     presentations.last { $0.binding == binding && $0.phase != .dismissing }
   }
 
-  init(_ state: Properties, serial: UInt64) {
+  init(_ state: StateSnapshot, serial: UInt64) {
     self.serial = serial
-    presentations =
-      state["presentations"].flatMap([Properties].init(value:))?.compactMap(PresentationState.init) ?? []
-    groups = (state["groups"].flatMap(Properties.init(value:)) ?? [:]).compactMapValues { value in
-      Properties(value: value).map { group in
-        GroupState(
-          selection: group["selection"].flatMap(String.init(value:)),
-          tags: group["tags"].flatMap([String].init(value:)) ?? [],
-          queue: group["queue"].flatMap([String].init(value:)) ?? [])
-      }
+    presentations = state.entries.compactMap(PresentationState.init)
+    groups = state.groupEntries.mapValues { group in
+      GroupState(selection: group.selection, tags: group.tags ?? [], queue: group.queue ?? [])
     }
-    stacks = (state["stacks"].flatMap(Properties.init(value:)) ?? [:]).compactMapValues { value in
-      [Properties](value: value)?.compactMap { element in
-        guard let binding = element["binding"].flatMap(String.init(value:)),
-          let id = element["id"].flatMap(String.init(value:))
-        else { return nil }
-        return PathElement(binding: binding, id: id)
-      }
-    }
-  }
-}
-
-/// One difference between two states (rule W1).
-public struct NavigationEvent: Hashable, Sendable {
-  /// The presentation that something happened to.
-  public struct Subject: Hashable, Sendable {
-    /// Where its item is, or was.
-    public let binding: String
-    /// The item's.
-    public let id: String
-    /// Which one.
-    public let presentation: PresentationHandle
-  }
-
-  /// What happened.
-  public enum Kind: Hashable, Sendable {
-    /// It is on screen; `item` by the names of the contract.
-    case presented(Subject, item: Properties)
-    /// It was changed in place.
-    case updated(Subject, item: Properties)
-    /// It is on its way, where that took more than the request.
-    case phase(Subject, NavigationPhase)
-    /// It is gone, and why; told for every presentation, shown or not, once (P6).
-    case dismissed(Subject, NavigationReason)
-    /// Something was done in it (P8).
-    case action(Subject, String, parameters: Properties)
-    /// A group's selection is another; nil where nothing is selected.
-    case selection(group: String, tag: String?)
-    /// A group has other tags, or another queue.
-    case group(String, tags: [String], queue: [String])
-    /// A stack's path is another.
-    case path(stack: String, [PathElement])
-  }
-
-  /// Of the state after it; one more than the event's before it.
-  public let serial: UInt64
-  /// What happened.
-  public let kind: Kind
-
-  /// - Returns: nil where the coordinator speaks of what this library does not know.
-  init?(_ event: CoordinatorEvent) {
-    func subject(_ subject: CoordinatorEvent.Subject) -> Subject {
-      Subject(
-        binding: subject.binding, id: subject.id, presentation: PresentationHandle(subject.presentation))
-    }
-    serial = event.serial
-    switch event.kind {
-    case .presented(let about, let item): kind = .presented(subject(about), item: item)
-    case .updated(let about, let item): kind = .updated(subject(about), item: item)
-    case .phase(let about, let word):
-      guard let phase = NavigationPhase(rawValue: word) else { return nil }
-      kind = .phase(subject(about), phase)
-    case .dismissed(let about, let word):
-      guard let reason = NavigationReason(rawValue: word) else { return nil }
-      kind = .dismissed(subject(about), reason)
-    case .action(let about, let action, let parameters):
-      kind = .action(subject(about), action, parameters: parameters)
-    case .selection(let group, let tag): kind = .selection(group: group, tag: tag)
-    case .group(let group, let tags, let queue): kind = .group(group, tags: tags, queue: queue)
-    case .path(let stack, let path):
-      kind = .path(stack: stack, path.map { PathElement(binding: $0.binding, id: $0.id) })
-    }
+    stacks = state.paths
   }
 }

@@ -1,17 +1,10 @@
 // Why this file exists: what can be said of an item beside its id is the same for every verb that presents one.
 
-import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
-/// What to do when another member of the group is selected (rule G8).
-public enum BusyPolicy: String, Hashable, Sendable {
-  /// It goes, and this comes.
-  case replace
-  /// This waits until nothing is selected (G9).
-  case queue
-  /// This is refused (`busy`), and nothing changes.
-  case refuse
-}
+/// What happens to a request while another member of its group is selected (rule G8).
+public typealias BusyPolicy = PresentationModel.BusyPolicy
 
 /// How an item is shown; what is nil is not given, and stays as it is (rule P2).
 public struct PresentationOptions: Hashable, Sendable {
@@ -98,28 +91,19 @@ public struct PresentationOptions: Hashable, Sendable {
   }
 }
 
-/// What a request expects of what it is about; where that has moved on, it is refused (`stale`, rule P10).
-public struct Expectation: Hashable, Sendable {
-  /// That the binding holds this id.
-  public var id: String?
-  /// That the binding holds this presentation.
-  public var presentation: PresentationHandle?
-  /// That what it is about has not changed since the state had this serial.
-  public var serial: UInt64?
+/// What a request expects of what it is about; where that has changed, it is refused (`stale`, rule P10).
+public typealias Expectation = PresentationModel.Expectation
 
-  /// What is nil is not expected.
-  public init(id: String? = nil, presentation: PresentationHandle? = nil, serial: UInt64? = nil) {
-    self.id = id
-    self.presentation = presentation
-    self.serial = serial
-  }
-
+extension Expectation {
+  /// The expectation as options of a request.
   var properties: Properties {
-    var all: Properties = [:]
-    all[Options.expectedID] = id
-    all[Options.expectedPresentation] = presentation?.path
-    all[Options.expectedSerial] = serial
-    return all
+    var options: Properties = [:]
+    options[Options.expectedID] = id
+    options[Options.expectedPresentation] = content.map {
+      if case .presentation(let handle) = $0 { handle.path } else { .root }
+    }
+    options[Options.expectedSerial] = serial
+    return options
   }
 }
 

@@ -3,6 +3,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
 /// One piece of optional state: how it is read, written, and shown.
 @MainActor
@@ -221,7 +222,7 @@ final class ItemDriver: Driver {
     acceptedSerial = serial
     if let wanted = asked?.wanted {
       let path = replies.last?.first.flatMap(ObjectPath.init(value:))
-      if let presentation = path.flatMap(PresentationHandle.init(optional:)) {
+      if let presentation = path.flatMap(Handle.init(path:)) {
         remaining.insert(presentation)
         current = Current(presentation: presentation, wanted: wanted)
       } else if content.read()?.id == wanted.id {

@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// A stack of screens that follows a path, and can be pushed on from its screens.
@@ -146,7 +147,7 @@ final class PathDriver: Driver {
     guard let asked else { return }
     for (index, reply) in replies.dropFirst(asked.removals).enumerated() {
       let index = asked.kept + index
-      guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(PresentationHandle.init(optional:))
+      guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(Handle.init(path:))
       else {
         // What it was to stand on was taken away in the same turn.
         if places.indices.contains(index) {

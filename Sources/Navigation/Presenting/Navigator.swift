@@ -3,6 +3,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import Synchronization
 
 /// Presents a program's state through a coordinator, and writes what becomes of it back.
@@ -80,7 +81,7 @@ public final class Navigator: Presenting {
     guard !served.isEmpty || !farewells.isEmpty else { return }
     Task { [coordinator, served] in
       for change in farewells { _ = try? await coordinator.apply([change]) }
-      for destination in served { try? await coordinator.service.stopServing(destination) }
+      for destination in served { try? await coordinator.backend.stopServing(destination) }
     }
   }
 
@@ -223,7 +224,7 @@ public final class Navigator: Presenting {
   /// Registers the program's own destination, once there is something to be shown in it.
   private func serve() async throws(NavigationError) {
     guard !served.contains(destination), drivers.contains(where: { $0.ownDestination == destination }) else { return }
-    try await coordinator.service.serve(destination, patience, by: Host(self))
+    try await coordinator.backend.serve(destination, patience, by: Host(self))
     served.insert(destination)
   }
 
@@ -241,7 +242,7 @@ public final class Navigator: Presenting {
     _ destination: String, _ options: DestinationOptions = DestinationOptions(),
     content: @escaping @MainActor (PresentedItem) throws -> any Screen
   ) async throws(NavigationError) {
-    try await coordinator.service.serve(destination, options, by: Host(self, content))
+    try await coordinator.backend.serve(destination, options, by: Host(self, content))
     served.insert(destination)
   }
 
@@ -249,7 +250,7 @@ public final class Navigator: Presenting {
   /// - Throws: as ``serve(_:_:content:)``.
   public func stopServing(_ destination: String) async throws(NavigationError) {
     served.remove(destination)
-    try await coordinator.service.stopServing(destination)
+    try await coordinator.backend.stopServing(destination)
   }
 
   // MARK: From the coordinator
@@ -280,7 +281,7 @@ public final class Navigator: Presenting {
   private func take(_ event: NavigationEvent) {
     switch event.kind {
     case .presented(let subject, let item):
-      let destination = item["destination"].flatMap(String.init(value:))
+      let destination = StateEntry(item).destination
       for driver in drivers where driver.drives(subject.binding) {
         driver.appeared(subject.presentation, id: subject.id, destination: destination)
       }
@@ -290,7 +291,7 @@ public final class Navigator: Presenting {
       }
       leave(subject.presentation)
     case .updated(let subject, let item):
-      guard let value = item["value"].flatMap(Properties.init(value:)) else { return }
+      guard let value = StateEntry(item).value else { return }
       for driver in drivers where driver.drives(subject.binding) {
         driver.updated(subject.presentation, value: value, serial: event.serial)
       }
@@ -307,7 +308,7 @@ public final class Navigator: Presenting {
   /// The bus is gone, or the coordinator was closed, and with it all that was shown through it.
   private func lost(_ error: NavigationError) {
     isLost = true
-    reconcile(NavigationState([:], serial: .max))
+    reconcile(NavigationState(StateSnapshot([:]), serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation) }
     haveHeard()
     // Who closes a coordinator knows.

@@ -1,6 +1,7 @@
 // Why this file exists: what a program shows itself is told to come and to go, and says when it has.
 
 import DBusValues
+import PresentationModel
 
 /// Something that a program shows: a window, a page in one, lines on a terminal. It is made for one presentation, when that is
 /// to be shown, and let go when that is gone.
@@ -35,7 +36,7 @@ public struct PresentedItem: Hashable, Sendable {
   public let all: Properties
 
   /// What the item holds.
-  public var value: Properties { all["value"].flatMap(Properties.init(value:)) ?? [:] }
+  public var value: Properties { StateEntry(all).value ?? [:] }
 }
 
 /// One presentation, as the screen that shows it sees it. What is presented from it goes before it does (C3).
@@ -72,7 +73,7 @@ public final class Showing: Presenting {
     self.screen = screen
     self.navigator = navigator
     presentationSource = PresentationSource(
-      navigator: navigator, binding: binding, stack: item.all["stack"].flatMap(String.init(value:)))
+      navigator: navigator, binding: binding, stack: StateEntry(item.all).stack)
   }
 
   /// Its user has closed it: nil is written to the state that it is presented from. It does not disappear by this: it has.

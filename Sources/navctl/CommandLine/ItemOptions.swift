@@ -3,6 +3,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
 /// What is to be shown, and how.
 struct ItemOptions: ParsableArguments {

@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 
 /// Where and in which session navctl was called.
 enum ClientContext {

@@ -4,6 +4,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 import TextFormats
 
 /// navd, over the bus. One hello and then the calls: nothing is subscribed to or asked for that a verb does not need.

@@ -6,6 +6,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import TextFormats
 
 /// How a presentation ended, or that it is presented.

@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 
 /// Why a verb could not do what it was asked for.
 struct Failure: Error, Equatable {

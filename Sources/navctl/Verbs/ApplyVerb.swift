@@ -4,6 +4,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
 
 struct Apply: ParsableCommand {
@@ -65,12 +66,12 @@ struct Apply: ParsableCommand {
     guard let name = first.string else {
       throw JSON.Mismatch(path: [.element(0)], why: "expected a method's name, found \(first.kind)")
     }
-    let method: ChangingMethod
-    do throws(CoordinatorError) { method = try ChangingMethod(named: name) } catch {
+    let method: any AnyChangingMethod
+    do throws(Refusal) { method = try CoordinatorInterface.changingMethod(name) } catch {
       throw JSON.Mismatch(path: [.element(0)], why: error.message)
     }
     do throws(JSON.Mismatch) {
-      return Structure(name, try method.arguments(Array(list.dropFirst())))
+      return Structure(name, try method.arguments(json: Array(list.dropFirst())))
     } catch {
       // The name stands before the arguments.
       guard case .element(let index)? = error.path.first else { throw error }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
 
 struct Dismiss: ParsableCommand {

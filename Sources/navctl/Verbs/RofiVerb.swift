@@ -5,6 +5,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
 
 struct Rofi: ParsableCommand {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
 struct Update: ParsableCommand {
   static let configuration = CommandConfiguration(

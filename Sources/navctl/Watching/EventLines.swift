@@ -1,6 +1,7 @@
 // Why this file exists: who follows events wants each of them, in order, or to know that some are missing.
 
 import CoordinatorAPI
+import PresentationModel
 import TextFormats
 
 /// A line for the state, then one for each event.
@@ -17,7 +18,7 @@ final class EventLines: WatchLines {
   /// By presentation: events do not say its group, the state and the items do.
   private var groups: [UInt64: String?] = [:]
   /// Events that wait for the group of the first one's presentation to be known.
-  private var held: [CoordinatorEvent] = []
+  private var held: [StateEvent] = []
 
   init(_ filter: StateFilter, _ format: Template?) {
     self.filter = filter
@@ -33,7 +34,7 @@ final class EventLines: WatchLines {
     write(.object(members), writer)
   }
 
-  func event(_ event: CoordinatorEvent, _ writer: LineWriter, _ follower: StateFollower) {
+  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     guard !isBehind else { return }
     guard writer.pendingCount < Self.mostPending, held.count < Self.mostHeld else {
       isBehind = true

@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import EventLoops
+import PresentationModel
 import TextFormats
 
 /// The state as a screen that is drawn anew where it stands.
@@ -60,7 +61,7 @@ final class LiveView: WatchLines {
     draw()
   }
 
-  func event(_ event: CoordinatorEvent, _ writer: LineWriter, _ follower: StateFollower) {
+  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     guard !isRefreshing else { return }
     isRefreshing = true
     _ = loop.timer(after: Self.rest) { [weak self, weak follower] in

@@ -1,6 +1,7 @@
 // Why this file exists: a bar wants the latest state, not how it came about.
 
 import CoordinatorAPI
+import PresentationModel
 import TextFormats
 
 /// A line for the state whenever what it shows has changed; a reader that is behind gets the latest only.
@@ -30,7 +31,7 @@ final class StateLines: WatchLines {
     writer.write(line)
   }
 
-  func event(_ event: CoordinatorEvent, _ writer: LineWriter, _ follower: StateFollower) {
+  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     // One state is on its way to the reader: the next is asked for when that has arrived.
     if writer.pendingCount > 0 { isStale = true } else { follower.resynchronise() }
   }

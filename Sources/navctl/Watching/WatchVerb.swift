@@ -5,6 +5,7 @@ import CoordinatorAPI
 import DBus
 import EventLoops
 import Glibc
+import PresentationModel
 import TextFormats
 
 struct WatchVerb: ParsableCommand {
@@ -101,7 +102,7 @@ struct WatchVerb: ParsableCommand {
 /// What becomes of states and events.
 protocol WatchLines: AnyObject {
   func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower)
-  func event(_ event: CoordinatorEvent, _ writer: LineWriter, _ follower: StateFollower)
+  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
   /// The reader has taken all that was written.
   func drained(_ writer: LineWriter, _ follower: StateFollower)
 }

@@ -5,6 +5,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TestSupport
 
 /// Makes arguments.
@@ -87,7 +88,7 @@ struct Arguments {
 
   private mutating func requests() -> Value {
     let requests = (0..<count(6)).map { _ -> Value in
-      let method = numbers.pick(ChangingMethod.all)
+      let method = numbers.pick(CoordinatorInterface.changingMethods)
       let inputs = inputs(
         of: Introspected.Method(
           interface: CoordinatorInterface.name.text, name: method.name.text,
@@ -103,7 +104,7 @@ struct Arguments {
       case "RegisterPresenter": Options.ofRegisterPresenter
       case "History": Options.ofHistory
       case "Apply": Options.ofApply
-      default: ChangingMethod.all.first { $0.name.text == method }?.options ?? Options.ofSlot
+      default: CoordinatorInterface.changingMethods.first { $0.name.text == method }?.options ?? Options.ofSlot
       }
     return options(table, leavingOut: [])
   }

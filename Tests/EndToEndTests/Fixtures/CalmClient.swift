@@ -5,6 +5,7 @@ import CoordinatorAPI
 import DBus
 import EventLoops
 import Glibc
+import PresentationModel
 import Synchronization
 import TestSupport
 

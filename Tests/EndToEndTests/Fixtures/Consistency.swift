@@ -4,6 +4,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 import TestSupport
 import TextFormats
 

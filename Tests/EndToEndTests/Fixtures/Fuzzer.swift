@@ -5,6 +5,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 import TestSupport
 
 /// Some clients of a session's navd that do whatever comes to their minds, from a seed.

@@ -4,6 +4,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 ///
 /// What navd sends to one connection arrives in the order in which it was sent, so the order of the log is navd's:
 ///
-///     path main a b=1            an event (see `CoordinatorEvent.line`)
+///     path main a b=1            an event (see `StateEvent.line`)
 ///     present a 1                the screen is told to, an empty id is left out
 ///     shown a 1                  it answers that it has
 ///     dismiss a 1 replaced       it is told to, and why

@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats

@@ -2,6 +2,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats

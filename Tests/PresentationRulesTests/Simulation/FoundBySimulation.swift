@@ -1,6 +1,7 @@
 // Why this file exists: what the simulator found stays found; each is the smallest sequence that showed it.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Testing
 
@@ -119,7 +120,9 @@ import Testing
   func stack_waitingIsPopped_endsAtOnce() throws {
     var machine = try machineWithSlowScreen()
     _ = try machine.perform(
-      Request(.setPath(binding("s"), [PathElement(binding: binding("b"), id: ""), PathElement(binding: nil, id: "")])),
+      Request(
+        .setPath(
+          binding("s"), [RequestedElement(binding: binding("b"), id: ""), RequestedElement(binding: nil, id: "")])),
       by: client, at: now)
     let (_, outcome) = try machine.perform(Request(.pop(binding("s"), count: 2)), by: client, at: now)
     #expect(events(outcome) == ["path s", "dismissed 3 s[1]= popped", "dismissed 2 b= popped"])
@@ -144,7 +147,7 @@ import Testing
     let serial = machine.serial
     _ = try machine.perform(Request(.push(binding("s"), binding("a"), id: "", ItemOptions())), by: client, at: now)
     _ = try machine.perform(Request(.pop(binding("s"), count: 1)), by: client, at: now)
-    let element = PathElement(binding: nil, id: "")
+    let element = RequestedElement(binding: nil, id: "")
     _ = try machine.perform(
       [Request(.setPath(binding("s"), [element])), Request(.setPath(binding("s"), []))], by: client, at: now)
     #expect(machine.stackNames.isEmpty)

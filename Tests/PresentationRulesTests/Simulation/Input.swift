@@ -2,6 +2,7 @@
 // written into a trace.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 enum Input {
@@ -111,7 +112,9 @@ extension Request {
       text = "set path \(stack) [\(path.joined(separator: ", "))]"
     }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
-    if let handle = expectation.presentation { text += ", expecting \(handle.map(\.description) ?? "nothing")" }
+    if expectation.content != nil {
+      text += ", expecting \(expectation.presentation.map(\.description) ?? "nothing")"
+    }
     if let serial = expectation.serial { text += ", expecting serial \(serial)" }
     return text
   }

@@ -2,6 +2,7 @@
 // asked and what they said, and by what watchers were told — never by what the machine believes of itself.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 struct Judge {
@@ -203,7 +204,7 @@ struct Judge {
         }
         try require(!alive[index].isGoing, "P11", "\(handle) was presented while it was going")
         alive[index].stage = .presented
-      case .phase(let handle, _, _, "dismissing"):
+      case .phase(let handle, _, _, .dismissing):
         let index = try index(handle)
         // Of several changes, what came with the first may go with the second.
         if isOneChange { alive[index].isGoing = true } else { goingAfterwards.append(handle) }

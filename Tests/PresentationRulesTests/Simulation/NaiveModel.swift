@@ -3,16 +3,17 @@
 // timeouts: only what should be shown.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// A refusal as the rules have it. Where a request has several faults, the rules do not say which is told.
 struct NaiveRefusal: Error {
-  var codes: Set<Refusal.Code>
+  var codes: Set<ErrorCode>
   /// The request of the transaction; nil where the fault is found only when all is settled.
   var index: Int?
 
-  init(_ codes: Set<Refusal.Code>) { self.codes = codes }
-  init(_ code: Refusal.Code) { codes = [code] }
+  init(_ codes: Set<ErrorCode>) { self.codes = codes }
+  init(_ code: ErrorCode) { codes = [code] }
 }
 
 /// What a slot holds when it is not nil.

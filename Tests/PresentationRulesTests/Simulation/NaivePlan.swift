@@ -2,6 +2,7 @@
 // contract as the rules tell them.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 struct NaivePlan {
@@ -100,17 +101,21 @@ struct NaivePlan {
       guard let slot else { throw NaiveRefusal(.invalidArgument) }
       guard items[slot]?.id == id else { throw NaiveRefusal(.stale) }
     }
-    if let expected = request.expectation.presentation {
+    if let expected = request.expectation.content {
       guard let slot else { throw NaiveRefusal(.invalidArgument) }
       // What this transaction itself would present has no handle yet that anybody could expect.
       let isNew = given[slot] != nil && items[slot] != nil
       let held = items[slot] == nil ? nil : before.slots[slot]?.token
-      let isTrue = expected.map { handle in held != nil && tokens(handle) == held } ?? (held == nil)
+      let isTrue =
+        switch expected {
+        case .nothing: held == nil
+        case .presentation(let handle): held != nil && tokens(handle) == held
+        }
       guard !isNew, isTrue else { throw NaiveRefusal(.stale) }
     }
     if let expected = request.expectation.serial {
       let changed = subject == .everything ? serial : serials(subject)
-      guard changed <= expected.number else { throw NaiveRefusal(.stale) }
+      guard changed <= expected else { throw NaiveRefusal(.stale) }
     }
   }
 
@@ -141,7 +146,7 @@ struct NaivePlan {
     case .dismissAll(let scope):
       let bindings = items.filter { binding, item in
         switch scope {
-        case .all: true
+        case .everything: true
         case .root(let root): binding.text.prefix { $0 != "." && $0 != "[" } == root
         case .group(let group): item.group == group
         case .stack(let stack): paths[stack]?.contains(binding) == true
@@ -382,7 +387,8 @@ struct NaivePlan {
   }
 
   /// S5, S6.
-  private mutating func setPath(_ stack: BindingID, _ elements: [PathElement]) throws(NaiveRefusal) -> [BindingID] {
+  private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(NaiveRefusal) -> [BindingID]
+  {
     var bindings: [BindingID] = []
     for (index, element) in elements.enumerated() {
       guard let binding = element.binding ?? (try? BindingID("\(stack)[\(index)]")) else {
@@ -453,8 +459,8 @@ struct NaivePlan {
   }
 
   /// What is wrong with options whatever they are for.
-  private func faults(of options: ItemOptions) -> Set<Refusal.Code> {
-    var faults: Set<Refusal.Code> = []
+  private func faults(of options: ItemOptions) -> Set<ErrorCode> {
+    var faults: Set<ErrorCode> = []
     for (key, value) in options.containerValues ?? [:] {
       if let standard = before.containerValueDefaults[key] {
         if standard.type != value.type { faults.insert(.containerValueType) }
@@ -554,7 +560,7 @@ extension Request.Operation {
     case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
     case .dismissAll(.group(let group)): (nil, .group(group))
     case .dismissAll(.stack(let stack)): (nil, .stack(stack))
-    case .dismissAll(.root), .dismissAll(.all): (nil, .everything)
+    case .dismissAll(.root), .dismissAll(.everything): (nil, .everything)
     }
   }
 }

@@ -2,6 +2,7 @@
 // with what goes, what the new is presented from, and whom the queues let in.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 extension NaivePlan {
@@ -17,7 +18,7 @@ extension NaivePlan {
   }
 
   /// C7: what is new and would stand on what was presented from the one before it would go with that.
-  private func standingOnChildren() -> Set<Refusal.Code> {
+  private func standingOnChildren() -> Set<ErrorCode> {
     for binding in items.keys where before.slots[binding] != nil && given[binding] != nil && !stays.contains(binding) {
       guard let place = place(of: binding, in: paths), place.index > 0 else { continue }
       if closure([paths[place.stack]![place.index - 1]]).contains(binding) { return [.invalidArgument] }
@@ -94,8 +95,8 @@ extension NaivePlan {
   private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
 
   /// C1.
-  private mutating func findParents() -> Set<Refusal.Code> {
-    var faults: Set<Refusal.Code> = []
+  private mutating func findParents() -> Set<ErrorCode> {
+    var faults: Set<ErrorCode> = []
     for binding in isNew {
       switch from[binding] {
       case .named(let parent):
@@ -113,14 +114,14 @@ extension NaivePlan {
 
   /// C1 says `NotPresented`; where the parent is gone because it depended on what it should be the parent of, C7 says
   /// `InvalidArgument`.
-  private func fault(of parent: BindingID, for binding: BindingID) -> Set<Refusal.Code> {
+  private func fault(of parent: BindingID, for binding: BindingID) -> Set<ErrorCode> {
     var old = NaivePlan(before, by: nil)
     old.stays = Set(before.slots.keys)
     return old.closure([parent]).contains(binding) ? [.notPresented, .invalidArgument] : [.notPresented]
   }
 
   /// C7: nothing depends on itself, or on a member of its own group.
-  private func cycles() -> Set<Refusal.Code> {
+  private func cycles() -> Set<ErrorCode> {
     for binding in isNew {
       let all = closure(dependencies(of: binding))
       if all.contains(binding) { return [.invalidArgument] }

@@ -2,6 +2,7 @@
 // say lies in a box until the dice let it be heard.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 struct Presenters {

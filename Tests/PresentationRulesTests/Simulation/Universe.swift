@@ -2,6 +2,7 @@
 // names, and each world leaves out other things.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// A binding that is known to be one.
@@ -132,8 +133,9 @@ struct Universe {
     case 0: expectation.id = dice.pick(ids)
     case 1:
       let last = view.lastHandle
-      expectation.presentation = dice.chance(20) ? .some(nil) : Handle(last > 8 ? last - UInt64(dice.below(8)) : 1)
-    default: expectation.serial = Serial(view.serials.suffix(1 + dice.pick([0, 1, 3, 10])).first ?? 0)
+      expectation.content =
+        dice.chance(20) ? .nothing : .presentation(Handle(last > 8 ? last - UInt64(dice.below(8)) : 1))
+    default: expectation.serial = view.serials.suffix(1 + dice.pick([0, 1, 3, 10])).first ?? 0
     }
     return expectation
   }
@@ -197,7 +199,7 @@ struct Universe {
     case .dismiss: return .dismiss(slot)
     case .dismissAll:
       switch dice.below(4) {
-      case 0: return .dismissAll(.all)
+      case 0: return .dismissAll(.everything)
       case 1: return .dismissAll(.root(slot.root))
       case 2 where !groups.isEmpty: return .dismissAll(.group(dice.pick(groups)))
       default: return .dismissAll(stacks.isEmpty ? .root(slot.root) : .stack(dice.pick(stacks)))
@@ -217,7 +219,7 @@ struct Universe {
     case .setPath:
       let elements = (0..<dice.below(5)).map { _ in
         let slot = anySlot(view, &dice)
-        return PathElement(
+        return RequestedElement(
           binding: dice.chance(60) ? slot : nil, id: self.id(at: slot, view, &dice),
           options: dice.chance(70) ? ItemOptions() : options(view, &dice, isElement: true))
       }

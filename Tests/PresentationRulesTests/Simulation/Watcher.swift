@@ -1,6 +1,7 @@
 // Why this file exists: a watcher has only the first state and the events after it (W1); what it makes of them has to be
 // the state.
 
+import PresentationModel
 import PresentationRules
 
 /// A rule that did not hold, where, and what was seen.
@@ -38,7 +39,7 @@ struct Watcher {
   private(set) var entries: [Handle: Entry] = [:]
   private(set) var selections: [BindingID: String] = [:]
   private var tags: [BindingID: Tags] = [:]
-  private var paths: [BindingID: [PathEntry]] = [:]
+  private var paths: [BindingID: [PathElement]] = [:]
   /// The last handle that was told of before this input; within one, the order of handles is not that of telling.
   private var lastHandle = Handle(0)
   private var ended: Set<Handle> = []
@@ -57,7 +58,7 @@ struct Watcher {
       case .presented(let handle, let binding, let id, let item):
         try introduce(handle, binding, id, phase: "presented", item: item, mustDiffer: true)
       case .phase(let handle, let binding, let id, let word):
-        try introduce(handle, binding, id, phase: word, item: nil, mustDiffer: true)
+        try introduce(handle, binding, id, phase: word.rawValue, item: nil, mustDiffer: true)
       case .updated(let handle, let binding, let id, let item):
         let known = entries[handle]?.item
         try require(entries[handle] != nil, "W1", "\(handle) was updated before it was told of")
@@ -121,7 +122,8 @@ struct Watcher {
         presentation.binding == entry.binding && presentation.item.id == entry.id, "W1",
         "\(handle) is another than told")
       try require(
-        presentation.phase.word == entry.phase, "W1", "\(handle) is \(presentation.phase), but \(entry.phase) was told")
+        presentation.phase.name.rawValue == entry.phase, "W1",
+        "\(handle) is \(presentation.phase), but \(entry.phase) was told")
       if let told = entry.item, entry.phase == "presented" {
         // The timeout is on record without an event (P2).
         var item = presentation.item

@@ -2,6 +2,7 @@
 // naive model the same inputs, and holds machine, model, log and watcher against each other after every step.
 
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 struct World {
@@ -400,7 +401,8 @@ struct World {
       let (handle, binding) = (presentation.handle, presentation.binding)
       guard let slot = model.slots[binding], handles[slot.token] == handle else {
         guard case .dismissing(_, let reason, _) = presentation.phase else {
-          throw Violation("P3", "\(handle) at \(binding) is \(presentation.phase.word), but should not be shown")
+          throw Violation(
+            "P3", "\(handle) at \(binding) is \(presentation.phase.name.rawValue), but should not be shown")
         }
         try judgeReason(reason, of: handle)
         continue
@@ -425,7 +427,7 @@ struct World {
         "\(group) knows \(machine.tags(of: group)), not \(model.tags(of: group))")
     }
     for stack in universe.stacks {
-      let path = machine.path(of: stack).map(\.binding)
+      let path = machine.path(of: stack).compactMap { try? BindingID($0.binding) }
       try require(
         path == model.paths[stack, default: []], "S1", "\(stack) is \(path), not \(model.paths[stack, default: []])")
     }
@@ -448,7 +450,7 @@ struct World {
       presentation.parent == slot.parent.map { handles[$0]! }, "C1",
       "\(presentation.handle) is presented from \(presentation.parent?.description ?? "nothing"), not "
         + (slot.parent.map { "\(handles[$0]!)" } ?? "nothing"))
-    if presentation.phase.word == "presented" {
+    if presentation.phase.name.rawValue == "presented" {
       let expiry = model.expiries[slot.token].map { $0.multipliedReportingOverflow(by: 1_000_000) }
       try require(
         presentation.expires?.nanoseconds == expiry.map { $0.overflow ? .max : $0.partialValue }, "O2",
@@ -511,7 +513,7 @@ struct World {
 
   /// V5.
   private func compareMembers() throws(Violation) {
-    func expect(_ container: Container, _ bindings: [BindingID]) throws(Violation) {
+    func expect(_ container: Container<BindingID>, _ bindings: [BindingID]) throws(Violation) {
       let members = machine.members(of: container)
       try require(
         members.map(\.binding) == bindings, "V5", "\(container) has \(members.map(\.binding)), not \(bindings)")
@@ -524,7 +526,7 @@ struct World {
       model.slots.filter { isMember($0.value) }.sorted { handles[$0.value.token]! < handles[$1.value.token]! }.map(
         \.key)
     }
-    try expect(.coordinator, accepted { _ in true })
+    try expect(.everything, accepted { _ in true })
     for group in universe.groups { try expect(.group(group), accepted { $0.item.group == group }) }
     for stack in universe.stacks { try expect(.stack(stack), model.paths[stack, default: []]) }
     for (binding, slot) in model.slots { try expect(.parent(binding), accepted { $0.parent == slot.token }) }

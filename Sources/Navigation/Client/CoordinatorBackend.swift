@@ -3,9 +3,10 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 
 /// Carries out the contract.
-protocol CoordinatorService: Sendable {
+protocol CoordinatorBackend: Sendable {
   /// Makes a call of the contract.
   /// - Parameter starts: whether a coordinator is started for it where none runs.
   func call<Input: Sendable, Output: Sendable>(
@@ -30,8 +31,8 @@ protocol CoordinatorService: Sendable {
 /// Something that a coordinator told.
 enum Notice: Sendable {
   /// The whole state; what was told before does not count any more.
-  case state(Properties, serial: UInt64)
-  case event(CoordinatorEvent)
+  case state(StateSnapshot, serial: UInt64)
+  case event(StateEvent)
   /// There is no way to hear more.
   case failed(NavigationError)
 }

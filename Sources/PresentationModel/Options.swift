@@ -7,65 +7,66 @@ import DBusValues
 public enum Options {
   // MARK: What is to be shown, and how
 
-  public static let destination = OptionKey<String>(
+  public static let destination = DictionaryKey<String>(
     "destination", doc: "How it is shown. Without it: the destination called like the binding, else state only.")
-  public static let value = OptionKey<Properties>(
+  public static let value = DictionaryKey<Properties>(
     "value", doc: "What the item holds, a dictionary; replaces the former value whole.")
-  public static let containerValues = OptionKey<Properties>(
+  public static let containerValues = DictionaryKey<Properties>(
     "container-values", doc: "Values for declared keys, each of its declared type.")
-  public static let style = OptionKey<String>("style", doc: "Handed to the presenter: sheet, popover, alert, …")
-  public static let title = OptionKey<String>("title", doc: "What to call it where a name is shown.")
-  public static let from = OptionKey<String>(
+  public static let style = DictionaryKey<String>("style", doc: "Handed to the presenter: sheet, popover, alert, …")
+  public static let title = DictionaryKey<String>("title", doc: "What to call it where a name is shown.")
+  public static let from = DictionaryKey<String>(
     "from", doc: "The binding that it is presented from, which must hold an item. Without it: the nearest one.")
-  public static let group = OptionKey<String>(
+  public static let group = DictionaryKey<String>(
     "group", doc: "The exclusive group whose member it is. Without it: the destination's.")
-  public static let tag = OptionKey<String>(
+  public static let tag = DictionaryKey<String>(
     "tag", doc: "What selects it in its group. Without it: the binding, less a leading “group.”.")
-  public static let stack = OptionKey<String>("stack", doc: "The stack on whose top it is.")
-  public static let timeout = OptionKey<UInt64>(
+  public static let stack = DictionaryKey<String>("stack", doc: "The stack on whose top it is.")
+  public static let timeout = DictionaryKey<UInt64>(
     "timeout", doc: "Milliseconds after which it expires, from when it is presented; given again, it starts again.")
-  public static let owned = OptionKey<Bool>(
+  public static let owned = DictionaryKey<Bool>(
     "owned", doc: "Whether it ends when its sender leaves the bus. False: it has no owner.")
-  public static let ifBusy = OptionKey<String>(
+  public static let ifBusy = DictionaryKey<String>(
     "if-busy", doc: "When another member of the group is selected: replace (the default), queue or refuse.")
-  public static let priority = OptionKey<Int32>("priority", doc: "In a queue the highest comes first, then the oldest.")
+  public static let priority = DictionaryKey<Int32>(
+    "priority", doc: "In a queue the highest comes first, then the oldest.")
   /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
-  public static let command = OptionKey<[String]>(
+  public static let command = DictionaryKey<[String]>(
     "command", alternatives: [.array(.array(.byte))],
     doc: "The program and its arguments that show it, instead of a destination.")
-  public static let directory = OptionKey<String>("directory", doc: "Where the command is started.")
-  public static let environment = OptionKey<[String: String]>(
+  public static let directory = DictionaryKey<String>("directory", doc: "Where the command is started.")
+  public static let environment = DictionaryKey<[String: String]>(
     "environment", doc: "Variables for the command, added to its environment.")
-  public static let platformData = OptionKey<Properties>(
+  public static let platformData = DictionaryKey<Properties>(
     "platform-data", doc: "Handed to the presenter: activation-token s, parent-window s, output s.")
 
   // MARK: Whom a request is about
 
-  public static let binding = OptionKey<String>("binding", doc: "The binding of the tag.")
-  public static let id = OptionKey<String>("id", doc: "The id of the tag's item.")
-  public static let anyID = OptionKey<Bool>("any-id", doc: "Whatever is shown is dismissed, whatever its id.")
-  public static let root = OptionKey<String>("root", doc: "Every binding of this root.")
-  public static let all = OptionKey<Bool>("all", doc: "Everything; must be true.")
+  public static let binding = DictionaryKey<String>("binding", doc: "The binding of the tag.")
+  public static let id = DictionaryKey<String>("id", doc: "The id of the tag's item.")
+  public static let anyID = DictionaryKey<Bool>("any-id", doc: "Whatever is shown is dismissed, whatever its id.")
+  public static let root = DictionaryKey<String>("root", doc: "Every binding of this root.")
+  public static let all = DictionaryKey<Bool>("all", doc: "Everything; must be true.")
 
   // MARK: How a request is carried out
 
-  public static let animated = OptionKey<Bool>(
+  public static let animated = DictionaryKey<Bool>(
     "animated", doc: "Whether presenters animate what the request changes (default true).")
-  public static let expectedSerial = OptionKey<UInt64>(
+  public static let expectedSerial = DictionaryKey<UInt64>(
     "expected-serial", doc: "Refused (Stale) if the slot, group or stack has changed since this serial.")
-  public static let expectedID = OptionKey<String>(
+  public static let expectedID = DictionaryKey<String>(
     "expected-id", doc: "Refused (Stale) unless the slot holds an item of this id.")
-  public static let expectedPresentation = OptionKey<ObjectPath>(
+  public static let expectedPresentation = DictionaryKey<ObjectPath>(
     "expected-presentation", doc: "Refused (Stale) unless this is the slot's presentation; / for none.")
 
   // MARK: Of single methods
 
-  public static let remove = OptionKey<[String]>("remove", doc: "Keys that are taken out of the item's value.")
-  public static let startTimeout = OptionKey<UInt64>(
+  public static let remove = DictionaryKey<[String]>("remove", doc: "Keys that are taken out of the item's value.")
+  public static let startTimeout = DictionaryKey<UInt64>(
     "start-timeout", doc: "Milliseconds that showing may take before it counts as failed.")
-  public static let grace = OptionKey<UInt64>(
+  public static let grace = DictionaryKey<UInt64>(
     "grace", doc: "Milliseconds that a dismissal may take before it counts as gone.")
-  public static let reason = OptionKey<String>("reason", doc: "Only endings with this reason.")
+  public static let reason = DictionaryKey<String>("reason", doc: "Only endings with this reason.")
 }
 
 extension Options {

@@ -4,9 +4,10 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 
 /// navd, on a bus.
-actor BusService: CoordinatorService {
+actor BusBackend: CoordinatorBackend {
   private let executor: LoopExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -107,13 +108,13 @@ actor BusService: CoordinatorService {
     if let follower {
       return follower.look { found in
         // Where there is no navd, it is told when there is one.
-        if let found { listener.yield(.state(found.state, serial: found.serial)) }
+        if let found { listener.yield(.state(StateSnapshot(found.state), serial: found.serial)) }
       }
     }
     let follower = StateFollower(connection!)
     self.follower = follower
     follower.onState = { [weak self] state, serial in
-      self?.assumeIsolated { $0.tell(.state(state, serial: serial)) }
+      self?.assumeIsolated { $0.tell(.state(StateSnapshot(state), serial: serial)) }
     }
     follower.onEvent = { [weak self] event in self?.assumeIsolated { $0.tell(.event(event)) } }
     follower.onFailure = { [weak self] error in self?.assumeIsolated { $0.end(NavigationError(error)) } }
@@ -177,7 +178,7 @@ actor BusService: CoordinatorService {
         let serial = service.toldSerial
         service.answer(call) { () throws(ShowingError) in
           let item = PresentedItem(
-            presentation: PresentationHandle(input.0), binding: input.1, id: input.2, all: input.3)
+            presentation: Handle(path: input.0) ?? Handle(0), binding: input.1, id: input.2, all: input.3)
           try await host.present(item, after: serial)
         }
       }
@@ -186,7 +187,7 @@ actor BusService: CoordinatorService {
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
         service.answer(call) { () throws(ShowingError) in
-          await host.update(PresentationHandle(input.0), item: input.1)
+          await host.update(Handle(path: input.0) ?? Handle(0), item: input.1)
         }
       }
     }
@@ -194,7 +195,7 @@ actor BusService: CoordinatorService {
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
         service.answer(call) { () throws(ShowingError) in
-          await host.dismiss(PresentationHandle(input.0), reason: input.1, animated: input.2)
+          await host.dismiss(Handle(path: input.0) ?? Handle(0), reason: input.1, animated: input.2)
         }
       }
     }

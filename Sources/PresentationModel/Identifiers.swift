@@ -1,6 +1,8 @@
 // Why this file exists: a handle, a serial and a client are three things, and none of them is a number or a text that
 // could be mixed up with another.
 
+import DBusValues
+
 /// Names one presentation; given out once and never again.
 public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
@@ -13,6 +15,18 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
     return Int(truncatingIfNeeded: product ^ product >> 32) ^ seed
   }
   public var description: String { String(number) }
+
+  /// The parent of all presentations' object paths.
+  public static let pathPrefix: ObjectPath = "/org/navd/Coordinator1/presentation"
+
+  /// The object path of the presentation on the bus.
+  public var path: ObjectPath { Self.pathPrefix.appending(number) }
+
+  /// The handle of a presentation's object path; nil for `/` and every other path.
+  public init?(path: ObjectPath) {
+    guard let number = path.number(below: Self.pathPrefix) else { return nil }
+    self.init(number)
+  }
 }
 
 /// Counts the differences between states; every event has one more than the event before it (W1).
@@ -29,18 +43,4 @@ public struct Client: Hashable, Comparable, Sendable, CustomStringConvertible {
   public init(_ name: String) { self.name = name }
   public static func < (a: Client, b: Client) -> Bool { a.name < b.name }
   public var description: String { name }
-}
-
-/// A point of a clock that only goes forward; the machine is told it and has no clock of its own.
-public struct Instant: Hashable, Comparable, Sendable {
-  public let nanoseconds: UInt64
-  public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
-  public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
-
-  /// The point some milliseconds later; the end of time where that overflows.
-  func after(milliseconds: UInt64) -> Instant {
-    let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
-    let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
-    return Instant(nanoseconds: tooLong || tooLate ? .max : sum)
-  }
 }

@@ -32,6 +32,13 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   /// For dictionaries: the text's hash is as good as random already, so it is not hashed once more.
   public func _rawHashValue(seed: Int) -> Int { hash ^ seed }
 
+  /// Reads an optional argument; nil for nil.
+  /// - Throws: `Refusal` with the code `invalidBinding`.
+  package init?(optional text: String?) throws(Refusal) {
+    guard let text else { return nil }
+    try self.init(text)
+  }
+
   /// `group.name`, which is how a longer binding comes to be (B4); nil where that is no binding.
   public func appending(name: String) -> BindingID? { try? BindingID(text + "." + name) }
 

@@ -2,22 +2,10 @@
 // is a list of them (T1).
 
 import DBusValues
+import TextFormats
 
-/// What a request expects of the slot, group or stack that it names (P10).
-public struct Expectation: Hashable, Sendable {
-  public var id: String?
-  /// The slot's presentation; `.some(nil)` expects an empty slot.
-  public var presentation: Handle??
-  public var serial: Serial?
-  public init(id: String? = nil, presentation: Handle?? = nil, serial: Serial? = nil) {
-    self.id = id
-    self.presentation = presentation
-    self.serial = serial
-  }
-}
-
-/// One element that a path shall have.
-public struct PathElement: Hashable, Sendable {
+/// An element of the path that `SetPath` asks for.
+public struct RequestedElement: Hashable, Sendable {
   /// nil stands for `stack[i]` (S5).
   public var binding: BindingID?
   public var id: String
@@ -38,7 +26,7 @@ public struct Request: Hashable, Sendable {
     case toggle(BindingID, id: String, ItemOptions, anyID: Bool)
     case update(BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?)
     case dismiss(BindingID)
-    case dismissAll(Scope)
+    case dismissAll(Scope<BindingID>)
     case select(BindingID, tag: String, binding: BindingID?, id: String?, ItemOptions)
     /// nil: whichever is selected.
     case deselect(BindingID, tag: String?)
@@ -47,15 +35,7 @@ public struct Request: Hashable, Sendable {
     case pop(BindingID, count: UInt32)
     /// nil: all of it.
     case popTo(BindingID, BindingID?)
-    case setPath(BindingID, [PathElement])
-  }
-
-  /// What `dismissAll` is about.
-  public enum Scope: Hashable, Sendable {
-    case root(String)
-    case group(BindingID)
-    case stack(BindingID)
-    case all
+    case setPath(BindingID, [RequestedElement])
   }
 
   public var operation: Operation
@@ -84,4 +64,49 @@ public enum Reply: Hashable, Sendable {
   case count(Int)
   /// SetPath.
   case path([Handle?])
+}
+
+extension Request {
+  /// Reads a request with the options that every changing method takes.
+  /// - Parameters:
+  ///   - table: the options that the method takes.
+  ///   - operation: read only when the options are known to be of the table.
+  /// - Throws: `Refusal` for an unknown option, one of another type, or what `operation` throws.
+  package init(
+    _ options: Properties, _ table: OptionTable, _ operation: () throws(Refusal) -> Operation
+  ) throws(Refusal) {
+    try table.check(options)
+    var expectation = Expectation(id: options[Options.expectedID], serial: options[Options.expectedSerial])
+    if let path = options[Options.expectedPresentation] {
+      expectation.content =
+        path == .root ? .nothing : .presentation(try Handle(path, argument: Options.expectedPresentation.name))
+    }
+    self.init(try operation(), expecting: expectation, animated: options[Options.animated])
+  }
+}
+
+extension Request.Operation {
+  /// The options of the items that the request presents.
+  package var items: [ItemOptions] {
+    switch self {
+    case .present(_, _, let options), .toggle(_, _, let options, _), .select(_, _, _, _, let options),
+      .toggleSelection(_, _, _, _, let options), .push(_, _, _, let options):
+      [options]
+    case .setPath(_, let elements): elements.map(\.options)
+    case .update, .dismiss, .dismissAll, .deselect, .pop, .popTo: []
+    }
+  }
+}
+
+extension Handle {
+  /// The handle that an argument names.
+  /// - Throws: `Refusal` with the code `unknownPresentation` for every other path, `/` among them.
+  package init(_ path: ObjectPath, argument: String = "presentation") throws(Refusal) {
+    guard let handle = Handle(path: path) else {
+      throw Refusal(
+        .unknownPresentation,
+        "\(argument): expected the path of a presentation, as Present and GetState give it, found \(quoted(path.text))")
+    }
+    self = handle
+  }
 }

@@ -1,0 +1,322 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+/// The coordinator: hosts the state machine, and serves every method of the contract. It belongs to one thread.
+///
+/// Read `machine` in place; copying it copies the whole state.
+package final class CoordinatorService<Host: CoordinatorHost> {
+  package private(set) var machine: StateMachine
+  private unowned let host: Host
+  private var waiters = Waiters()
+  private var alarm: Instant?
+
+  package init(_ machine: consuming StateMachine, host: Host) {
+    self.machine = machine
+    self.host = host
+  }
+
+  /// The serial of the last difference.
+  package var serial: UInt64 { machine.serial.number }
+
+  /// The time of an input. Both clocks are read for each: the machine may have been suspended since the last.
+  private func tick() -> Instant {
+    let now = host.now
+    machine.wallClockLead = Int64(clamping: host.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
+    return now
+  }
+
+  // MARK: Requests
+
+  /// Carries out one request.
+  /// - Throws: `Refusal`, with nothing changed.
+  package func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
+    try host.requireRecord()
+    let (reply, outcome) = try machine.perform(request, by: client, at: tick())
+    take(outcome)
+    return reply
+  }
+
+  private func perform(_ requests: [Request], animated: Bool, by client: Client) throws(Refusal) -> [Reply] {
+    try host.requireRecord()
+    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: tick())
+    take(outcome)
+    return replies
+  }
+
+  fileprivate func perform<Input, Output>(
+    _ method: ChangingMethod<Input, Output>, _ input: Input, _ call: some ServiceCall<Output>
+  ) {
+    do throws(Refusal) {
+      let request = try method.read(input)
+      try host.authorize([request], isTransaction: false, call) { [unowned self] () throws(Refusal) in
+        method.answer(try perform(request, by: call.client), serial)
+      }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  private func apply(
+    _ requests: [Structure<String, [Value]>], _ options: Properties, _ call: some ServiceCall<([[Value]], UInt64)>
+  ) {
+    do throws(Refusal) {
+      let transaction = try TransactionRequests(requests, options, at: machine.serial)
+      let animated = options[Options.animated] ?? true
+      try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] () throws(Refusal) in
+        let replies = try perform(transaction.requests, animated: animated, by: call.client)
+        return (transaction.values(replies), serial)
+      }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Answers when a presentation has reached the phase, or has ended before.
+  package func wait(_ path: ObjectPath, until phase: String, _ call: some ServiceCall<(String, Properties)>) {
+    do throws(Refusal) {
+      guard let awaited = WaitPhase(rawValue: phase) else {
+        let words = WaitPhase.allCases.map(\.rawValue).joined(separator: " or ")
+        throw Refusal(.invalidArgument, "phase: expected \(words), found \(quoted(phase))")
+      }
+      let handle = try Handle(path)
+      try machine.requireKnown(handle)
+      if let ending = machine.ending(of: handle) { return call.reply((ending.reason.rawValue, ending.result)) }
+      if awaited == .presented, machine.presentation(handle)?.presentedAt != nil { return call.reply(("", [:])) }
+      guard call.isReplyExpected else { return call.reply(("", [:])) }
+      try machine.limits.checkWaits(waiters.count(of: call.client) + 1)
+      waiters.add(call, for: handle, until: awaited)
+      host.follow(call.client)
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Removes a call of `Wait` that its caller gave up.
+  /// - Returns: whether it was waiting.
+  package func giveUp(_ call: AnyObject) -> Bool { waiters.remove(call) }
+
+  /// Refuses every call that waits (R5).
+  package func refuseWaiters(_ refusal: Refusal) { waiters.refuseAll(refusal) }
+
+  // MARK: Reports
+
+  /// Takes in the report of a presenter.
+  package func report(_ report: Report) { take(machine.report(report, at: tick())) }
+
+  private func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
+    let (changed, outcome) = try machine.closed(
+      handle, result: result, by: client, byPresenter: host.isPresenter(client, of: handle), at: tick())
+    take(outcome)
+    return changed
+  }
+
+  private func act(
+    _ handle: Handle, action: String, parameters: Properties, by client: Client
+  ) throws(Refusal) {
+    take(
+      try machine.act(
+        handle, action: action, parameters: parameters, byPresenter: host.isPresenter(client, of: handle)))
+  }
+
+  // MARK: Destinations and container values
+
+  /// Registers a presenter for a destination (D1).
+  package func register(_ destination: Destination, by client: Client) throws(Refusal) {
+    try host.requireRecord()
+    take(try machine.register(destination, by: client))
+    host.follow(client)
+  }
+
+  private func unregister(_ name: String, by client: Client) throws(Refusal) {
+    take(try machine.unregister(name, by: client))
+  }
+
+  /// Replaces the destinations that files declare.
+  package func load(_ destinations: [Destination]) { take(machine.load(destinations)) }
+
+  /// Changes what the machine declares.
+  package func withDeclarations<Result, Failure: Error>(
+    _ body: (inout StateMachine) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(&machine)
+  }
+
+  // MARK: Clients
+
+  /// Ends what a client owned, a bounded number in a turn.
+  /// - Returns: whether the client still owns an item; then this has to be called again.
+  package func clientLeft(_ client: Client) -> Bool {
+    waiters.forget(client)
+    take(machine.clientLeft(client, at: tick(), most: 500))
+    return machine.ownsItem(client)
+  }
+
+  /// Notes which program a client is, for the history.
+  package func identify(_ requester: Requester) { machine.identify(requester) }
+
+  // MARK: The life of the service
+
+  /// Goes on from the record (R2).
+  /// - Parameters:
+  ///   - survivals: the presentations that the presenters found again.
+  ///   - left: the clients that have left the bus.
+  package func resume(_ survivals: [Handle: Survival], left: Set<Client>) {
+    take(machine.resume(survivals, left: left, at: tick()))
+  }
+
+  /// The changes that are to be recorded.
+  package func takeUnrecorded() -> RecordChanges { machine.takeUnrecorded() }
+
+  /// Ends what is due. Called at the time of `CoordinatorHost.setAlarm`.
+  package func expire() {
+    alarm = nil
+    take(machine.expire(at: tick()))
+  }
+
+  // MARK: Outcomes
+
+  private func take(_ outcome: Outcome) {
+    for handle in outcome.created { host.announceCreation(of: handle) }
+    for change in outcome.changes {
+      host.announce(StateEvent(change, in: machine), change)
+      switch change.event {
+      case .presented(let handle, _, _, _): waiters.presented(handle)
+      case .dismissed(let handle, _, _, let reason, let result): waiters.ended(handle, reason, result)
+      default: break
+      }
+    }
+    if outcome.destinationsChanged { host.announceDestinations() }
+    if !outcome.commands.isEmpty { host.carryOut(outcome.commands) }
+    for client in outcome.owners { host.follow(client) }
+    for client in outcome.requesters { host.identify(client) }
+    setAlarm()
+  }
+
+  private func setAlarm() {
+    guard let next = machine.nextDeadline else { return }
+    // An earlier alarm finds nothing due, and sets the next.
+    if let alarm, alarm <= next { return }
+    alarm = next
+    host.setAlarm(at: next)
+  }
+}
+
+// MARK: The contract
+
+/// Binds methods and properties of the contract to the code that serves them.
+package protocol ServiceBinder {
+  func bind<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ body: @escaping (Input, any ServiceCall<Output>) -> Void)
+  func bind<T>(_ property: Property<T>, _ get: @escaping () -> T)
+}
+
+extension CoordinatorService {
+  private typealias Rows = CoordinatorInterface
+
+  /// Binds every method and property of ``CoordinatorInterface``.
+  package func bind(to binder: some ServiceBinder) {
+    let visitor = ChangingMethodBinder(service: self, binder: binder)
+    for method in Rows.changingMethods { method.accept(visitor) }
+    binder.bind(Rows.apply) { [unowned self] input, call in apply(input.0, input.1, call) }
+    bindReading(to: binder)
+    bindPresenting(to: binder)
+    bindManagement(to: binder)
+  }
+
+  private func bindReading(to binder: some ServiceBinder) {
+    binder.bind(Rows.get) { [unowned self] binding, call in
+      answer(call) { () throws(Refusal) in
+        guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
+        var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
+        entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
+        return (presentation.handle.path, entry.properties, serial)
+      }
+    }
+    binder.bind(Rows.getState) { [unowned self] _, call in call.reply((snapshot().properties, serial)) }
+    binder.bind(Rows.members) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try machine.members(of: Container(kind: input.0, name: input.1)).map {
+          Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
+        }
+      }
+    }
+    binder.bind(Rows.wait) { [unowned self] input, call in wait(input.0, until: input.1, call) }
+    binder.bind(Rows.containerValue) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))
+      }
+    }
+    binder.bind(Rows.history) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in try machine.history(input.0, filter: input.1) }
+    }
+    binder.bind(Rows.destinations) { [unowned self] _, call in
+      call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
+    }
+  }
+
+  /// The whole state, as `GetState` answers it.
+  package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
+
+  private func bindPresenting(to binder: some ServiceBinder) {
+    binder.bind(Rows.registerPresenter) { [unowned self] input, call in
+      do throws(Refusal) {
+        let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
+        host.authorizePresenter(call) { [unowned self] () throws(Refusal) in
+          try register(destination, by: call.client)
+        }
+      } catch {
+        call.fail(error)
+      }
+    }
+    binder.bind(Rows.unregisterPresenter) { [unowned self] name, call in
+      answer(call) { () throws(Refusal) in try unregister(name, by: call.client) }
+    }
+    binder.bind(Rows.closed) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        let changed = try closed(try Handle(input.0), result: input.1, by: call.client)
+        return (changed, serial)
+      }
+    }
+    binder.bind(Rows.act) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try act(try Handle(input.0), action: input.1, parameters: input.2, by: call.client)
+        return serial
+      }
+    }
+  }
+
+  private func bindManagement(to binder: some ServiceBinder) {
+    binder.bind(Rows.declareContainerValue) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        try host.requireRecord()
+        try machine.declareContainerValue(input.0, defaultValue: input.1)
+      }
+    }
+    binder.bind(Rows.reload) { [unowned self] _, call in
+      answer(call) { () throws(Refusal) in try host.reload() }
+    }
+    binder.bind(Rows.quit) { [unowned self] _, call in
+      host.willQuit()
+      take(machine.shutDown(by: call.client, at: tick()))
+      call.reply(())
+    }
+    binder.bind(Rows.version) { Rows.currentVersion }
+    binder.bind(Rows.release) { Release.version }
+    binder.bind(Rows.serial) { [unowned self] in serial }
+    binder.bind(Rows.limits) { [unowned self] in machine.limits.byName.merging(host.limits) { $1 } }
+  }
+}
+
+/// Binds changing methods: each is read, carried out and answered in the same way.
+private struct ChangingMethodBinder<Host: CoordinatorHost, Binder: ServiceBinder>: ChangingMethodVisitor {
+  let service: CoordinatorService<Host>
+  let binder: Binder
+
+  func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>) {
+    binder.bind(method) { [unowned service] input, call in service.perform(method, input, call) }
+  }
+}

@@ -1,0 +1,190 @@
+import DBusValues
+import PresentationModel
+import PresentationRules
+
+extension Item {
+  /// The item as signals and presenters carry it. Absent where there is none: style, title, destination, group, tag, stack, from.
+  package func entry(parent: BindingID?) -> StateEntry {
+    // Reserves room for what most items have; growing would hash every key again.
+    var entry = StateEntry(Properties(minimumCapacity: 3))
+    describe(in: &entry.properties)
+    if let parent { entry.properties[StateEntry.keys.from] = parent.text }
+    return entry
+  }
+
+  /// Writes what the item is by itself, without its parent.
+  fileprivate func describe(in properties: inout Properties) {
+    let keys = StateEntry.keys
+    properties[keys.value] = value
+    properties[keys.containerValues] = containerValues
+    if let style { properties[keys.style] = style }
+    if let title { properties[keys.title] = title }
+    if let destinationName { properties[keys.destination] = destinationName }
+    if let membership {
+      properties[keys.group] = membership.group.text
+      properties[keys.tag] = membership.tag
+    }
+    if let position { properties[keys.stack] = position.stack.text }
+  }
+}
+
+extension StateMachine {
+  /// The item of a presentation with the binding that it is presented from.
+  package func itemEntry(of presentation: Presentation) -> StateEntry {
+    presentation.item.content.entry(parent: parent(of: presentation.handle)?.binding)
+  }
+
+  /// A presentation as an entry of the state.
+  /// - Parameter platform: what the presenter knows of it, such as its process.
+  package func entry(_ presentation: Presentation, platform: Properties) -> StateEntry {
+    let keys = StateEntry.keys
+    var properties = Properties(minimumCapacity: 12 + platform.count)
+    presentation.item.content.describe(in: &properties)
+    properties[keys.binding] = presentation.binding.text
+    properties[keys.id] = presentation.item.id
+    properties[keys.presentation] = presentation.handle.number
+    properties[keys.phase] = presentation.phase.name.rawValue
+    if let parent = presentation.parent { properties[keys.parent] = parent.number }
+    if let since = presentation.since { properties[keys.since] = since }
+    if let owner = presentation.item.owner { properties[keys.owner] = owner.name }
+    if let timeout = presentation.item.timeout { properties[keys.timeout] = timeout }
+    if presentation.item.priority != 0 { properties[keys.priority] = presentation.item.priority }
+    if !platform.isEmpty { properties.merge(platform) { first, _ in first } }
+    return StateEntry(properties)
+  }
+
+  /// Milliseconds until a presentation ends as `expired` (O2); nil where no timeout runs.
+  package func timeLeft(of presentation: Presentation, at now: Instant) -> UInt64? {
+    presentation.expires.map { ($0.nanoseconds - min($0.nanoseconds, now.nanoseconds)) / 1_000_000 }
+  }
+
+  /// The whole state, as `GetState` answers it.
+  package func snapshot(platform: (Handle) -> Properties) -> StateSnapshot {
+    let keys = StateSnapshot.keys
+    let entries = allPresentations.map { Value.properties(entry($0, platform: platform($0.handle)).properties) }
+    var groups: Properties = [:]
+    for name in groupNames {
+      var group = GroupEntry([:])
+      group.tags = tags(of: name)
+      group.queue = queuedTags(of: name)
+      group.selection = selection(of: name)
+      groups[name.text] = group.properties.value
+    }
+    var stacks: Properties = [:]
+    for name in stackNames { stacks[name.text] = path(of: name).map(\.properties).value }
+    return StateSnapshot([
+      keys.serial.name: .uint64(serial.number),
+      keys.presentations.name: .array(element: Properties.valueType, entries),
+      keys.groups.name: groups.value, keys.stacks.name: stacks.value,
+    ])
+  }
+
+  /// The remembered endings that pass a filter, the latest first, without their results (D6).
+  /// - Parameter count: the number of endings at most; 0 for all.
+  /// - Throws: `Refusal` where the filter has an unknown key or a value of another type.
+  package func history(_ count: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
+    try Options.ofHistory.check(filter)
+    func fits(_ key: DictionaryKey<String>, _ text: String?) -> Bool { filter[key].map { $0 == text } ?? true }
+    let fitting = history.reversed().lazy.filter { ending in
+      fits(Options.binding, ending.binding.text) && fits(Options.destination, ending.destination)
+        && fits(Options.group, ending.group?.text) && fits(Options.stack, ending.stack?.text)
+        && fits(Options.reason, ending.reason.rawValue)
+    }
+    return fitting.prefix(count == 0 ? Int.max : Int(count)).map(\.entry.properties)
+  }
+}
+
+extension Ending {
+  fileprivate var entry: EndingEntry {
+    var entry = EndingEntry([:])
+    entry.binding = binding.text
+    entry.id = id
+    entry.presentation = handle.number
+    entry.reason = reason.rawValue
+    entry.serial = serial.number
+    entry.destination = destination
+    entry.group = group?.text
+    entry.stack = stack?.text
+    entry.time = time
+    entry.by = by?.entry.properties
+    entry.shownFor = presentedAt.map {
+      (endedAt.nanoseconds - min(endedAt.nanoseconds, $0.nanoseconds)) / 1_000_000
+    }
+    return entry
+  }
+}
+
+extension Requester {
+  fileprivate var entry: RequesterEntry {
+    var entry = RequesterEntry([:])
+    entry.client = client.name
+    entry.pid = process.map { UInt64($0) }
+    entry.program = program
+    return entry
+  }
+}
+
+extension Destination {
+  /// The destination as `Destinations` answers it.
+  package var entry: DestinationEntry {
+    var entry = DestinationEntry([:])
+    entry.startTimeout = startTimeout
+    entry.grace = grace
+    entry.group = group?.text
+    entry.style = style
+    switch presenter {
+    case .command(let arguments): entry.command = arguments.map { String(decoding: $0, as: UTF8.self) }
+    case .unit(let unit): entry.unit = unit
+    case .bus(let name, let path):
+      entry.bus = name
+      entry.path = path
+    case .none: break
+    }
+    switch source {
+    case .file(let path): entry.file = path
+    case .client(let client): entry.client = client.name
+    case .request: break
+    }
+    return entry
+  }
+
+  /// The registration that a client asks for (D1).
+  /// - Throws: `Refusal` where an option is unknown or of another type, or the group is no binding.
+  package init(name: String, path: ObjectPath, options: Properties, client: Client) throws(Refusal) {
+    try Options.ofRegisterPresenter.check(options)
+    self.init(
+      name: name, presenter: .bus(name: client.name, path: path),
+      group: try BindingID(optional: options[Options.group]), style: options[Options.style],
+      startTimeout: options[Options.startTimeout] ?? Destination.standardStartTimeout,
+      grace: options[Options.grace] ?? Destination.standardGrace, source: .client(client))
+  }
+}
+
+extension StateEvent {
+  /// The event that tells clients of a change.
+  /// - Parameter machine: the state after the input that made the change.
+  package init(_ change: Change, in machine: borrowing StateMachine) {
+    func subject(_ handle: Handle, _ binding: BindingID, _ id: String) -> Subject {
+      Subject(binding: binding.text, id: id, presentation: handle)
+    }
+    let kind: Kind
+    switch change.event {
+    case .presented(let handle, let binding, let id, let item):
+      let parent = machine.parent(of: handle)?.binding
+      kind = .presented(subject(handle, binding, id), item: item.content.entry(parent: parent).properties)
+    case .updated(let handle, let binding, let id, let item):
+      let parent = machine.parent(of: handle)?.binding
+      kind = .updated(subject(handle, binding, id), item: item.content.entry(parent: parent).properties)
+    case .phase(let handle, let binding, let id, let phase): kind = .phase(subject(handle, binding, id), phase)
+    case .dismissed(let handle, let binding, let id, let reason, _):
+      kind = .dismissed(subject(handle, binding, id), reason)
+    case .action(let handle, let binding, let id, let action, let parameters):
+      kind = .action(subject(handle, binding, id), action, parameters: parameters)
+    case .selection(let group, let tag): kind = .selection(group: group.text, tag: tag)
+    case .group(let group):
+      kind = .group(group.text, tags: machine.tags(of: group), queue: machine.queuedTags(of: group))
+    case .path(let stack): kind = .path(stack: stack.text, machine.path(of: stack))
+    }
+    self.init(kind, serial: change.serial.number)
+  }
+}

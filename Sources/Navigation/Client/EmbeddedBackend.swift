@@ -1,0 +1,265 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import PresentationRules
+
+/// A coordinator inside the program. It shows items that the program registers a presenter for, and items that are state only; it starts
+/// no programs, and keeps no record. It belongs to the main actor, as the program's own state does.
+@MainActor
+final class EmbeddedBackend: CoordinatorBackend {
+  private lazy var service: CoordinatorService<EmbeddedBackend> = {
+    let service = CoordinatorService(StateMachine(), host: self)
+    service.bind(to: EmbeddedBinder(backend: self))
+    return service
+  }()
+  private let program = Client("embedded")
+  fileprivate var methods: [MemberName: any Sendable] = [:]
+  fileprivate var properties: [MemberName: () -> Value] = [:]
+  /// The presenters of the program, by destination.
+  private var hosts: [String: any PresenterHost] = [:]
+  /// The presenter of each presentation.
+  private var showing: [Handle: any PresenterHost] = [:]
+  private let listeners = Listeners()
+  private var alarm: Task<Void, Never>?
+  private var isClosed = false
+
+  nonisolated init() {}
+
+  // MARK: Calls
+
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> Output {
+    guard !Task.isCancelled else { throw .cancelled }
+    guard !isClosed else { throw .closed }
+    // Binds the methods at the first call.
+    _ = service
+    if method.interface == PropertyAccessing.get.interface { return try property(method, input) }
+    guard let body = methods[method.name] as? EmbeddedBinder.Body<Input, Output> else {
+      throw .refused(
+        CoordinatorError(.invalidArgument, "\(method.name) is not available in an embedded coordinator"))
+    }
+    let call = EmbeddedCall<Output>(client: program)
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        call.continuation = continuation
+        body.serve(input, call)
+      }
+    } onCancel: {
+      Task { await self.cancel(call) }
+    }
+    return try result.get()
+  }
+
+  private func cancel<Output>(_ call: EmbeddedCall<Output>) {
+    if service.giveUp(call) { call.finish(.failure(.cancelled)) }
+  }
+
+  /// Serves `Get` of `org.freedesktop.DBus.Properties`.
+  private func property<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) throws(NavigationError) -> Output {
+    guard let (_, name) = input as? (String, String),
+      let value = properties.first(where: { $0.key.text == name })?.value() as? Output
+    else { throw .refused(CoordinatorError(.invalidArgument, "unknown property")) }
+    return value
+  }
+
+  // MARK: Commands
+
+  fileprivate func carryOut(_ command: Command) {
+    switch command {
+    case .present(let handle): present(handle)
+    case .update(let handle, _):
+      guard let host = showing[handle], let presentation = service.machine.presentation(handle) else { return }
+      let item = service.machine.itemEntry(of: presentation).properties
+      Task {
+        await host.update(handle, item: item)
+        service.report(.updateAnswered(handle))
+      }
+    case .dismiss(let handle, let reason, let animated):
+      guard let host = showing[handle] else { return service.report(.dismissAnswered(handle, result: [:])) }
+      Task {
+        let result = await host.dismiss(handle, reason: reason.rawValue, animated: animated)
+        service.report(.dismissAnswered(handle, result: result))
+      }
+    // There are no processes to kill. A presenter that does not answer counts as gone after its grace (P14).
+    case .kill, .abandon: break
+    }
+  }
+
+  private func present(_ handle: Handle) {
+    guard let presentation = service.machine.presentation(handle) else { return }
+    guard let destination = presentation.item.destination, let host = hosts[destination.name] else {
+      return service.report(.presentAnswered(handle, error: "its destination is not registered any more"))
+    }
+    showing[handle] = host
+    var entry = service.machine.itemEntry(of: presentation)
+    entry.animated = presentation.item.animated
+    let item = PresentedItem(
+      presentation: handle, binding: presentation.binding.text, id: presentation.item.id, all: entry.properties)
+    let serial = service.serial
+    Task {
+      do throws(ShowingError) {
+        try await host.present(item, after: serial)
+        service.report(.presentAnswered(handle, error: nil))
+      } catch {
+        service.report(.presentAnswered(handle, error: error.why))
+      }
+    }
+  }
+
+  // MARK: Listeners and presenters
+
+  func notices() -> AsyncStream<Notice> {
+    let (stream, listener) = listeners.add()
+    listener?.yield(.state(service.snapshot(), serial: service.serial))
+    return stream
+  }
+
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) throws(NavigationError) {
+    do throws(Refusal) {
+      try service.register(
+        Destination(name: destination, path: .root, options: options.properties, client: program), by: program)
+      hosts[destination] = host
+    } catch {
+      throw .refused(CoordinatorError(error))
+    }
+  }
+
+  func stopServing(_ destination: String) async throws(NavigationError) {
+    try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
+    hosts[destination] = nil
+  }
+
+  func close() {
+    isClosed = true
+    alarm?.cancel()
+    listeners.end(.closed)
+    service.refuseWaiters(Refusal(.shuttingDown, "the coordinator was closed"))
+  }
+}
+
+// MARK: The host of the service
+
+extension EmbeddedBackend: @MainActor CoordinatorHost {
+  var now: Instant { Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds)) }
+
+  var wallClock: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
+  }
+
+  var limits: [String: UInt64] { [:] }
+
+  func authorize<Output>(
+    _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
+    _ body: @escaping () throws(Refusal) -> Output
+  ) throws(Refusal) {
+    for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
+      var refusal = Refusal(
+        .invalidArgument, "command: an embedded coordinator starts no programs; use the session's coordinator")
+      refusal.index = isTransaction ? index : nil
+      throw refusal
+    }
+    answer(call, body)
+  }
+
+  func authorizePresenter<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+  ) {
+    call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter by the library"))
+  }
+
+  func requireRecord() throws(Refusal) {}
+
+  /// There are no files to read again.
+  func reload() throws(Refusal) {}
+
+  func willQuit() {}
+
+  func follow(_ client: Client) {}
+
+  func identify(_ client: Client) {
+    service.identify(Requester(client, process: UInt32(getpid()), program: ProcessName.of(UInt32(getpid()))))
+  }
+
+  func isPresenter(_ client: Client, of handle: Handle) -> Bool { showing[handle] != nil }
+
+  func platform(of handle: Handle) -> Properties { [:] }
+
+  func carryOut(_ commands: [Command]) { for command in commands { carryOut(command) } }
+
+  func announceCreation(of handle: Handle) {}
+
+  func announce(_ event: StateEvent, _ change: Change) {
+    if case .dismissed(let subject, _) = event.kind { showing[subject.presentation] = nil }
+    listeners.tell(.event(event))
+  }
+
+  func announceDestinations() {}
+
+  func setAlarm(at time: Instant) {
+    alarm?.cancel()
+    let delay = Duration.nanoseconds(Int64(clamping: time.nanoseconds - min(time.nanoseconds, now.nanoseconds)))
+    alarm = Task { [weak self] in
+      do { try await Task.sleep(for: delay) } catch { return }
+      self?.service.expire()
+    }
+  }
+}
+
+// MARK: Binding
+
+/// Keeps the contract's methods by their names, for calls from inside the program.
+@MainActor
+private struct EmbeddedBinder: @MainActor ServiceBinder {
+  unowned let backend: EmbeddedBackend
+
+  /// The code that serves a method.
+  @MainActor
+  final class Body<Input: Sendable, Output: Sendable>: Sendable {
+    let serve: (Input, any ServiceCall<Output>) -> Void
+
+    init(_ serve: @escaping (Input, any ServiceCall<Output>) -> Void) { self.serve = serve }
+  }
+
+  func bind<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ body: @escaping (Input, any ServiceCall<Output>) -> Void
+  ) {
+    backend.methods[method.name] = Body(body)
+  }
+
+  func bind<T>(_ property: Property<T>, _ get: @escaping () -> T) {
+    backend.properties[property.name] = { get().value }
+  }
+}
+
+/// A call from inside the program.
+@MainActor
+private final class EmbeddedCall<Output: Sendable>: @MainActor ServiceCall {
+  let client: Client
+  var continuation: CheckedContinuation<Result<Output, NavigationError>, Never>?
+
+  init(client: Client) { self.client = client }
+
+  var isReplyExpected: Bool { true }
+
+  func reply(_ output: Output) { finish(.success(output)) }
+
+  func fail(_ refusal: Refusal) {
+    finish(.failure(refusal.code == .shuttingDown ? .closed : .refused(CoordinatorError(refusal))))
+  }
+
+  func finish(_ result: Result<Output, NavigationError>) {
+    continuation?.resume(returning: result)
+    continuation = nil
+  }
+}

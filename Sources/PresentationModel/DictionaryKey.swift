@@ -1,0 +1,31 @@
+import DBusValues
+
+/// A key of an `a{sv}` dictionary: its name, the type of its value and its meaning. Code reads and writes the dictionary as `dictionary[key]`.
+public struct DictionaryKey<T: ValueConvertible>: Sendable {
+  public let name: String
+  /// Types that are accepted beside `T`'s.
+  public let alternatives: [ValueType]
+  public let doc: String
+
+  public init(_ name: String, alternatives: [ValueType] = [], doc: String) {
+    self.name = name
+    self.alternatives = alternatives
+    self.doc = doc
+  }
+
+  /// The key as an option of a method.
+  public var row: OptionTable.Row { row(doc: doc) }
+
+  /// The key as an option of a method that gives it another meaning.
+  public func row(doc: String) -> OptionTable.Row {
+    OptionTable.Row(name: name, types: [T.valueType] + alternatives, doc: doc)
+  }
+}
+
+extension Properties {
+  /// The key's value; nil where it is absent or of one of the alternative types.
+  @inlinable public subscript<T>(key: DictionaryKey<T>) -> T? {
+    get { self[key.name].flatMap { T(value: $0) } }
+    set { self[key.name] = newValue?.value }
+  }
+}

@@ -1,0 +1,176 @@
+import DBusValues
+
+/// A dictionary of the contract whose keys are declared once, in `Keys`. Absent keys are nil.
+@dynamicMemberLookup
+public protocol TypedDictionary: Hashable, Sendable {
+  /// The declared keys, one property each.
+  associatedtype Keys: Sendable
+  static var keys: Keys { get }
+  /// The dictionary as it is sent.
+  var properties: Properties { get set }
+  init(_ properties: Properties)
+}
+
+extension TypedDictionary {
+  public subscript<T>(dynamicMember key: KeyPath<Keys, DictionaryKey<T>>) -> T? {
+    get { properties[Self.keys[keyPath: key]] }
+    set { properties[Self.keys[keyPath: key]] = newValue }
+  }
+}
+
+/// A presentation in the state, or its item in a signal or a call of a presenter.
+public struct StateEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let binding = DictionaryKey<String>("binding", doc: "The binding that holds its item.")
+    public let id = DictionaryKey<String>("id", doc: "The id of the item; empty where it has none.")
+    public let presentation = DictionaryKey<UInt64>("presentation", doc: "The number of the presentation.")
+    public let phase = DictionaryKey<String>("phase", doc: "waiting, presenting, presented or dismissing.")
+    public let destination = DictionaryKey<String>(
+      "destination", doc: "How it is shown; absent for a command of its own, or state only.")
+    public let style = DictionaryKey<String>("style", doc: "For the presenter: sheet, popover, alert, …")
+    public let title = DictionaryKey<String>("title", doc: "The name to show for it.")
+    public let group = DictionaryKey<String>("group", doc: "The group that it is a member of.")
+    public let tag = DictionaryKey<String>("tag", doc: "The tag that selects it in its group.")
+    public let stack = DictionaryKey<String>("stack", doc: "The stack that it is an element of.")
+    public let from = DictionaryKey<String>("from", doc: "The binding that it is presented from.")
+    public let parent = DictionaryKey<UInt64>(
+      "parent", doc: "The number of the presentation that it is presented from.")
+    public let owner = DictionaryKey<String>("owner", doc: "The unique name of the client with which it ends.")
+    public let value = DictionaryKey<Properties>("value", doc: "The value of the item.")
+    public let containerValues = DictionaryKey<Properties>(
+      "container-values", doc: "The container values that the item sets.")
+    public let since = DictionaryKey<UInt64>("since", doc: "When it was presented, in milliseconds since 1970.")
+    public let timeout = DictionaryKey<UInt64>("timeout", doc: "Milliseconds from presented until it expires.")
+    public let timeoutLeft = DictionaryKey<UInt64>(
+      "timeout-left", doc: "Milliseconds until it expires, while the timeout runs.")
+    public let priority = DictionaryKey<Int32>("priority", doc: "Its priority in the queue of its group.")
+    public let pid = DictionaryKey<UInt64>("pid", doc: "The process that shows it.")
+    public let unit = DictionaryKey<String>("unit", doc: "The systemd unit that shows it.")
+    public let animated = DictionaryKey<Bool>("animated", doc: "Whether showing it is animated.")
+    public let restored = DictionaryKey<Bool>(
+      "restored", doc: "Whether it was presented before the coordinator was restarted.")
+    public let platformData = DictionaryKey<Properties>(
+      "platform-data", doc: "For the presenter: activation-token s, parent-window s, output s.")
+  }
+
+  /// The phase; nil where it is absent or unknown.
+  public var knownPhase: Phase? { self.phase.flatMap(Phase.init) }
+}
+
+/// The whole state, as `GetState` answers it.
+public struct StateSnapshot: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let serial = DictionaryKey<UInt64>("serial", doc: "The serial of the last difference.")
+    public let presentations = DictionaryKey<[Properties]>(
+      "presentations", doc: "One entry for each presentation that has not ended, in the order of acceptance.")
+    public let groups = DictionaryKey<Properties>("groups", doc: "The groups by name.")
+    public let stacks = DictionaryKey<Properties>("stacks", doc: "The paths of the stacks by name.")
+  }
+
+  /// The presentations that have not ended, in the order of acceptance.
+  public var entries: [StateEntry] { (self.presentations ?? []).map(StateEntry.init) }
+
+  /// The groups by name.
+  public var groupEntries: [String: GroupEntry] {
+    (self.groups ?? [:]).compactMapValues { Properties(value: $0).map(GroupEntry.init) }
+  }
+
+  /// The elements of the stacks by name, the lowest first.
+  public var paths: [String: [PathElement]] {
+    (self.stacks ?? [:]).compactMapValues { [Properties](value: $0)?.compactMap(PathElement.init) }
+  }
+}
+
+/// A group in the state.
+public struct GroupEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent where none is selected.")
+    public let tags = DictionaryKey<[String]>("tags", doc: "The tags that the group knows.")
+    public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
+  }
+}
+
+/// An ended presentation, as `History` answers it.
+public struct EndingEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let binding = DictionaryKey<String>("binding", doc: "The binding that held its item.")
+    public let id = DictionaryKey<String>("id", doc: "The id of the item.")
+    public let presentation = DictionaryKey<UInt64>("presentation", doc: "The number of the presentation.")
+    public let reason = DictionaryKey<String>("reason", doc: "Why it ended.")
+    public let serial = DictionaryKey<UInt64>("serial", doc: "The serial of its end.")
+    public let destination = DictionaryKey<String>("destination", doc: "How it was shown.")
+    public let group = DictionaryKey<String>("group", doc: "The group that it was a member of.")
+    public let stack = DictionaryKey<String>("stack", doc: "The stack that it was an element of.")
+    public let time = DictionaryKey<UInt64>("time", doc: "When it ended, in milliseconds since 1970.")
+    public let shownFor = DictionaryKey<UInt64>(
+      "shown-for", doc: "Milliseconds from presented to the end; absent where it was never presented.")
+    public let by = DictionaryKey<Properties>("by", doc: "The client whose request ended it; see RequesterEntry.")
+  }
+
+  /// The client whose request ended it; nil where no request did.
+  public var requester: RequesterEntry? { self.by.map(RequesterEntry.init) }
+}
+
+/// The client whose request ended a presentation.
+public struct RequesterEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let client = DictionaryKey<String>("client", doc: "The unique name of the client.")
+    public let pid = DictionaryKey<UInt64>("pid", doc: "Its process.")
+    public let program = DictionaryKey<String>("program", doc: "The name of its program.")
+  }
+}
+
+/// A destination, as `Destinations` answers it.
+public struct DestinationEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let command = DictionaryKey<[String]>("command", doc: "The program and its arguments.")
+    public let unit = DictionaryKey<String>("unit", doc: "The systemd unit.")
+    public let bus = DictionaryKey<String>("bus", doc: "The bus name of the presenter.")
+    public let path = DictionaryKey<ObjectPath>("path", doc: "The object path of the presenter.")
+    public let group = DictionaryKey<String>("group", doc: "The group of items that name none.")
+    public let style = DictionaryKey<String>("style", doc: "The style of items that name none.")
+    public let file = DictionaryKey<String>("file", doc: "The file that declares it.")
+    public let client = DictionaryKey<String>("client", doc: "The client that registered it.")
+    public let startTimeout = DictionaryKey<UInt64>("start-timeout", doc: "Milliseconds that showing may take.")
+    public let grace = DictionaryKey<UInt64>("grace", doc: "Milliseconds that a dismissal may take.")
+  }
+}
+
+/// The result of a presentation, for clients that wait for it (rule D6).
+public struct PresentationResult: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let error = DictionaryKey<String>("error", doc: "Why it failed.")
+    public let status = DictionaryKey<Int32>("status", doc: "The exit status of a command.")
+    public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")
+    public let output = DictionaryKey<[UInt8]>("output", doc: "The standard output of a command.")
+    public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "Whether the output was cut.")
+  }
+}
