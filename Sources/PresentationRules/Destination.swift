@@ -59,8 +59,8 @@ public struct Destination: Hashable, Sendable {
     }
   }
 
-  /// Whether its presenter is told of updates (D8, D10).
-  var isTold: Bool { if case .bus = presenter { true } else { false } }
+  /// Whether a program on the bus shows it. Only such a presenter receives updates (D8, D10).
+  var isBus: Bool { if case .bus = presenter { true } else { false } }
 
   /// Whether a name could be a destination's: a file name without `/` or a leading dot (B5).
   public static func isName(_ name: String) -> Bool {

@@ -40,6 +40,8 @@ public enum Phase: Hashable, Sendable {
 
   /// Whether something of it may be on screen.
   public var isLive: Bool { if case .waiting = self { false } else { true } }
+
+  var isDismissing: Bool { if case .dismissing = self { true } else { false } }
 }
 
 /// How far the telling of updates to a presenter is (D8: one under way, the latest follows).
@@ -73,8 +75,6 @@ public struct Presentation: Sendable {
   var updates = UpdateState.idle
   /// What is known of its result already.
   var result: Properties = [:]
-  /// Whether it went by itself, so that nobody has to be asked to end it.
-  var hasDeparted = false
   /// By whose request it goes.
   public internal(set) var endedBy: Requester?
   /// The phase that watchers were last told.

@@ -9,6 +9,6 @@ struct Stack: Sendable {
   /// How many of the path, from the bottom, have started; they are the first ones, since each waits for the one below.
   var started = 0
   /// What was cut off and is not gone, the topmost first: the next to go (S2). All of it stood above what has started.
-  var going: Deque<Handle> = []
+  var dismissing: Deque<Handle> = []
   var changed = Serial(0)
 }

@@ -46,7 +46,7 @@ extension StateMachine {
   func check(containerValues: Properties) throws(Refusal) {
     try check(entriesOf: containerValues, named: "container-values")
     for (key, entry) in containerValues {
-      guard let declaration = containerValueDeclarations[key] else {
+      guard let declaration = state.containerValueDeclarations[key] else {
         throw Refusal(
           .unknownContainerValue,
           "container-values: “\(abridged(key))” is not declared; DeclareContainerValue declares it")

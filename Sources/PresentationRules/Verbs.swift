@@ -10,7 +10,7 @@ enum Answer: Sendable {
   case path([BindingID])
 }
 
-extension StateMachine {
+extension Transaction {
   /// Works one request out on the draft.
   mutating func plan(_ operation: Request.Operation) throws(Refusal) -> Answer {
     switch operation {
@@ -45,7 +45,7 @@ extension StateMachine {
       return .changed(.group(group))
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
-      try check(tag: tag)
+      try turn.machine.check(tag: tag)
       if selectedTag(in: group) == tag {
         deselect(group, tag)
       } else {
@@ -103,9 +103,9 @@ extension StateMachine {
     let bindings: [BindingID]
     switch scope {
     case .root(let root):
-      bindings = candidates(bindingsOfRoot[root] ?? []) { $0.root == root }
+      bindings = candidates(state.bindingsOfRoot[root] ?? []) { $0.root == root }
     case .all:
-      bindings = candidates(slots.keys) { _ in true }
+      bindings = candidates(state.slots.keys) { _ in true }
     case .group(let group):
       bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
     case .stack(let stack):
@@ -138,7 +138,7 @@ extension StateMachine {
   private mutating func select(
     _ group: BindingID, _ tag: String, _ binding: BindingID?, _ id: String?, _ given: ItemOptions
   ) throws(Refusal) -> BindingID {
-    try check(tag: tag)
+    try turn.machine.check(tag: tag)
     if let other = given.group, other != group {
       throw Refusal(
         .invalidArgument, "the option group is “\(other)”, but the selection is of “\(group)”; leave the option out")
@@ -185,12 +185,12 @@ extension StateMachine {
   /// The last request for a tag (G7).
   private func remembered(_ group: BindingID, _ tag: String) -> TagMemory? {
     let key = GroupTag(group: group, tag: tag)
-    return draft.learned[key] ?? tagMemory[key]
+    return draft.learned[key] ?? state.tagMemory[key]
   }
 
   /// What a destination declares as a tag's (G7).
   private func declared(_ group: BindingID, _ tag: String) -> TagMemory? {
-    guard let declared = registry.declared[group]?[tag] else { return nil }
+    guard let declared = state.registry.declared[group]?[tag] else { return nil }
     var options = ItemOptions()
     options.destination = declared.destination
     return TagMemory(binding: declared.binding, id: "", options: options)
@@ -203,7 +203,7 @@ extension StateMachine {
 
   /// The common beginning stays, the rest goes, the new rest comes (S5).
   private mutating func setPath(_ stack: BindingID, _ elements: [PathElement]) throws(Refusal) -> [BindingID] {
-    try limits.check("transaction", elements.count, limits.transaction, of: "elements of the path")
+    try state.limits.check("transaction", elements.count, state.limits.transaction, of: "elements of the path")
     var bindings: [BindingID] = []
     bindings.reserveCapacity(elements.count)
     var seen: Set<BindingID> = []
@@ -249,7 +249,7 @@ extension StateMachine {
 
 // MARK: Expectations
 
-extension StateMachine {
+extension Transaction {
   /// Refuses a request whose expectations do not hold (P10), judged as the requests before it leave things; a serial is
   /// judged by what is on record, so that a transaction's own requests do not make it stale.
   func check(_ expectation: Expectation, of operation: Request.Operation) throws(Refusal) {
@@ -268,8 +268,9 @@ extension StateMachine {
     if let expected = expectation.presentation {
       let binding = try require(slot, "expected-presentation")
       let drafted = draft.slots[binding]
-      let held = drafted == nil ? slots[binding]?.current : drafted?.item == nil ? nil : drafted?.before
-      guard held == expected, drafted?.isFresh != true || drafted?.item == nil else {
+      let held = drafted == nil ? state.slots[binding]?.current : drafted?.item == nil ? nil : drafted?.before
+      let isNew = if case .renewed? = drafted?.change { true } else { false }
+      guard held == expected, !isNew else {
         throw Refusal(
           .stale,
           "expected-presentation is \(expected.map(\.description) ?? "none"), but “\(binding)” holds "
@@ -277,7 +278,7 @@ extension StateMachine {
       }
     }
     if let expected = expectation.serial {
-      let changed = subject.map(changed) ?? serial
+      let changed = subject.map { turn.machine.lastChange(of: $0) } ?? state.serial
       guard changed <= expected else {
         throw Refusal(
           .stale,
@@ -292,18 +293,6 @@ extension StateMachine {
       throw Refusal(.invalidArgument, "\(option) is about a slot, and this request names none; leave it out")
     }
     return slot
-  }
-
-  /// When a subject last changed; for what is no more and no longer remembered, the newest it can have been. What is there
-  /// again may have changed last while it was not.
-  func changed(_ subject: Subject) -> Serial {
-    let known: Serial? =
-      switch subject {
-      case .slot(let binding): slots[binding]?.changed
-      case .group(let group): groups[group]?.changed
-      case .stack(let stack): stacks[stack]?.changed
-      }
-    return max(known ?? changesForgotten, changesOfAbsent[subject] ?? Serial(0))
   }
 }
 

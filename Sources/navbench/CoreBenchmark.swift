@@ -105,10 +105,9 @@ struct CoreBenchmark {
 
   /// The same operation where there is much, beside where there is little.
   private func grow(
-    _ subject: String, _ peer: String, _ little: StateMachine, _ much: StateMachine, into report: inout Report,
-    _ operation: (inout StateMachine, Int) -> Void
+    _ subject: String, _ peer: String, _ little: consuming StateMachine, _ much: consuming StateMachine,
+    into report: inout Report, _ operation: (inout StateMachine, Int) -> Void
   ) {
-    var (little, much) = (little, much)
     var medians: (subject: [Double], peer: [Double]) = ([], [])
     for _ in 0..<rounds {
       medians.peer.append(

@@ -94,7 +94,7 @@ func unreadable_anyByte_isNoTrap() throws {
       bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
     }
     try put(bytes, directory.path(of: "record.sqlite"))
-    _ = try Record.open(in: directory.path) { try StateMachine(restoring: $0.state) }
+    _ = try Record.open(in: directory.path) { _ = try StateMachine(restoring: $0.state) }
   }
 }
 

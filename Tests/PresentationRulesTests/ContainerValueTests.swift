@@ -14,12 +14,13 @@ import Testing
   }
 
   private func declare(_ key: String, _ defaultValue: Value) -> Refusal.Code? {
-    let before = desk.machine
+    let before = desk.machine.state
     do throws(Refusal) {
       try desk.machine.declareContainerValue(key, defaultValue: defaultValue)
       return nil
     } catch {
-      #expect(picture(of: desk.machine.containerValueDeclarations) == picture(of: before.containerValueDeclarations))
+      #expect(
+        picture(of: desk.machine.state.containerValueDeclarations) == picture(of: before.containerValueDeclarations))
       return error.code
     }
   }
@@ -44,17 +45,32 @@ import Testing
     #expect(declare("nan", .double(.nan)) == nil && declare("nan", .double(.nan)) == nil)
   }
 
+  private func redeclare(_ values: [(key: String, defaultValue: Value)]) -> [Int: Refusal.Code] {
+    desk.machine.declareContainerValues(values, overridingRecord: true).mapValues(\.code)
+  }
+
+  @Test("V1: several keys are declared together, or none of them, and every mistake is reported")
+  func declareSeveral_oneRefused_noneDeclared() {
+    let before = desk.machine.containerValueDefaults
+    let refusals = desk.machine.declareContainerValues([
+      (key: "new", defaultValue: .byte(0)), (key: "badge", defaultValue: .string("")),
+      (key: "9", defaultValue: .byte(0)),
+    ])
+    #expect(refusals.mapValues(\.code) == [1: .containerValueType, 2: .invalidArgument])
+    #expect(desk.machine.containerValueDefaults == before)
+    #expect(desk.machine.declareContainerValues([(key: "new", defaultValue: .byte(0))]).isEmpty)
+    #expect(desk.machine.containerValueDefaults["new"] == .byte(0))
+  }
+
   @Test("V1: declared anew before anybody asks, a key takes another default, and another type where nothing holds one")
   func redeclare_key_otherUnlessHeld() throws {
     try desk.machine.declareContainerValue("k", defaultValue: .byte(1))
     try desk.present("a", "", .with(containerValues: ["k": .byte(5)]))
-    try desk.machine.redeclareContainerValue("k", defaultValue: .byte(2))
+    #expect(redeclare([("k", .byte(2))]) == [:])
     #expect(desk.machine.containerValueDefaults["k"] == .byte(2))
     func isRefused() -> Bool {
-      do throws(Refusal) {
-        try desk.machine.redeclareContainerValue("k", defaultValue: .string(""))
-        return false
-      } catch { return error.code == .containerValueType && desk.machine.containerValueDefaults["k"] == .byte(2) }
+      redeclare([("new", .byte(0)), ("k", .string(""))]) == [1: .containerValueType]
+        && desk.machine.containerValueDefaults["k"] == .byte(2) && desk.machine.containerValueDefaults["new"] == nil
     }
     #expect(isRefused())
     try desk.dismiss("a")
@@ -63,9 +79,8 @@ import Testing
     try desk.dismiss("b")
     #expect(isRefused())
     try desk.present("b", "2", .with(containerValues: [:], group: "g"))
-    try desk.machine.redeclareContainerValue("k", defaultValue: .string("x"))
+    #expect(redeclare([("k", .string("x")), ("new", .byte(0))]) == [:])
     #expect(desk.machine.containerValueDefaults["k"] == .string("x"))
-    try desk.machine.redeclareContainerValue("new", defaultValue: .byte(0))
     try desk.clearAway()
   }
 

@@ -123,7 +123,7 @@ final class Desk {
 
   /// The bindings that hold items, with their ids, as the log writes them.
   var shown: [String] {
-    machine.slots.keys.sorted { $0.text < $1.text }.compactMap { binding in
+    machine.state.slots.keys.sorted { $0.text < $1.text }.compactMap { binding in
       item(binding).map { $0.id.isEmpty ? binding.text : "\(binding)=\($0.id)" }
     }
   }
@@ -132,14 +132,15 @@ final class Desk {
   var leftovers: [String] {
     var found: [String] = []
     func expectNone(_ name: String, _ count: Int) { if count > 0 { found.append("\(count) \(name)") } }
-    expectNone("slots", machine.slots.count)
-    expectNone("presentations", machine.presentations.count)
-    expectNone("stacks", machine.stacks.count)
-    expectNone("roots", machine.bindingsOfRoot.count)
-    expectNone("owners", machine.ownedBy.count)
-    expectNone("counts of clients", machine.countsOfClients.count)
-    expectNone("groups that remember nothing", machine.groups.values.count { $0.remembered.isEmpty })
-    expectNone("selections", machine.groups.values.count { $0.selected != nil || $0.live != nil || !$0.queue.isEmpty })
+    expectNone("slots", machine.state.slots.count)
+    expectNone("presentations", machine.state.presentations.count)
+    expectNone("stacks", machine.state.stacks.count)
+    expectNone("roots", machine.state.bindingsOfRoot.count)
+    expectNone("owners", machine.state.ownedBy.count)
+    expectNone("counts of clients", machine.state.countsOfClients.count)
+    expectNone("groups that remember nothing", machine.state.groups.values.count { $0.remembered.isEmpty })
+    expectNone(
+      "selections", machine.state.groups.values.count { $0.selected != nil || $0.live != nil || !$0.queue.isEmpty })
     return found
   }
 
@@ -219,11 +220,11 @@ final class Desk {
   private func keepingWhole<Result>(
     _ sourceLocation: SourceLocation, _ body: () throws(Refusal) -> Result
   ) throws(Refusal) -> Result {
-    let before = machine
+    let before = machine.state
     do throws(Refusal) {
       return try body()
     } catch {
-      let differing = Mirror(reflecting: machine).children.map { ($0.label ?? "", picture(of: $0.value)) }
+      let differing = Mirror(reflecting: machine.state).children.map { ($0.label ?? "", picture(of: $0.value)) }
         .filter { name, after in after != picture(of: Mirror(reflecting: before).descendant(name) ?? "") }.map(\.0)
       #expect(differing == [], "what is refused changes nothing", sourceLocation: sourceLocation)
       throw error
@@ -361,11 +362,20 @@ final class Desk {
   /// Dismisses everything, and lets everybody answer, until nothing should be left.
   func clearAway(from sourceLocation: SourceLocation = #_sourceLocation) throws {
     try ask(.dismissAll(.all), from: sourceLocation)
-    while let going = machine.presentations.values.first(where: { $0.answerDue != nil }) {
+    while let going = machine.state.presentations.values.first(where: { $0.answerDue != nil }) {
       goes(going.handle, from: sourceLocation)
     }
     #expect(leftovers == [], sourceLocation: sourceLocation)
     log = []
+  }
+}
+
+extension StateMachine {
+  /// Copies the whole state.
+  func copy() -> StateMachine {
+    var copy = StateMachine(limits: limits)
+    copy.state = state
+    return copy
   }
 }
 

@@ -28,7 +28,7 @@ import Testing
     desk.leave("carl")
     #expect(style() == nil)
     #expect(desk.machine.destinations.map(\.name) == ["bare", "bus", "cmd", "unit"])
-    #expect(desk.machine.registry.ofClients.isEmpty)
+    #expect(desk.machine.state.registry.ofClients.isEmpty)
   }
 
   @Test("D1: a client can take its registration back, and no other's")

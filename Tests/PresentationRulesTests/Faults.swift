@@ -8,29 +8,29 @@ import DBusValues
 extension StateMachine {
   /// What is wrong with the state between two inputs; nothing should be.
   func faults() -> [String] {
-    var faults = slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults()
-    if !draft.isEmpty || !draft.open.isEmpty || !draft.changed.isEmpty { faults.append("a draft is left over") }
-    if !outcome.changes.isEmpty || !outcome.commands.isEmpty { faults.append("an outcome is left over") }
-    if !progress.mayGo.isEmpty || !progress.mayStart.isEmpty || !progress.touched.isEmpty {
-      faults.append("work is left over")
-    }
-    return faults
+    slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults()
   }
 
   // MARK: Slots
 
   private func slotFaults() -> [String] {
     var faults: [String] = []
-    for (binding, slot) in slots {
-      if slot.current == nil && slot.going == nil { faults.append("slot \(binding) is there without reason") }
+    for (binding, slot) in state.slots {
+      if slot.current == nil && slot.dismissing == nil { faults.append("slot \(binding) is there without reason") }
       if let current = slot.current {
-        if presentations[current]?.binding != binding { faults.append("slot \(binding) holds \(current), not its own") }
-        if presentations[current]?.phase.isDismissing == true { faults.append("slot \(binding) holds what goes") }
+        if state.presentations[current]?.binding != binding {
+          faults.append("slot \(binding) holds \(current), not its own")
+        }
+        if state.presentations[current]?.phase.isDismissing == true { faults.append("slot \(binding) holds what goes") }
       }
-      if let going = slot.going {
-        if presentations[going]?.binding != binding { faults.append("slot \(binding) waits for \(going), not its own") }
-        if presentations[going]?.phase.isDismissing == false { faults.append("slot \(binding) waits for what stays") }
-        if let current = slot.current, presentations[current]?.phase != .waiting {
+      if let going = slot.dismissing {
+        if state.presentations[going]?.binding != binding {
+          faults.append("slot \(binding) waits for \(going), not its own")
+        }
+        if state.presentations[going]?.phase.isDismissing == false {
+          faults.append("slot \(binding) waits for what stays")
+        }
+        if let current = slot.current, state.presentations[current]?.phase != .waiting {
           faults.append("slot \(binding) shows \(current) while \(going) is not gone (P3)")
         }
       }
@@ -45,11 +45,11 @@ extension StateMachine {
 
   private func presentationFaults() -> [String] {
     var faults: [String] = []
-    for (handle, presentation) in presentations {
-      let slot = slots[presentation.binding]
+    for (handle, presentation) in state.presentations {
+      let slot = state.slots[presentation.binding]
       if handle != presentation.handle || handle > lastHandle { faults.append("\(handle) was not given out") }
-      if slot?.current != handle && slot?.going != handle { faults.append("\(handle) is in no slot") }
-      if endings[handle] != nil { faults.append("\(handle) has an ending and is not gone (P6)") }
+      if slot?.current != handle && slot?.dismissing != handle { faults.append("\(handle) is in no slot") }
+      if state.endings[handle] != nil { faults.append("\(handle) has an ending and is not gone (P6)") }
       if presentation.announced?.word != presentation.phase.word {
         faults.append("\(handle) is \(presentation.phase.word), which nobody was told")
       }
@@ -88,21 +88,21 @@ extension StateMachine {
   /// Whether something stands before its being on screen (P13).
   private func hasToWait(_ presentation: Presentation) -> Bool {
     if presentation.item.isQueued { return true }
-    let all = presentations.values
+    let all = state.presentations.values
     if all.contains(where: {
       $0.binding == presentation.binding && $0.handle < presentation.handle && $0.phase.isLive
     }) {
       return true
     }
     if let group = presentation.item.membership?.group {
-      if groups[group]?.selected != presentation.binding { return true }
+      if state.groups[group]?.selected != presentation.binding { return true }
       if all.contains(where: {
         $0.handle != presentation.handle && $0.item.membership?.group == group && $0.phase.isLive
       }) {
         return true
       }
     }
-    if let parent = presentation.parent, presentations[parent]?.phase != .presented { return true }
+    if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return true }
     if let position = presentation.item.position {
       if all.contains(where: {
         guard let other = $0.item.position else { return false }
@@ -124,7 +124,7 @@ extension StateMachine {
 
   /// Whether something has to go before it (C3, S2).
   private func hasToStay(_ presentation: Presentation) -> Bool {
-    presentations.values.contains { other in
+    state.presentations.values.contains { other in
       if other.parent == presentation.handle { return true }
       guard let position = presentation.item.position, let above = other.item.position, other.phase.isDismissing else {
         return false
@@ -137,20 +137,21 @@ extension StateMachine {
 
   private func groupFaults() -> [String] {
     var faults: [String] = []
-    for (name, group) in groups {
+    for (name, group) in state.groups {
       if let selected = group.selected {
-        let item = slots[selected]?.current.flatMap { presentations[$0]?.item }
+        let item = state.slots[selected]?.current.flatMap { state.presentations[$0]?.item }
         if item?.membership?.group != name || item?.isQueued != false {
           faults.append("group \(name) has “\(selected)” selected, which says otherwise (G6)")
         }
-      } else if !group.queue.isEmpty && !isShuttingDown {
+      } else if !group.queue.isEmpty && !state.isShuttingDown {
         faults.append("group \(name) has a queue and nothing selected (G9)")
       }
-      let live = presentations.values.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(\.handle)
+      let live = state.presentations.values.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(
+        \.handle)
       if live.count > 1 { faults.append("group \(name) has \(live.count) live members (G1)") }
       if group.live != live.first { faults.append("group \(name) is wrong about what is live") }
       for entry in group.queue {
-        let item = slots[entry.binding]?.current.flatMap { presentations[$0]?.item }
+        let item = state.slots[entry.binding]?.current.flatMap { state.presentations[$0]?.item }
         if item?.isQueued != true || item?.membership != Membership(group: name, tag: entry.tag)
           || item?.priority != entry.priority
         {
@@ -166,13 +167,13 @@ extension StateMachine {
         faults.append("group \(name) is there without reason")
       }
     }
-    for presentation in presentations.values {
+    for presentation in state.presentations.values {
       guard let membership = presentation.item.membership else {
         if presentation.item.isQueued { faults.append("\(presentation.handle) is queued without a group") }
         continue
       }
-      guard slots[presentation.binding]?.current == presentation.handle else { continue }
-      let group = groups[membership.group]
+      guard state.slots[presentation.binding]?.current == presentation.handle else { continue }
+      let group = state.groups[membership.group]
       let isSelected = group?.selected == presentation.binding
       let isQueued = group?.queue.contains { $0.binding == presentation.binding } ?? false
       if isSelected == isQueued || presentation.item.isQueued != isQueued {
@@ -184,8 +185,8 @@ extension StateMachine {
       }
     }
     var remembered: [BindingID: Set<String>] = [:]
-    for (key, _) in tagMemory.inOrder { remembered[key.group, default: []].insert(key.tag) }
-    if remembered != groups.mapValues(\.remembered).filter({ !$0.value.isEmpty }) {
+    for (key, _) in state.tagMemory.inOrder { remembered[key.group, default: []].insert(key.tag) }
+    if remembered != state.groups.mapValues(\.remembered).filter({ !$0.value.isEmpty }) {
       faults.append("the groups and the memory of tags differ (G7)")
     }
     return faults
@@ -195,10 +196,10 @@ extension StateMachine {
 
   private func stackFaults() -> [String] {
     var faults: [String] = []
-    for (name, stack) in stacks {
-      if stack.path.isEmpty && stack.going.isEmpty { faults.append("stack \(name) is there without reason (S7)") }
+    for (name, stack) in state.stacks {
+      if stack.path.isEmpty && stack.dismissing.isEmpty { faults.append("stack \(name) is there without reason (S7)") }
       for (position, binding) in stack.path.enumerated() {
-        let presentation = slots[binding]?.current.flatMap { presentations[$0] }
+        let presentation = state.slots[binding]?.current.flatMap { state.presentations[$0] }
         if presentation?.item.position != StackPosition(stack: name, index: position) {
           faults.append("stack \(name) has “\(binding)” at \(position), which says otherwise (S1)")
         }
@@ -206,18 +207,18 @@ extension StateMachine {
           faults.append("stack \(name) has \(stack.started) started, but “\(binding)” at \(position) says otherwise")
         }
       }
-      let going = presentations.values.filter { $0.item.position?.stack == name && $0.phase.isDismissing }
+      let going = state.presentations.values.filter { $0.item.position?.stack == name && $0.phase.isDismissing }
         .sorted { $0.item.position!.index > $1.item.position!.index }.map(\.handle)
-      if Array(stack.going) != going {
-        faults.append("stack \(name) is wrong about what goes: \(stack.going), \(going)")
+      if Array(stack.dismissing) != going {
+        faults.append("stack \(name) is wrong about what goes: \(stack.dismissing), \(going)")
       }
     }
-    for presentation in presentations.values {
-      guard let position = presentation.item.position, slots[presentation.binding]?.current == presentation.handle
+    for presentation in state.presentations.values {
+      guard let position = presentation.item.position, state.slots[presentation.binding]?.current == presentation.handle
       else {
         continue
       }
-      let path = stacks[position.stack]?.path ?? []
+      let path = state.stacks[position.stack]?.path ?? []
       if !path.indices.contains(position.index) || path[position.index] != presentation.binding {
         faults.append("\(presentation.handle) is not at \(position.index) of \(position.stack), as it says (S1)")
       }
@@ -229,12 +230,12 @@ extension StateMachine {
 
   private func parentFaults() -> [String] {
     var faults: [String] = []
-    for (handle, presentation) in presentations {
-      for child in presentation.children where presentations[child]?.parent != handle {
+    for (handle, presentation) in state.presentations {
+      for child in presentation.children where state.presentations[child]?.parent != handle {
         faults.append("\(handle) has the child \(child), which says otherwise")
       }
       guard let name = presentation.parent else { continue }
-      guard let parent = presentations[name] else {
+      guard let parent = state.presentations[name] else {
         faults.append("\(handle) has lost its parent \(name) (C3)")
         continue
       }
@@ -244,12 +245,32 @@ extension StateMachine {
         faults.append("\(handle) stays while its parent goes (C3)")
       }
     }
-    for presentation in presentations.values where !presentation.phase.isDismissing {
-      if depends(dependencies(of: presentation.binding), on: presentation.binding) {
+    for presentation in state.presentations.values where !presentation.phase.isDismissing {
+      if dependsOnItself(presentation) {
         faults.append("\(presentation.handle) depends on itself (C7)")
       }
     }
     return faults
+  }
+
+  private func dependsOnItself(_ presentation: Presentation) -> Bool {
+    var seen: Set<Handle> = []
+    var open = dependencies(of: presentation)
+    while let next = open.popLast() {
+      if next == presentation.handle { return true }
+      if seen.insert(next).inserted { open += state.presentations[next].map { dependencies(of: $0) } ?? [] }
+    }
+    return false
+  }
+
+  /// The handles of the parent, and of the presentation below in the stack.
+  private func dependencies(of presentation: Presentation) -> [Handle] {
+    let below = state.presentations.values.first { other in
+      guard let position = presentation.item.position else { return false }
+      return other.item.position == StackPosition(stack: position.stack, index: position.index - 1)
+        && !other.phase.isDismissing
+    }
+    return [presentation.parent, below?.handle].compactMap(\.self)
   }
 
   // MARK: What is kept to find things fast
@@ -258,22 +279,18 @@ extension StateMachine {
     var faults: [String] = []
     var owned: [Client: Set<Handle>] = [:]
     var counts: [Client: Int] = [:]
-    for (handle, presentation) in presentations {
+    for (handle, presentation) in state.presentations {
       if let owner = presentation.item.owner { owned[owner, default: []].insert(handle) }
       if let creator = presentation.creator { counts[creator, default: 0] += 1 }
     }
-    if owned != ownedBy { faults.append("owned are \(owned), not \(ownedBy) (O1)") }
+    if owned != state.ownedBy { faults.append("owned are \(owned), not \(state.ownedBy) (O1)") }
     // Those who left are no longer counted.
-    if countsOfClients.contains(where: { counts[$0.key] != $0.value }) {
-      faults.append("counts of clients are \(counts), not \(countsOfClients) (L1)")
+    if state.countsOfClients.contains(where: { counts[$0.key] != $0.value }) {
+      faults.append("counts of clients are \(counts), not \(state.countsOfClients) (L1)")
     }
-    if Dictionary(grouping: slots.keys, by: \.root).mapValues(Set.init) != bindingsOfRoot {
+    if Dictionary(grouping: state.slots.keys, by: \.root).mapValues(Set.init) != state.bindingsOfRoot {
       faults.append("the bindings of the roots are not those of the slots")
     }
     return faults
   }
-}
-
-extension Phase {
-  var isDismissing: Bool { if case .dismissing = self { true } else { false } }
 }

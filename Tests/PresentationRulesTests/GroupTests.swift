@@ -844,7 +844,7 @@ import Testing
         "selection g -", "group g q x ·", "dismissed q shutdown", "dismissing x", "dismiss 1 shutdown",
         "dismissed x shutdown",
       ])
-    #expect(desk.machine.isEmpty)
+    #expect(desk.machine.count == 0)
     #expect(desk.refusal(.present("a", id: "", .with())) == .shuttingDown)
   }
 }

@@ -23,7 +23,7 @@ import Testing
     #expect(desk.shown == ["b=1"])
     desk.goes(1)
     #expect(desk.taken() == ["dismissed a 1 owner"])
-    #expect(desk.machine.ownedBy["bert"] == nil)
+    #expect(desk.machine.state.ownedBy["bert"] == nil)
     try desk.clearAway()
   }
 
@@ -52,7 +52,7 @@ import Testing
     #expect(ended == [2, 2, 1])
     #expect(desk.machine.history.map(\.handle) == [4, 5, 2, 3, 1])
     #expect(desk.machine.history.allSatisfy { $0.reason == .owner })
-    #expect(desk.machine.ownedBy["bert"] == nil)
+    #expect(desk.machine.state.ownedBy["bert"] == nil)
   }
 
   @Test("O1: everything that it owns goes at once, children before their parents, each for the owner's sake")
@@ -102,7 +102,7 @@ import Testing
     #expect(desk.item("a")?.owner == nil)
     desk.leave("bert")
     #expect(desk.shown == ["a=1"])
-    #expect(desk.machine.ownedBy.isEmpty)
+    #expect(desk.machine.state.ownedBy.isEmpty)
     try desk.present("a", "1", .with(owned: true), by: "carl")
     desk.leave("carl")
     #expect(desk.shown == [])
@@ -247,7 +247,7 @@ import Testing
         try desk.present("a", "1", .with(timeout: 1000))
         desk.pass(step)
       }
-      #expect(desk.machine.deadlines.count < 100)
+      #expect(desk.machine.state.deadlines.count < 100)
     }
     try desk.clearAway()
   }

@@ -492,7 +492,7 @@ import Testing
     try end(.failed) { desk.ends($0, failed: true) }
     try end(.shutdown) { _ in
       desk.shutDown()
-      desk.machine.isShuttingDown = false
+      desk.machine.state.isShuttingDown = false
     }
   }
 
@@ -649,7 +649,7 @@ import Testing
       let seen = desk.machine.serial
       try body()
       do throws(Refusal) {
-        var machine = desk.machine
+        var machine = desk.machine.copy()
         _ = try machine.perform(
           Request(.dismiss("a"), expecting: Expected(serial: seen)), by: nil, at: desk.now)
         return false

@@ -6,7 +6,7 @@ import PresentationRules
 import Testing
 
 /// A navd that can be killed: a machine, and what of it is on record.
-private struct Mortal {
+private final class Mortal {
   private(set) var machine: StateMachine
   private var record = RecordedState()
   private var now = Instant(nanoseconds: 1_000_000_000)
@@ -22,7 +22,7 @@ private struct Mortal {
     record.apply(machine.takeUnrecorded())
   }
 
-  mutating func present(
+  func present(
     _ text: String, _ id: String = "", to destination: String? = nil, by client: Client? = nil,
     _ change: (inout ItemOptions) -> Void = { _ in }
   ) throws -> Handle {
@@ -35,19 +35,19 @@ private struct Mortal {
     return handle
   }
 
-  mutating func dismiss(_ text: String) throws {
+  func dismiss(_ text: String) throws {
     _ = try machine.perform(Request(.dismiss(binding(text))), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
   }
 
   @discardableResult
-  mutating func hear(_ report: Report) -> [Command] {
+  func hear(_ report: Report) -> [Command] {
     defer { record.apply(machine.takeUnrecorded()) }
     return machine.report(report, at: now).commands
   }
 
   /// It is killed, and comes back after some milliseconds.
-  mutating func restart(
+  func restart(
     after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = []
   ) throws -> [Command] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
@@ -57,7 +57,7 @@ private struct Mortal {
     return outcome.commands
   }
 
-  mutating func pass(_ milliseconds: UInt64) -> [Command] {
+  func pass(_ milliseconds: UInt64) -> [Command] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
     return machine.expire(at: now).commands
   }
@@ -69,7 +69,7 @@ private struct Mortal {
 @Suite struct RestoringTests {
   @Test("R2: what is shown and found is as before, and nobody is asked anything")
   func restored_shown_isAsBefore() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     let state = try navd.present("b")
@@ -82,7 +82,7 @@ private struct Mortal {
 
   @Test("R2: what ended meanwhile is lost, with what is known of it, and its children are gone for it")
   func restored_gone_isLost() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     let child = try navd.present("a.b")
@@ -95,7 +95,7 @@ private struct Mortal {
 
   @Test("R6: what was to be shown is, once, whether or not that had begun")
   func restored_presenting_isShownOnce() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let begun = try navd.present("a", to: "cmd")
     let not = try navd.present("b", to: "cmd")
     #expect(try navd.restart([begun: .shown, not: .toBeShown]) == [.present(not)])
@@ -104,7 +104,7 @@ private struct Mortal {
 
   @Test("R6, P14: what was told to go is told again, with its whole grace, and ends for its reason")
   func restored_dismissing_isToldAgain() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     try navd.dismiss("a")
@@ -119,7 +119,7 @@ private struct Mortal {
 
   @Test("R6: what was told to go and went while there was no navd ends for its reason, and what waited for that comes")
   func restored_dismissingAndGone_hasEnded() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let first = try navd.present("a", "1", to: "cmd")
     navd.hear(.presentAnswered(first, error: nil))
     let second = try navd.present("a", "2", to: "cmd")
@@ -129,7 +129,7 @@ private struct Mortal {
 
   @Test("R2, P14: a presenter on the bus is asked to present again; an error, or no answer in time, is the end")
   func restored_onTheBus_isAskedAgain() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let handles = try ["a", "b", "c"].map { try navd.present($0, to: "bus") }
     for handle in handles { navd.hear(.presentAnswered(handle, error: nil)) }
     let survivals = Dictionary(uniqueKeysWithValues: handles.map { ($0, Survival.toBeShown) })
@@ -144,7 +144,7 @@ private struct Mortal {
 
   @Test("R2: what belongs to those who left ends for that, and what they registered is no more")
   func restored_owned_endsForItsOwner() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let owned = try navd.present("a", by: "anna") { $0.owned = true }
     let others = try navd.present("b", by: "bert") { $0.owned = true }
     #expect(navd.machine.knownClients == ["anna", "bert"])
@@ -156,7 +156,7 @@ private struct Mortal {
 
   @Test("O2: a timeout that ran out while there was no navd ends it at once; of another, what remains runs on")
   func restored_timeout_runsOn() throws {
-    var navd = try Mortal()
+    let navd = try Mortal()
     let short = try navd.present("a") { $0.timeout = 50 }
     let long = try navd.present("b") { $0.timeout = 500 }
     _ = try navd.restart(after: 200)
@@ -193,7 +193,7 @@ private struct Mortal {
     func check(_ rows: [RecordedState.Presentation], last: UInt64 = 9) {
       var state = RecordedState(numbers: .init(lastHandle: Handle(last)))
       for row in rows { state.presentations[row.handle] = row }
-      #expect(throws: RecordFault.self) { try StateMachine(restoring: state) }
+      #expect(throws: RecordFault.self) { _ = try StateMachine(restoring: state) }
     }
     check([row(1, "a"), row(2, "a")])
     check([row(5, "a")], last: 4)

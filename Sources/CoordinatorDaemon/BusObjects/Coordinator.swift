@@ -42,24 +42,25 @@ final class Coordinator {
   ///   - machine: what was on record, with the recovered; none of it is looked after before `resume`.
   init(
     loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
-    machine restored: StateMachine, recovered: RecoveredSession, log: Logger
+    machine restored: consuming StateMachine, recovered: RecoveredSession, log: Logger
   ) {
     self.loop = loop
     self.connection = connection
     self.configuration = configuration
     self.log = log
     self.record = record
+    let limits = restored.limits
     machine = restored
     authorization = Authorization(connection)
     announcer = Announcer(coordinator: self)
     let manager = SystemdManager(connection)
     let commands = CommandPresenter(
-      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: restored.limits.output,
+      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: limits.output,
       log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in report($0) })
     manager.onPresence = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in report($0) },
-      bus: BusPresenter(connection, limits: restored.limits) { [unowned self] in report($0) })
+      bus: BusPresenter(connection, limits: limits) { [unowned self] in report($0) })
     clientWatcher = ClientWatcher(connection) { [unowned self] client in
       if let name = BusName(client.name) { waiters.forget(name) }
       clientLeft(client)
@@ -70,8 +71,6 @@ final class Coordinator {
       CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(self))
   }
-
-  // What is asked for at each request is asked here, in place: who asks for it elsewhere copies the state for it.
 
   /// The serial of the last difference.
   var serial: UInt64 { machine.serial.number }
@@ -170,28 +169,19 @@ final class Coordinator {
   /// Declares what a file declares: all of it, or none where one of it contradicts what has been declared (V1). At the
   /// start the file comes first, as it does where there is no record.
   private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
-    var declaring = machine
-    let faults = values.compactMap { value -> FileFault? in
-      do throws(Refusal) {
-        if isStart {
-          try declaring.redeclareContainerValue(value.key, defaultValue: value.defaultValue)
-        } else {
-          try declaring.declareContainerValue(value.key, defaultValue: value.defaultValue)
+    let refusals = machine.declareContainerValues(
+      values.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: isStart)
+    return refusals.sorted { $0.key < $1.key }.map { index, refusal in
+      let value = values[index]
+      let known =
+        isStart
+        ? nil
+        : machine.containerValueDefaults[value.key].map {
+          "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text), and stays so "
+            + "as long as navd runs; the same, or another key, would do"
         }
-        return nil
-      } catch {
-        let known =
-          isStart
-          ? nil
-          : machine.containerValueDefaults[value.key].map {
-            "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text), and stays so "
-              + "as long as navd runs; the same, or another key, would do"
-          }
-        return FileFault(value.file, value.position, known ?? error.message)
-      }
+      return FileFault(value.file, value.position, known ?? refusal.message)
     }
-    if faults.isEmpty { machine = declaring }
-    return faults
   }
 
   /// Answers when a presentation has come as far as asked for, or has ended before.

@@ -83,10 +83,11 @@ public final class Daemon {
     guard !context.names.contains(CoordinatorNames.bus.text) else {
       throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
-    let machine: StateMachine
+    var machine: StateMachine?
     do throws(Record.Failure) {
-      (record, (machine, recovered)) = try Record.open(in: runtime.name) { content in
-        (try StateMachine(content, in: context, limits: Limits()), RecoveredSession(content, in: context))
+      (record, recovered) = try Record.open(in: runtime.name) { content in
+        machine = try StateMachine(content, in: context, limits: Limits())
+        return RecoveredSession(content, in: context)
       }
     } catch {
       throw Failure(description: "\(error); --state-directory names another place for it")
@@ -94,7 +95,7 @@ public final class Daemon {
     coordinator = Coordinator(
       loop: loop, connection: connection,
       configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime, record: record,
-      machine: machine, recovered: recovered, log: log)
+      machine: machine.take()!, recovered: recovered, log: log)
   }
 
   /// Serves until it is told to end.

@@ -368,7 +368,7 @@ extension Request.Operation {
 
 extension CoordinatorEvent {
   /// A change, as its signal tells it.
-  fileprivate init(_ change: Change, in machine: StateMachine) {
+  fileprivate init(_ change: Change, in machine: borrowing StateMachine) {
     func subject(_ handle: Handle, _ binding: BindingID, _ id: String) -> Subject {
       Subject(binding: binding.text, id: id, presentation: handle.path)
     }

@@ -183,7 +183,7 @@ struct Judge {
   ///   - selected: what should be shown after it, and whether it is not queued.
   ///   - isOneChange: whether the input is one difference between two states.
   mutating func take(
-    _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], isOneChange: Bool, machine: StateMachine
+    _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], isOneChange: Bool, machine: borrowing StateMachine
   ) throws(Violation) {
     defer {
       alive.removeAll { $0.stage == .ended }
@@ -386,7 +386,7 @@ struct Judge {
   }
 
   /// When nothing is under way any more.
-  func judgeRest(_ selected: [Token: Bool], machine: StateMachine) throws(Violation) {
+  func judgeRest(_ selected: [Token: Bool], machine: borrowing StateMachine) throws(Violation) {
     for showing in alive {
       let isQueued = showing.group != nil && selected[showing.token] == false
       try require(

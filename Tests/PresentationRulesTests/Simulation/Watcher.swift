@@ -46,7 +46,7 @@ struct Watcher {
   /// Takes in the events of one input.
   ///
   /// - Parameter isOneChange: whether the input is one difference between two states; running out of time may be several.
-  mutating func take(_ changes: [Change], from machine: StateMachine, isOneChange: Bool) throws(Violation) {
+  mutating func take(_ changes: [Change], from machine: borrowing StateMachine, isOneChange: Bool) throws(Violation) {
     var groups: Set<BindingID> = []
     var stacks: Set<BindingID> = []
     for change in changes {
@@ -110,7 +110,7 @@ struct Watcher {
   }
 
   /// Holds what was told against the state.
-  func compare(with machine: StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
+  func compare(with machine: borrowing StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
     try require(machine.serial == serial, "W1", "the serial is \(machine.serial), but \(serial) was told")
     try require(machine.count == entries.count, "W1", "\(machine.count) presentations, but \(entries.count) were told")
     for (handle, entry) in entries {

@@ -4,7 +4,7 @@
 import DBusValues
 import PresentationRules
 
-struct World {
+struct World: ~Copyable {
   let seed: UInt64
   let universe: Universe
   private(set) var machine: StateMachine
@@ -29,7 +29,13 @@ struct World {
   /// The serials that inputs left behind: what a client can expect.
   private var serials: [UInt64] = []
   /// A machine that did not get the request that was refused; it has to go on as the other does.
-  private var twin: (machine: StateMachine, steps: Int)?
+  private var twin: Twin?
+
+  private struct Twin: ~Copyable {
+    var machine: StateMachine
+    var steps: Int
+  }
+
   /// What happened, for people; kept only where somebody will read it.
   private(set) var trace: [String] = []
   private let isTracing: Bool
@@ -209,7 +215,7 @@ struct World {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
-    let copy = twin == nil && dice.chance(2) ? machine : nil
+    let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
     let expected = modelled(input)
     var actual: Result<Input.Effect, Refusal>
     do throws(Refusal) {
@@ -237,7 +243,7 @@ struct World {
       try require(
         machine.serial == before.serial && machine.lastHandle == before.handle
           && machine.nextDeadline == before.deadline, "T1", "a refused request changed something")
-      if let copy { twin = (copy, 8) }
+      if let copy = consume copy { twin = Twin(machine: copy, steps: 8) }
     }
     try compare()
     disk.apply(machine.takeUnrecorded())
@@ -532,8 +538,7 @@ struct World {
 
   /// T1: a refused request left nothing behind, also nothing that shows only later.
   private mutating func compareTwin(_ input: Input, _ actual: Result<Input.Effect, Refusal>) throws(Violation) {
-    guard var other = twin else { return }
-    twin = nil
+    guard var other = twin.take() else { return }
     var same: Bool
     do throws(Refusal) {
       let effect = try input.happen(to: &other.machine, at: now)
@@ -548,7 +553,10 @@ struct World {
       if case .failure(let seen) = actual { same = error == seen } else { same = false }
     }
     try require(same, "T1", "a request refused earlier makes a difference")
-    if other.steps > 1 { twin = (other.machine, other.steps - 1) }
+    if other.steps > 1 {
+      other.steps -= 1
+      twin = consume other
+    }
   }
 }
 
