@@ -43,7 +43,7 @@ let package = Package(
     .target(
       name: "PresentationRules",
       dependencies: [
-        "DBusValues",
+        "DBusValues", "TextFormats",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),

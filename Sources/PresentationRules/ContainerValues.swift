@@ -1,7 +1,5 @@
-// Why this file exists: a value that an item carries for whoever contains it, with a default for those who set none
-// (V1–V5).
-
 import DBusValues
+import TextFormats
 
 /// The declaration of a key (V1).
 struct ContainerValueDeclaration: Hashable, Sendable {
@@ -17,11 +15,11 @@ public struct Member: Hashable, Sendable {
   public let containerValues: Properties
 }
 
-/// What contains members (V5).
+/// A container of members (V5).
 public enum Container: Hashable, Sendable {
   case group(BindingID)
   case stack(BindingID)
-  /// What is presented from the item at a binding.
+  /// The items presented from the item at a binding.
   case parent(BindingID)
   case coordinator
 }
@@ -31,9 +29,7 @@ extension StateMachine {
   /// - Throws: `Refusal`: `invalidArgument`, `containerValueType` if it is declared differently, `limitExceeded`.
   public mutating func declareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
     guard BindingID.isName(key), key.utf8.count <= limits.tag else {
-      throw Refusal(
-        .invalidArgument,
-        "key “\(abridged(key))” is no name; letters, digits, “_” and “-”, a letter or “_” first, would do")
+      throw .invalidKey(key, in: "DeclareContainerValue")
     }
     try check(entriesOf: [key: defaultValue], named: "default")
     try limits.check("container-values", defaultValue.byteCount, limits.containerValues, of: "bytes of the default")
@@ -42,8 +38,8 @@ extension StateMachine {
       guard known == declaration else {
         throw Refusal(
           .containerValueType,
-          "key “\(key)” is declared with the type “\(known.type.signature)” and another default, or another type, than "
-            + "“\(declaration.type.signature)”; declare it as before, or another key")
+          "key “\(key)” is already declared, with the type “\(known.type.signature)” and another default or type than this "
+            + "one of type “\(declaration.type.signature)”; declare it as before, or use another key")
       }
       return
     }
@@ -78,19 +74,19 @@ extension StateMachine {
   /// The declared keys and their defaults.
   public var containerValueDefaults: Properties { state.containerValueDeclarations.mapValues(\.defaultValue) }
 
-  /// Reads a key of an item: what was set, else the default; without a binding the default (V3).
+  /// Reads a key of an item: the value that was set, or the default; without a binding, the default (V3).
   /// - Throws: `Refusal`: `unknownContainerValue`, `notPresented`.
   public func containerValue(_ key: String, at binding: BindingID?) throws(Refusal) -> Value {
     guard let declaration = state.containerValueDeclarations[key] else {
       throw Refusal(
-        .unknownContainerValue, "key “\(abridged(key))” is not declared; DeclareContainerValue declares it")
+        .unknownContainerValue, "key \(quoted(key)) is not declared; declare it with DeclareContainerValue first")
     }
     guard let binding else { return declaration.defaultValue }
     guard let item = current(at: binding)?.item else { throw .notPresented(binding) }
     return item.containerValues[key] ?? declaration.defaultValue
   }
 
-  /// The members of a container: a stack's in the order of its path, the others' in the order of acceptance (V5).
+  /// The members of a container: for a stack in the order of its path, otherwise in the order of acceptance (V5).
   public func members(of container: Container) -> [Member] {
     let handles: [Handle]
     switch container {
@@ -127,8 +123,8 @@ extension StateMachine {
       guard !isHeld else {
         throw Refusal(
           .containerValueType,
-          "key “\(key)” is set with the type “\(known.type.signature)”, by an item or in what a group remembers, not "
-            + "“\(defaultValue.type.signature)”; declare it as before, or another key")
+          "key “\(key)” is in use with the type “\(known.type.signature)”, by an item or by a tag that a group remembers; "
+            + "found “\(defaultValue.type.signature)”; declare it as before, or use another key")
       }
     }
     state.containerValueDeclarations[key] = nil
@@ -137,6 +133,6 @@ extension StateMachine {
 
 extension Refusal {
   static func notPresented(_ binding: BindingID) -> Refusal {
-    Refusal(.notPresented, "binding “\(binding)” holds no item; present it first")
+    Refusal(.notPresented, "nothing is presented at “\(binding)”; present it first")
   }
 }

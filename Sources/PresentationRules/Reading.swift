@@ -40,7 +40,7 @@ extension StateMachine {
   func requireGivenOut(_ handle: Handle) throws(Refusal) {
     guard handle.number > 0, handle <= lastHandle else {
       throw Refusal(
-        .unknownPresentation, "presentation \(handle) was never given out; Present and GetState tell handles")
+        .unknownPresentation, "presentation \(handle) is unknown; use a handle from Present or GetState")
     }
   }
 

@@ -1,9 +1,6 @@
-// Why this file exists: between two turns, what differs from the record is handed out as rows (R1); its size is that of
-// what changed, and not of what there is.
-
 extension StateMachine {
-  /// What is to be put on record: all that has changed since this was last called. Only of a machine that was made by
-  /// `init(limits:restoring:)`; any other keeps no account.
+  /// The changes to record: everything that changed since this was last called (R1). Its cost is that of the changes, not
+  /// of the whole state. Only for a machine made by `init(limits:restoring:)`; other machines do not note changes.
   public mutating func takeUnrecorded() -> RecordChanges {
     var changes = RecordChanges()
     let numbers = RecordedState.Numbers(
@@ -82,7 +79,7 @@ extension State {
     return subjects
   }
 
-  /// Begins to keep account of what is not on record.
+  /// Begins to note changes.
   mutating func beginNoting() {
     presentations.isNoting = true
     slots.isNoting = true

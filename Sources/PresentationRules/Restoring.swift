@@ -1,21 +1,18 @@
-// Why this file exists: after a restart the state is made of what is on record, and then of what became of it meanwhile
-// (R2, R6, R7); both as pure as the rest, so that a simulation can end navd anywhere.
-
 import DBusValues
 
-/// Why a record cannot be the state: it contradicts itself.
+/// A contradiction in a record, which therefore cannot be restored.
 public struct RecordFault: Error, CustomStringConvertible, Sendable {
   public let description: String
   public init(_ description: String) { self.description = description }
 }
 
-/// What has become of a presentation that was live when navd ended.
+/// What became of a presentation that was live when navd ended.
 public enum Survival: Hashable, Sendable {
   /// It is shown, and its presenter knows it.
   case shown
-  /// It has to be shown, or shown again: its presenter has not begun, or has to be asked in order to know it.
+  /// It has to be shown, or shown again: its presenter has not begun, or does not know it any more.
   case toBeShown
-  /// It was shown, and is gone. The result is what is known of it.
+  /// It was shown and ended; with what is known of its result.
   case gone(result: Properties)
 }
 
@@ -151,7 +148,7 @@ extension State {
       tagMemory.put(key, memory, bytes: memory.byteCount, stamp: row.stamp)
       groups[key.group, default: Group()].remembered.insert(key.tag)
     }
-    // The order of their serials is that of their ends.
+    // Serials are in the order of the ends.
     for ending in recorded.endings.values.sorted(by: { $0.serial < $1.serial }) {
       endings.put(ending.handle, ending, bytes: ending.result.byteCount, stamp: ending.serial.number)
     }
@@ -161,7 +158,7 @@ extension State {
       }
     }
     for row in recorded.presentations.values.sorted(by: { $0.handle < $1.handle }) { try restore(row) }
-    for row in recorded.presentations.values { try restorePlace(of: row) }
+    for row in recorded.presentations.values { try restoreRelations(of: row) }
     try finishStacks()
     for name in groups.keys { groups[name]!.queue.sort { $0.comesBefore($1) } }
     restoreChanges(recorded.changed)
@@ -191,24 +188,28 @@ extension State {
     if let owner = row.item.owner { ownedBy[owner, default: []].insert(row.handle) }
     if let creator = row.creator { countsOfClients[creator, default: 0] += 1 }
     bindingsOfRoot[row.binding.root, default: []].insert(row.binding)
-    guard row.handle <= lastHandle else { throw RecordFault("presentation \(row.handle) was not given out yet") }
+    guard row.handle <= lastHandle else {
+      throw RecordFault("presentation \(row.handle) has a handle that was not given out yet")
+    }
     var slot = slots[row.binding] ?? Slot()
     if case .dismissing = row.phase {
-      guard slot.dismissing == nil else { throw RecordFault("two presentations go at “\(row.binding)”") }
+      guard slot.dismissing == nil else {
+        throw RecordFault("two presentations are being dismissed at “\(row.binding)”")
+      }
       slot.dismissing = row.handle
     } else {
-      guard slot.current == nil else { throw RecordFault("two presentations are shown at “\(row.binding)”") }
+      guard slot.current == nil else { throw RecordFault("two presentations are current at “\(row.binding)”") }
       slot.current = row.handle
     }
     slot.changed = max(slot.changed, row.slotChanged)
     slots[row.binding] = slot
   }
 
-  /// Where it stands among the others: its parent's children, its group, its stack.
-  private mutating func restorePlace(of row: RecordedState.Presentation) throws(RecordFault) {
+  /// Restores the relations of a presentation: to its parent, its group and its stack.
+  private mutating func restoreRelations(of row: RecordedState.Presentation) throws(RecordFault) {
     if let parent = row.parent {
       guard presentations[parent] != nil else {
-        throw RecordFault("presentation \(row.handle) is presented from \(parent), which is not there")
+        throw RecordFault("presentation \(row.handle) has the parent \(parent), which does not exist")
       }
       presentations.modifyDerived(parent) { $0.children.insert(row.handle) }
     }
@@ -241,7 +242,7 @@ extension State {
       var stack = stacks[name]!
       stack.path.sort { position(slots[$0]?.current) < position(slots[$1]?.current) }
       for (index, binding) in stack.path.enumerated() where position(slots[binding]?.current) != index {
-        throw RecordFault("in the stack “\(name)” nothing stands at \(index), or two do")
+        throw RecordFault("the stack “\(name)” has no presentation at position \(index), or two")
       }
       stack.started = stack.path.prefix { slots[$0]?.current.flatMap { presentations[$0] }?.phase.isLive == true }.count
       stack.dismissing.sort { position($0) > position($1) }

@@ -1,8 +1,7 @@
-// Why this file exists: parents, the children of what goes, and the queues are settled once, after the last request of a
-// transaction (T1); the draft is then what will be, or it is refused.
-
 extension Transaction {
-  /// Works out what of the draft stays, what goes with it, and what each new item is presented from.
+  /// Decides, after the last request, which presentations stay, which end with others, and what each new item is presented
+  /// from (T1).
+  /// - Throws: `Refusal` if the draft cannot become the state.
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
     resolve()
@@ -14,7 +13,7 @@ extension Transaction {
     try checkCounts()
   }
 
-  /// Refuses what would stand above something that goes for its sake, since it was presented from it (C7).
+  /// Refuses an item above another one that ends because of it, having been presented from it (C7).
   private func refuseStandingOnChildren() throws(Refusal) {
     for binding in draft.order {
       // Most have no children, and no search.
@@ -26,15 +25,15 @@ extension Transaction {
       guard depends([below], on: binding) else { continue }
       throw Refusal(
         .invalidArgument,
-        "“\(binding)” would stand above “\(below)”, which depends on it; another stack or place would do"
+        "“\(binding)” would be above “\(below)”, which depends on it; use another stack or position"
       ).about(slot.author)
     }
   }
 
-  // MARK: What stays, and what goes with what goes
+  // MARK: Resolutions
 
-  /// Decides for every touched slot whether its presentation stays. What goes takes its children and what stands above it
-  /// along, so that the list of touched slots grows while it is walked; a decision only ever turns from staying to going.
+  /// Decides for every touched slot whether its presentation stays. A presentation that ends takes along its children and
+  /// what is above it in its stack, so the list grows while it is walked. A decision only changes from kept to replaced.
   private mutating func resolve() {
     var next = 0
     while next < unresolved.count {
@@ -44,7 +43,7 @@ extension Transaction {
       let stays = slot.item == nil ? slot.before == nil : self.stays(binding, slot)
       draft.slots[binding]!.resolution = stays ? .kept : .replaced
       guard !stays else { continue }
-      // What goes along goes as this does (T2).
+      // Presentations that end with this one end as it does (T2).
       author = slot.author
       author.animated = slot.effectiveCause.animated
       if let before = slot.before {
@@ -54,7 +53,7 @@ extension Transaction {
     }
   }
 
-  /// Whether a slot's presentation goes on with the drafted item: whether P2 takes it as an update, at the same place.
+  /// Whether a slot's presentation stays with the drafted item: whether that is an update (P2), at the same position.
   private func stays(_ binding: BindingID, _ slot: SlotDraft) -> Bool {
     guard let item = slot.item, let before = slot.before.flatMap({ state.presentations[$0] }) else { return false }
     let given: Shared<ItemOptions>
@@ -72,7 +71,7 @@ extension Transaction {
     return difference(of: options, from: before.item, at: binding) == nil
   }
 
-  /// A presentation loses its parent: it ends, and where a request of this transaction presents it, comes anew.
+  /// Ends a presentation that loses its parent; if a request of this transaction presents it, it is presented again.
   private mutating func lose(_ child: Handle) {
     guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
     if draft.slots[binding]?.isRequested == true {
@@ -82,7 +81,7 @@ extension Transaction {
     }
   }
 
-  /// What stands above a place in the drafted path loses what is below it.
+  /// Ends the presentations above a position of the drafted path, which lose the one below them.
   private mutating func loseAbove(_ position: StackPosition) {
     var index = position.index + 1
     while index < height(of: position.stack) {
@@ -106,8 +105,8 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// Within one stack `popped` goes before `parent` (S8): what goes for its parent's sake while what is below it goes too
-  /// is popped.
+  /// Within one stack, `popped` has precedence over `parent` (S8): a presentation that ends with its parent while the one
+  /// below it ends too is popped.
   private mutating func nameOverStacks() {
     for binding in draft.order {
       guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.cause?.reason == .parent,
@@ -119,7 +118,8 @@ extension Transaction {
     }
   }
 
-  /// X→nil→X is nothing at all (T1): what went and came back in one transaction keeps its parent and its age in its queue.
+  /// X→nil→X changes nothing (T1): an item dismissed and presented again in one transaction keeps its parent and its age
+  /// in its queue.
   private mutating func keepWhatCameBack() {
     for binding in draft.order {
       guard let slot = draft.slots[binding], slot.resolution == .kept, case .renewed(let given) = slot.change,
@@ -140,7 +140,7 @@ extension Transaction {
 
   // MARK: Parents
 
-  /// Finds what each new item is presented from (C1).
+  /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
     for binding in draft.order {
       guard let slot = draft.slots[binding], let item = slot.item, slot.resolution == .replaced else { continue }
@@ -161,28 +161,28 @@ extension Transaction {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
-            + "another parent or group would do"
+            + "use another parent or group"
         ).about(slot.author)
       }
     }
   }
 
-  /// Why a named parent will not do: because it would go with what is asked (C7), or because there is none.
+  /// The refusal of a named parent that ends with the requested change (C7), or has no item.
   private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: SlotDraft) -> Refusal {
     if item(at: parent)?.isQueued == true {
-      return Refusal(.notPresented, "from: “\(parent)” waits in a queue; something that is shown would do").about(
+      return Refusal(.notPresented, "from: “\(parent)” waits in a queue; use a binding that is presented").about(
         slot.author)
     }
     if let before = slot.before, let current = state.slots[parent]?.current, depended(current, on: before) {
       return Refusal(
-        .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; something else would do"
+        .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; use another parent"
       ).about(slot.author)
     }
-    return Refusal(.notPresented, "from: “\(parent)” holds no item; present it first, or leave from out").about(
-      slot.author)
+    return Refusal(.notPresented, "from: nothing is presented at “\(parent)”; present it first, or leave from out")
+      .about(slot.author)
   }
 
-  /// Whether a presentation depends on another, as things stood before the transaction (C7).
+  /// Whether a presentation depended on another one before the transaction (C7).
   private func depended(_ handle: Handle, on sought: Handle) -> Bool {
     var seen: Set<Handle> = []
     var open = [handle]
@@ -204,7 +204,7 @@ extension Transaction {
     return depends(bindings, on: selected)
   }
 
-  /// Refuses items that would depend on themselves (C7). Only new ones can: what stays was there before them.
+  /// Refuses items that would depend on themselves (C7). Only new items can: the others do not depend on new ones.
   private func refuseCycles() throws(Refusal) {
     guard draft.order.count > 1 else { return }
     enum Mark { case open, done }
@@ -221,7 +221,7 @@ extension Transaction {
         case .done: continue
         case .open:
           throw Refusal(
-            .invalidArgument, "“\(next)” would depend on itself, by parents or stacks; another parent would do"
+            .invalidArgument, "“\(next)” would depend on itself, through parents or stacks; use another parent"
           ).about(draft.slots[next]!.author)
         case nil:
           marks[next] = .open
@@ -237,7 +237,7 @@ extension Transaction {
 
   // MARK: Queues and counts
 
-  /// Selects the next of each queue whose group has nothing selected any more (G9).
+  /// Selects the next item of each queue whose group has lost its selection (G9).
   private mutating func serveQueues() {
     guard !state.isShuttingDown else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
@@ -253,7 +253,7 @@ extension Transaction {
     }
   }
 
-  /// Refuses more items than there may be, in all and of whoever asks, and more bytes of them (L1).
+  /// Refuses too many items, in all or of the client, and too many bytes of items (L1).
   private func checkCounts() throws(Refusal) {
     let client = author.client
     var (added, ofClient, bytes) = (0, 0, 0)

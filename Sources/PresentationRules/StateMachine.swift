@@ -1,4 +1,5 @@
 import DBusValues
+import TextFormats
 
 /// The coordinator's rules: the state, and how requests, reports and time change it.
 ///
@@ -46,7 +47,7 @@ public struct StateMachine: ~Copyable, Sendable {
     _ requests: [Request], animated: Bool = true, by client: Client?, at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
     guard !state.isShuttingDown else {
-      throw Refusal(.shuttingDown, "navd was told to quit; start it again and ask then")
+      throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
     try limits.check("transaction", requests.count, limits.transaction, of: "requests")
     var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
@@ -120,12 +121,7 @@ public struct StateMachine: ~Copyable, Sendable {
   /// Registers a presenter for a destination name; the last registration of a name counts (D1).
   /// - Throws: `Refusal`: `invalidConfiguration` (G7), `invalidArgument` (B5), `limitExceeded` (L1).
   public mutating func register(_ destination: Destination, by client: Client) throws(Refusal) -> Outcome {
-    guard Destination.isName(destination.name) else {
-      throw Refusal(
-        .invalidArgument,
-        "destination “\(abridged(destination.name))” is no name; 1 to \(limits.destination) bytes without “/” and without a "
-          + "leading “.” would do")
-    }
+    try check(destination: destination.name)
     _ = try destination.declaredTag()
     if state.registry.ofClients[client]?.contains(destination.name) != true {
       try limits.check(
@@ -140,7 +136,9 @@ public struct StateMachine: ~Copyable, Sendable {
   /// - Throws: `Refusal` with the code `unknownDestination` if the client has not registered the name.
   public mutating func unregister(_ name: String, by client: Client) throws(Refusal) -> Outcome {
     guard let tags = state.registry.unregister(name, by: client) else {
-      throw Refusal(.unknownDestination, "destination “\(abridged(name))” was not registered by this client")
+      throw Refusal(
+        .unknownDestination,
+        "destination \(quoted(name)) was not registered by this client; only its own registrations can be removed")
     }
     return process { turn in turn.announce(tags) }
   }

@@ -1,4 +1,5 @@
 import DBusValues
+import TextFormats
 
 /// One or several requests, carried out as a whole or not at all (T1).
 ///
@@ -57,7 +58,7 @@ extension Refusal {
   }
 }
 
-// MARK: What the draft says
+// MARK: Reading the draft
 
 extension Transaction {
   /// The item that a slot should show.
@@ -67,7 +68,7 @@ extension Transaction {
     return state.presentations[handle]?.item
   }
 
-  /// Whether a slot holds an item that something could be presented from (G9: a queued one is nobody's parent).
+  /// Whether items can be presented from a slot: it has an item that is not queued (G9).
   func canBeParent(_ binding: BindingID) -> Bool { item(at: binding).map { !$0.isQueued } ?? false }
 
   func selected(in group: BindingID) -> BindingID? {
@@ -85,13 +86,13 @@ extension Transaction {
     return state.stacks[stack]?.path.count ?? 0
   }
 
-  /// What stands on a stack at a position below its height.
+  /// The binding at a position of a stack.
   func binding(on stack: BindingID, at position: Int) -> BindingID {
     if let drafted = draft.stacks[stack], position >= drafted.kept { return drafted.rest[position - drafted.kept] }
     return state.stacks[stack]!.path[position]
   }
 
-  /// The nearest binding that one derives from and that can be a parent (C1).
+  /// The nearest binding that the given one derives from and that can be a parent (C1).
   func impliedParent(of binding: BindingID) -> BindingID? {
     var ancestor = binding.deriving
     while let candidate = ancestor {
@@ -101,7 +102,7 @@ extension Transaction {
     return nil
   }
 
-  /// The binding whose item another binding's item is, or would be, presented from.
+  /// The binding from which the item of another binding is, or would be, presented.
   func parent(of binding: BindingID) -> BindingID? {
     let before: Handle?
     if let drafted = draft.slots[binding] {
@@ -117,7 +118,7 @@ extension Transaction {
   }
 }
 
-// MARK: What the draft is told
+// MARK: Writing the draft
 
 extension Transaction {
   mutating func withSlot(_ binding: BindingID, _ body: (inout SlotDraft) -> Void) {
@@ -130,7 +131,7 @@ extension Transaction {
     body(&draft.slots[binding]!)
   }
 
-  /// Asks for the resolution of a slot that changed in the draft.
+  /// Marks a slot that changed in the draft, so that its resolution is decided again.
   mutating func reopen(_ binding: BindingID) {
     draft.slots[binding]!.resolution = .undecided
     unresolved.append(binding)
@@ -151,7 +152,7 @@ extension Transaction {
     body(&draft.stacks[stack]!)
   }
 
-  /// Writes nil to a slot, after the slots of what stands above it in its stack (S2).
+  /// Empties a slot, after the slots above it in its stack (S2).
   mutating func clear(_ binding: BindingID, reason: Reason) {
     guard let item = item(at: binding) else { return }
     if let position = item.position { cut(position.stack, to: position.index + 1) }
@@ -165,14 +166,14 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// Takes from a stack all that stands at or above a position, from the top.
+  /// Empties the slots of a stack at and above a position, from the top.
   mutating func cut(_ stack: BindingID, to position: Int) {
     while height(of: stack) > position {
       clear(binding(on: stack, at: height(of: stack) - 1), reason: .popped)
     }
   }
 
-  /// Takes an item out of its group and its stack; what stood above it is gone already.
+  /// Removes an item from its group and its stack. Nothing is above it in the stack any more.
   private mutating func leave(_ item: Shared<Item>, at binding: BindingID) {
     if let membership = item.membership {
       withGroup(membership.group) { group in
@@ -190,7 +191,7 @@ extension Transaction {
     }
   }
 
-  /// Sets a slot to an item: the one primitive behind present, toggle, select, push and set path.
+  /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
   mutating func set(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
     try turn.machine.check(options)
     try turn.machine.check(id: id)
@@ -206,7 +207,7 @@ extension Transaction {
     }
   }
 
-  /// The same id again: what the request gives is replaced whole, what it does not give stays (P2).
+  /// Updates the item with the same id: options that the request gives are replaced, the others stay (P2).
   private mutating func refresh(_ binding: BindingID, _ current: Shared<Item>, _ options: ItemOptions) throws(Refusal) {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
     try turn.machine.check(options.ifBusy, with: options.stack)
@@ -233,13 +234,13 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// What would make a request with the same id ask for something else than an update (P2).
+  /// The refusal of a request with the same id that asks for more than an update (P2); nil if it asks for an update.
   func difference(of options: ItemOptions, from current: Shared<Item>, at binding: BindingID) -> Refusal? {
     func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
       Refusal(
         .invalidArgument,
-        "\(what) is “\(abridged(asked))”, but “\(binding)” shows the id “\(abridged(current.id))” with "
-          + (held.map { "“\(abridged($0))”" } ?? "none") + "; dismiss it first, or leave \(what) out")
+        "\(what) is \(quoted(asked)), but the item \(quoted(current.id)) at “\(binding)” has "
+          + (held.map(quoted) ?? "none") + "; dismiss it first, or leave \(what) out")
     }
     if let name = options.destination, name != current.destination?.givenName {
       return differs("destination", name, current.destination?.givenName)
@@ -262,7 +263,7 @@ extension Transaction {
     return nil
   }
 
-  /// Another id, or the first: a new item (P1, P3, S4).
+  /// Sets a slot to a new item, with another id or in an empty slot (P1, P3, S4).
   private mutating func renew(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
     let destination = try destination(for: binding, options)
     let membership = try membership(for: binding, options, destination)
@@ -270,11 +271,11 @@ extension Transaction {
     let stack = options.stack ?? current?.position?.stack
     if let position = current?.position, let stack, stack != position.stack {
       throw Refusal(
-        .alreadyInStack, "binding “\(binding)” stands in the stack “\(position.stack)”; pop it there before “\(stack)”")
+        .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
     }
     try turn.machine.check(options.ifBusy, with: stack)
     if options.from == binding {
-      throw Refusal(.invalidArgument, "from is “\(binding)” itself; another binding, or none, would do")
+      throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
     }
     var item = Item(
       id: id, destination: destination, options: options, membership: membership, author: author)
@@ -304,7 +305,7 @@ extension Transaction {
     reopen(binding)
   }
 
-  /// Which destination a request means (D2).
+  /// The destination of a request (D2).
   private func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
     if let command = options.command {
       return Destination(name: "", presenter: .command(command.arguments), source: .request)
@@ -313,19 +314,19 @@ extension Transaction {
     guard let destination = state.registry[name] else {
       throw Refusal(
         .unknownDestination,
-        "destination “\(abridged(name))” is not registered; a file destinations/\(abridged(name)).toml and "
-          + "Reload, or RegisterPresenter, would register it")
+        "destination \(quoted(name)) is not registered; add \(quoted("destinations/\(name).toml")) and reload, or register a "
+          + "presenter for it")
     }
     return destination
   }
 
-  /// Which tag of which group a request means (G7).
+  /// The group and tag of a request (G7).
   private func membership(
     for binding: BindingID, _ options: ItemOptions, _ destination: Destination?
   ) throws(Refusal) -> Membership? {
     guard let group = options.group ?? destination?.group else {
       if let tag = options.tag {
-        throw Refusal(.invalidArgument, "tag “\(abridged(tag))” is given without a group; give one, or leave tag out")
+        throw Refusal(.invalidArgument, "tag \(quoted(tag)) is given without a group; give a group, or leave tag out")
       }
       return nil
     }
@@ -334,13 +335,13 @@ extension Transaction {
     if let holder = holder(of: membership), holder != binding {
       throw Refusal(
         .invalidArgument,
-        "tag “\(abridged(membership.tag))” of the group “\(group)” is held by the item at “\(holder)”, not “\(binding)”; "
-          + "another tag would do")
+        "the item at “\(holder)” already has the tag \(quoted(membership.tag)) of the group “\(group)”; use another tag for "
+          + "“\(binding)”")
     }
     return membership
   }
 
-  /// The binding whose item holds a tag.
+  /// The binding whose item has a tag, selected or queued.
   func holder(of membership: Membership) -> BindingID? {
     if let selected = selected(in: membership.group), item(at: selected)?.membership?.tag == membership.tag {
       return selected
@@ -348,9 +349,9 @@ extension Transaction {
     return queue(of: membership.group).first { $0.tag == membership.tag }?.binding
   }
 
-  /// Makes an item the selected one of its group, or queues it, or refuses it (G6, G8, G9).
+  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9).
   ///
-  /// - Parameter dependencies: what the item would directly depend on (C7).
+  /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
   private mutating func take(
     _ membership: Membership, for binding: BindingID, item: inout Item, policy: BusyPolicy, dependencies: [BindingID]
   ) throws(Refusal) {
@@ -360,7 +361,7 @@ extension Transaction {
     if let other, policy == .refuse {
       throw Refusal(
         .busy,
-        "group “\(group)” has “\(self.item(at: other)?.membership?.tag ?? "")” selected; deselect it, or ask with "
+        "group “\(group)” has “\(self.item(at: other)?.membership?.tag ?? "")” selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
     if other != nil, policy == .queue {
@@ -385,8 +386,8 @@ extension Transaction {
       if depends(dependencies, on: other) {
         throw Refusal(
           .invalidArgument,
-          "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; another group, parent or stack "
-            + "would do")
+          "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
+            + "stack")
       }
       clear(other, reason: .deselected)
     }
@@ -397,7 +398,7 @@ extension Transaction {
     }
   }
 
-  /// Whether something among `bindings`, or what it depends on, is `sought` (C7).
+  /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
   func depends(_ bindings: [BindingID], on sought: BindingID) -> Bool {
     var seen: Set<BindingID> = []
     var open = bindings
@@ -409,7 +410,7 @@ extension Transaction {
     return false
   }
 
-  /// What a binding's item directly depends on: its parent, and what stands below it (C7).
+  /// The direct dependencies of an item: its parent, and the item below it in its stack (C7).
   func dependencies(of binding: BindingID) -> [BindingID] {
     guard let item = item(at: binding) else { return [] }
     var found: [BindingID] = []
@@ -420,7 +421,7 @@ extension Transaction {
     return found
   }
 
-  /// The group remembers the last request for a tag (G7), with what requests before it gave for the same item (P2).
+  /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
   private mutating func learn(
     _ membership: Membership, _ binding: BindingID, id: String, _ options: ItemOptions, addingToEarlier: Bool
   ) {
@@ -438,7 +439,7 @@ extension Transaction {
     withGroup(membership.group) { _ in }
   }
 
-  /// Edits the value of an item through its binding (D8).
+  /// Edits the value of an item (D8).
   mutating func edit(
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
@@ -458,7 +459,7 @@ extension Transaction {
     item.value = try edit(item.value)
     item.containerValues = try editContainer(item.containerValues)
     if let timeout { item.timeout = timeout == 0 ? nil : timeout }
-    // Should the presentation before stay (T1), the edit is one of what it then shows.
+    // If the presentation of before stays (T1), the edit applies to its item.
     var change: SlotDraft.Change?
     if let drafted = draft.slots[binding], case .renewed(let given) = drafted.change {
       var given = given.content
@@ -485,7 +486,7 @@ extension Transaction {
 }
 
 extension Item {
-  /// A new item from what a request gives.
+  /// Creates an item from the options of a request.
   fileprivate init(
     id: String, destination: Destination?, options: ItemOptions, membership: Membership?, author: Author
   ) {
@@ -498,7 +499,7 @@ extension Item {
       platformData: options.platformData ?? [:], animated: author.animated)
   }
 
-  /// The item with what a request with the same id gives (P2).
+  /// The item after a request with the same id (P2).
   func applying(_ options: ItemOptions, by author: Author) -> Item {
     var copy = self
     copy.value = options.value ?? value
@@ -513,7 +514,7 @@ extension Item {
 }
 
 extension Destination {
-  /// The name under which a request could ask for it; nil for one that came with the request.
+  /// The name by which a request could ask for it; nil for a command given with a request.
   fileprivate var givenName: String? { source == .request ? nil : name }
   fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
 }

@@ -1,12 +1,9 @@
-// Why this file exists: what becomes of each thing that was there when navd was killed (R2, R6, R7), one by one; the
-// simulation mixes them.
-
 import DBusValues
 import PresentationRules
 import Testing
 
-/// A navd that can be killed: a machine, and what of it is on record.
-private final class Mortal {
+/// A machine with its record, which can be restarted at any time.
+private final class RestartableMachine {
   private(set) var machine: StateMachine
   private var record = RecordedState()
   private var now = Instant(nanoseconds: 1_000_000_000)
@@ -46,7 +43,7 @@ private final class Mortal {
     return machine.report(report, at: now).commands
   }
 
-  /// It is killed, and comes back after some milliseconds.
+  /// Replaces the machine by one restored from the record, some milliseconds later.
   func restart(
     after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = []
   ) throws -> [Command] {
@@ -67,9 +64,9 @@ private final class Mortal {
 }
 
 @Suite struct RestoringTests {
-  @Test("R2: what is shown and found is as before, and nobody is asked anything")
+  @Test("R2: a presentation that is found again stays as it is, and no presenter is asked")
   func restored_shown_isAsBefore() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     let state = try navd.present("b")
@@ -80,9 +77,9 @@ private final class Mortal {
     #expect([command, state].map(navd.phase) == ["presented", "presented"])
   }
 
-  @Test("R2: what ended meanwhile is lost, with what is known of it, and its children are gone for it")
+  @Test("R2: a presentation that ended in the meantime is lost, with the known result, and ends its children")
   func restored_gone_isLost() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     let child = try navd.present("a.b")
@@ -93,18 +90,18 @@ private final class Mortal {
     #expect(navd.machine.current(at: binding("a")) == nil)
   }
 
-  @Test("R6: what was to be shown is, once, whether or not that had begun")
+  @Test("R6: a presentation that was to be shown is shown once, whether or not that had begun")
   func restored_presenting_isShownOnce() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let begun = try navd.present("a", to: "cmd")
     let not = try navd.present("b", to: "cmd")
     #expect(try navd.restart([begun: .shown, not: .toBeShown]) == [.present(not)])
     #expect([begun, not].map(navd.phase) == ["presented", "presenting"])
   }
 
-  @Test("R6, P14: what was told to go is told again, with its whole grace, and ends for its reason")
+  @Test("R6, P14: a dismissal under way is asked for again, with its whole grace, and keeps its reason")
   func restored_dismissing_isToldAgain() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     try navd.dismiss("a")
@@ -117,9 +114,9 @@ private final class Mortal {
     #expect(navd.reason(command) == .dismissed)
   }
 
-  @Test("R6: what was told to go and went while there was no navd ends for its reason, and what waited for that comes")
+  @Test("R6: a dismissal completed without navd keeps its reason, and waiting items are presented")
   func restored_dismissingAndGone_hasEnded() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let first = try navd.present("a", "1", to: "cmd")
     navd.hear(.presentAnswered(first, error: nil))
     let second = try navd.present("a", "2", to: "cmd")
@@ -129,7 +126,7 @@ private final class Mortal {
 
   @Test("R2, P14: a presenter on the bus is asked to present again; an error, or no answer in time, is the end")
   func restored_onTheBus_isAskedAgain() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let handles = try ["a", "b", "c"].map { try navd.present($0, to: "bus") }
     for handle in handles { navd.hear(.presentAnswered(handle, error: nil)) }
     let survivals = Dictionary(uniqueKeysWithValues: handles.map { ($0, Survival.toBeShown) })
@@ -142,9 +139,9 @@ private final class Mortal {
     #expect(navd.phase(handles[0]) == "presented")
   }
 
-  @Test("R2: what belongs to those who left ends for that, and what they registered is no more")
+  @Test("R2: items of clients that left end as owner, and their registrations are removed")
   func restored_owned_endsForItsOwner() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let owned = try navd.present("a", by: "anna") { $0.owned = true }
     let others = try navd.present("b", by: "bert") { $0.owned = true }
     #expect(navd.machine.knownClients == ["anna", "bert"])
@@ -154,9 +151,9 @@ private final class Mortal {
     #expect(navd.machine.knownClients == ["bert"])
   }
 
-  @Test("O2: a timeout that ran out while there was no navd ends it at once; of another, what remains runs on")
+  @Test("O2: a timeout that passed without navd ends the item at once; another one continues")
   func restored_timeout_runsOn() throws {
-    let navd = try Mortal()
+    let navd = try RestartableMachine()
     let short = try navd.present("a") { $0.timeout = 50 }
     let long = try navd.present("b") { $0.timeout = 500 }
     _ = try navd.restart(after: 200)
@@ -168,7 +165,7 @@ private final class Mortal {
     #expect(navd.reason(long) == .expired)
   }
 
-  @Test("O2: where the machine's clock began anew, instants are moved, neither before its beginning nor past its end")
+  @Test("O2: instants are moved to a clock that started again, within its bounds")
   func recorded_moved_keepsWhatRemains() throws {
     var row = RecordedState.Presentation(
       handle: Handle(1), binding: binding("a"), item: Shared(Item(id: "")), phase: .presented)
@@ -184,7 +181,7 @@ private final class Mortal {
     #expect(state.moved(by: .max).presentations[Handle(1)]?.expires == Instant(nanoseconds: 5_000 + UInt64(Int64.max)))
   }
 
-  @Test("R4: a record that contradicts itself is no state")
+  @Test("R4: a record that contradicts itself is refused")
   func restored_contradiction_isRefused() throws {
     func row(_ number: UInt64, _ text: String, _ phase: Phase = .presented) -> RecordedState.Presentation {
       RecordedState.Presentation(

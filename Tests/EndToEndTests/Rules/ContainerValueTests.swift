@@ -208,7 +208,7 @@ func containerValue_afterARestart_isWhatTheFileSays() throws {
   try session.stop()
   try session.write(settings: "[container-values]\na = { signature = \"s\", default = \"\" }\n")
   try session.start()
-  #expect(session.navd?.errorText.contains("navd.toml:2:1: key “a” is set with the type “x”") == true)
+  #expect(session.navd?.errorText.contains("navd.toml:2:1: key “a” is in use with the type “x”") == true)
   #expect(try session.standard("a") == .int64(2))
   try session.dismiss("inbox")
   try session.stop()

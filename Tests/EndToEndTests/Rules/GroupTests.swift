@@ -229,7 +229,7 @@ func group_busy_isRefusedWhereThatIsAsked() throws {
   ]
   for refusal in refusals {
     #expect(refusal?.name == .busy)
-    // By which tag it is taken, and what would do.
+    // The message has the selected tag, and advice.
     #expect(refusal?.message.contains("“x”") == true && refusal?.message.contains("queue") == true)
   }
   #expect(try screen.session.state() == before)

@@ -1,29 +1,26 @@
-// Why this file exists: the rules are tested on a desk where the test plays everybody else: the clients that ask, the
-// presenters that answer when they are told to, and the clock.
-
 import DBusValues
 import Testing
 
 @testable import PresentationRules
 
-/// A machine with a clock that stands still, and a log of what it said.
+/// A state machine in which the test is everything else: clients, presenters, and a clock that only the test moves.
 ///
-/// The log has a line an event and a line a command. After every input come its events, then its commands:
+/// The log has one line for each event and each command; the events of an input are followed by its commands:
 ///
 ///     presented a 1          selection g x          present 1 a
 ///     dismissed a 1 closed   path s a=1 b           update 1 by anna
 ///     waiting a 1            group g x y · z        dismiss 2 replaced
 ///     updated a 1            action a 1 ok          kill 2
 ///
-/// An empty id is left out. Registered are the destinations `cmd`, a command, `unit`, `bus` and `bare`, which is nothing
-/// but state. After every input the state is looked through for faults, and what was told for what was not (W1).
-final class Desk {
+/// Empty ids are left out. The destinations `cmd` (a command), `unit`, `bus` and `bare` (state only) are registered. After
+/// every input the fixture checks the invariants of the state, and that exactly the differences were announced (W1).
+final class RulesFixture {
   var machine: StateMachine
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private(set) var log: [String] = []
-  /// Who came to own something.
+  /// New owners, as reported.
   private(set) var owners: [Client] = []
-  /// Everything that was told since the desk was set up.
+  /// All changes announced so far.
   private(set) var changes: [Change] = []
   private var lastHandle = Handle(0)
   private var watcher = Watcher()
@@ -33,10 +30,11 @@ final class Desk {
   init(limits: Limits = Limits(), destinations: [Destination] = []) {
     machine = StateMachine(limits: limits)
     let standard = [
-      Destination(name: "cmd", presenter: .command([Array("sleep".utf8), Array("9".utf8)]), source: Desk.file("cmd")),
-      Destination(name: "unit", presenter: .unit("sleeper@{id}.service"), source: Desk.file("unit")),
-      Desk.bus("bus"),
-      Destination(name: "bare", presenter: .none, source: Desk.file("bare")),
+      Destination(
+        name: "cmd", presenter: .command([Array("sleep".utf8), Array("9".utf8)]), source: RulesFixture.file("cmd")),
+      Destination(name: "unit", presenter: .unit("sleeper@{id}.service"), source: RulesFixture.file("unit")),
+      RulesFixture.bus("bus"),
+      Destination(name: "bare", presenter: .none, source: RulesFixture.file("bare")),
     ]
     take(machine.load(standard + destinations))
     log = []
@@ -53,7 +51,7 @@ final class Desk {
 
   // MARK: What came of it
 
-  /// The lines since the last time, which are then forgotten.
+  /// Takes the lines logged since the last call.
   func taken() -> [String] {
     defer { log = [] }
     return log
@@ -68,11 +66,11 @@ final class Desk {
     changes += outcome.changes
     owners += outcome.owners
     log += outcome.changes.map { line($0.event) } + outcome.commands.map(line)
-    let faults = machine.faults() + untold(outcome.changes)
+    let faults = machine.brokenInvariants() + untold(outcome.changes)
     #expect(faults.isEmpty, "\(faults)", sourceLocation: sourceLocation)
   }
 
-  /// What a watcher does not know by now, or was told for nothing (W1).
+  /// Differences that were not announced, and announcements without a difference (W1).
   private func untold(_ changes: [Change]) -> [String] {
     groups.formUnion(machine.groupNames)
     stacks.formUnion(machine.stackNames)
@@ -128,7 +126,7 @@ final class Desk {
     }
   }
 
-  /// What is left where nothing should be: everything but what is remembered.
+  /// Everything left in the state, except what is remembered.
   var leftovers: [String] {
     var found: [String] = []
     func expectNone(_ name: String, _ count: Int) { if count > 0 { found.append("\(count) \(name)") } }
@@ -146,7 +144,7 @@ final class Desk {
 
   // MARK: Clients
 
-  /// Asks for one thing.
+  /// Sends one request.
   @discardableResult
   func ask(
     _ operation: Request.Operation, expecting expectation: Expected = Expected(), animated: Bool? = nil,
@@ -160,7 +158,7 @@ final class Desk {
     }
   }
 
-  /// Asks for all or nothing (T1).
+  /// Sends a transaction (T1).
   @discardableResult
   func apply(
     _ requests: [Request], animated: Bool = true, by client: Client? = "anna",
@@ -181,7 +179,7 @@ final class Desk {
     try apply(operations.map { Request($0) }, by: client, from: sourceLocation)
   }
 
-  /// The code of the refusal of what has to be refused, with nothing changed.
+  /// The code of the refusal of a request that has to be refused without any change.
   func refusal(
     _ operation: Request.Operation, expecting expectation: Expected = Expected(), by client: Client? = "anna",
     from sourceLocation: SourceLocation = #_sourceLocation
@@ -196,7 +194,7 @@ final class Desk {
     }
   }
 
-  /// The refusal of a transaction that has to be refused, with nothing changed.
+  /// The refusal of a transaction that has to be refused without any change.
   func refusal(
     of requests: [Request], by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation
   ) -> Refusal? {
@@ -216,7 +214,7 @@ final class Desk {
     refusal(of: operations.map { Request($0) }, by: client, from: sourceLocation)
   }
 
-  /// What is refused changes nothing: no serial, no handle, nothing of the whole state.
+  /// Checks that a refusal changes nothing of the whole state.
   private func keepingWhole<Result>(
     _ sourceLocation: SourceLocation, _ body: () throws(Refusal) -> Result
   ) throws(Refusal) -> Result {
@@ -265,24 +263,24 @@ final class Desk {
     take(machine.report(report, at: now), from: sourceLocation)
   }
 
-  /// Their presenters say that they are on screen.
+  /// Presenters report that they show presentations.
   func shows(_ handles: Handle..., from sourceLocation: SourceLocation = #_sourceLocation) {
     for handle in handles { report(.presentAnswered(handle, error: nil), from: sourceLocation) }
   }
 
-  /// Its presenter says that it cannot show it.
+  /// A presenter reports that it cannot show a presentation.
   func fails(_ handle: Handle, _ error: String = "no screen", from sourceLocation: SourceLocation = #_sourceLocation) {
     report(.presentAnswered(handle, error: error), from: sourceLocation)
   }
 
-  /// Their presenters say that they are gone, as they were asked to.
+  /// Presenters answer dismissals.
   func goes(
     _ handles: Handle..., result: Properties = [:], from sourceLocation: SourceLocation = #_sourceLocation
   ) {
     for handle in handles { report(.dismissAnswered(handle, result: result), from: sourceLocation) }
   }
 
-  /// It is gone, whether or not it was asked to.
+  /// A presentation ends, whether or not it was dismissed.
   func ends(
     _ handle: Handle, failed: Bool = false, result: Properties = [:],
     from sourceLocation: SourceLocation = #_sourceLocation
@@ -290,12 +288,12 @@ final class Desk {
     report(.ended(handle, failed: failed, result: result), from: sourceLocation)
   }
 
-  /// Its presenter has taken the update in.
+  /// A presenter answers an update.
   func updates(_ handle: Handle, from sourceLocation: SourceLocation = #_sourceLocation) {
     report(.updateAnswered(handle), from: sourceLocation)
   }
 
-  /// Somebody says that it was closed (D11).
+  /// A client reports that a presentation was closed (D11).
   @discardableResult
   func closed(
     _ handle: Handle, result: Properties = [:], by client: Client? = "anna", byPresenter: Bool = false,
@@ -321,7 +319,7 @@ final class Desk {
 
   // MARK: Time
 
-  /// Lets time pass; what is due meanwhile happens when it is due.
+  /// Lets time pass, and calls `expire` whenever something is due.
   func pass(_ milliseconds: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) {
     let end = now.after(milliseconds: milliseconds)
     while let due = machine.nextDeadline, due <= end {
@@ -341,7 +339,7 @@ final class Desk {
     try ask(.present(binding, id: id, options), by: client, from: sourceLocation)
   }
 
-  /// Presents by a presenter, which shows it at once; nothing of that is left in the log.
+  /// Presents an item that its presenter shows at once, without entries in the log.
   @discardableResult
   func show(
     _ binding: BindingID, _ id: String = "", _ options: ItemOptions = .with(to: "cmd"), by client: Client? = "anna",
@@ -359,7 +357,7 @@ final class Desk {
     try ask(.dismiss(binding), from: sourceLocation)
   }
 
-  /// Dismisses everything, and lets everybody answer, until nothing should be left.
+  /// Dismisses everything, answers all dismissals, and checks that nothing is left.
   func clearAway(from sourceLocation: SourceLocation = #_sourceLocation) throws {
     try ask(.dismissAll(.all), from: sourceLocation)
     while let going = machine.state.presentations.values.first(where: { $0.answerDue != nil }) {
@@ -379,7 +377,7 @@ extension StateMachine {
   }
 }
 
-/// Everything that a value holds, as text; dictionaries and sets in an order of their own.
+/// The whole content of a value as text, with dictionaries and sets sorted.
 func picture(of value: Any) -> String {
   let mirror = Mirror(reflecting: value)
   let children = mirror.children.map { (label: $0.label, text: picture(of: $0.value)) }

@@ -1,6 +1,3 @@
-// Why this file exists: collisions are what finds mistakes, so all that the clients of a world speak of is a handful of
-// names, and each world leaves out other things.
-
 import DBusValues
 import PresentationRules
 
@@ -9,8 +6,9 @@ func binding(_ text: String) -> BindingID {
   do { return try BindingID(text) } catch { preconditionFailure("“\(text)” is no binding: \(error)") }
 }
 
-/// What there is in one world, and how often it is used.
-struct Universe {
+/// Generates the inputs of one world: its names, and how often each kind of input occurs. The names are few, since collisions
+/// find mistakes, and each world leaves out something else.
+struct InputGenerator {
   let bindings: [BindingID]
   let groups: [BindingID]
   let stacks: [BindingID]
@@ -24,12 +22,12 @@ struct Universe {
   let hasTimeouts: Bool
   let hasExpectations: Bool
   let hasMistakes: Bool
-  /// Whether navd is killed now and then.
+  /// Whether navd is killed sometimes.
   let isMortal: Bool
   let prefersQueues: Bool
-  /// How often in a hundred a presenter answers twice, with an error or never.
+  /// The percentage of commands that a presenter answers twice, with an error, or never.
   let presenterFaults: Int
-  /// How often presenters are heard.
+  /// The weight of presenters' reports.
   let attention: Int
   let limits: Limits
 
@@ -64,7 +62,7 @@ struct Universe {
     isMortal = dice.chance(40)
   }
 
-  /// What files register.
+  /// The destinations from files.
   func files(_ dice: inout SplitMix64) -> [Destination] {
     guard hasDestinations else { return [] }
     func destination(_ name: String, _ presenter: Destination.Presenter, group: String? = nil) -> Destination {
@@ -86,7 +84,7 @@ struct Universe {
     }
   }
 
-  /// What a program on the bus registers.
+  /// The registration of a program on the bus.
   func registration(of name: String? = nil, by client: Client, _ dice: inout SplitMix64) -> Destination {
     let name = name ?? dice.pick(["bus", "bus", "bus2", "bus2", "command", "a"])
     let group = name == "bus2" ? "g" : dice.chance(10) ? "h" : nil
@@ -99,9 +97,9 @@ struct Universe {
 
   // MARK: Requests
 
-  /// What a client that looks around may know: it is more likely to speak of what is there.
+  /// The knowledge of a client that reads the state: it is more likely to name existing things.
   struct View {
-    var shown: [Judge.Showing]
+    var shown: [OrderChecker.Showing]
     var lastHandle: UInt64
     var serials: [UInt64]
     /// The slots that earlier requests of the transaction named.
@@ -138,8 +136,8 @@ struct Universe {
     return expectation
   }
 
-  /// Takes something away and asks for it again (T1: X→nil→X).
-  private func thereAndBack(_ showing: Judge.Showing, _ dice: inout SplitMix64) -> [Request.Operation] {
+  /// Dismisses an item and presents it again (T1: X→nil→X).
+  private func thereAndBack(_ showing: OrderChecker.Showing, _ dice: inout SplitMix64) -> [Request.Operation] {
     var options = ItemOptions()
     options.group = showing.group
     options.tag = showing.tag
@@ -166,7 +164,7 @@ struct Universe {
     view.shown.isEmpty || dice.chance(prefersQueues ? 70 : 50) ? dice.pick(bindings) : dice.pick(view.shown).binding
   }
 
-  /// The id that is there, or another.
+  /// The current id, or another one.
   private func id(at slot: BindingID, _ view: View, _ dice: inout SplitMix64) -> String {
     guard dice.chance(50), let shown = view.shown.first(where: { $0.binding == slot }) else { return dice.pick(ids) }
     return shown.id

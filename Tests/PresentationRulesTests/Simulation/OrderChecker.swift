@@ -1,17 +1,16 @@
-// Why this file exists: who may be on screen, and in which order things come and go, is judged by what presenters were
-// asked and what they said, and by what watchers were told — never by what the machine believes of itself.
-
 import DBusValues
 import PresentationRules
 
-struct Judge {
-  /// How far the showing of a presentation is, by the log.
+/// Checks what is on screen, and in which order presentations start and end, from the commands, reports and announcements
+/// alone: never from the state of the machine.
+struct OrderChecker {
+  /// The stage of a presentation, as known from the log.
   enum Stage: Equatable {
     case waiting
-    /// Its presenter was asked to show it, and has until then.
+    /// Its presenter was asked to show it, by a deadline in milliseconds.
     case presenting(due: UInt64)
     case presented
-    /// Its presenter was asked to end it, and has until then.
+    /// Its presenter was asked to end it, by a deadline in milliseconds.
     case asked(due: UInt64)
     case killed(due: UInt64)
     case ended
@@ -32,18 +31,18 @@ struct Judge {
     let grace: UInt64
     let creator: Client?
     var stage = Stage.waiting
-    /// Whether it is to end.
+    /// Whether it is being dismissed.
     var isGoing = false
-    /// Whether its presenter ended it before anybody asked.
+    /// Whether its presenter ended it without being asked.
     var hasDeparted = false
-    /// What its end has to hand back, as far as its presenter said so.
+    /// The result that its end has to have, as far as its presenter reported one.
     var result: Properties?
     var isUpdateUnderWay = false
-    /// What its presenter knows of its item.
+    /// The item as its presenter knows it.
     var told: Shared<Item>?
-    /// Whether navd has been restarted and may ask its presenter once more.
+    /// Whether navd has restarted and may ask its presenter once more.
     var isToBeShownAgain = false
-    /// Until when its presenter has to say that it knows it again after a restart.
+    /// The deadline of its presenter's answer after a restart.
     var againDue: UInt64?
 
     var isStateOnly: Bool { presenter == .none }
@@ -59,12 +58,12 @@ struct Judge {
     }
   }
 
-  /// Those that are not gone, the oldest first.
+  /// The presentations that have not ended, the oldest first.
   private(set) var alive: [Showing] = []
   private(set) var lastHandle = Handle(0)
-  /// Whose presenter said in this step that it is gone, in answer to a dismissal.
+  /// Presentations whose dismissal was answered in this step.
   private var acknowledged: Set<Handle> = []
-  /// Whom the machine gave up in this step, and who ended without an answer.
+  /// Presentations that the machine abandoned in this step, and those that ended without an answer.
   private var abandoned: Set<Handle> = []
   private var endedUnanswered: Set<Handle> = []
 
@@ -93,8 +92,9 @@ struct Judge {
         grace: destination?.grace ?? 0, creator: presentation.creator))
   }
 
-  /// A presenter says something; what of it counts is judged by the log.
-  /// - Returns: the reason why something ends for it, nil where it is too late, too early, or the answer to a request.
+  /// Takes in a report of a presenter.
+  /// - Returns: the presentation that ends because of it, with the reason; nil if the report is too late or too early, or
+  ///   answers a command.
   mutating func hear(_ report: Report) -> (handle: Handle, reason: Reason)? {
     acknowledged = []
     switch report {
@@ -148,8 +148,8 @@ struct Judge {
     alive[index].result = alive[index].result ?? result
   }
 
-  /// navd was killed and is back: what it finds to have become of what was live, as it will be told.
-  /// - Returns: what was lost.
+  /// Takes in what became of live presentations while navd was not running.
+  /// - Returns: the presentations that were lost.
   mutating func note(_ survivals: [Handle: Survival]) -> [Token] {
     var lost: [Token] = []
     for index in alive.indices {
@@ -171,16 +171,16 @@ struct Judge {
     return lost
   }
 
-  /// A result that was handed over with a request to close (D11).
+  /// Notes the result of a report that a presentation was closed (D11).
   mutating func note(_ result: Properties, of handle: Handle) {
     guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing else { return }
     alive[index].result = result
   }
 
-  /// Takes in what came of one input.
+  /// Takes in the outcome of one input.
   ///
   /// - Parameters:
-  ///   - selected: what should be shown after it, and whether it is not queued.
+  ///   - selected: the items that should be shown after it, and whether they are not queued.
   ///   - isOneChange: whether the input is one difference between two states.
   mutating func take(
     _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], isOneChange: Bool, machine: borrowing StateMachine
@@ -197,7 +197,7 @@ struct Judge {
       case .presented(let handle, _, _, _):
         let index = try index(handle)
         if alive[index].isStateOnly {
-          try judgeStart(index, selected, isOneChange)
+          try checkStart(index, selected, isOneChange)
         } else {
           try require(alive[index].stage == .presented, "P1", "\(handle) was told to be presented without an answer")
         }
@@ -208,7 +208,7 @@ struct Judge {
         // Of several changes, what came with the first may go with the second.
         if isOneChange { alive[index].isGoing = true } else { goingAfterwards.append(handle) }
       case .dismissed(let handle, _, _, _, let result):
-        try judgeEnd(try index(handle), result)
+        try checkEnd(try index(handle), result)
       default: break
       }
     }
@@ -228,7 +228,7 @@ struct Judge {
           }
           continue
         }
-        try judgeStart(index, selected, isOneChange)
+        try checkStart(index, selected, isOneChange)
         alive[index].stage = .presenting(due: now + alive[index].startTimeout)
         alive[index].told = machine.presentation(handle)?.item
       case .update(let handle, _):
@@ -245,7 +245,7 @@ struct Judge {
         default: throw Violation("P6", "\(handle) was asked to go while \(alive[index].stage)")
         }
         try require(!alive[index].hasDeparted, "P6", "\(handle) was asked to go, but it had said that it is gone")
-        try judgeLeaving(index)
+        try checkCanEnd(index)
         alive[index].stage = .asked(due: now + alive[index].grace)
       case .kill(let handle):
         let index = try index(handle)
@@ -265,7 +265,7 @@ struct Judge {
 
   // MARK: Coming (P13, G1, C2, S2)
 
-  private func judgeStart(_ index: Int, _ selected: [Token: Bool], _ isOneChange: Bool) throws(Violation) {
+  private func checkStart(_ index: Int, _ selected: [Token: Bool], _ isOneChange: Bool) throws(Violation) {
     let showing = alive[index]
     if isOneChange {
       for handle in [showing.handle, showing.parent].compactMap(\.self) {
@@ -280,7 +280,7 @@ struct Judge {
     }
   }
 
-  /// Why something has to wait, by what P13 says; nil where it may start.
+  /// The reason by P13 why a presentation has to wait; nil if it may start.
   func obstacle(to showing: Showing, _ selected: [Token: Bool]) -> Violation? {
     if let other = alive.first(where: {
       $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended
@@ -316,13 +316,13 @@ struct Judge {
 
   // MARK: Going (C3, S2, P6, P12)
 
-  private func judgeLeaving(_ index: Int) throws(Violation) {
+  private func checkCanEnd(_ index: Int) throws(Violation) {
     if let obstacle = obstacle(toEndOf: alive[index]) {
       throw Violation(obstacle.rule, "\(alive[index].handle) was asked to go, or ended, but \(obstacle.what)")
     }
   }
 
-  /// Why something may not be told to go yet; nil where it may.
+  /// The reason why a presentation may not be dismissed yet; nil if it may.
   func obstacle(toEndOf showing: Showing) -> Violation? {
     if let child = alive.first(where: { $0.parent == showing.handle && $0.stage != .ended }) {
       return Violation("C3", "its child \(child.handle) is not gone")
@@ -338,9 +338,9 @@ struct Judge {
     return nil
   }
 
-  private mutating func judgeEnd(_ index: Int, _ result: Properties) throws(Violation) {
+  private mutating func checkEnd(_ index: Int, _ result: Properties) throws(Violation) {
     let showing = alive[index]
-    try judgeLeaving(index)
+    try checkCanEnd(index)
     switch showing.stage {
     case .waiting: break
     case .presenting, .presented:
@@ -361,7 +361,7 @@ struct Judge {
 
   // MARK: No wait that nothing will end (P14)
 
-  func judgeWaits(_ selected: [Token: Bool], now: UInt64, nextDeadline: UInt64?) throws(Violation) {
+  func checkWaits(_ selected: [Token: Bool], now: UInt64, nextDeadline: UInt64?) throws(Violation) {
     for showing in alive {
       if let due = showing.due {
         try require(due > now, "P14", "\(showing.handle) is still \(showing.stage) at \(now)")
@@ -385,8 +385,8 @@ struct Judge {
     }
   }
 
-  /// When nothing is under way any more.
-  func judgeRest(_ selected: [Token: Bool], machine: borrowing StateMachine) throws(Violation) {
+  /// Checks the state when nothing is under way.
+  func checkRest(_ selected: [Token: Bool], machine: borrowing StateMachine) throws(Violation) {
     for showing in alive {
       let isQueued = showing.group != nil && selected[showing.token] == false
       try require(

@@ -1,13 +1,11 @@
-// Why this file exists: between two inputs the state has to be whole; this looks it through and says, in words, what is
-// wrong with it. It is written from the rules, not from the code that keeps them.
-
 import DBusValues
 
 @testable import PresentationRules
 
 extension StateMachine {
-  /// What is wrong with the state between two inputs; nothing should be.
-  func faults() -> [String] {
+  /// The invariants that the state breaks; it should break none between two inputs. Written from the rules, not from the code
+  /// that implements them.
+  func brokenInvariants() -> [String] {
     slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults()
   }
 
@@ -85,7 +83,7 @@ extension StateMachine {
     return faults
   }
 
-  /// Whether something stands before its being on screen (P13).
+  /// Whether something keeps a presentation from starting (P13).
   private func hasToWait(_ presentation: Presentation) -> Bool {
     if presentation.item.isQueued { return true }
     let all = state.presentations.values
@@ -122,7 +120,7 @@ extension StateMachine {
     return false
   }
 
-  /// Whether something has to go before it (C3, S2).
+  /// Whether another presentation has to end before it (C3, S2).
   private func hasToStay(_ presentation: Presentation) -> Bool {
     state.presentations.values.contains { other in
       if other.parent == presentation.handle { return true }
@@ -273,7 +271,7 @@ extension StateMachine {
     return [presentation.parent, below?.handle].compactMap(\.self)
   }
 
-  // MARK: What is kept to find things fast
+  // MARK: Derived data
 
   private func indexFaults() -> [String] {
     var faults: [String] = []

@@ -1,10 +1,9 @@
-// Why this file exists: what the simulator found stays found; each is the smallest sequence that showed it.
-
 import DBusValues
 import PresentationRules
 import Testing
 
-@Suite struct FoundBySimulation {
+/// Faults that the simulation has found, each as the shortest sequence that shows it.
+@Suite struct RegressionTests {
   private let client = Client(":1.1")
   private let now = Instant(nanoseconds: 0)
 
@@ -16,7 +15,7 @@ import Testing
 
   private func events(_ outcome: Outcome) -> [String] { outcome.changes.map(\.event.shown) }
 
-  @Test("W1: a declared tag that is also remembered is no difference of its group")
+  @Test("W1: a declared tag that is also remembered does not change its group")
   func group_declaredTagIsPresented_isNotTold() throws {
     var machine = StateMachine()
     let destination = Destination(
@@ -42,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "G9: a queued item whose request is forgotten is selected as it is, whatever a destination declares for its tag")
+    "G9: a queued item whose request is forgotten is selected as it is, even if a destination declares its tag")
   func group_queuedTagForgottenAndDeclared_isSelectedAsItIs() throws {
     var limits = Limits()
     limits.tags = 1
@@ -78,7 +77,7 @@ import Testing
     #expect(events(machine.clientLeft(client, at: now)) == ["group g"])
   }
 
-  @Test("P10: a group whose tags changed with a destination is another than before")
+  @Test("P10: a group whose tags changed with a destination has changed")
   func expectation_destinationDeclaresTag_isStale() throws {
     var machine = StateMachine()
     let serial = machine.serial
@@ -90,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("C2: a child asked for before its parent in one transaction is presented from it, after it")
+  @Test("C2: a child requested before its parent in one transaction is presented from it, after it")
   func transaction_childBeforeParent_appearsAfterIt() throws {
     var machine = StateMachine()
     let (replies, outcome) = try machine.perform(
@@ -105,7 +104,7 @@ import Testing
     #expect(replies.count == 3)
   }
 
-  /// A stack with a screen that its presenter has yet to take away.
+  /// A machine with a stack whose only item is being dismissed.
   private func machineWithSlowScreen() throws -> StateMachine {
     var machine = StateMachine()
     let command = options { $0.command = InlineCommand(arguments: [Array("screen".utf8)]) }
@@ -115,7 +114,7 @@ import Testing
     return machine
   }
 
-  @Test("P3: what waits for its place in a stack and is overtaken ends at once, never shown")
+  @Test("P3: an item that is popped while it waits for its position ends at once, never shown")
   func stack_waitingIsPopped_endsAtOnce() throws {
     var machine = try machineWithSlowScreen()
     _ = try machine.perform(
@@ -126,7 +125,7 @@ import Testing
     #expect(machine.count == 1)
   }
 
-  @Test("P6: a binding that is overtaken twice while its stack waits ends twice")
+  @Test("P6: a binding that is popped twice while its stack waits ends twice")
   func stack_sameBindingOvertakenTwice_endsEachOnce() throws {
     var machine = try machineWithSlowScreen()
     for _ in 0..<2 {
@@ -138,7 +137,7 @@ import Testing
     #expect(machine.history.map(\.handle) == [Handle(2), Handle(3), Handle(1)])
   }
 
-  @Test("P10: a path that is set and emptied again in one transaction does not make its stack forget when it changed")
+  @Test("P10: a path set and emptied in one transaction does not reset when its stack changed")
   func expectation_stackTouchedWhileEmpty_isStillStale() throws {
     var machine = StateMachine()
     let serial = machine.serial
@@ -154,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("G7: selecting a tag repeats the item of the last request for it, not what an earlier item was given")
+  @Test("G7: selecting a tag repeats the item of the last request for it, not options of an earlier item")
   func select_lastItemWasAnother_repeatsThatOne() throws {
     var machine = StateMachine()
     let given = options {
@@ -171,7 +170,7 @@ import Testing
     #expect(machine.current(at: binding("g.m"))?.item.title == nil)
   }
 
-  @Test("G7, L1: of the tags that one transaction teaches, the one asked for first is forgotten first")
+  @Test("G7, L1: of the tags of one transaction, the one requested first is forgotten first")
   func tags_pastTheLimit_oldestRequestIsForgotten() throws {
     var limits = Limits()
     limits.tags = 1
@@ -183,7 +182,7 @@ import Testing
     #expect(machine.tags(of: binding("h")) == [])
   }
 
-  @Test("P14: what comes anew at its place in a stack, since its parent was replaced, does come")
+  @Test("P14: an item of a stack whose parent was replaced is presented again")
   func stack_elementLosesItsParentAndIsAsked_isPresentedAgain() throws {
     var machine = StateMachine()
     _ = try machine.perform(Request(.present(binding("a"), id: "1", ItemOptions())), by: client, at: now)
@@ -195,7 +194,7 @@ import Testing
       events(outcome) == ["dismissed 2 a.x= parent", "dismissed 1 a=1 replaced", "presented 3 a=2", "presented 4 a.x="])
   }
 
-  @Test("T1: an update after X→nil→X in one transaction edits what X held before")
+  @Test("T1: an update after X→nil→X in one transaction edits the earlier value of X")
   func update_afterTheItemCameBack_keepsItsOtherKeys() throws {
     var machine = StateMachine()
     let given = options { $0.value = ["j": .int32(1)] }
@@ -209,7 +208,7 @@ import Testing
     #expect(machine.current(at: binding("a"))?.item.value == ["j": .int32(1), "k": .int32(2)])
   }
 
-  @Test("T1, G9: X→nil→X in one transaction leaves X where it was in its queue")
+  @Test("T1, G9: X→nil→X in one transaction keeps the position of X in its queue")
   func queue_itemCameBack_keepsItsPlace() throws {
     var machine = StateMachine()
     func present(_ tag: String, _ priority: Int32?) -> Request {
@@ -231,7 +230,7 @@ import Testing
     #expect(machine.queuedTags(of: binding("g")) == ["first", "second"])
   }
 
-  @Test("C7, T1: what came back in one transaction has the parent that it had, and no other that would forbid a child")
+  @Test("C7, T1: an item restored in one transaction keeps its parent, so that its child is not refused")
   func cycle_itemCameBack_isJudgedByItsOldParent() throws {
     var machine = StateMachine()
     _ = try machine.perform(Request(.present(binding("a.x"), id: "", ItemOptions())), by: client, at: now)
@@ -251,7 +250,7 @@ import Testing
     #expect(machine.current(at: binding("b"))?.parent == Handle(1))
   }
 
-  @Test("P10: of two slots that time empties at once, both are other than before")
+  @Test("P10: two slots emptied by the same timeout have both changed")
   func expectation_severalRanOutOfTime_isStaleForEach() throws {
     var machine = StateMachine()
     let slow = options { $0.command = InlineCommand(arguments: [Array("slow".utf8)]) }
