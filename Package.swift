@@ -133,7 +133,8 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .testTarget(
-      name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "TextFormats"],
+      name: "CoordinatorAPITests",
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "TestSupport", "TextFormats"],
       swiftSettings: strict),
     .testTarget(
       name: "NavigationTests",

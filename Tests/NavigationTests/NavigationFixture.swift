@@ -1,6 +1,3 @@
-// Why this file exists: the same scenarios are played with a coordinator inside the program and with a real navd; here is
-// what they are played on.
-
 import DBusValues
 import Glibc
 import Observation
@@ -9,101 +6,101 @@ import TestSupport
 
 @testable import Navigation
 
-/// Which coordinator a scenario is played with.
-enum Coordinating: String, CaseIterable, Sendable {
+/// The kind of coordinator that a scenario runs with.
+enum CoordinatorKind: String, CaseIterable, Sendable {
   case embedded, navd
 }
 
-/// A screen that writes what becomes of it on the wall.
+/// A screen that records its appearance and disappearance in a display.
 @MainActor
-final class Sign: Screen {
+final class DisplayedScreen: Screen {
   struct Refusal: Error, CustomStringConvertible { let description = "there is no room" }
 
   let name: String
-  private let wall: Wall
-  /// Called when it is on the wall.
+  private let display: Display
+  /// Called after it has appeared.
   private let onAppear: (@MainActor (Showing) -> Void)?
   private(set) var showing: Showing?
 
-  init(_ name: String, on wall: Wall, onAppear: (@MainActor (Showing) -> Void)? = nil) {
+  init(_ name: String, on display: Display, onAppear: (@MainActor (Showing) -> Void)? = nil) {
     self.name = name
-    self.wall = wall
+    self.display = display
     self.onAppear = onAppear
   }
 
   func appear(_ showing: Showing) async throws {
-    if wall.refused.contains(name) { throw Refusal() }
+    if display.refused.contains(name) { throw Refusal() }
     self.showing = showing
-    try await wall.wait(for: name)
-    wall.signs.append(self)
-    wall.log.append("+\(name)")
+    try await display.wait(for: name)
+    display.screens.append(self)
+    display.log.append("+\(name)")
     onAppear?(showing)
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
-    wall.leaving.append(name)
-    while wall.stuck.contains(name) { await wall.change() }
-    wall.take(self, animated ? "-" : "-!")
+    display.disappearing.append(name)
+    while display.stuck.contains(name) { await display.change() }
+    display.take(self, animated ? "-" : "-!")
     return ["name": .string(name)]
   }
 
-  /// Its user closes it.
+  /// Closes it like its user.
   func close() async throws {
-    wall.take(self, "x")
+    display.take(self, "x")
     try await showing?.close()
   }
 }
 
-/// What is on screen, and what has been.
+/// A simulated display: the screens shown, a log, and switches that make screens slow or faulty.
 @MainActor @Observable
-final class Wall {
-  var signs: [Sign] = []
+final class Display {
+  var screens: [DisplayedScreen] = []
   var log: [String] = []
-  /// Why presentations ended, as their presenters in the state were told.
+  /// The reasons of ended presentations, as passed to onDismiss.
   var ends: [NavigationReason] = []
-  /// What else was told.
+  /// Other notes of a test.
   var notes: [String] = []
-  /// Those that were told to go.
-  var leaving: [String] = []
-  /// Those that do not go when they are told, until they are taken out of here.
+  /// Names of screens that were asked to disappear.
+  var disappearing: [String] = []
+  /// Names of screens that do not disappear while they are in this set.
   var stuck: Set<String> = []
-  /// Those that cannot be shown.
+  /// Names of screens that throw in `appear`.
   var refused: Set<String> = []
-  /// Those that take their time to come, until they are taken out of here.
+  /// Names of screens that do not appear while they are in this set.
   var slow: Set<String> = []
-  /// Those that come all the same when they are told not to.
-  var deaf: Set<String> = []
-  /// Those that were slow.
-  var coming: [String] = []
-  /// Those that were told not to come any more.
+  /// Names of screens that ignore cancellation while they appear.
+  var uncancellable: Set<String> = []
+  /// Names of slow screens that have begun to appear.
+  var appearing: [String] = []
+  /// Names of slow screens whose appearance was cancelled.
   var cancelled: [String] = []
 
-  var names: [String] { signs.map(\.name) }
-  subscript(name: String) -> Sign? { signs.last { $0.name == name } }
+  var names: [String] { screens.map(\.name) }
+  subscript(name: String) -> DisplayedScreen? { screens.last { $0.name == name } }
 
-  func take(_ sign: Sign, _ how: String) {
-    guard signs.contains(where: { $0 === sign }) else { return }
-    signs.removeAll { $0 === sign }
-    log.append("\(how)\(sign.name)")
+  func take(_ screen: DisplayedScreen, _ how: String) {
+    guard screens.contains(where: { $0 === screen }) else { return }
+    screens.removeAll { $0 === screen }
+    log.append("\(how)\(screen.name)")
   }
 
-  /// Returns when a sign can come.
+  /// Returns when a screen may appear.
   func wait(for name: String) async throws {
     guard slow.contains(name) else { return }
-    coming.append(name)
+    appearing.append(name)
     try await withTaskCancellationHandler {
-      while slow.contains(name), deaf.contains(name) || !cancelled.contains(name) { await change() }
-      if !deaf.contains(name) { try Task.checkCancellation() }
+      while slow.contains(name), uncancellable.contains(name) || !cancelled.contains(name) { await change() }
+      if !uncancellable.contains(name) { try Task.checkCancellation() }
     } onCancel: {
       Task { @MainActor in cancelled.append(name) }
     }
   }
 
-  /// Returns when something has changed.
+  /// Returns at the next change of the display's state.
   func change() async {
     await withCheckedContinuation { continuation in
       withObservationTracking {
-        _ = (signs, stuck, slow, cancelled)
+        _ = (screens, stuck, slow, cancelled)
       } onChange: {
         Task { @MainActor in continuation.resume() }
       }
@@ -111,21 +108,21 @@ final class Wall {
   }
 }
 
-/// A coordinator, a navigator and a wall.
+/// A coordinator, a navigator and a display for one scenario.
 @MainActor
-final class Stage {
+final class NavigationFixture {
   struct Timeout: Error, CustomStringConvertible { let description: String }
 
   let coordinator: Coordinator
   let navigator: Navigator
-  let wall = Wall()
-  /// nil where the coordinator is embedded.
+  let display = Display()
+  /// The session of navd; nil if the coordinator is embedded.
   let session: Session?
 
   init(
-    _ coordinating: Coordinating, startTimeout: Duration = Session.limit, grace: Duration = Session.limit
+    _ kind: CoordinatorKind, startTimeout: Duration = Session.limit, grace: Duration = Session.limit
   ) async throws {
-    switch coordinating {
+    switch kind {
     case .embedded:
       session = nil
       coordinator = .embedded()
@@ -140,7 +137,7 @@ final class Stage {
   /// The text of a binding on the bus.
   func text<Value>(_ binding: Binding<Value>) -> String { binding.route.text(client: coordinator.client) }
 
-  /// Waits until a condition on what is observed holds; it is looked at again when what it read has changed.
+  /// Waits until a condition on observed state holds. The condition is evaluated again when that state changes.
   func until(_ condition: @escaping @MainActor () -> Bool, _ file: String = #fileID, _ line: Int = #line) async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
     let observing = observe { if condition() { continuation.yield(true) } }
@@ -156,15 +153,16 @@ final class Stage {
       if isMet { return }
       break
     }
-    throw Timeout(description: "\(file):\(line): this did not come about; on the wall: \(wall.names), log: \(wall.log)")
+    throw Timeout(
+      description: "\(file):\(line): the condition was not met; shown: \(display.names), log: \(display.log)")
   }
 
-  /// Waits until the wall shows exactly these, the first shown first.
+  /// Waits until the display shows exactly these screens, in order of appearance.
   func shows(_ names: String..., line: Int = #line) async throws {
-    try await until({ [wall] in wall.names == names }, #fileID, line)
+    try await until({ [display] in display.names == names }, #fileID, line)
   }
 
-  /// Waits until the coordinator's state is so.
+  /// Waits until a condition on the coordinator's state holds.
   func state(
     _ condition: @escaping @MainActor (NavigationState) -> Bool, _ file: String = #fileID, _ line: Int = #line
   ) async throws {
@@ -182,12 +180,12 @@ final class Stage {
     if (try? await looking.value) == true { return }
     let state = try await coordinator.state()
     throw Timeout(
-      description: "\(file):\(line): this did not come about; presented: \(state.presentations.map(\.binding))")
+      description: "\(file):\(line): the condition was not met; presented: \(state.presentations.map(\.binding))")
   }
 }
 
-/// What was told as misuse.
-final class Told: Sendable {
+/// Records reports of misuse.
+final class MisuseLog: Sendable {
   private let all = Mutex<[String]>([])
   var messages: [String] { all.withLock { $0 } }
   func add(_ message: String) { all.withLock { $0.append(message) } }

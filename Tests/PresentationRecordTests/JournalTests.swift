@@ -86,7 +86,7 @@ func journal_closed_isFolded() throws {
 func journal_cutOff_givesWhatIsWhole() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
-  let bytes = Session.contents(of: path)
+  let bytes = Files.contents(of: path)
   let turns = try journal(of: directory).bodies()
   let ends = turns.reduce(into: [0]) { $0.append($0.last! + 16 + $1.count) }
   for count in bytes.indices {
@@ -107,7 +107,7 @@ func journal_zerosAtItsEnd_givesWhatIsWhole() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
   let turns = try journal(of: directory).bodies()
-  try put(Session.contents(of: path) + [UInt8](repeating: 0, count: 5000), path)
+  try put(Files.contents(of: path) + [UInt8](repeating: 0, count: 5000), path)
   #expect(try journal(of: directory).bodies() == turns)
 }
 
@@ -115,7 +115,7 @@ func journal_zerosAtItsEnd_givesWhatIsWhole() throws {
 func journal_foldedTwice_isTheSame() throws {
   let directory = try record(of: 2...20)
   let path = directory.path(of: "record.journal")
-  let bytes = Session.contents(of: path)
+  let bytes = Files.contents(of: path)
   let before = try Record.open(in: directory.path) { $0.state }.restored
   try put(bytes, path)
   #expect(try Record.open(in: directory.path) { $0.state }.restored == before)
@@ -126,7 +126,7 @@ func journal_foldedTwice_isTheSame() throws {
 func journal_damaged_isSetAside() throws {
   let directory = try record(of: 2...4)
   let path = directory.path(of: "record.journal")
-  let bytes = Session.contents(of: path)
+  let bytes = Files.contents(of: path)
   for index in bytes.indices {
     var damaged = bytes
     damaged[index] ^= 1 << UInt8.random(in: 0..<8)
@@ -138,19 +138,19 @@ func journal_damaged_isSetAside() throws {
   let content = try Record.open(in: directory.path) { $0 }.restored
   let aside = try #require(content.setAside?.path)
   #expect(content.state == RecordedState())
-  #expect(Session.contents(of: aside.replacing(".sqlite", with: ".journal")) == garbage)
+  #expect(Files.contents(of: aside.replacing(".sqlite", with: ".journal")) == garbage)
   #expect(try counts(directory) == [0, 0])
 }
 
 @Test("R4: a journal without the tables that it belongs to is set aside")
 func journal_withoutTables_isSetAside() throws {
   let directory = try record(of: 2...4)
-  let bytes = Session.contents(of: directory.path(of: "record.journal"))
+  let bytes = Files.contents(of: directory.path(of: "record.journal"))
   for name in ["record.sqlite", "record.sqlite-wal"] { unlink(directory.path(of: name)) }
   let content = try Record.open(in: directory.path) { $0 }.restored
   let aside = try #require(content.setAside?.path)
   #expect(content.state == RecordedState())
-  #expect(Session.contents(of: aside.replacing(".sqlite", with: ".journal")) == bytes)
+  #expect(Files.contents(of: aside.replacing(".sqlite", with: ".journal")) == bytes)
 }
 
 @Test("R4: a turn of which no row can be made is no reason to lose it: the record is set aside")

@@ -34,7 +34,7 @@ private func someRecord() throws -> [UInt8] {
   }
   // Opened once more, so that all of it is in the tables. The last one to close it leaves nothing beside it.
   _ = try Record.open(in: directory.path) { _ in }
-  return Session.contents(of: directory.path(of: "record.sqlite"))
+  return Files.contents(of: directory.path(of: "record.sqlite"))
 }
 
 @Test("R4: what is no record is kept under another name, as it was")
@@ -48,7 +48,7 @@ func unreadable_garbage_isSetAside() throws {
     let (record, content) = try Record.open(in: directory.path) { $0 }
     let (path, reason) = try #require(content.setAside)
     #expect(content.state == RecordedState())
-    #expect(Session.contents(of: path) == bytes)
+    #expect(Files.contents(of: path) == bytes)
     #expect(!reason.isEmpty)
     // The new one is one.
     var changes = RecordChanges()

@@ -1,15 +1,13 @@
-// Why this file exists: a watcher that was told the state once, and every event since, has to know the state (W1).
-
 public import CoordinatorAPI
 import TextFormats
 
-/// The state as it follows from an earlier one and the events after it.
-public struct FoldedState {
+/// A state derived from an earlier state and all events after it (W1).
+public struct ReplayedState {
   private struct Entry {
     let binding: String
     let id: String
     var phase: String
-    /// What the last event told of the item; nil where none has told of it yet.
+    /// The item in the last event; nil if no event had one.
     var item: JSON?
   }
 
@@ -20,13 +18,13 @@ public struct FoldedState {
   }
 
   public private(set) var serial: UInt64
-  /// What no sequence of events may say.
+  /// Events that contradict each other or the state.
   public private(set) var faults: [String] = []
   private var presentations: [UInt64: Entry] = [:]
   private var groups: [String: Group] = [:]
   private var paths: [String: JSON] = [:]
 
-  /// - Parameter state: as GetState tells it.
+  /// - Parameter state: the answer of `GetState` as JSON.
   public init(_ state: JSON) {
     serial = state["serial"]?.unsigned ?? 0
     for entry in state["presentations"]?.array ?? [] {
@@ -46,7 +44,7 @@ public struct FoldedState {
     paths = state["stacks"]?.object ?? [:]
   }
 
-  /// What is the same in a state's entry and in an event's item.
+  /// The members that a state's entry and an event's item have in common.
   private static func item(_ json: JSON) -> JSON {
     var members: [String: JSON] = [:]
     for name in ["value", "container-values", "style", "title", "destination", "group", "tag", "stack"] {
@@ -55,13 +53,13 @@ public struct FoldedState {
     return .object(members)
   }
 
-  public mutating func take(_ event: CoordinatorEvent) {
+  public mutating func apply(_ event: CoordinatorEvent) {
     if event.serial != serial + 1 { faults.append("serial \(event.serial) came after \(serial)") }
     serial = event.serial
     let json = event.json
     let kind = json["event"]?.string ?? ""
     if let number = json["presentation"]?.unsigned {
-      take(kind, number, json)
+      apply(kind, number, json)
     } else if let name = json["group"]?.string {
       var group = groups[name] ?? Group()
       if kind == "selection" { group.selection = json["tag"]?.string }
@@ -73,7 +71,7 @@ public struct FoldedState {
     }
   }
 
-  private mutating func take(_ kind: String, _ number: UInt64, _ json: JSON) {
+  private mutating func apply(_ kind: String, _ number: UInt64, _ json: JSON) {
     let binding = json["binding"]?.string ?? ""
     let id = json["id"]?.string ?? ""
     var entry = presentations[number] ?? Entry(binding: binding, id: id, phase: "")
@@ -89,31 +87,31 @@ public struct FoldedState {
       return
     default: break
     }
-    if entry.phase.isEmpty { faults.append("\(kind) of \(number) is told before that has a phase") }
+    if entry.phase.isEmpty { faults.append("\(kind) of \(number) came before its first phase") }
     presentations[number] = entry
   }
 
-  /// What is otherwise in a state as GetState tells it; empty where nothing is.
+  /// Differences from a state returned by `GetState`; empty if there are none.
   public func differences(from state: JSON) -> [String] {
-    var other = FoldedState(state)
+    var other = ReplayedState(state)
     var found = faults + other.faults
-    if serial != other.serial { found.append("serial \(serial), told \(other.serial)") }
+    if serial != other.serial { found.append("serial \(serial), but GetState has \(other.serial)") }
     for (number, entry) in presentations {
-      guard let told = other.presentations.removeValue(forKey: number) else {
-        found.append("\(number) of \(entry.binding) is \(entry.phase), told nothing")
+      guard let expected = other.presentations.removeValue(forKey: number) else {
+        found.append("\(number) of \(entry.binding) is \(entry.phase), but missing in GetState")
         continue
       }
-      if entry.binding != told.binding || entry.id != told.id || entry.phase != told.phase {
-        found.append("\(number) is \(entry), told \(told)")
+      if entry.binding != expected.binding || entry.id != expected.id || entry.phase != expected.phase {
+        found.append("\(number) is \(entry), but GetState has \(expected)")
       }
-      // As text, where NaN equals NaN.
-      if let item = entry.item, item.text != told.item?.text {
-        found.append("\(number) has \(item.text), told \(told.item?.text ?? "nothing")")
+      // Compare as text, because NaN is not equal to NaN.
+      if let item = entry.item, item.text != expected.item?.text {
+        found.append("\(number) has \(item.text), but GetState has \(expected.item?.text ?? "nothing")")
       }
     }
-    found += other.presentations.map { "\($0.key) of \($0.value.binding) is told to be \($0.value.phase)" }
-    if groups != other.groups { found.append("groups \(groups), told \(other.groups)") }
-    if paths != other.paths { found.append("paths \(paths), told \(other.paths)") }
+    found += other.presentations.map { "\($0.key) of \($0.value.binding) is only in GetState, as \($0.value.phase)" }
+    if groups != other.groups { found.append("groups \(groups), but GetState has \(other.groups)") }
+    if paths != other.paths { found.append("paths \(paths), but GetState has \(other.paths)") }
     return found
   }
 }

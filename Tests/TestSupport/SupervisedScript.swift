@@ -1,27 +1,22 @@
-// Why this file exists: what a test has started beside it has to go when the test does, even if the test is killed.
-
 import Glibc
 
-/// A script that sets something up, says so in lines on its standard output, and takes it down again when its standard
-/// input ends: by ``end()``, or by our death, whatever that be.
-final class Guardian {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
+/// A script that sets something up, reports it in lines on its standard output, and removes it when its standard input
+/// ends: through ``end()``, or because the test process died.
+final class SupervisedScript {
   private let processID: pid_t
   private let lifeline: Int32
   private let output: Int32
   private var hasEnded = false
 
-  /// - Throws: `SystemError`, `Failure`.
+  /// - Throws: `SystemError`, `SetupFailure`.
   init(_ arguments: [String], environment: [String]) throws {
     var input = [Int32](repeating: -1, count: 2)
     var output = [Int32](repeating: -1, count: 2)
-    // Rather than pipes: they are close-on-exec from the start, so that no other test's child holds our end open.
+    // Socket pairs instead of pipes, because they are close-on-exec from the start: no other test's child holds this
+    // end open.
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &input) == 0, socketpair(AF_UNIX, kind, 0, &output) == 0 else {
-      throw Failure(description: "socketpair: errno \(errno)")
+      throw SetupFailure(description: "socketpair: errno \(errno)")
     }
     lifeline = input[1]
     self.output = output[0]
@@ -39,7 +34,7 @@ final class Guardian {
     }
   }
 
-  /// Ends it, and waits until all is taken down.
+  /// Ends the script and waits until it has cleaned up.
   func end() {
     guard !hasEnded else { return }
     hasEnded = true
@@ -50,8 +45,8 @@ final class Guardian {
 
   deinit { end() }
 
-  /// Reads the next lines that it says.
-  /// - Throws: `Failure`, if they have not come within the limit.
+  /// Reads the next lines of its output.
+  /// - Throws: `SetupFailure`, if they do not arrive within the limit.
   func readLines(_ count: Int, limit: Duration) throws -> [String] {
     let deadline = ContinuousClock.now + limit
     var bytes: [UInt8] = []
@@ -60,11 +55,11 @@ final class Guardian {
       let rest = max(0, (deadline - .now) / .milliseconds(1))
       var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
       guard poll(&entry, 1, Int32(rest.rounded(.up))) > 0 else {
-        throw Failure(description: "the script said nothing more for \(limit) than \(lines)")
+        throw SetupFailure(description: "the script said nothing more for \(limit) than \(lines)")
       }
       var byte: UInt8 = 0
       guard read(output, &byte, 1) == 1 else {
-        throw Failure(description: "the script has ended, and said no more than \(lines)")
+        throw SetupFailure(description: "the script has ended, and said no more than \(lines)")
       }
       if byte == UInt8(ascii: "\n") {
         lines.append(String(decoding: bytes, as: UTF8.self))
@@ -75,4 +70,9 @@ final class Guardian {
     }
     return lines
   }
+}
+
+/// Says why a bus, a user manager or a desktop for a test could not be set up.
+public struct SetupFailure: Error, CustomStringConvertible {
+  public let description: String
 }

@@ -1,5 +1,3 @@
-// Why this file exists: what one client does to navd must not be what another has to wait for (L2).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,8 +5,9 @@ import EventLoops
 import TestSupport
 import Testing
 
-/// Another client's calls, one after the other, while something else goes on.
-final class Bystander {
+/// An uninvolved client that makes one call after another on the test's own loop, while the test does something to navd
+/// (L2).
+final class ConcurrentClient {
   private let connection: Connection
   private(set) var answers = 0
   private(set) var errors: [DBusError] = []
@@ -23,7 +22,7 @@ final class Bystander {
   private func ask() {
     guard !isStopped else { return }
     let start = connection.loop.now
-    let slot = "bystander[\(answers % 10)]"
+    let slot = "concurrent[\(answers % 10)]"
     connection.call(
       CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, (slot, "", [:]), timeout: nil
     ) { [weak self] result in
@@ -35,10 +34,10 @@ final class Bystander {
     }
   }
 
-  /// Requires that it was served all the time.
+  /// Requires that every call succeeded, and that none took 5 seconds or longer.
   func stop(_ session: Session) throws {
     let before = answers
-    try session.wait("the bystander is served") { self.answers > before + 10 }
+    try session.wait("the concurrent client is answered") { self.answers > before + 10 }
     isStopped = true
     #expect(errors == [])
     #expect(slowest < .seconds(5))

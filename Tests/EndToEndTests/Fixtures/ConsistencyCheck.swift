@@ -1,5 +1,3 @@
-// Why this file exists: the state can be asked for in five ways, and all of them have to say the same.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,21 +5,22 @@ import EventLoops
 import TestSupport
 import TextFormats
 
-/// Holds what navd answers against itself, and against what it has told a watcher.
-struct Consistency {
+/// Compares navd's five ways to read the state with each other (GetState, Members, Get, GetManagedObjects, properties),
+/// and with the state derived from its events.
+struct ConsistencyCheck {
   private let session: Session
   private let watcher: Watcher
-  private var folded: FoldedState
+  private var replayed: ReplayedState
 
   init(_ session: Session) throws {
     self.session = session
     watcher = try session.watch(on: try session.connect())
-    folded = FoldedState(watcher.start)
+    replayed = ReplayedState(watcher.start)
   }
 
-  /// What is told in one way and otherwise in another; empty where nothing is.
+  /// Contradictions found; empty if there are none.
   mutating func faults() throws -> [String] {
-    // What ends by itself may end in between.
+    // Items that end by themselves may change the state during a comparison, so repeat it.
     for _ in 0..<200 {
       if let faults = try look() { return faults }
       session.loop.turn(wait: .milliseconds(5))
@@ -29,14 +28,14 @@ struct Consistency {
     return ["the state does not come to rest"]
   }
 
-  /// - Returns: nil where the state has changed in the meantime.
+  /// - Returns: nil if the state changed during the comparison.
   private mutating func look() throws -> [String]? {
     typealias Rows = CoordinatorInterface
     let (state, serial) = try session.call(Rows.getState, (), by: watcher.connection)
     let json = JSON(state)
-    for event in watcher.events where event.serial <= serial { folded.take(event) }
-    var faults = folded.differences(from: json)
-    for event in watcher.events where event.serial > serial { folded.take(event) }
+    for event in watcher.events where event.serial <= serial { replayed.apply(event) }
+    var faults = replayed.differences(from: json)
+    for event in watcher.events where event.serial > serial { replayed.apply(event) }
     watcher.clear()
 
     let entries = json["presentations"]?.array ?? []
@@ -55,10 +54,10 @@ struct Consistency {
 
     let held = entries.filter { $0["phase"]?.string != "dismissing" }
     if Set(members.map { $0.fields.2 }) != Set(held.compactMap(path)) || members.count != held.count {
-      faults.append("Members tells \(members.map { $0.fields.2 }), GetState \(held.compactMap(path))")
+      faults.append("Members returns \(members.map { $0.fields.2 }), GetState \(held.compactMap(path))")
     }
     if Set(objects.keys) != Set(entries.compactMap(path)) {
-      faults.append("GetManagedObjects tells \(objects.keys.sorted()), GetState \(entries.compactMap(path).sorted())")
+      faults.append("GetManagedObjects returns \(objects.keys.sorted()), GetState \(entries.compactMap(path).sorted())")
     }
     for entry in entries {
       guard let path = path(entry), let object = objects[path]?[PresentationInterface.name.text] else { continue }
@@ -71,18 +70,18 @@ struct Consistency {
     }
     for (binding, path, item) in slots {
       var item = item
-      // Of the state it is no part: it passes.
+      // The remaining time is not part of the state.
       item["timeout-left"] = nil
       let entry = held.first { $0["binding"]?.string == binding }
       if path != entry.flatMap(self.path) ?? .root || JSON(item).text != entry?.text ?? "{}" {
-        faults.append("Get tells \(path) \(JSON(item).text) of \(binding), GetState \(entry?.text ?? "nothing")")
+        faults.append("Get returns \(path) \(JSON(item).text) of \(binding), GetState \(entry?.text ?? "nothing")")
       }
     }
     for (name, members) in stacks {
       let path = json["stacks"]?[name]?.array?.map { "\($0["binding"]?.string ?? "")=\($0["id"]?.string ?? "")" }
-      if path != members { faults.append("Members tells \(members) of the stack \(name), GetState \(path ?? [])") }
+      if path != members { faults.append("Members returns \(members) of the stack \(name), GetState \(path ?? [])") }
     }
-    // P3, G1: at most one is live.
+    // P3, G1: at most one presentation is live in a slot and in a group.
     let live = entries.filter { $0["phase"]?.string != "waiting" }
     for member in ["binding", "group"] {
       let names = live.compactMap { $0[member]?.string }

@@ -1,10 +1,8 @@
-// Why this file exists: commands that take their time, or do what no command should, and say what they do.
-
 import TestSupport
 
-/// A command that writes to the session's journal `start`, `term` when it is told to end, and `end` before it does, each
-/// with its binding, its id, and its process number.
-enum Actor {
+/// A command that writes lines to the session's journal: `start`; `term` when it receives SIGTERM; `end` before it
+/// exits. Each line also has the command's binding, id and process ID.
+enum JournaledCommand {
   private static let script = """
     open my $journal, ">>", $ENV{NAVD_TEST_JOURNAL};
     sub tell_ { syswrite $journal, "$_[0] $ENV{NAVD_BINDING} $ENV{NAVD_ID} $$\\n" }
@@ -19,29 +17,29 @@ enum Actor {
     sleep 1 while 1;
     """
 
-  /// A destination file for an actor.
+  /// The text of a destination file for this command.
   /// - Parameters:
-  ///   - dying: milliseconds from SIGTERM to its end; nil: it does not end by that.
-  ///   - more: other lines of the file.
-  static func destination(dying: Int?, _ more: String = "") -> String {
-    "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''', \"\(dying.map(String.init) ?? "never")\"]\n\(more)\n"
+  /// - delay: milliseconds from SIGTERM to its exit; nil: it ignores SIGTERM.
+  /// - more: additional lines of the file.
+  static func destination(endingAfter delay: Int?, _ more: String = "") -> String {
+    "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''', \"\(delay.map(String.init) ?? "never")\"]\n\(more)\n"
   }
 }
 
 extension String {
-  /// As it stands in a destination's command, where braces are for placeholders.
+  /// The text with braces doubled, because single braces in a destination's command begin placeholders.
   var withoutPlaceholders: String { map { $0 == "{" || $0 == "}" ? "\($0)\($0)" : String($0) }.joined() }
 }
 
 extension Session {
-  /// What the actors of a binding did, without the binding, and the process numbers left out.
-  func acts(of binding: String) -> [String] {
+  /// The journal lines of a binding's commands, without the binding and the process IDs.
+  func commandLog(of binding: String) -> [String] {
     journalLines.map { $0.split(separator: " ", omittingEmptySubsequences: false) }
       .filter { $0.count == 4 && $0[1] == binding }.map { "\($0[0]) \($0[2])" }
   }
 
-  /// Waits until an actor has done something, as in `start a`.
+  /// Waits until a command of this binding has written a line, for example `start a`.
   func wait(for act: String, of binding: String) throws {
-    try wait("the actor of \(binding) says “\(act)”") { acts(of: binding).contains(act) }
+    try wait("a command of \(binding) writes “\(act)”") { commandLog(of: binding).contains(act) }
   }
 }

@@ -1,27 +1,24 @@
-// Why this file exists: a fuzzer needs arguments of every kind: such as mean something to navd, such as might, and such
-// as nobody should send. All of them follow from one seed.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
 import TestSupport
 
-/// Makes arguments.
-struct Arguments {
+/// Generates arguments of method calls from a seed: meaningful, borderline and invalid ones.
+struct RandomArguments {
   var numbers: SeededNumbers
-  /// How likely an argument, or a part of one, is anything at all; 0 for requests as a client should make them.
-  var wildness = 0.0
-  /// Presentations that there are or were.
+  /// Probability that an argument, or a part of one, is arbitrary; 0 for valid requests.
+  var arbitrariness = 0.0
+  /// Handles of current and past presentations.
   var presentations: [ObjectPath] = [.root]
-  /// The last serial that was told.
+  /// The latest serial received.
   var serial: UInt64 = 0
 
   init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
-  // MARK: What means something
+  // MARK: Meaningful arguments
 
-  /// Few enough that requests meet.
+  /// Few names, so that requests affect each other.
   private static let bindings = [
     "a", "a.b", "a.b.c", "a.b.d", "n[0]", "n[1]", "n[1].x", "panels.left", "panels.right", "s[0]", "s[1]", "t",
   ]
@@ -30,7 +27,7 @@ struct Arguments {
   private static let stacks = ["s", "main", "a"]
   private static let ids = ["", "", "1", "2", "three"]
   private static let keys = ["badge", "weight", "list"]
-  /// Files that the test has written, and what the fuzzer's clients register.
+  /// Names of the test's destination files, and of the presenters that the fuzzer registers.
   private static let destinations = ["sleeper", "short", "missing", "grouped", "hole", "bar", "liar"]
   private static let phases = ["presented", "gone"]
   private static let interfaces = [
@@ -38,13 +35,13 @@ struct Arguments {
   ]
   private static let properties = ["Serial", "Limits", "Version", "Phase", "Value", "Title", "Owner"]
 
-  /// The arguments of a method as it wants them, as far as wildness lets them be.
+  /// RandomArguments of the method's types, arbitrary in parts as `arbitrariness` says.
   mutating func inputs(of method: Introspected.Method) -> [Value] {
     method.inputs.map { input(input: $0, of: method.name) }
   }
 
   private mutating func input(input: Introspected.Argument, of method: String) -> Value {
-    if numbers.chance(wildness) { return anything(of: input.type) }
+    if numbers.chance(arbitrariness) { return anyValue(of: input.type) }
     switch (input.name, input.type) {
     case ("options", .properties), ("filter", .properties): return options(of: method).value
     case ("requests", _): return requests()
@@ -61,7 +58,7 @@ struct Arguments {
     case (_, .objectPath): return .objectPath(numbers.pick(presentations))
     case (_, .properties): return dictionary().value
     case (_, .uint32): return .uint32(UInt32.random(in: 0..<4, using: &numbers))
-    default: return anything(of: input.type)
+    default: return anyValue(of: input.type)
     }
   }
 
@@ -114,9 +111,9 @@ struct Arguments {
     guard !rows.isEmpty else { return options }
     for _ in 0..<count(4) {
       let row = numbers.pick(rows)
-      options[row.name] = numbers.chance(wildness) ? anything(of: row.types[0]) : value(of: row)
+      options[row.name] = numbers.chance(arbitrariness) ? anyValue(of: row.types[0]) : value(of: row)
     }
-    if numbers.chance(wildness / 2) { options[anyText()] = anything() }
+    if numbers.chance(arbitrariness / 2) { options[anyText()] = anyValue() }
     return options
   }
 
@@ -137,7 +134,7 @@ struct Arguments {
       switch row.types[0] {
       case .string: .string(text(row.name))
       case .boolean: .boolean(numbers.chance(row.name == "all" ? 0.9 : 0.5))
-      default: anything(of: row.types[0])
+      default: anyValue(of: row.types[0])
       }
     }
   }
@@ -145,30 +142,31 @@ struct Arguments {
   private mutating func dictionary() -> Properties {
     var values: Properties = [:]
     for _ in 0..<count(3) {
-      values[numbers.pick(["text", "n", "level"])] = numbers.chance(wildness) ? anything() : .int32(Int32(count(100)))
+      values[numbers.pick(["text", "n", "level"])] =
+        numbers.chance(arbitrariness) ? anyValue() : .int32(Int32(count(100)))
     }
     return values
   }
 
-  /// Fewer than that many, rarely most of them.
+  /// A random number below `most`.
   private mutating func count(_ most: Int) -> Int { Int.random(in: 0..<most, using: &numbers) }
 
-  // MARK: What need not
+  // MARK: Arbitrary arguments
 
-  /// Arguments of other types, or another number of them, than a method has.
-  mutating func mistaken(for method: Introspected.Method) -> [Value] {
+  /// RandomArguments with wrong types, or a wrong number of them.
+  mutating func mismatched(for method: Introspected.Method) -> [Value] {
     var values = inputs(of: method)
     switch count(4) {
     case 0 where !values.isEmpty: values.removeLast()
-    case 1 where !values.isEmpty: values[count(values.count)] = anything()
-    case 2: values = (0..<count(5)).map { _ in anything() }
-    default: values.insert(anything(), at: count(values.count + 1))
+    case 1 where !values.isEmpty: values[count(values.count)] = anyValue()
+    case 2: values = (0..<count(5)).map { _ in anyValue() }
+    default: values.insert(anyValue(), at: count(values.count + 1))
     }
     return values
   }
 
-  /// A value of any type.
-  mutating func anything() -> Value { anything(of: type(depth: numbers.chance(0.02) ? 12 : 3)) }
+  /// A value of a random type.
+  mutating func anyValue() -> Value { anyValue(of: type(depth: numbers.chance(0.02) ? 12 : 3)) }
 
   private mutating func type(depth: Int) -> ValueType {
     let basic: [ValueType] = [
@@ -186,8 +184,8 @@ struct Arguments {
     }
   }
 
-  /// A value of a type: a boundary of it, or whatever.
-  mutating func anything(of type: ValueType, depth: Int = 3) -> Value {
+  /// A random value of a type, often at the limits of its range.
+  mutating func anyValue(of type: ValueType, depth: Int = 3) -> Value {
     switch type {
     case .byte: return .byte(integer())
     case .boolean: return .boolean(numbers.chance(0.5))
@@ -206,22 +204,22 @@ struct Arguments {
     case .objectPath: return .objectPath(anyPath())
     case .signature: return .signature(numbers.pick(["", "s", "a{sv}", "(((y)))", "aaaaaaaay", "a(ssa{sv})"]))
     case .variant:
-      // As deep as a message may be, now and then.
+      // Occasionally as deep as D-Bus allows.
       if numbers.chance(0.01) { return (0..<30 + count(30)).reduce(Value.byte(1)) { value, _ in .variant(value) } }
-      return .variant(depth > 0 ? anything(of: self.type(depth: depth - 1), depth: depth - 1) : .byte(7))
+      return .variant(depth > 0 ? anyValue(of: self.type(depth: depth - 1), depth: depth - 1) : .byte(7))
     case .array(.byte): return .bytes([UInt8](repeating: integer(), count: size(of: 1)))
     case .array(let element):
-      return .array(element: element, (0..<size(of: 300)).map { _ in anything(of: element, depth: depth - 1) })
+      return .array(element: element, (0..<size(of: 300)).map { _ in anyValue(of: element, depth: depth - 1) })
     case .dictionary(let key, let value):
       var entries: [Value: Value] = [:]
-      for _ in 0..<size(of: 300) { entries[anything(of: key)] = anything(of: value, depth: depth - 1) }
+      for _ in 0..<size(of: 300) { entries[anyValue(of: key)] = anyValue(of: value, depth: depth - 1) }
       return .dictionary(key: key, value: value, entries)
-    case .structure(let types): return .structure(types.map { anything(of: $0, depth: depth - 1) })
+    case .structure(let types): return .structure(types.map { anyValue(of: $0, depth: depth - 1) })
     case .descriptor: return .descriptor(Descriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC)))
     }
   }
 
-  /// How many elements: few, seldom many, and very seldom more than any limit.
+  /// A number of elements: usually small, rarely 100, very rarely above any limit.
   private mutating func size(of weight: Int) -> Int {
     if numbers.chance(0.0005) { return (2 << 20) / weight }
     return numbers.chance(0.01) ? 100 : count(4)
@@ -247,7 +245,7 @@ struct Arguments {
     case 1 where numbers.chance(0.05): return String(repeating: "x", count: 2 << 20)
     case 2...4:
       return (0..<count(20)).map { _ in
-        // What D-Bus carries: no U+0000.
+        // D-Bus strings cannot contain U+0000.
         String(Unicode.Scalar(UInt32.random(in: 1..<0x2fff, using: &numbers)) ?? "?")
       }.joined()
     case 5...7: return numbers.pick(Self.bindings + Self.tags + Self.destinations)

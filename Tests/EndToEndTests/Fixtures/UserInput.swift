@@ -1,43 +1,41 @@
-// Why this file exists: what the user of a desktop does: looks, presses keys, clicks, and types commands.
-
 import TestSupport
 import Testing
 
 extension Session {
-  /// Runs navctl, which has to succeed.
-  func order(_ arguments: String...) throws {
+  /// Runs navctl and requires that it succeeds.
+  func runNavctl(_ arguments: String...) throws {
     let run = try run(program: executable("navctl"), arguments)
     try #require(run.exitCode == 0, "navctl \(arguments): \(run.errorText)")
   }
 
-  /// Presses a key, by its X name, with the key that has a logo where that is asked for.
+  /// Presses a key, given by its X name, optionally together with the logo key.
   func press(_ key: String, withLogo: Bool = false) throws {
     if desktop?.manager == .sway {
-      try hand("/usr/bin/wtype", (withLogo ? ["-M", "logo"] : []) + ["-k", key])
+      try runTool("/usr/bin/wtype", (withLogo ? ["-M", "logo"] : []) + ["-k", key])
     } else {
-      try hand("/usr/bin/xdotool", ["key", withLogo ? "super+\(key)" : key])
+      try runTool("/usr/bin/xdotool", ["key", withLogo ? "super+\(key)" : key])
     }
   }
 
-  /// Types a text, on an X server.
-  func type(_ text: String) throws { try hand("/usr/bin/xdotool", ["type", text]) }
+  /// Types a text. X server only.
+  func type(_ text: String) throws { try runTool("/usr/bin/xdotool", ["type", text]) }
 
-  /// Clicks, on an X server, and takes the pointer back to the middle.
+  /// Clicks, and moves the pointer back to the middle. X server only.
   func click(_ x: Int, _ y: Int) throws {
-    try hand("/usr/bin/xdotool", ["mousemove", String(x), String(y), "click", "1", "mousemove", "640", "360"])
+    try runTool("/usr/bin/xdotool", ["mousemove", String(x), String(y), "click", "1", "mousemove", "640", "360"])
   }
 
-  /// Waits for a window that the manager does not manage, as rofi's is, on an X server.
+  /// Waits for a window that the window manager does not manage, like rofi's. X server only.
   func waitForUnmanaged(_ name: String) throws {
-    try hand("/usr/bin/xdotool", ["search", "--sync", "--onlyvisible", "--class", name])
+    try runTool("/usr/bin/xdotool", ["search", "--sync", "--onlyvisible", "--class", name])
   }
 
-  private func hand(_ program: String, _ arguments: [String]) throws {
+  private func runTool(_ program: String, _ arguments: [String]) throws {
     let run = try run(program: program, arguments)
     try #require(run.exitCode == 0, "\(program) \(arguments): \(run.errorText)")
   }
 
-  /// A part of a Wayland screen, as a PPM.
+  /// A part of a Wayland screen in PPM format.
   func picture(_ geometry: String) throws -> [UInt8] {
     let run = try run(program: "/usr/bin/grim", ["-t", "ppm", "-g", geometry, "-"])
     try #require(run.exitCode == 0, "\(run.errorText)")

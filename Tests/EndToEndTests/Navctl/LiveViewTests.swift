@@ -66,7 +66,7 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
     if signal == SIGINT {
       try terminal.press("C-c")
     } else {
-      let pid = String(decoding: Session.contents(of: process).dropLast(), as: UTF8.self)
+      let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
       kill(try #require(pid_t(pid)), signal)
     }
     try terminal.wait("it ends") { $0.last == "ready" }
@@ -83,10 +83,10 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   // It does not outlive its terminal.
   try terminal.type("clear; \(watching)")
   try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
-  let pid = String(decoding: Session.contents(of: process).dropLast(), as: UTF8.self)
-  #expect(!Session.contents(of: "/proc/\(pid)/cmdline").isEmpty)
+  let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
+  #expect(!Files.contents(of: "/proc/\(pid)/cmdline").isEmpty)
   try terminal.close()
-  try session.poll("it ends") { Session.contents(of: "/proc/\(pid)/cmdline").isEmpty }
+  try session.poll("it ends") { Files.contents(of: "/proc/\(pid)/cmdline").isEmpty }
 }
 
 @Test("Tables on a terminal: coloured unless that is not wanted, and no wider than it")

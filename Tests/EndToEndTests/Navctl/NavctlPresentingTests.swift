@@ -194,10 +194,10 @@ func navctl_withoutNavd_isStartedOnlyToChange() throws {
 
 @Test("navctl quit ends everything, then navd")
 func navctl_quit_endsNavd() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   #expect(try session.navctl("quit").exitCode == 0)
   #expect(try session.waitForEnd() == .exited(code: 0))
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
 }

@@ -69,7 +69,7 @@ func navctl_propagate_saysWhichFailuresAreItsOwn() throws {
 
 @Test("navctl wait: by binding, by handle, for presented, in time")
 func navctl_waitVerb_waits() throws {
-  let session = try Session(destinations: ["slow": Actor.destination(dying: 50)])
+  let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 50)])
   let path = try session.present("slow", "1")
   let number = "\(CoordinatorNames.number(of: path) ?? 0)"
   #expect(try session.navctl("wait", "slow", "--for", "presented").exitCode == 0)
@@ -123,7 +123,7 @@ func navctl_waitForWhatIsGoing_endsWithIt() throws {
 
 @Test("navctl present --owned stays until it is gone, and takes it along")
 func navctl_owned_staysAndTakesItAlong() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   let watcher = try session.watch()
   let staying = try session.startNavctl("present", "fact", "1", "--owned")
   try session.wait(for: "start 1", of: "fact")

@@ -169,7 +169,7 @@ func schema_output_fits() throws {
   let events = Set(written.compactMap { $0.name == "watch-events" ? try? JSON.parse($0.line)["event"]?.string : nil })
   #expect(
     events == ["state", "presented", "updated", "phase", "dismissed", "action", "selection", "group", "path"])
-  let schema = "\(Markdown.package)/docs/navctl.schema.json"
+  let schema = "\(Files.package)/docs/navctl.schema.json"
   let run = try session.run(program: "/usr/bin/python3", ["-c", validator, schema], input: input)
   #expect(run.exitCode == 0 && run.lines.count == 1, "\(run.outputText)\(run.errorText)")
   let rejected = run.lines.last.flatMap { Int($0.dropFirst("rejected ".count)) }
