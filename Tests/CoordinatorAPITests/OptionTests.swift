@@ -32,10 +32,10 @@ import TextFormats
 
 @Test(
   arguments: [
-    (["tittle": Value.string("x")] as Properties, "unknown option \"tittle\"; known here: destination, value, "),
-    (["timeout": .int32(3)], "option \"timeout\" is of type i; t would do"),
-    (["command": .string("sleep 1")], "option \"command\" is of type s; as or aay would do"),
-    (["b": .byte(1), "a": .byte(1)], "unknown option \"a\""),
+    (["tittle": Value.string("x")] as Properties, "unknown option “tittle”; known here: destination, value, "),
+    (["timeout": .int32(3)], "option “timeout” is of type i; t would do"),
+    (["command": .string("sleep 1")], "option “command” is of type s; as or aay would do"),
+    (["b": .byte(1), "a": .byte(1)], "unknown option “a”"),
   ] as [(Properties, String)])
 func options_mistake_isReportedByName(options: Properties, message: String) throws {
   let error = try #require(throws: CoordinatorError.self) { try Options.ofPresent.check(options) }
@@ -71,7 +71,7 @@ func options_mistake_isReportedByName(options: Properties, message: String) thro
 }
 
 @Test(arguments: [
-  (#"{"timeout":-1}"#, "timeout", "out of range"), (#"{"tittle":"x"}"#, "tittle", "unknown option \"tittle\""),
+  (#"{"timeout":-1}"#, "timeout", "out of range"), (#"{"tittle":"x"}"#, "tittle", "unknown option “tittle”"),
   (#"{"command":"sleep"}"#, "command", "expected a list (as)"),
 ])
 func options_fromJSONOfAnotherType_areNamed(text: String, name: String, why: String) throws {

@@ -46,9 +46,9 @@ public final class Desktop: SessionBus {
   private let supervised: SupervisedScript
 
   /// - Parameters:
-  /// - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the desktop
-  ///   ends.
-  /// - configuration: additional lines of the manager's configuration file; the screen is 1280×720.
+  ///   - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the
+  ///     desktop ends.
+  ///   - configuration: additional lines of the manager's configuration file; the screen is 1280×720.
   /// - Throws: `SetupFailure` with the reason, if the desktop cannot be set up.
   init(
     _ manager: Manager, of user: User, environment: [String: String], configuration: String,

@@ -22,8 +22,8 @@ public final class PrivateBus: SessionBus {
   private let supervised: SupervisedScript
 
   /// - Parameters:
-  /// - environment: variables for the daemon and the services that it activates, added to the environment of this
-  ///   process; `XDG_DATA_HOME` or `XDG_DATA_DIRS` name the directories of the activation files (`dbus-1/services`).
+  ///   - environment: variables for the daemon and the services that it activates, added to the environment of this
+  ///     process; `XDG_DATA_HOME` or `XDG_DATA_DIRS` name the directories of the activation files (`dbus-1/services`).
   /// - Throws: if the daemon does not report its address within the limit.
   public init(environment: [String: String] = [:], limit: Duration = .seconds(30)) throws {
     // The shell kills the daemon when its standard input ends: because we close it, or because this process died.

@@ -19,8 +19,8 @@ public final class Program {
 
   /// Starts a program with only this environment, and with no descriptors but the standard three.
   /// - Parameters:
-  /// - arguments: the program's path, then its arguments.
-  /// - input: the contents of its standard input.
+  ///   - arguments: the program's path, then its arguments.
+  ///   - input: the contents of its standard input.
   /// - Throws: `SystemError`.
   public init(_ loop: EventLoop, _ arguments: [String], environment: [String: String], input: [UInt8] = []) throws {
     self.loop = loop

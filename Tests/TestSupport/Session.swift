@@ -38,16 +38,16 @@ public final class Session {
   private var watchers: [Watcher] = []
 
   /// - Parameters:
-  /// - destinations: the text of each destination file, by its name without `.toml`.
-  /// - starting: whether to start navd and wait until it is ready.
-  /// - activatable: whether the bus starts navd at the first call.
-  /// - services: command lines of other services that the bus activates, by bus name; `$HOME` in them is the session's
-  ///   home.
-  /// - managed: whether to run a systemd user manager; its bus is then the session's.
-  /// - desktop: the window manager, if the session needs windows; the desktop's bus is then the session's, and its user
-  ///   owns all files.
-  /// - configuration: additional lines of the window manager's configuration file.
-  /// - files: files written before anything starts, by path relative to the session's home.
+  ///   - destinations: the text of each destination file, by its name without `.toml`.
+  ///   - starting: whether to start navd and wait until it is ready.
+  ///   - activatable: whether the bus starts navd at the first call.
+  ///   - services: command lines of other services that the bus activates, by bus name; `$HOME` in them is the
+  ///     session's home.
+  ///   - managed: whether to run a systemd user manager; its bus is then the session's.
+  ///   - desktop: the window manager, if the session needs windows; the desktop's bus is then the session's, and its
+  ///     user owns all files.
+  ///   - configuration: additional lines of the window manager's configuration file.
+  ///   - files: files written before anything starts, by path relative to the session's home.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
     services: [String: String] = [:], managed: Bool = false, desktop: Desktop.Manager? = nil,

@@ -11,9 +11,9 @@ public struct Bindable<Model: AnyObject & Observable> {
   private let root: BindingRoot
 
   /// - Parameters:
-  /// - wrappedValue: the model.
-  /// - name: the model's name on the bus. It has no effect if the model already has one. By default the name of its
-  ///   type.
+  ///   - wrappedValue: the model.
+  ///   - name: the model's name on the bus. It has no effect if the model already has one. By default the name of its
+  ///     type.
   public init(wrappedValue: Model, _ name: RootName? = nil) {
     self.wrappedValue = wrappedValue
     root = .of(wrappedValue, named: name ?? .own(BindingName.name(for: "\(Model.self)")))

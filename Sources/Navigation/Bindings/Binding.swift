@@ -40,8 +40,8 @@ public struct Binding<Value> {
 
   /// Creates state that belongs to no model: `@Binding var text = ""`.
   /// - Parameters:
-  /// - wrappedValue: the initial value.
-  /// - name: its name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
+  ///   - wrappedValue: the initial value.
+  ///   - name: its name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
   public init(wrappedValue: Value, _ name: RootName = .own("state")) {
     let box = Box(wrappedValue)
     // The closures retain the box, so it lives as long as its bindings.

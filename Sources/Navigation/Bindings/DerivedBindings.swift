@@ -86,9 +86,9 @@ public struct EnumCase<Root, Payload>: Sendable {
   let extract: @Sendable (Root) -> Payload?
 
   /// - Parameters:
-  /// - name: the name of the case.
-  /// - embed: makes the enum from a payload: the case itself.
-  /// - extract: returns the payload; nil for every other case.
+  ///   - name: the name of the case.
+  ///   - embed: makes the enum from a payload: the case itself.
+  ///   - extract: returns the payload; nil for every other case.
   /// - Precondition: `name` is a name (B1).
   public init(
     _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, extract: @escaping @Sendable (Root) -> Payload?

@@ -84,8 +84,8 @@ final class PathDriver: Driver {
   private let from: String?
 
   /// - Parameters:
-  /// - from: the binding of the stack's parent; nil if there is none.
-  /// - destination: the destination that this program registers.
+  ///   - from: the binding of the stack's parent; nil if there is none.
+  ///   - destination: the destination that this program registers.
   init(_ path: PathState, name: String, from: String?, destination: String) {
     ownDestination = destination
     self.path = path

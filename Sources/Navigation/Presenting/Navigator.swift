@@ -24,7 +24,7 @@ public final class Navigator: Presenting {
   /// The name of the destination that it registers for the program's own screens.
   let destination: String
   private let timeouts: DestinationOptions
-  /// The presentations that the coordinator has asked this program to show.
+  /// Names of the destinations that this program has registered.
   private var served: Set<String> = []
   private var drivers: [any Driver] = []
   /// Ended drivers that still need the end events of their presentations.
@@ -50,9 +50,9 @@ public final class Navigator: Presenting {
   /// Creates a navigator. It presents as long as it is retained.
   ///
   /// - Parameters:
-  /// - coordinator: the coordinator; several navigators may share one.
-  /// - startTimeout: the time that a screen has to appear before it counts as failed (D4); nil: 10 seconds.
-  /// - grace: the time that a screen has to disappear before it counts as gone (P14); nil: 2 seconds.
+  ///   - coordinator: the coordinator; several navigators may share one.
+  ///   - startTimeout: the time that a screen has to appear before it counts as failed (D4); nil: 10 seconds.
+  ///   - grace: the time that a screen has to disappear before it counts as gone (P14); nil: 2 seconds.
   public init(_ coordinator: Coordinator, startTimeout: Duration? = nil, grace: Duration? = nil) {
     self.coordinator = coordinator
     timeouts = DestinationOptions(startTimeout: startTimeout, grace: grace)
@@ -233,9 +233,9 @@ public final class Navigator: Presenting {
   /// no state of their own for them. The destination is registered again with every new coordinator.
   ///
   /// - Parameters:
-  /// - destination: a file name without `/` or a leading dot. The last registration of a name counts.
-  /// - options: defaults for its items.
-  /// - content: makes the screen of an item. An error that it throws is the reason why the item fails (D7).
+  ///   - destination: a file name without `/` or a leading dot. The last registration of a name counts.
+  ///   - options: defaults for its items.
+  ///   - content: makes the screen of an item. An error that it throws is the reason why the item fails (D7).
   /// - Throws: `refused` (`invalidArgument`, `invalidConfiguration`, `accessDenied` in a sandbox) or `unreachable`.
   public func serve(
     _ destination: String, _ options: DestinationOptions = DestinationOptions(),

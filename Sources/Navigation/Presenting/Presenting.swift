@@ -29,12 +29,12 @@ extension Presenting {
   /// that item (P5).
   ///
   /// - Parameters:
-  /// - item: the item to present.
-  /// - id: the identity of an item.
-  /// - options: options of the presentation. Evaluated again when observed state in it changes; the screen then stays
-  ///   and is updated (P2).
-  /// - onDismiss: called after a screen has ended, with the reason.
-  /// - content: makes the screen when it is needed, with a binding of the item.
+  ///   - item: the item to present.
+  ///   - id: the identity of an item.
+  ///   - options: options of the presentation. Evaluated again when observed state in it changes; the screen then stays
+  ///     and is updated (P2).
+  ///   - onDismiss: called after a screen has ended, with the reason.
+  ///   - content: makes the screen when it is needed, with a binding of the item.
   /// - Returns: a handle that can end this. It continues as long as the parent, whether or not the handle is retained.
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(

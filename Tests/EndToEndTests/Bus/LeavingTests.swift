@@ -71,16 +71,9 @@ func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
 @Test("D9: a command outlives a navd that is killed, and can still write output")
 func leaving_killed_leavesWhatIsShown() throws {
   let session = try Session()
-  let script = """
-    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
-    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-    """
-  try session.present("fact", "1", ["command": ["perl", "-e", script].value])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  try session.presentWritingCommand()
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
-  let pid = try #require(session.processes().first?.pid)
-  kill(pid, SIGUSR1)
-  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  let pid = try session.writeOutput()
   try session.start()
   #expect(session.processes().map(\.pid) == [pid])
 }

@@ -13,8 +13,8 @@ private final class SSHServer {
   private let sshd: Program
 
   /// - Parameters:
-  /// - session: the session to be reached.
-  /// - desk: the session that connects; there the host is called `kiosk`.
+  ///   - session: the session to be reached.
+  ///   - desk: the session that connects; there the host is called `kiosk`.
   init(_ session: Session, reachedFrom desk: Session) throws {
     port = try #require(freePort())
     for (key, place) in [("host_key", session), ("key", desk), ("other_key", desk)] {

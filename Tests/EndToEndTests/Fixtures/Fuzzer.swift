@@ -138,8 +138,8 @@ final class Fuzzer {
 
   /// Makes `count` calls, and waits for the answers to all of them except Wait.
   /// - Parameters:
-  /// - arbitrariness: probability that an argument is arbitrary.
-  /// - burst: the maximum number of calls without an answer.
+  ///   - arbitrariness: probability that an argument is arbitrary.
+  ///   - burst: the maximum number of calls without an answer.
   func run(_ count: Int, arbitrariness: Double, burst: Int = 1) throws {
     for index in 0..<count {
       if index % 250 == 249 { try discover() }

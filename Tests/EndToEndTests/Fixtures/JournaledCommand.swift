@@ -19,8 +19,8 @@ enum JournaledCommand {
 
   /// The text of a destination file for this command.
   /// - Parameters:
-  /// - delay: milliseconds from SIGTERM to its exit; nil: it ignores SIGTERM.
-  /// - more: additional lines of the file.
+  ///   - delay: milliseconds from SIGTERM to its exit; nil: it ignores SIGTERM.
+  ///   - more: additional lines of the file.
   static func destination(endingAfter delay: Int?, _ more: String = "") -> String {
     "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''', \"\(delay.map(String.init) ?? "never")\"]\n\(more)\n"
   }

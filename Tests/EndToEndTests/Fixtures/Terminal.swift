@@ -9,8 +9,8 @@ final class Terminal {
   private let server: Program
 
   /// - Parameters:
-  /// - name: distinguishes several terminals of a session.
-  /// - command: a shell command to run in the terminal.
+  ///   - name: distinguishes several terminals of a session.
+  ///   - command: a shell command to run in the terminal.
   init(_ session: Session, _ name: String = "tmux", columns: Int, rows: Int, _ command: String) throws {
     self.session = session
     socket = session.path(name)

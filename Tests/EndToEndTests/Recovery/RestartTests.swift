@@ -108,12 +108,8 @@ func restart_command_isAdopted(signal: Int32) throws {
 @Test("R2: an adopted command that exits is closed, without a status, with its complete output")
 func restart_adopted_endsAsClosed() throws {
   let session = try Session()
-  let script = """
-    $SIG{USR1} = sub { print "two\\n"; exit 7 }; $| = 1; print "one\\n";
-    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-    """
-  let path = try session.present("fact", "1", ["command": ["perl", "-e", script].value])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let path = try session.presentCommand(
+    handlingSignals: #"$SIG{USR1} = sub { print "two\n"; exit 7 }; $| = 1; print "one\n";"#)
   try session.restart()
   let pid = try #require(session.processes().first?.pid)
   let wait = session.begin(Rows.wait, (path, "gone"))
@@ -157,15 +153,9 @@ func restart_dismissing_isFinished() throws {
 @Test("D9: output written while navd was down is part of the result")
 func restart_output_isKept() throws {
   let session = try Session()
-  let script = """
-    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
-    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-    """
-  let path = try session.present("fact", "1", ["command": ["perl", "-e", script].value])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let path = try session.presentWritingCommand()
   try session.stop(SIGKILL)
-  kill(try #require(session.processes().first?.pid), SIGUSR1)
-  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  try session.writeOutput()
   try session.start()
   try session.dismiss("fact")
   #expect(try session.ending(of: path).result["output"] == .bytes(Array(repeating: UInt8(ascii: "x"), count: 10_000)))

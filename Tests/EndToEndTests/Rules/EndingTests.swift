@@ -25,18 +25,8 @@ func ending_ofTheProcess_isAnnouncedOnce(signal: String, reason: String, status:
   let session = try Session()
   let watcher = try session.watch()
   let other = try session.connect()
-  let presentation = try session.present(
-    "fact", "1",
-    [
-      "command": [
-        "perl", "-e",
-        """
-        $SIG{USR1} = sub { exit 0 }; $SIG{USR2} = sub { exit 3 };
-        open my $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-        """,
-      ].value
-    ])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let presentation = try session.presentCommand(
+    handlingSignals: "$SIG{USR1} = sub { exit 0 }; $SIG{USR2} = sub { exit 3 };")
   let waits = [session.client, other].map {
     session.begin(CoordinatorInterface.wait, (presentation, "gone"), by: $0)
   }

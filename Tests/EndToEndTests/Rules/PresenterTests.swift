@@ -19,6 +19,22 @@ extension Watcher {
   fileprivate var ends: [String] { lines.filter { $0.hasPrefix("dismissed") } }
 }
 
+/// Presents the item `fact 1` by a presenter on the bus.
+/// - Parameter answering: whether the presenter answers. If so, returns once the item is presented; if not, once Present
+///   is called.
+private func presentItem(
+  answering: Bool = true
+) throws -> (session: Session, presenter: BusPresenter, watcher: Watcher, path: ObjectPath) {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = answering
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
+  if answering { try session.wait("it is presented") { watcher.lines.last == "presented fact 1" } }
+  return (session, presenter, watcher, path)
+}
+
 // MARK: Answers
 
 @Test("D4: an item is presented when its presenter answers Present, and not before")
@@ -71,12 +87,8 @@ func presenter_thatRefuses_hasFailed() throws {
 
 @Test("D4, P12: an error in answer to Dismiss ends the presentation with the original reason")
 func presenter_thatRefusesToDismiss_isGone() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
+  let (session, presenter, watcher, path) = try presentItem()
   presenter.result = nil
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
   try session.dismiss("fact")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
@@ -122,12 +134,7 @@ func presenter_late_changesNothing() throws {
   "P4: a presenter that is dismissed before it has answered Present ends once, whatever it answers",
   arguments: [false, true])
 func presenter_cancelled_endsOnce(refusing: Bool) throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  presenter.isAnswering = false
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
+  let (session, presenter, watcher, path) = try presentItem(answering: false)
   try session.dismiss("fact")
   try session.wait("Dismiss is called") { presenter.log.count == 2 }
   if refusing { presenter.refusal = DBusError(name: .failed, message: "cancelled") }
@@ -140,11 +147,7 @@ func presenter_cancelled_endsOnce(refusing: Bool) throws {
 
 @Test("P12: a presenter that reports Closed while Dismiss is pending completes the dismissal")
 func presenter_closingWhileDismissing_completesIt() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+  let (session, presenter, watcher, path) = try presentItem()
   presenter.isAnswering = false
   try session.dismiss("fact")
   try session.wait("Dismiss is called") { presenter.log.count == 2 }
@@ -159,12 +162,7 @@ func presenter_closingWhileDismissing_completesIt() throws {
 
 @Test("D11: a presenter can report Closed before it has answered Present")
 func presenter_closingBeforeItAnswers_isClosed() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  presenter.isAnswering = false
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
+  let (session, presenter, watcher, path) = try presentItem(answering: false)
   #expect(try session.call(Rows.closed, (path, ["answer": .int32(1)]), by: presenter.connection).0)
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "closed")
@@ -232,11 +230,7 @@ func presenter_ownUpdate_isAnnouncedToOthers() throws {
   "D8: at most one Update is pending, the latest value follows it, and an error from Update does not end the presentation"
 )
 func presenter_updates_areSentOneByOne() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+  let (session, presenter, _, path) = try presentItem()
   presenter.isAnswering = false
   presenter.updateRefusal = DBusError(name: .failed, message: "what?")
   for number in 1...5 { try session.call(Rows.update, ("fact", ["n": .int32(Int32(number))], [:])) }
