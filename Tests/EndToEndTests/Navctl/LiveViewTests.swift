@@ -1,5 +1,3 @@
-// Why this file exists: who watches on a terminal sees how things stand, and has a terminal as before afterwards.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
@@ -20,7 +18,8 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.type("PS1='ready '; \(navctl) watch")
 
   let lines = try terminal.wait("the state is drawn") { $0.contains { $0.contains("└ settings.net") } }
-  #expect(lines.first == "navd · serial \(try session.state()["serial"]?.text ?? "") · 2 of 2 presented · q ends this")
+  #expect(
+    lines.first == "navd · serial \(try session.state()["serial"]?.text ?? "") · 2 of 2 presented · press q to quit")
   #expect(lines.contains { $0.hasPrefix("NUMBER  BINDING") && $0.contains("UP") })
   #expect(lines.contains { $0.contains("Netz \\u{1b}[2J 日本") })
   #expect(lines.last == "main   settings › settings.net=1")
@@ -35,7 +34,7 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
 
   // Less room, and more than there is room for.
   try terminal.resize(columns: 44, rows: 6)
-  try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 lines more" }
+  try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 more lines" }
   try terminal.resize(columns: 90, rows: 14)
   try terminal.wait("it is drawn for more room") { $0.last == "main   settings › settings.net=1" }
 
@@ -117,6 +116,6 @@ func navctl_listOnATerminal_isColouredAndFits() throws {
   #expect(try list("TERM=xterm NO_COLOR=").joined().contains(escape))
   #expect(try list("TERM=dumb", "--no-legend").first?.hasPrefix("1  settings") == true)
   try session.dismiss("settings")
-  #expect(try list("TERM=dumb") == ["Nothing is presented."])
+  #expect(try list("TERM=dumb") == ["Nothing is open."])
   #expect(try list("TERM=dumb", "--no-legend") == [])
 }

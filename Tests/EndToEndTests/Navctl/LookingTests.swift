@@ -1,5 +1,3 @@
-// Why this file exists: who looks at what is presented is told all of it: since when, from what, how and by whom.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -114,11 +112,13 @@ func navctl_format_ofListAndHistory() throws {
   #expect(try lines("history", "--group", "panels", "--format", "{by.client}") == [])
 
   for (verb, format, message) in [
-    ("list", "{titel}", "did you mean {title}? there are binding, container-values, destination, "),
-    ("list", "{event}", "there are binding"), ("list", "{id.x}", "{id} has nothing in it"),
-    ("list", "{title:html}", "after “:” one of markup, json, time, elapsed, duration would do"),
-    ("history", "{by.name}", "in {by} there are client, pid, program"), ("history", "{phase}", "there are binding, by"),
-    ("watch", "{reason}", "there are binding"), ("watch --events", "{nothing}", "there are action, binding, event"),
+    ("list", "{titel}", "did you mean {title}? the fields are binding, container-values, destination, "),
+    ("list", "{event}", "the fields are binding"), ("list", "{id.x}", "{id} has no members"),
+    ("list", "{title:html}", "expected one of markup, json, time, elapsed, duration after “:”"),
+    ("history", "{by.name}", "{by} has the members client, pid, program"),
+    ("history", "{phase}", "the fields are binding, by"),
+    ("watch", "{reason}", "the fields are binding"),
+    ("watch --events", "{nothing}", "the fields are action, binding, event"),
     ("list", "{", "has a “{” without its “}”"), ("list --json", "{id}", "either --format or --json"),
   ] {
     let words = verb.split(separator: " ").map(String.init) + ["--format", format]

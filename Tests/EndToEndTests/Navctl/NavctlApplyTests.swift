@@ -1,5 +1,3 @@
-// Why this file exists: a list of requests written by hand is carried out whole, or its mistake is found at once.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -43,7 +41,7 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   "navctl apply: a mistake in the JSON has its line and column, and nothing is asked for",
   arguments: [
     ("[[\"Present\",\"a\",\"\",{}],\n [\"Present\",\"b\",\"\",{]]", "line 2, column 21: expected a name in quotes"),
-    ("[[\"Present\",\"a\",\"\",{}],\n\n  [\"Presnt\",\"b\",\"\",{}]]", "line 3, column 4: request 1: \"Presnt\" is no"),
+    ("[[\"Present\",\"a\",\"\",{}],\n\n  [\"Presnt\",\"b\",\"\",{}]]", "line 3, column 4: request 1: “Presnt” is no"),
     ("[[\"Present\",\"a\",\"\",{}],[\"Dismiss\",7,{}]]", "line 1, column 35: request 1: expected a string (s)"),
     ("[[\"Present\",\"a\",\"\",{\"timeout\":\"3s\"}]]", "line 1, column 31: request 0: expected an integer (t)"),
     ("", "line 1, column 1: expected a value"),
@@ -73,7 +71,7 @@ func navctlApply_refused_namesTheRequest() throws {
     (#"["PopTo","s","x",{}]"#, 3, "request 40: "),
     (#"["Present","x","",{"container-values":{"k":1}}]"#, 4, "request 40: key “k” is not declared"),
     (#"["SetPath","s",[["x","",{"container-values":{"k":1}}]],{}]"#, 4, "request 40: key “k” is not declared"),
-    (#"["Present","x","",{"container-values":{"badge":"1"}}]"#, 2, "request 40: the container value “badge”: "),
+    (#"["Present","x","",{"container-values":{"badge":"1"}}]"#, 2, "request 40: container value “badge”: "),
     (#"["Dismiss","held",{"expected-id":"2"}]"#, 6, "request 40: expected-id is “2”"),
   ] as [(String, Int32, String)] {
     let requests = (0..<50).map { $0 == 40 ? request : "[\"Present\",\"slot[\($0)]\",\"\",{}]" }
@@ -92,6 +90,6 @@ func navctlApply_unreadableFile_isToldSo() throws {
   for (path, why) in [("/nowhere/requests", "No such file or directory"), ("/", "Is a directory")] {
     let run = try session.navctl("apply", path)
     #expect(run.exitCode == 1)
-    #expect(run.errorText == "navctl: apply \(path): it cannot be read: \(why); “-” is standard input\n")
+    #expect(run.errorText == "navctl: apply \(path): cannot read the file: \(why); “-” reads standard input\n")
   }
 }

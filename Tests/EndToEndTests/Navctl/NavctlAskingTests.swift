@@ -1,5 +1,3 @@
-// Why this file exists: what navctl says of the state, for people and for programs.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -108,7 +106,9 @@ func navctl_configuration_isChecked() throws {
   #expect(try session.navctl("check-config", "/nowhere").exitCode != 0)
   let empty = try session.navctl("check-config", "")
   #expect(empty.exitCode == 2)
-  #expect(empty.errorText.hasPrefix("navctl: check-config: the directory is an empty text; "), "\(empty.errorText)")
+  #expect(
+    empty.errorText.hasPrefix("navctl: check-config: expected a directory, found an empty text; "), "\(empty.errorText)"
+  )
   // What navd may find where navctl does not is no mistake.
   try session.write("command = [\"no-such-program\"]\n", toDestination: "fact")
   let warned = try session.navctl("check-config")

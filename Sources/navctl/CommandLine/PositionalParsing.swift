@@ -1,13 +1,9 @@
-// Why this file exists: a key binding is a navctl for each key press, and most of what that takes is ArgumentParser
-// looking for options that were not given. A command line of nothing but words is understood without it; what is not, or
-// is wrong, goes the long way, which knows what to say.
-
 import ArgumentParser
-import TextFormats
 
 extension Verbs {
-  /// A verb of words alone, with no option given; nil where they are too few, too many or not all plain words.
-  static func plain(_ name: String, _ words: [String]) -> ParsableCommand? {
+  /// Parses a verb that has only positional arguments, as key bindings do, without ArgumentParser, which takes longer than
+  /// the request. Returns nil for every other command line, and for a wrong number of arguments.
+  static func parsePositional(_ name: String, _ words: [String]) -> ParsableCommand? {
     guard !words.contains(where: { $0.hasPrefix("-") }) else { return nil }
     return switch name {
     case "present": Present(words: words)
@@ -30,7 +26,7 @@ extension Present {
   fileprivate init?(words: [String]) {
     guard (1...2).contains(words.count) else { return nil }
     (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
-    (global, item, place, slot, staying) = (.notGiven, .notGiven, .notGiven, .notGiven, .notGiven)
+    (global, options) = (.notGiven, .notGiven)
   }
 }
 
@@ -38,7 +34,7 @@ extension Toggle {
   fileprivate init?(words: [String]) {
     guard (1...2).contains(words.count) else { return nil }
     (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
-    (global, item, place, slot, staying) = (.notGiven, .notGiven, .notGiven, .notGiven, .notGiven)
+    (global, options) = (.notGiven, .notGiven)
   }
 }
 
@@ -99,7 +95,7 @@ extension IsPresented {
   }
 }
 
-// MARK: Options that are not given
+// MARK: Absent options
 
 extension ItemID {
   fileprivate init(word: String?) {
@@ -142,18 +138,26 @@ extension ItemOptions {
   }
 }
 
-extension PlaceOptions {
-  fileprivate static var notGiven: PlaceOptions {
-    var options = PlaceOptions()
+extension ContainerOptions {
+  fileprivate static var notGiven: ContainerOptions {
+    var options = ContainerOptions()
     (options.group, options.tag, options.stack) = (nil, nil, nil)
     return options
   }
 }
 
-extension StayOptions {
-  fileprivate static var notGiven: StayOptions {
-    var options = StayOptions()
+extension WaitOptions {
+  fileprivate static var notGiven: WaitOptions {
+    var options = WaitOptions()
     (options.wait, options.propagate) = (false, false)
+    return options
+  }
+}
+
+extension PresentOptions {
+  fileprivate static var notGiven: PresentOptions {
+    var options = PresentOptions()
+    (options.item, options.containers, options.slot, options.waiting) = (.notGiven, .notGiven, .notGiven, .notGiven)
     return options
   }
 }
