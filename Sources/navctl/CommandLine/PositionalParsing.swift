@@ -97,75 +97,58 @@ extension IsPresented {
 
 // MARK: Absent options
 
+/// Options that can be set to their values for a command line without options.
+protocol AbsentOptions: ParsableArguments {
+  mutating func setAbsent()
+}
+
+extension AbsentOptions {
+  static var notGiven: Self {
+    var options = Self()
+    options.setAbsent()
+    return options
+  }
+}
+
 extension ItemID {
-  fileprivate init(word: String?) {
-    (argument, option) = (word, nil)
+  fileprivate init(word: String?) { (argument, option) = (word, nil) }
+}
+
+extension GlobalOptions: AbsentOptions {
+  mutating func setAbsent() {
+    (json, quiet, verbose, noLegend) = (false, false, false, false)
+    (within, address, host) = (nil, nil, nil)
   }
 }
 
-extension GlobalOptions {
-  static var notGiven: GlobalOptions {
-    var options = GlobalOptions()
-    (options.json, options.quiet, options.verbose, options.noLegend) = (false, false, false, false)
-    (options.within, options.address, options.host) = (nil, nil, nil)
-    return options
+extension ChangeOptions: AbsentOptions {
+  mutating func setAbsent() { (noAnimation, expectedSerial) = (false, nil) }
+}
+
+extension SlotOptions: AbsentOptions {
+  mutating func setAbsent() { (change, expectedID, expectedPresentation) = (.notGiven, nil, nil) }
+}
+
+extension ItemOptions: AbsentOptions {
+  mutating func setAbsent() {
+    (destination, values, containerValues) = (nil, [], [])
+    (style, title, from, timeout, owned) = (nil, nil, nil, nil, false)
+    (ifBusy, priority, output, command) = (nil, nil, nil, [])
   }
 }
 
-extension ChangeOptions {
-  fileprivate static var notGiven: ChangeOptions {
-    var options = ChangeOptions()
-    (options.noAnimation, options.expectedSerial) = (false, nil)
-    return options
-  }
+extension ContainerOptions: AbsentOptions {
+  mutating func setAbsent() { (group, tag, stack) = (nil, nil, nil) }
 }
 
-extension SlotOptions {
-  fileprivate static var notGiven: SlotOptions {
-    var options = SlotOptions()
-    (options.change, options.expectedID, options.expectedPresentation) = (.notGiven, nil, nil)
-    return options
-  }
+extension WaitOptions: AbsentOptions {
+  mutating func setAbsent() { (wait, propagate) = (false, false) }
 }
 
-extension ItemOptions {
-  fileprivate static var notGiven: ItemOptions {
-    var options = ItemOptions()
-    (options.destination, options.values, options.containerValues) = (nil, [], [])
-    (options.style, options.title, options.from, options.timeout, options.owned) = (nil, nil, nil, nil, false)
-    (options.ifBusy, options.priority, options.output, options.command) = (nil, nil, nil, [])
-    return options
-  }
+extension PresentOptions: AbsentOptions {
+  mutating func setAbsent() { (item, containers, slot, waiting) = (.notGiven, .notGiven, .notGiven, .notGiven) }
 }
 
-extension ContainerOptions {
-  fileprivate static var notGiven: ContainerOptions {
-    var options = ContainerOptions()
-    (options.group, options.tag, options.stack) = (nil, nil, nil)
-    return options
-  }
-}
-
-extension WaitOptions {
-  fileprivate static var notGiven: WaitOptions {
-    var options = WaitOptions()
-    (options.wait, options.propagate) = (false, false)
-    return options
-  }
-}
-
-extension PresentOptions {
-  fileprivate static var notGiven: PresentOptions {
-    var options = PresentOptions()
-    (options.item, options.containers, options.slot, options.waiting) = (.notGiven, .notGiven, .notGiven, .notGiven)
-    return options
-  }
-}
-
-extension MemberOptions {
-  fileprivate static var notGiven: MemberOptions {
-    var options = MemberOptions()
-    (options.binding, options.id, options.item) = (nil, nil, .notGiven)
-    return options
-  }
+extension MemberOptions: AbsentOptions {
+  mutating func setAbsent() { (binding, id, item) = (nil, nil, .notGiven) }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
@@ -32,10 +31,13 @@ struct WaitOutcome: Equatable {
     return text("signal").flatMap(Self.number(ofSignal:)).map { 128 + $0 }
   }
 
-  private var output: [UInt8] {
+  /// What the command wrote to standard output.
+  var output: [UInt8] {
     guard case .bytes(let output)? = result["output"] else { return [] }
     return output
   }
+
+  var isOutputTruncated: Bool { result["output-truncated"] == .boolean(true) }
 
   private func text(_ name: String) -> String? { result[name].flatMap { String(value: $0) } }
 
@@ -48,29 +50,5 @@ struct WaitOutcome: Equatable {
       "VTALRM": SIGVTALRM, "PROF": SIGPROF, "WINCH": SIGWINCH, "IO": SIGIO, "POLL": SIGIO, "PWR": SIGPWR, "SYS": SIGSYS,
     ]
     return names[name.hasPrefix("SIG") ? String(name.dropFirst(3)) : name] ?? Int32(name)
-  }
-
-  /// Writes the result.
-  /// - Parameter propagating: whether navctl's exit status is to be the command's.
-  /// - Throws: `ExitCode` or `Failure` for every exit status but 0.
-  func report(_ daemon: DaemonClient, _ global: GlobalOptions, propagating: Bool = false) throws {
-    if global.json {
-      global.write(json: json, plain: "")
-    } else if !global.quiet {
-      StandardOutput.write(output)
-      if result["output-truncated"] == .boolean(true) {
-        StandardError.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
-      }
-    }
-    if propagating {
-      guard let status = exitStatus else {
-        throw Failure(
-          daemon.operation, "the program's exit status is not known (\(reason))" + (error.map { ": \($0)" } ?? ""),
-          status: .ownFailure)
-      }
-      if status != 0 { throw ExitCode(status) }
-    } else if hasFailed {
-      throw Failure(daemon.operation, error ?? "it could not be opened, or its program crashed")
-    }
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import TextFormats
@@ -32,5 +33,31 @@ extension GlobalOptions {
     members["presentation"] = number.map { JSON($0) }
     guard json || verbose else { return }
     write(json: .object(members), plain: number.map { "\($0)\n" } ?? line)
+  }
+}
+
+extension WaitOutcome {
+  /// Writes the result.
+  /// - Parameter propagating: whether navctl's exit status is to be the command's.
+  /// - Throws: `ExitCode` or `Failure` for every exit status but 0.
+  func report(_ daemon: DaemonClient, _ global: GlobalOptions, propagating: Bool = false) throws {
+    if global.json {
+      global.write(json: json, plain: "")
+    } else if !global.quiet {
+      StandardOutput.write(output)
+      if isOutputTruncated {
+        StandardError.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
+      }
+    }
+    if propagating {
+      guard let status = exitStatus else {
+        throw Failure(
+          daemon.operation, "the program's exit status is not known (\(reason))" + (error.map { ": \($0)" } ?? ""),
+          status: .ownFailure)
+      }
+      if status != 0 { throw ExitCode(status) }
+    } else if hasFailed {
+      throw Failure(daemon.operation, error ?? "it could not be opened, or its program crashed")
+    }
   }
 }
