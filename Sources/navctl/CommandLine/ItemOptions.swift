@@ -87,7 +87,7 @@ struct ItemOptions: ParsableArguments {
   }
 }
 
-/// Tells one item of a binding from the next.
+/// The id of an item, as an argument or as an option.
 struct ItemID: ParsableArguments {
   @Argument(help: ArgumentHelp("Which item to show there, e.g. the number of a note.", valueName: "id"))
   var argument: String?

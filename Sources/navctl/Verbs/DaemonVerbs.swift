@@ -69,7 +69,7 @@ struct CheckConfiguration: ParsableCommand {
   func validate() throws {
     if let host = global.host {
       throw ValidationError(
-        "check-config does not take --host; use “\(host.ssh("navd --check-config"))”")
+        "--host is not supported; use “\(host.ssh("navd --check-config"))”")
     }
     guard directory != "" else {
       throw ValidationError("expected a directory, found an empty text; leave it out to check the files in use")

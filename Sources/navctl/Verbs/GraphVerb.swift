@@ -14,7 +14,7 @@ struct Graph: ParsableCommand {
   @Option(help: "Draw only members of this stack.", completion: .stacks) var stack: String?
 
   func validate() throws {
-    if global.json { throw ValidationError("graph does not take --json; use “navctl list --json”") }
+    if global.json { throw ValidationError("--json is not supported; use “navctl list --json”") }
   }
 
   func run() throws {

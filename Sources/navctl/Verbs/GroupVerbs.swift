@@ -34,7 +34,7 @@ struct ToggleSelection: ParsableCommand {
   @OptionGroup var change: ChangeOptions
 
   func validate() throws {
-    if member.item.owned { throw ValidationError("toggle-selection does not take --owned; use select --owned") }
+    if member.item.owned { throw ValidationError("--owned is not supported; use “navctl select --owned”") }
   }
 
   func run() throws {

@@ -17,7 +17,7 @@ struct Rofi: ParsableCommand {
   @Argument(help: "Text of the chosen line, passed by rofi.") var chosen: String?
 
   func validate() throws {
-    if global.json { throw ValidationError("rofi does not take --json; use “navctl list --json”") }
+    if global.json { throw ValidationError("--json is not supported; use “navctl list --json”") }
   }
 
   func run() throws {

@@ -12,16 +12,16 @@ private typealias Rows = CoordinatorInterface
 private var now: UInt64 { UInt64(time(nil)) * 1000 }
 
 extension Program {
-  /// The cells of its lines.
+  /// Tab-separated cells of each line.
   fileprivate var cells: [[String]] {
     lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
   }
 
-  /// Of lines of a name and a value.
+  /// The value in a line of name and value.
   fileprivate func value(_ name: String) -> String? { cells.first { $0.first == name }?.last }
 }
 
-@Test("The state says since when each is presented, and a restart of navd changes nothing of that")
+@Test("The state says when each item was presented, also after a restart of navd")
 func state_since_survivesARestart() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
   let before = now
@@ -36,7 +36,7 @@ func state_since_survivesARestart() throws {
     let since = try #require(presentation["since"]?.unsigned)
     #expect((before...now + 1000).contains(since), "\(presentation)")
   }
-  // Asked for twice, it is the same to the millisecond.
+  // A second reply is identical.
   #expect(try session.state() == state)
   for signal in [SIGTERM, SIGKILL] {
     try session.stop(signal)
@@ -46,8 +46,8 @@ func state_since_survivesARestart() throws {
   }
 }
 
-@Test("navctl show: everything about one slot")
-func navctl_show_tellsEverything() throws {
+@Test("navctl show prints everything about one binding")
+func navctl_show_printsEverything() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
   try session.call(Rows.declareContainerValue, ("edge", .string("top")))
   try session.present("main")
@@ -91,8 +91,8 @@ func navctl_show_tellsEverything() throws {
   #expect(try session.navctl("show", "inline").value("destination-kind") == "command")
 }
 
-@Test("navctl list and history --format: a line of another shape for each, and no field that there is not")
-func navctl_format_ofListAndHistory() throws {
+@Test("navctl list and history --format print a line for each entry, and refuse unknown fields")
+func navctl_formatOfListAndHistory_printsFields() throws {
   let session = try Session()
   try session.present("volume", "<1>", ["title": .string("A & \"B\""), "value": ["level": Value.int64(40)].value])
   try session.present("note")

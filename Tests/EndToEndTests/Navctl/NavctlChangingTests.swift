@@ -1,5 +1,3 @@
-// Why this file exists: the verbs that change something, as scripts and key bindings use them.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -12,12 +10,12 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Program {
-  /// What it wrote, as one JSON value.
+  /// Its output, parsed as one JSON value.
   var json: JSON? { try? JSON.parse(outputText) }
 }
 
-@Test("navctl present: nothing for people, the handle with -v, all of it with --json")
-func navctl_present_reportsWhatHappened() throws {
+@Test("navctl present prints nothing, the number with -v, and the whole result with --json")
+func navctl_present_reportsItsResult() throws {
   let session = try Session()
   let first = try session.navctl("present", "fact", "1", "--title", "T", "--value", "a=1", "--value", "b:=[1,2.5,true]")
   #expect(first.exitCode == 0)
@@ -39,7 +37,7 @@ func navctl_present_reportsWhatHappened() throws {
   #expect(try session.navctl("present", "note", "--style", "sheet", "--json").json?["changed"] == true)
 }
 
-@Test("navctl present -- COMMAND: with its directory and the session's variables")
+@Test("navctl present -- COMMAND runs it with navctl's directory and the session's variables")
 func navctl_presentCommand_runsItHere() throws {
   let session = try Session()
   session.environment["WAYLAND_DISPLAY"] = "wayland-7"
@@ -51,11 +49,11 @@ func navctl_presentCommand_runsItHere() throws {
   var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
   getcwd(&buffer, buffer.count)
   #expect(lines.dropFirst().first == buffer.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
-  // In a command that comes with a request braces are braces.
+  // Placeholders are not replaced in a command of a request.
   #expect(lines.last == "{id} a b")
 }
 
-@Test("navctl toggle, update, dismiss, closed")
+@Test("navctl toggle, update, dismiss and closed change the state")
 func navctl_changingVerbs_changeTheState() throws {
   let session = try Session()
   #expect(
@@ -63,7 +61,7 @@ func navctl_changingVerbs_changeTheState() throws {
       "changed": true, "presented": true, "presentation": 1, "serial": 1,
     ])
   #expect(try session.navctl("toggle", "fact", "--json").json == ["changed": true, "presented": false, "serial": 2])
-  // Without an id whatever is shown goes; with one another is replaced.
+  // Without an id any item is dismissed; with an id another item is replaced.
   try session.present("fact", "x")
   #expect(try session.navctl("toggle", "fact", "y").exitCode == 0)
   #expect(try session.call(Rows.get, "fact").1["id"] == .string("y"))
@@ -93,8 +91,8 @@ func navctl_changingVerbs_changeTheState() throws {
   #expect(try session.state()["presentations"]?.array == [])
 }
 
-@Test("navctl: one exit code and one line for each kind of failure")
-func navctl_failures_haveTheirCodes() throws {
+@Test("navctl: each kind of failure has its exit status and prints one line")
+func navctl_failures_haveTheirExitStatuses() throws {
   let session = try Session(destinations: ["bad": "style = 3\n"])
   try session.present("fact", "1")
   try session.present("other", "", ["group": .string("g")])
@@ -134,12 +132,12 @@ func navctl_failures_haveTheirCodes() throws {
   try check(8, "navd is not running", "list")
   try check(8, "navd is not running", "present", "note")
   try check(8, "bus", "list", "--address", "unix:path=/nowhere")
-  // There is nothing to end.
+  // Without navd, quit has nothing to do.
   #expect(try session.navctl("quit").exitCode == 0)
 }
 
-@Test("navctl: a program that cannot be started is told at once, with status 1, by every verb that presents")
-func navctl_programThatCannotBeStarted_isTold() throws {
+@Test("navctl: every verb that presents reports a program that cannot be started, with status 1")
+func navctl_programThatCannotBeStarted_isReported() throws {
   let session = try Session(destinations: [
     "broken": "command = [\"no-such-program\"]\n", "sleeper": "command = [\"sleep\", \"60\"]\n",
   ])
@@ -156,13 +154,13 @@ func navctl_programThatCannotBeStarted_isTold() throws {
       run.errorText.hasPrefix("navctl: \(what): no-such-program: not found in PATH ("), "\(arguments): \(run.errorText)"
     )
   }
-  // The request was carried out, and is reported.
+  // The change itself is reported, too.
   let json = try session.navctl("present", "fact", "--json", "--", "/etc/passwd")
   #expect(json.exitCode == 1)
   #expect(json.json?["changed"] == true)
   #expect(json.errorText == "navctl: present fact: /etc/passwd: cannot be executed: Permission denied\n")
 
-  // It is in the history, for people and for programs.
+  // The history contains the failure.
   let last = try session.navctl("history", "-n", "1")
   let serial = try session.state()["serial"]?.text ?? ""
   #expect(last.outputText.contains("\tfailed\t\(serial)\titself\t\t"), "\(last.outputText)")
@@ -172,7 +170,7 @@ func navctl_programThatCannotBeStarted_isTold() throws {
       == "/etc/passwd: cannot be executed: Permission denied")
   #expect(try session.navctl("history").lines.count == 9)
 
-  // What fails later, or starts, or has to wait, is not waited for.
+  // navctl does not wait for later failures, for starting programs and for queued items.
   #expect(try session.navctl("present", "fact", "--", "sh", "-c", "kill -KILL $$").exitCode == 0)
   let waiting = try session.navctl("present", "one", "--group", "h", "--to", "sleeper")
   #expect(waiting.exitCode == 0)
@@ -182,8 +180,8 @@ func navctl_programThatCannotBeStarted_isTold() throws {
   #expect(try session.navctl("present", "three", "--to", "dialog").exitCode == 0)
 }
 
-@Test("navctl: changing verbs have navd started by the bus, asking ones do not")
-func navctl_withoutNavd_isStartedOnlyToChange() throws {
+@Test("navctl: verbs that change something have the bus start navd, queries do not")
+func navctl_navdNotRunning_isStartedOnlyForChanges() throws {
   let session = try Session(starting: false, activatable: true)
   #expect(try session.navctl("list").exitCode == 8)
   #expect(try session.navctl("is-presented", "fact").exitCode == 8)
@@ -192,8 +190,8 @@ func navctl_withoutNavd_isStartedOnlyToChange() throws {
   #expect(try session.navctl("quit").exitCode == 0)
 }
 
-@Test("navctl quit ends everything, then navd")
-func navctl_quit_endsNavd() throws {
+@Test("navctl quit closes everything, then stops navd")
+func navctl_quit_stopsNavd() throws {
   let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
   try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")

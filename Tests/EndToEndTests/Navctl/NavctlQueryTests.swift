@@ -8,8 +8,8 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-@Test("navctl list: tabs without titles in a pipe, the whole state as JSON")
-func navctl_list_isTheState() throws {
+@Test("navctl list prints tab-separated lines in a pipe, and the whole state with --json")
+func navctl_list_printsTheState() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
   #expect(try session.navctl("list").outputText == "")
   #expect(
@@ -32,8 +32,8 @@ func navctl_list_isTheState() throws {
   #expect(try session.navctl("list", "--group", "none").lines.count == 0)
 }
 
-@Test("navctl show and is-presented")
-func navctl_showAndIsPresented_areAboutOneSlot() throws {
+@Test("navctl show and is-presented report one binding")
+func navctl_showAndIsPresented_reportOneBinding() throws {
   let session = try Session()
   try session.present("fact", "7", ["title": .string("T"), "value": ["n": Value.int64(3)].value])
   let shown = try session.navctl("show", "fact", "--json")
@@ -58,8 +58,8 @@ func navctl_showAndIsPresented_areAboutOneSlot() throws {
   #expect(try session.navctl("is-presented", "fact", "-q").outputText == "")
 }
 
-@Test("navctl destinations, history, introspect")
-func navctl_otherQuestions_areAnswered() throws {
+@Test("navctl destinations, history, introspect, --version and --help print their lists")
+func navctl_otherQueries_areAnswered() throws {
   let session = try Session(destinations: [
     "volume": "command = [\"pulsemixer\", \"-x\"]\ngroup = \"panels\"\n", "state": "",
   ])
@@ -90,7 +90,7 @@ func navctl_otherQuestions_areAnswered() throws {
   #expect(try session.navctl("--help").outputText.contains("is-presented"))
 }
 
-@Test("navctl reload and check-config name file, line and mistake")
+@Test("navctl reload and check-config report the file, line and mistake")
 func navctl_configuration_isChecked() throws {
   let session = try Session(destinations: ["fact": "style = \"sheet\"\n"])
   #expect(try session.navctl("reload").exitCode == 0)
@@ -109,7 +109,7 @@ func navctl_configuration_isChecked() throws {
   #expect(
     empty.errorText.hasPrefix("navctl: check-config: expected a directory, found an empty text; "), "\(empty.errorText)"
   )
-  // What navd may find where navctl does not is no mistake.
+  // A missing program is only a warning: navd may have another PATH.
   try session.write("command = [\"no-such-program\"]\n", toDestination: "fact")
   let warned = try session.navctl("check-config")
   #expect(warned.exitCode == 0)
@@ -120,7 +120,7 @@ func navctl_configuration_isChecked() throws {
   #expect(try session.navctl("check-config").exitCode == 1)
 }
 
-@Test("navctl reload starts navd where it is not running, and tells what is wrong with the files")
+@Test("navctl reload starts navd if necessary, and reports mistakes in the files")
 func navctl_reload_startsNavd() throws {
   let session = try Session(destinations: ["fact": "colour = 3\n"], starting: false, activatable: true)
   let bad = try session.navctl("reload")

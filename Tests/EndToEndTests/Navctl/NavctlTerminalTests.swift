@@ -7,7 +7,7 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-@Test("navctl watch on a terminal: the state in its place, with the time that passes; the terminal is given back")
+@Test("navctl watch on a terminal redraws the state in place and restores the terminal")
 func navctl_watchOnATerminal_redrawsInPlace() throws {
   let session = try Session()
   try session.present("settings", "", ["stack": .string("main")])
@@ -25,20 +25,20 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   #expect(lines.last == "main   settings › settings.net=1")
   #expect(try terminal.isTaken())
 
-  // Time passes, and what changes is drawn where it was.
+  // Changes and passing time are drawn in place.
   let up = try terminal.wait("time passes") { $0.contains { $0.contains("presented  2s") } }
   #expect(up.count == lines.count)
   try session.present("osd", "", ["timeout": .uint64(300)])
   try terminal.wait("it is there") { $0.contains { $0.contains("osd ") } }
   try terminal.wait("it is gone") { $0.count == lines.count && !$0.contains { $0.contains("osd ") } }
 
-  // Less room, and more than there is room for.
+  // On a smaller terminal lines are left out.
   try terminal.resize(columns: 44, rows: 6)
   try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 more lines" }
   try terminal.resize(columns: 90, rows: 14)
   try terminal.wait("it is drawn for more room") { $0.last == "main   settings › settings.net=1" }
 
-  // Put aside and taken up again by its shell.
+  // Stopped and continued by the shell.
   try terminal.press("C-z")
   try terminal.wait("the shell is back") { $0.contains { $0.contains("Stopped") } }
   #expect(try !terminal.isTaken())
@@ -46,9 +46,11 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.wait("it is drawn again") { $0.last == "main   settings › settings.net=1" }
   #expect(try terminal.isTaken())
 
-  // It outlives navd, and says so.
+  // It continues when navd stops, and says so.
   try session.stop()
-  try terminal.wait("navd is missed") { $0.first?.hasPrefix("navd is not running") == true && $0.count == 1 }
+  try terminal.wait("it says that navd is not running") {
+    $0.first?.hasPrefix("navd is not running") == true && $0.count == 1
+  }
   try session.start()
   try terminal.wait("navd is back") { $0.last == "main   settings › settings.net=1" }
 
@@ -56,7 +58,7 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try terminal.wait("it ends") { $0.last == "ready" }
   #expect(try !terminal.isTaken())
 
-  // However it ends, keys are seen as they are typed, and the shell hears what it was ended by.
+  // However it ends, the terminal echoes keys again, and the shell gets the signal's exit status.
   let process = session.path("process")
   let watching = "sh -c 'echo $$ >\(process); exec \(navctl) watch --no-legend'"
   for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
@@ -70,16 +72,16 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
     }
     try terminal.wait("it ends") { $0.last == "ready" }
     try terminal.type("echo $?; stty -a | grep -ow -- '-*icanon\\|-*echo'")
-    try terminal.wait("all is as before") { $0.suffix(4) == ["\(status)", "icanon", "echo", "ready"] }
+    try terminal.wait("the terminal is restored") { $0.suffix(4) == ["\(status)", "icanon", "echo", "ready"] }
     #expect(try !terminal.isTaken())
   }
-  // Who asks for lines is given lines, on a terminal too.
+  // --json prints lines on a terminal, too.
   try terminal.type("clear; \(navctl) watch --json")
   try terminal.wait("there are lines") { $0.contains { $0.hasPrefix("{\"groups\":") } }
   #expect(try !terminal.isTaken())
   try terminal.press("C-c")
 
-  // It does not outlive its terminal.
+  // It ends when its terminal is closed.
   try terminal.type("clear; \(watching)")
   try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
   let pid = String(decoding: Session.contents(of: process).dropLast(), as: UTF8.self)
@@ -88,7 +90,7 @@ func navctl_watchOnATerminal_redrawsInPlace() throws {
   try session.poll("it ends") { Session.contents(of: "/proc/\(pid)/cmdline").isEmpty }
 }
 
-@Test("Tables on a terminal: coloured unless that is not wanted, and no wider than it")
+@Test("Tables on a terminal fit its width, and are coloured unless NO_COLOR is set")
 func navctl_listOnATerminal_isColouredAndFits() throws {
   let session = try Session()
   try session.present("settings", "", ["title": .string(String(repeating: "long ", count: 40))])
