@@ -6,7 +6,7 @@ import Testing
 
 /// The documents, by their path from the package.
 private func documents() throws -> [String] {
-  var documents = ["README.md"]
+  var documents = ["README.md", "CONTRIBUTING.md"]
   for directory in ["docs", "docs/recipes"] {
     let entries = try #require(opendir("\(Markdown.package)/\(directory)"))
     defer { closedir(entries) }
