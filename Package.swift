@@ -2,13 +2,13 @@
 
 import PackageDescription
 
-/// Every target of ours is built in Swift 6 mode, and a warning is an error.
+/// Settings of all targets: Swift 6 mode; a warning is an error.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Arrows run one way, from the executables down to the values; `docs/architecture.md` draws them.
+/// `docs/architecture.md` draws the dependencies of these targets, and a test compares the two.
 let package = Package(
   name: "navd",
   products: [
@@ -16,9 +16,9 @@ let package = Package(
     .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navbench", targets: ["navbench"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
-    // For programs in Swift that drive and show things from their state.
+    // For Swift programs that present from their own state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues"]),
-    // For those that speak to the bus themselves.
+    // For Swift programs that call the bus directly.
     .library(name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats"]),
   ],
   dependencies: [
@@ -28,11 +28,11 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // What C gives us.
+    // C libraries.
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CLinux"),
 
-    // What knows nothing of navd.
+    // Libraries that know nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
     .target(name: "TextFormats", swiftSettings: strict),
     .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strict),
@@ -102,7 +102,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
-    // Examples that people copy, built and tried with everything else.
+    // Examples for users to copy, built and tested with the rest.
     .executableTarget(
       name: "demo",
       dependencies: ["DBusValues", "Navigation", .product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -111,7 +111,7 @@ let package = Package(
       name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops"],
       path: "docs/recipes/swift", swiftSettings: strict),
 
-    // Tests: a folder a target, and the end-to-end scenarios a file each.
+    // Tests: one folder for each target.
     .target(
       name: "TestSupport",
       dependencies: ["CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "TextFormats"],
