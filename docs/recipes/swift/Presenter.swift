@@ -1,11 +1,11 @@
-// Why this file exists: an example of a presenter, a program that shows items itself, with this package's D-Bus library.
+// An example of a presenter, a program that shows items itself, with this package's D-Bus library.
 //
-//     $ .build/debug/presenter board                           # it shows what is for “board”: as lines, where you would draw
+//     $ .build/debug/presenter board                           # shows the items of “board”: as lines, where you would draw
 //     $ navctl present note 1 --to board --value text=Hello    # in another terminal
 //     $ navctl update note text=Bye
 //     $ navctl dismiss note
 //
-// Enter closes what was shown last, as its user would.
+// Enter closes the last item, as its user would.
 
 import CoordinatorAPI
 import DBus
@@ -14,20 +14,20 @@ import EventLoops
 import Glibc
 import TextFormats
 
-/// At once, whoever reads it.
+/// Prints a line without buffering.
 private func say(_ line: String) {
   print(line)
   fflush(nil)
 }
 
-/// What is on screen.
+/// The items on the screen.
 final class Board {
   private let connection: Connection
-  /// What is shown, the latest last.
+  /// In the order in which they were presented.
   private var shown: [(handle: ObjectPath, what: String)] = []
   private var coordinator: NameWatch?
 
-  /// Shows what is for a destination from now on.
+  /// Registers as the presenter of a destination.
   init(_ connection: Connection, destination: String) {
     self.connection = connection
     let object = ImplementedInterface(PresenterInterface.interface)
@@ -35,9 +35,9 @@ final class Board {
       let (handle, binding, id, item) = input
       shown.removeAll { $0.handle == handle }
       shown.append((handle, "\(binding) \(id)"))
-      // After a restart navd asks again for what is there already.
+      // After a restart navd presents items again that are still on the screen.
       show(item["restored"] == .boolean(true) ? "=" : "+", handle, item)
-      // The reply says: it is on screen.
+      // This reply means that the item is on the screen.
       call.reply()
     }
     object.implement(PresenterInterface.update) { [unowned self] input, call in
@@ -47,11 +47,11 @@ final class Board {
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       say("- \(what(input.0)) \(input.1)")
       shown.removeAll { $0.handle == input.0 }
-      // The reply says: it is gone. What it has is for those who wait for it.
+      // This reply means that the item is gone. Its dictionary is for clients that wait.
       call.reply(["answer": .string("bye")])
     }
     connection.export("/presenter", [object])
-    // Each navd, also one that comes later, is told.
+    // Registers with each navd, also after a restart.
     coordinator = connection.watchName(CoordinatorNames.bus) { owner in
       guard owner != nil else { return }
       connection.call(
@@ -61,7 +61,7 @@ final class Board {
     }
   }
 
-  /// Its user closes what was shown last.
+  /// Closes the last item, as its user would.
   func closeLast() {
     guard let (handle, what) = shown.popLast() else { return }
     say("x \(what)")
