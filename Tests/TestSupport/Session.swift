@@ -39,6 +39,7 @@ public final class Session {
   private let user: Desktop.User?
   private var journal: Journal?
   private var watchers: [Watcher] = []
+  private let duration: TestDuration
 
   /// - Parameters:
   ///   - destinations: the text of each destination file, by its name without `.toml`.
@@ -49,11 +50,13 @@ public final class Session {
   ///   - desktop: what manages the windows, if there are to be some; the desktop's bus it is then, and its user's all is.
   ///   - configuration: of that, in its own words.
   ///   - files: what is there before all that, by path from the session's home.
+  ///   - test: the test function, whose duration is that of its sessions.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
     services: [String: String] = [:], managed: Bool = false, desktop: Desktop.Manager? = nil,
-    configuration: String = "", files: [String: String] = [:]
+    configuration: String = "", files: [String: String] = [:], test: String = #function
   ) throws {
+    duration = TestDuration(of: test)
     user = try desktop == nil ? nil : Desktop.User()
     home = Home(of: user)
     var environment = [
@@ -114,6 +117,7 @@ public final class Session {
     // First who would start more of them.
     navd = nil
     for process in processes() { kill(process.pid, SIGKILL) }
+    duration.record()
   }
 
   // MARK: Files
