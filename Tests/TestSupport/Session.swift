@@ -50,13 +50,13 @@ public final class Session {
   ///   - desktop: what manages the windows, if there are to be some; the desktop's bus it is then, and its user's all is.
   ///   - configuration: of that, in its own words.
   ///   - files: what is there before all that, by path from the session's home.
-  ///   - test: the test function, whose duration is that of its sessions.
+  ///   - file: the file of the test, and `function` its function, for ``TestDuration``.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
     services: [String: String] = [:], managed: Bool = false, desktop: Desktop.Manager? = nil,
-    configuration: String = "", files: [String: String] = [:], test: String = #function
+    configuration: String = "", files: [String: String] = [:], file: String = #fileID, function: String = #function
   ) throws {
-    duration = TestDuration(of: test)
+    duration = TestDuration(file, function)
     user = try desktop == nil ? nil : Desktop.User()
     home = Home(of: user)
     var environment = [
