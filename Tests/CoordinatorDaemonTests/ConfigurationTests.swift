@@ -214,8 +214,8 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   #expect(
     faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
       "0/navd/navd.toml:1:1: “container-value” is no key of navd.toml; did you mean “container-values”?",
-      "0/navd/destinations/a.toml:1:1: expected a key, found “=”; letters, digits, “_” and “-”, or a text in quotes, "
-        + "would do",
+      "0/navd/destinations/a.toml:1:1: expected a key, found “=”; a key is letters, digits, “_” and “-”, or a string "
+        + "in quotes",
     ])
   unlink(bases.root.path(of: "0/navd/navd.toml"))
   mkdir(bases.root.path(of: "0/navd/navd.toml"), 0o755)

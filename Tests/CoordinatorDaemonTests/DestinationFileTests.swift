@@ -75,7 +75,7 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
 // One mistake, and the line that is told for it. The whole line stands here, since it is what people read.
 @Test(arguments: [
   ("command = ['a'", "1:15: expected “,” or “]” after an element of an array, found the end of the file"),
-  ("\n\ngroup = \"a\"\ngroup = 3", "4:1: “group” stands already at line 3; once would do"),
+  ("\n\ngroup = \"a\"\ngroup = 3", "4:1: “group” is already defined at line 3; define it once"),
   ("\ncomand = ['a']", "2:1: “comand” is no key of a destination; did you mean “command”?"),
   (
     "title = 'x'",
@@ -164,7 +164,7 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
     "start-timeout = '10'",
     "1:1: “start-timeout” is “10”, which is no duration: a number and ms, s, m or h; start-timeout = \"10s\" would do"
   ),
-  ("style = \"a\\u0000b\"", "1:11: an escaped NUL, which no text on the bus or in a command may hold"),
+  ("style = \"a\\u0000b\"", "1:11: U+0000 is not allowed: text on the bus and in commands cannot contain NUL"),
   ("\"gr\\u006fup\" = 3", "1:1: “group” is an integer; a string such as group = \"panels\" would do"),
   ("\u{feff}group = 3", "1:1: “group” is an integer; a string such as group = \"panels\" would do"),
   ("'é' = 1; grace = 3", "1:8: expected the end of the line, found “;”"),

@@ -78,13 +78,13 @@ private func faults(_ text: String) -> [String] {
   ),
   (
     "container-values.k = { signature = 's', default = 1979-05-27 }",
-    "1:41: “default” of “k”: a date or time has no place"
+    "1:41: “default” of “k”: a date or time cannot be sent over D-Bus"
   ),
   ("container-values.k = { signature = 'h', default = 0 }", "1:41: “default” of “k”: expected a descriptor"),
   ("container-values.k = { signature = 'x', defualt = 0 }", "1:41: “defualt” is no key of k; did you mean “default”?"),
   ("container-values.'no name' = { signature = 'x', default = 0 }", "1:18: “no name” is no name; letters, digits,"),
   ("container-values.\"a\\nb\" = 1", "1:18: “a\\x0ab” is no name;"),
-  ("[container-values]\nk = { signature = 's', default = '' }\nk = 1", "3:1: “k” stands already at line 2"),
+  ("[container-values]\nk = { signature = 's', default = '' }\nk = 1", "3:1: “k” is already defined at line 2"),
   // Inside a default, where it stands.
   (
     "[container-values.k]\nsignature = 'as'\ndefault = [\n  'a',\n  2,\n]",

@@ -1,8 +1,5 @@
-// Why this file exists: a mistake in a hand-written request must be told with its line and column, which the usual
-// parsers do not give.
-
 extension JSON {
-  /// Why a text is not JSON, and where.
+  /// A mistake in a text that is not JSON.
   public struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
     public var position: TextPosition
     public var why: String
@@ -13,31 +10,24 @@ extension JSON {
     public var description: String { "\(position): \(why)" }
   }
 
-  /// One step from a value to a value inside it.
-  public enum Step: Hashable, Sendable {
-    case member(String)
-    case element(Int)
-  }
-
-  /// How deep arrays and objects may stand in each other; more than the bus carries anyway.
+  /// How many arrays and objects may be nested, which bounds the recursion; D-Bus carries no more.
   public static let maximumDepth = 64
 
   /// Reads one value and nothing after it.
   ///
-  /// Stricter than RFC 8259 asks for: a name may stand only once in an object, text must be UTF-8 without unpaired
+  /// Stricter than RFC 8259: an object cannot have two members of one name, text must be UTF-8 without unpaired
   /// surrogates, and numbers must fit (integers −2⁶³ … 2⁶⁴−1, reals finite).
-  /// - Throws: the first `Mistake`, with its position.
+  /// - Throws: the first `Mistake`.
   public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
 
-  /// As above, for bytes that need not be UTF-8.
+  /// As above, for bytes; a mistake if they are not UTF-8.
   public static func parse(_ bytes: [UInt8]) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
     return try parser.document()
   }
 
-  /// Where the value that `path` leads to begins in a text that parses.
-  ///
-  /// For mistakes that show only after the parsing (a value of the wrong type): positions are not kept, but found again.
+  /// The position of the value that `path` leads to, in a text that parses. Values keep no positions; for a mistake found
+  /// after parsing (a value of the wrong type) the text is read again.
   public static func position(of path: [Step], in bytes: [UInt8]) -> TextPosition {
     var parser = JSONParser(bytes)
     parser.wanted = path
@@ -46,13 +36,13 @@ extension JSON {
   }
 }
 
-/// Recursive descent over bytes; the depth limit bounds the recursion.
+/// A recursive-descent parser over bytes.
 struct JSONParser {
   private let bytes: [UInt8]
   private var index = 0
   private var path: [JSON.Step] = []
   private var depth = 0
-  /// With this, `found` is the offset where the value at that path begins.
+  /// The path of the value whose offset is to be stored in `found`.
   var wanted: [JSON.Step]?
   private(set) var found: Int?
 
@@ -90,7 +80,7 @@ struct JSONParser {
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
   ) throws(JSON.Mistake) -> JSON {
-    guard depth < JSON.maximumDepth else { throw mistake("nested more than \(JSON.maximumDepth) deep") }
+    guard depth < JSON.maximumDepth else { throw mistake("nested more than \(JSON.maximumDepth) levels deep") }
     depth += 1
     defer { depth -= 1 }
     index += 1  // the opening bracket
@@ -118,7 +108,7 @@ struct JSONParser {
       guard peek == UInt8(ascii: "\"") else { throw mistake("expected a name in quotes, found \(here)") }
       let name = try string()
       guard members[name] == nil else {
-        throw mistake("\(JSON.string(name).text) stands twice in one object", at: start)
+        throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
       guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
       path.append(.member(name))
@@ -187,7 +177,7 @@ struct JSONParser {
         index += 1
       }
     }
-    throw mistake("the string has no end", at: start)
+    throw mistake("the string has no closing quote", at: start)
   }
 
   private mutating func escaped() throws(JSON.Mistake) -> Unicode.Scalar {
@@ -218,7 +208,7 @@ struct JSONParser {
       else { throw mistake("an unpaired surrogate", at: start) }
       return scalar
     default:
-      throw mistake("an unknown escape; one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX would do", at: start)
+      throw mistake(#"unknown escape; expected one of \" \\ \/ \b \f \n \r \t \uXXXX"#, at: start)
     }
   }
 
@@ -252,7 +242,7 @@ struct JSONParser {
     return byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
   }
 
-  /// What stands at the index, for messages.
+  /// The next character in quotation marks, for messages.
   private var here: String {
     guard index < bytes.count else { return "the end" }
     // A scalar is at most four bytes long.
