@@ -1,6 +1,3 @@
-// Why this file exists: libdbus-1 aborts the process, drops the connection or grows without bound where it is used
-// wrongly or a client means ill; each of these traps has a test here, to be run with the debug build of the library too.
-
 import DBusValues
 import EventLoops
 import Glibc
@@ -9,10 +6,13 @@ import Testing
 
 @testable import DBus
 
-// MARK: What is given to libdbus-1
+// libdbus-1 aborts the process, drops the connection or uses unlimited memory if it is misused or a client is malicious.
+// Each such case has a test here. Run them with the debug build of the library too.
 
-/// Text that is near to being valid, from a seed.
-private struct Scribbler: RandomNumberGenerator {
+// MARK: Values given to libdbus-1
+
+/// Random text, reproducible from a seed.
+private struct RandomText: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
   mutating func next() -> UInt64 {
@@ -22,28 +22,28 @@ private struct Scribbler: RandomNumberGenerator {
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
   }
-  mutating func text(of alphabet: [Character], most: Int) -> String {
-    String((0..<Int.random(in: 0...most, using: &self)).map { _ in alphabet.randomElement(using: &self)! })
+  mutating func text(of alphabet: [Character], maxCount: Int) -> String {
+    String((0..<Int.random(in: 0...maxCount, using: &self)).map { _ in alphabet.randomElement(using: &self)! })
   }
 }
 
 @Test(arguments: [1, 2, 3] as [UInt64])
-func names_areAcceptedExactlyAsByLibdbus(seed: UInt64) {
-  var scribbler = Scribbler(seed: seed)
-  let texts = (0..<20_000).map { _ in scribbler.text(of: Array("/a.1_-:Zé "), most: 8) }
+func names_random_areAcceptedAsByLibdbus(seed: UInt64) {
+  var random = RandomText(seed: seed)
+  let texts = (0..<20_000).map { _ in random.text(of: Array("/a.1_-:Zé "), maxCount: 8) }
   #expect(texts.filter { (ObjectPath($0) != nil) != LibDBus.isObjectPath($0) } == [])
   #expect(texts.filter { (InterfaceName($0) != nil) != LibDBus.isInterfaceName($0) } == [])
   #expect(texts.filter { (ErrorName($0) != nil) != LibDBus.isErrorName($0) } == [])
   #expect(texts.filter { (MemberName($0) != nil) != LibDBus.isMemberName($0) } == [])
-  // Of unique names it takes some that the specification does not.
+  // libdbus-1 accepts some unique names that the specification forbids.
   #expect(texts.filter { BusName($0) != nil && !LibDBus.isBusName($0) } == [])
   #expect(texts.filter { BusName($0) == nil && LibDBus.isBusName($0) && !$0.hasPrefix(":") } == [])
 }
 
 @Test(arguments: [1, 2, 3] as [UInt64])
-func signatures_areAcceptedExactlyAsByLibdbus(seed: UInt64) {
-  var scribbler = Scribbler(seed: seed)
-  var texts = (0..<20_000).map { _ in scribbler.text(of: Array("aa(){}sivz"), most: 9) }
+func signatures_random_areAcceptedAsByLibdbus(seed: UInt64) {
+  var random = RandomText(seed: seed)
+  var texts = (0..<20_000).map { _ in random.text(of: Array("aa(){}sivz"), maxCount: 9) }
   for depth in 1...70 {
     for (open, close) in [("a", ""), ("(", ")"), ("a(", ")"), ("a{s", "}"), ("a{s(", ")}"), ("aa{s", "}")] {
       texts.append(String(repeating: open, count: depth) + "y" + String(repeating: close, count: depth))
@@ -54,20 +54,20 @@ func signatures_areAcceptedExactlyAsByLibdbus(seed: UInt64) {
 
 private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { value, _ in .variant(value) } }
 
-@Test func writer_nesting64_isDeliveredAndDeeperRefused() throws {
+@Test func writer_nestingBeyond64_isRefused() throws {
   let fixture = try Fixture()
-  // The argument is a variant already.
+  // The argument is itself a variant, so this has 64 levels.
   let deepest = nested(63)
   #expect(try fixture.call(Echo.echo, deepest) == deepest)
   let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, nested(64)) }
   #expect(error?.name == .invalidArgs)
-  // What cannot go out as an answer is an error there.
+  // A reply that cannot be sent becomes an error.
   fixture.implementation.implement(Echo.echo) { value, call in call.reply(.variant(value)) }
   #expect(throws: DBusError.self) { try fixture.call(Echo.echo, nested(63)) }
   try fixture.settle()
 }
 
-@Test func writer_valueThatIsNotWhatItClaims_isRefusedBeforeLibdbusSeesIt() throws {
+@Test func writer_valueThatDoesNotMatchItsType_isRefused() throws {
   let fixture = try Fixture()
   let wrong: [Value] = [
     .string("a\0b"), .array(element: .string, [.string("a"), .int32(1)]), .array(element: .byte, [.string("x")]),
@@ -83,14 +83,14 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   for value in wrong {
     let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, value) }
     #expect(error?.name == .invalidArgs, "\(value.type)")
-    // As argument by its own type, in a dictionary, and in an answer.
+    // As an argument of its own type, and in a dictionary.
     #expect(throws: DBusError.self) { try OutgoingMessage.call("X", of: nil, on: "a.b", at: "/", [value]) }
     #expect(throws: DBusError.self) { try fixture.call(Echo.join, ("", 0, ["x": value])) }
   }
   #expect(try fixture.call(Echo.echo, .string("still here")) == .string("still here"))
 }
 
-@Test func writer_moreThanAMessageHolds_isRefused() throws {
+@Test func writer_messageThatIsTooLarge_isRefused() throws {
   var writer = MessageWriter()
   let large = Value.bytes([UInt8](repeating: 0, count: 40 << 20))
   try writer.append(large)
@@ -98,7 +98,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   #expect(error?.name == .limitsExceeded)
 }
 
-@Test func reader_pastTheEnd_isAnErrorAndNoAbort() throws {
+@Test func reader_beyondTheLastArgument_throws() throws {
   let message = try OutgoingMessage.call("X", of: nil, on: "a.b", at: "/", [.int32(1)])
   var reader = MessageReader(try #require(LibDBus.read(message)))
   #expect(throws: DBusError.self) { try reader.next(String.self) }
@@ -110,7 +110,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   #expect(throws: DBusError.self) { try empty.next(UInt8.self) }
 }
 
-@Test func error_withNUL_isShortenedAndNoAbort() throws {
+@Test func error_messageWithNUL_isSentUpToIt() throws {
   let fixture = try Fixture()
   fixture.implementation.implement(Echo.later) { _, call in
     call.fail(DBusError(name: .failed, message: "before\0after"))
@@ -129,7 +129,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   #expect(try fixture.service.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()).utf8.count == 32)
 }
 
-@Test func connection_leavesSIGPIPEAlone() throws {
+@Test func connection_opened_doesNotChangeSIGPIPE() throws {
   var before = sigaction()
   sigaction(SIGPIPE, nil, &before)
   let fixture = try Fixture()
@@ -141,20 +141,20 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
       == unsafeBitCast(after.__sigaction_handler.sa_handler, to: Int.self))
 }
 
-@Test func connection_busGone_isToldOnceAndEndsNoProcess() throws {
+@Test func connection_busKilled_isReportedOnceAndTheProcessContinues() throws {
   let fixture = try Fixture()
-  var told = 0
+  var disconnections = 0
   var results: [Result<String, DBusError>] = []
-  fixture.client.onDisconnected = { told += 1 }
+  fixture.client.onDisconnected = { disconnections += 1 }
   fixture.client.call(
     Echo.later, on: fixture.service.uniqueName, at: Echo.path, "sent", timeout: nil
   ) { results.append($0) }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   kill(fixture.bus.processID, SIGKILL)
-  try #require(fixture.loop.turn { told == 1 && results.count == 1 && !fixture.service.isOpen })
+  try #require(fixture.loop.turn { disconnections == 1 && results.count == 1 && !fixture.service.isOpen })
   #expect(#expect(throws: DBusError.self) { try results[0].get() }?.name == .disconnected)
 
-  // All that may still be done with it does nothing, or fails in its own time.
+  // All further use of the connection has no effect, or fails in a later turn.
   fixture.waiting.removeFirst().reply("too late")
   try fixture.client.emit(Echo.happened, from: Echo.path, ("", 0))
   fixture.client.objectAdded(Echo.path)
@@ -165,10 +165,10 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   #expect(throws: DBusError.self) { try fixture.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()) }
   fixture.client.close()
   fixture.client.close()
-  #expect(told == 1)
+  #expect(disconnections == 1)
 }
 
-@Test func connection_close_sendsWhatIsToBeSentAndFailsWhatIsAwaited() throws {
+@Test func connection_close_sendsPendingMessagesAndFailsPendingCalls() throws {
   let fixture = try Fixture()
   var answer: Result<String, DBusError>?
   fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { answer = $0 }
@@ -182,7 +182,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   #expect(#expect(throws: DBusError.self) { try answer?.get() }?.message == "bye")
 }
 
-@Test func watches_largeMessagesBothWaysAtOnce_passThroughOneEntry() throws {
+@Test func watches_largeMessagesInBothDirections_areExchanged() throws {
   let fixture = try Fixture()
   let large = Value.bytes([UInt8](repeating: 7, count: 3 << 20))
   var answers: [Bool] = []
@@ -196,15 +196,15 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   #expect(answers == [true, true, true, true])
 }
 
-@Test func watches_whenIdle_areOneEntryWithoutWriting() throws {
+@Test func watches_idleConnection_doesNotWatchForWriting() throws {
   let fixture = try Fixture()
   try fixture.settle()
   fixture.loop.turn(wait: .zero)
-  // Were writing still wanted, the socket would be ready for it at once, again and again.
+  // If it did, every turn would find the socket ready at once.
   #expect(!fixture.loop.turn(wait: .milliseconds(1)))
 }
 
-@Test("W3: what is not read grows nothing without bound")
+@Test("W3: messages that are not read do not use unlimited memory")
 func outgoing_busThatDoesNotRead_dropsSignalsAndPausesReading() throws {
   var limits = Connection.Limits()
   limits.outgoingBytes = 1 << 20
@@ -228,41 +228,41 @@ func outgoing_busThatDoesNotRead_dropsSignalsAndPausesReading() throws {
   #expect(fixture.service.outgoingSize == 0)
 }
 
-@Test func outgoing_busThatDiesWithMuchToBeWritten_isToldOnce() throws {
+@Test func outgoing_busKilledWithUnwrittenBytes_isReportedOnce() throws {
   var limits = Connection.Limits()
   limits.outgoingBytes = 1 << 20
   let fixture = try Fixture(serviceLimits: limits)
-  var told = 0
-  fixture.service.onDisconnected = { told += 1 }
+  var disconnections = 0
+  fixture.service.onDisconnected = { disconnections += 1 }
   kill(fixture.bus.processID, SIGSTOP)
   while fixture.service.transport.isReading {
     try fixture.service.emit(Echo.happened, from: Echo.path, (String(repeating: "x", count: 100_000), 1))
     fixture.loop.turn(wait: .zero)
   }
   kill(fixture.bus.processID, SIGKILL)
-  try #require(fixture.loop.turn { told == 1 && !fixture.client.isOpen })
+  try #require(fixture.loop.turn { disconnections == 1 && !fixture.client.isOpen })
   #expect(!fixture.service.isOpen)
 }
 
-// MARK: What clients send
+// MARK: Messages from clients
 
-@Test("L2: what is too large ends nobody")
-func input_tooLarge_isRefusedAndOthersAreServed() throws {
+@Test("L2: a request that is too large disconnects nobody")
+func input_tooLarge_isRefused() throws {
   let fixture = try Fixture()
   for size in [10 << 20, 60 << 20] {
     let large = Value.bytes([UInt8](repeating: 0, count: size))
     let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, large) }
     #expect(error?.name == .limitsExceeded)
   }
-  // Little on the wire, and much more in memory.
+  // Small as a message, and much larger as values.
   let many = Value.array(element: .boolean, Array(repeating: .boolean(true), count: 2 << 20))
   let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, many) }
   #expect(error?.name == .limitsExceeded)
   #expect(try fixture.call(Echo.echo, .byte(1)) == .byte(1))
 }
 
-@Test("L2: descriptors by the hundred end nobody")
-func input_manyDescriptors_isSurvived() throws {
+@Test("L2: hundreds of descriptors disconnect nobody")
+func input_manyDescriptors_doesNotEndTheService() throws {
   let fixture = try Fixture()
   let client = try RawClient(fixture.bus)
   var body = Marshalled()
@@ -273,7 +273,7 @@ func input_manyDescriptors_isSurvived() throws {
       signature: "h", body: body.bytes, descriptors: count)
   }
   try fixture.settle()
-  // By the thousand, with no answer wanted.
+  // Thousands, in calls that expect no reply.
   if let other = try? RawClient(fixture.bus) {
     for _ in 0..<200 {
       _ = try? other.send(
@@ -286,8 +286,8 @@ func input_manyDescriptors_isSurvived() throws {
   #expect(fixture.service.isOpen)
 }
 
-@Test("L2: 65 levels of nesting end nobody but their sender")
-func input_nestedTooDeep_throwsTheClientOutAndNobodyElse() throws {
+@Test("L2: 65 levels of nesting disconnect only their sender")
+func input_nestedTooDeep_disconnectsOnlyTheSender() throws {
   let fixture = try Fixture()
   let client = try RawClient(fixture.bus)
   var body: [UInt8] = []
@@ -301,11 +301,11 @@ func input_nestedTooDeep_throwsTheClientOutAndNobodyElse() throws {
 }
 
 @Test(
-  "L2: text that is none ends nobody but its sender",
+  "L2: invalid text disconnects only its sender",
   arguments: [
     [0xff, 0xfe, 0], [0, 0, 0], Array("a\u{0}".utf8),
   ] as [[UInt8]])
-func input_invalidText_throwsTheClientOutAndNobodyElse(text: [UInt8]) throws {
+func input_invalidText_disconnectsOnlyTheSender(text: [UInt8]) throws {
   let fixture = try Fixture()
   let client = try RawClient(fixture.bus)
   var body = Marshalled()
@@ -328,7 +328,7 @@ func input_invalidText_throwsTheClientOutAndNobodyElse(text: [UInt8]) throws {
   #expect(fixture.service.isOpen)
 }
 
-@Test func input_disconnectInTheMiddle_isSurvived() throws {
+@Test func input_incompleteMessage_doesNotEndTheService() throws {
   let fixture = try Fixture()
   for share in [1, 16, 40, 100] {
     let client = try RawClient(fixture.bus)
@@ -339,18 +339,18 @@ func input_invalidText_throwsTheClientOutAndNobodyElse(text: [UInt8]) throws {
       signature: "s", body: body.bytes)
     try client.write(Array(message[..<(message.count * share / 101)]))
   }
-  // One that sends all of it and does not stay for the answer.
+  // A client that sends its calls and disconnects before the replies.
   let client = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try client.send(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x")
   client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { _ in }
   client.close()
   try #require(fixture.loop.turn { fixture.waiting.count == 2 })
-  for call in fixture.waiting { call.reply("to nobody") }
+  for call in fixture.waiting { call.reply("unheard") }
   fixture.waiting = []
   try fixture.settle()
 }
 
-@Test func input_noReplyFlag_getsNoAnswer() throws {
+@Test func input_noReplyFlag_receivesNoReply() throws {
   let fixture = try Fixture()
   let client = try RawClient(fixture.bus)
   let destination = fixture.service.uniqueName.text
@@ -358,16 +358,16 @@ func input_invalidText_throwsTheClientOutAndNobodyElse(text: [UInt8]) throws {
     try client.send(flags: 1, member: member, interface: nil, to: destination, at: Echo.path.text)
   }
   let last = try client.send(member: "Ping", interface: nil, to: destination, at: Echo.path.text)
-  // Whatever comes first has to be the answer to the last.
+  // The first message received must be the reply to the last call.
   try fixture.settle()
   #expect(try client.answer().replySerial == last)
 }
 
-@Test func input_callsThatAreNeverAnswered_doNotPauseReading() throws {
+@Test func input_callsWithoutReplies_doNotPauseReading() throws {
   var limits = Connection.Limits()
   limits.receivedBytes = 64 << 10
   let fixture = try Fixture(serviceLimits: limits)
-  // Far more than may be received and not handled: a call that waits is no message any more.
+  // More bytes than `receivedBytes`: a call that waits for its reply does not keep its message.
   let key = String(repeating: "k", count: 10_000)
   for _ in 0..<50 {
     fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil) { _ in }

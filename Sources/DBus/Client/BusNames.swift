@@ -1,14 +1,12 @@
-// Why this file exists: a name on the bus is taken, lost, and followed from owner to owner.
-
 import CDBus
 import DBusValues
 import EventLoops
 
-/// A name that is being followed, until ``cancel()``, whether or not anybody holds this object.
+/// Watches the owner of a name until ``cancel()``, even if this object is not kept.
 public final class NameWatch {
   public let name: BusName
   fileprivate var handler: ((BusName?) -> Void)?
-  /// Its place among those that follow the name.
+  /// The number among the watches of the name.
   fileprivate var number = 0
   private weak var connection: Connection?
 
@@ -18,22 +16,22 @@ public final class NameWatch {
     self.handler = handler
   }
 
-  /// The handler is not called any more.
+  /// Ends the watch; the handler is not called again.
   public func cancel() {
     guard handler != nil else { return }
     handler = nil
-    connection?.stopFollowing(self)
+    connection?.removeWatch(self)
   }
 }
 
-/// All that follow one name share a match rule.
-final class FollowedName {
+/// A name with its watches, which share one match rule.
+final class WatchedName {
   enum Owner: Equatable {
     case unknown
     case known(BusName?)
   }
 
-  /// By their numbers: thousands may follow one name, and each of them may stop.
+  /// By number: one name may have thousands of watches, and each must be quick to remove.
   private var watches: [Int: NameWatch] = [:]
   private var lastNumber = 0
   fileprivate(set) var owner = Owner.unknown
@@ -55,17 +53,17 @@ final class FollowedName {
 
   fileprivate func remove(_ watch: NameWatch) { watches[watch.number] = nil }
 
-  /// Tells all who follow it, the first first.
-  fileprivate func tell(_ owner: BusName?) {
+  /// Calls the handlers in the order in which they were added.
+  fileprivate func notify(_ owner: BusName?) {
     for (_, watch) in watches.sorted(by: { $0.key < $1.key }) { watch.handler?(owner) }
   }
 }
 
 extension Connection {
-  // MARK: Ours
+  // MARK: Owning a name
 
-  /// Asks for a well-known name, without waiting in its queue. Be ready to serve before: calls may come at once.
-  /// - Parameter completion: succeeds if the name is ours now; `AddressInUse` if it is another's, else what the bus said.
+  /// Requests a well-known name, without queueing for it. Export objects first: calls may arrive at once.
+  /// - Parameter completion: fails with `AddressInUse` if another program owns the name, else with the bus's error.
   public func requestName(_ name: BusName, _ completion: @escaping (Result<Void, DBusError>) -> Void) {
     call(Bus.requestName, on: Bus.name, at: Bus.path, (name.text, UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))) { result in
       switch result {
@@ -79,58 +77,58 @@ extension Connection {
     }
   }
 
-  /// Gives a name back, after what the turn has made has gone out.
+  /// Releases a name, after the messages of this turn.
   public func releaseName(_ name: BusName) {
     call(Bus.releaseName, on: Bus.name, at: Bus.path, name.text) { _ in }
   }
 
-  // MARK: Others'
+  // MARK: Watching names
 
-  /// Follows a name. The handler is called with its owner (a well-known name may have none, a unique name that has left
-  /// has none for ever) as soon as that is known, and at each change. A name that the bus does not let us follow counts
-  /// as one without an owner, so that nobody relies on it.
+  /// Watches a name. The handler is called with the owner, nil if there is none, as soon as that is known and at each
+  /// change. A unique name without an owner never gets one again. A name that the bus refuses to report on counts as one
+  /// without an owner, so that nothing relies on it.
   public func watchName(_ name: BusName, _ handler: @escaping (BusName?) -> Void) -> NameWatch {
     let watch = NameWatch(name, self, handler)
-    if let followed = followedNames[name] {
-      followed.add(watch)
-      if followed.owner != .unknown {
-        loop.soon { if case .known(let owner) = followed.owner { watch.handler?(owner) } }
+    if let watched = watchedNames[name] {
+      watched.add(watch)
+      if watched.owner != .unknown {
+        loop.soon { if case .known(let owner) = watched.owner { watch.handler?(owner) } }
       }
       return watch
     }
-    let followed = FollowedName(name)
-    followed.add(watch)
-    followedNames[name] = followed
-    // The rule first: who leaves between the two is told by the one or the other.
-    addMatch(followed.rule) { [weak self] error in
-      if error != nil { self?.learned(nil, of: followed) }
+    let watched = WatchedName(name)
+    watched.add(watch)
+    watchedNames[name] = watched
+    // The rule comes first, so that a change before or after the answer is not missed.
+    addMatch(watched.rule) { [weak self] error in
+      if error != nil { self?.ownerChanged(to: nil, of: watched) }
     }
     call(Bus.getNameOwner, on: Bus.name, at: Bus.path, name.text) { [weak self] result in
-      guard followed.owner == .unknown else { return }
-      self?.learned((try? result.get()).flatMap { BusName($0) }, of: followed)
+      guard watched.owner == .unknown else { return }
+      self?.ownerChanged(to: (try? result.get()).flatMap { BusName($0) }, of: watched)
     }
     return watch
   }
 
-  fileprivate func stopFollowing(_ watch: NameWatch) {
-    guard let followed = followedNames[watch.name] else { return }
-    followed.remove(watch)
-    guard followed.isEmpty else { return }
-    followedNames[watch.name] = nil
-    removeMatch(followed.rule)
+  fileprivate func removeWatch(_ watch: NameWatch) {
+    guard let watched = watchedNames[watch.name] else { return }
+    watched.remove(watch)
+    guard watched.isEmpty else { return }
+    watchedNames[watch.name] = nil
+    removeMatch(watched.rule)
   }
 
-  private func learned(_ owner: BusName?, of followed: FollowedName) {
-    guard followed.owner != .known(owner) else { return }
-    followed.owner = .known(owner)
-    followed.tell(owner)
+  private func ownerChanged(to owner: BusName?, of watched: WatchedName) {
+    guard watched.owner != .known(owner) else { return }
+    watched.owner = .known(owner)
+    watched.notify(owner)
   }
 
-  /// - Parameter signal: from the bus itself.
+  /// - Parameter signal: sent by the bus itself.
   func deliverNameSignal(_ signal: Message) {
     if let (name, _, new) = try? Bus.nameOwnerChanged.arguments(of: signal) {
-      guard let name = BusName(name), let followed = followedNames[name] else { return }
-      learned(BusName(new), of: followed)
+      guard let name = BusName(name), let watched = watchedNames[name] else { return }
+      ownerChanged(to: BusName(new), of: watched)
     } else if let name = try? Bus.nameLost.arguments(of: signal), let name = BusName(name) {
       onNameLost?(name)
     }
