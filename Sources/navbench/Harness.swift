@@ -1,5 +1,3 @@
-// Why this file exists: everything that is measured is started here, and ended here by its own number.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -7,14 +5,13 @@ import EventLoops
 import Glibc
 import Processes
 
-/// What could not be measured, and why.
-struct MeasuringFailure: Error, CustomStringConvertible {
+/// A measurement that could not be made, and the reason.
+struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// The programs that are measured, running on the session bus.
-final class Peers {
-  typealias Running = ProcessTree
+/// Starts the programs to measure on the session bus, and ends them.
+final class Harness {
   static let echo: BusName = "org.navd.Bench.Echo"
 
   let loop: EventLoop
@@ -33,10 +30,12 @@ final class Peers {
     keeper = ProcessKeeper(loop: loop, markerVariable: "NAVBENCH_MARKER")
   }
 
-  /// Starts navd with nothing on record.
-  func startNavd() throws -> Running { try start(navd(stateDirectory: newDirectory()), until: CoordinatorNames.bus) }
+  /// Starts navd with an empty state directory.
+  func startNavd() throws -> ProcessTree {
+    try start(navd(stateDirectory: newDirectory()), until: CoordinatorNames.bus)
+  }
 
-  /// Starts what navd is measured beside.
+  /// Starts the services that navd is compared with.
   func startEchoes() throws {
     _ = try start(["dbus-test-tool", "echo", "--name=\(Self.echo)"], until: Self.echo)
     _ = try start(["\(directory)/navbench", "--bare-echo"], until: BareEcho.name)
@@ -48,71 +47,71 @@ final class Peers {
 
   /// Calls navd.
   func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
-    try connection.callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
+    try connection.callNavdAndWait(method, input)
   }
 
-  /// The process that has a name on the bus.
+  /// The process that owns a name on the bus.
   func process(of name: BusName) throws -> UInt32 {
     let credentials = try connection.callAndWait(
       Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)
     guard let process = credentials["ProcessID"].flatMap({ UInt32(value: $0) }) else {
-      throw MeasuringFailure(description: "the bus does not tell the process of \(name)")
+      throw BenchmarkError(description: "expected the process ID of \(name) from the bus, found none")
     }
     return process
   }
 
-  func startWatchers(_ count: Int) throws -> Running {
+  func startWatchers(_ count: Int) throws -> ProcessTree {
     try start(["\(directory)/navbench", "--watchers", "\(count)"], until: Watchers.name(count))
   }
 
-  /// Ends everything that was started.
+  /// Ends all started programs and removes the directories.
   func stop() {
     for tree in trees { tree.terminate() }
     while trees.contains(where: \.isLive) { _ = loop.turn(wait: .seconds(10)) }
     for directory in directories { removeAll(directory) }
   }
 
-  func stop(_ tree: Running) {
+  func stop(_ tree: ProcessTree) {
     tree.terminate()
     waitForEnd(of: tree)
   }
 
-  func waitForEnd(of tree: Running) {
+  func waitForEnd(of tree: ProcessTree) {
     while tree.isLive { _ = loop.turn(wait: .seconds(10)) }
     trees.removeAll { $0 === tree }
   }
 
   /// Runs a program to its end.
-  /// - Throws: where it failed.
+  /// - Throws: `BenchmarkError` unless it exits with status 0.
   func run(_ arguments: [String]) throws {
     let tree = try spawn(arguments)
     var status = ProcessStatus.unknown
     tree.onExit = { status = $0.status }
     waitForEnd(of: tree)
     guard status == .exited(code: 0) else {
-      throw MeasuringFailure(description: "\(arguments.joined(separator: " ")) failed")
+      throw BenchmarkError(description: "\(arguments.joined(separator: " ")) failed")
     }
   }
 
-  /// It reads nothing any more, until it is stopped.
-  func stall(_ tree: Running) {
+  /// Suspends a program, so that it reads nothing until ``stop(_:)``.
+  func stall(_ tree: ProcessTree) {
     if let process = tree.first?.pid { kill(process, SIGSTOP) }
   }
 
-  /// Starts a program, and waits until it has a name on the bus.
-  func start(_ arguments: [String], until name: BusName) throws -> Running {
+  /// Starts a program, and waits until it owns a name on the bus.
+  func start(_ arguments: [String], until name: BusName) throws -> ProcessTree {
     let tree = try spawn(arguments)
-    var isThere = false
-    let watch = connection.watchName(name) { isThere = $0 != nil }
+    var hasName = false
+    let watch = connection.watchName(name) { hasName = $0 != nil }
     defer { watch.cancel() }
-    while !isThere {
-      guard tree.isLive else { throw MeasuringFailure(description: "\(arguments[0]) ended before it had its name") }
+    while !hasName {
+      guard tree.isLive else { throw BenchmarkError(description: "\(arguments[0]) exited before it owned \(name)") }
       _ = loop.turn(wait: .seconds(10))
     }
     return tree
   }
 
-  private func spawn(_ arguments: [String]) throws -> Running {
+  private func spawn(_ arguments: [String]) throws -> ProcessTree {
     started += 1
     let tree = try keeper.spawn(
       Command(arguments.map { ByteString($0) }, environment: .ofThisProcess()),
@@ -121,18 +120,18 @@ final class Peers {
     return tree
   }
 
-  /// A directory for a record, in memory if there is room for it: that is where a session has it.
+  /// Makes a temporary directory, in memory if possible, like the state directory of a session.
   func newDirectory() throws -> String {
-    let places = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm", "/tmp"].compactMap { $0 }
-    for place in places {
-      var template = Array("\(place)/navbench-XXXXXX".utf8CString)
+    let parents = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm", "/tmp"].compactMap { $0 }
+    for parent in parents {
+      var template = Array("\(parent)/navbench-XXXXXX".utf8CString)
       if mkdtemp(&template) != nil {
         let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         directories.append(directory)
         return directory
       }
     }
-    throw MeasuringFailure(description: "no directory can be made in \(places.joined(separator: ", "))")
+    throw BenchmarkError(description: "no directory can be created in \(parents.joined(separator: ", "))")
   }
 
   private func removeAll(_ directory: String) {
@@ -147,5 +146,19 @@ final class Peers {
     }
     closedir(entries)
     rmdir(directory)
+  }
+}
+
+extension Connection {
+  func callNavdAndWait<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
+    try callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
+  }
+
+  /// Without a timeout.
+  func callNavd<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) {
+    call(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil, completion)
   }
 }
