@@ -367,24 +367,13 @@ package struct TOMLParser {
 
   /// The next character in quotation marks, for messages.
   private var found: String {
-    guard index < bytes.count else { return "the end of the file" }
     if isLineEnd { return "the end of the line" }
-    // A scalar is at most four bytes long.
-    let scalar = String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first
-    return quoted(scalar.map(String.init) ?? "")
+    return character(at: index, of: bytes).map(quoted) ?? "the end of the file"
   }
 
   private func fault(_ message: String, at position: TextPosition? = nil) -> FileFault {
     FileFault(file, position ?? here, message)
   }
-}
-
-private func ascii(_ scalar: Unicode.Scalar) -> UInt8 { UInt8(ascii: scalar) }
-
-private func isDigit(_ byte: UInt8) -> Bool { (ascii("0")...ascii("9")).contains(byte) }
-
-private func isHexadecimal(_ byte: UInt8) -> Bool {
-  isDigit(byte) || (ascii("a")...ascii("f")).contains(byte | 0x20)
 }
 
 /// Whether a key without quotes may contain the byte.
