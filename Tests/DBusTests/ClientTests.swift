@@ -169,9 +169,7 @@ import Testing
 @Test func call_withoutReply_timesOutAndALateReplyIsIgnored() throws {
   let fixture = try Fixture()
   var results: [Result<String, DBusError>] = []
-  fixture.client.call(
-    Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x", timeout: .milliseconds(50)
-  ) { results.append($0) }
+  fixture.start(Echo.later, "x", timeout: .milliseconds(50)) { results.append($0) }
   try #require(fixture.loop.turn { results.count == 1 })
   #expect(#expect(throws: DBusError.self) { try results[0].get() }?.name == .timedOut)
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
@@ -184,11 +182,11 @@ import Testing
 @Test func call_cancelled_neverCompletes() throws {
   let fixture = try Fixture()
   var answered = 0
-  let sent = fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { _ in answered += 1 }
+  let sent = fixture.start(Echo.later, "x") { _ in answered += 1 }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   sent.cancel()
   fixture.waiting.removeFirst().reply("x")
-  fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "unsent") { _ in answered += 1 }
+  fixture.start(Echo.later, "unsent") { _ in answered += 1 }
     .cancel()
   try fixture.settle()
   #expect(answered == 0)
@@ -205,9 +203,7 @@ import Testing
 @Test func call_forgedReply_isIgnored() throws {
   let fixture = try Fixture()
   var results: [Result<String, DBusError>] = []
-  let pending = fixture.client.call(
-    Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x", timeout: nil
-  ) { results.append($0) }
+  let pending = fixture.start(Echo.later, "x") { results.append($0) }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   let address = ReplyAddress(caller: fixture.client.uniqueName, serial: pending.serial, isWanted: true)
   let forged = try address.reply(HeaderFields(signature: "s")) { writer throws(DBusError) in

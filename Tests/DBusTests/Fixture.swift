@@ -59,6 +59,15 @@ final class Fixture {
     service.export(Echo.path, [implementation])
   }
 
+  /// Makes a call from the client to the echo service, without waiting.
+  @discardableResult
+  func start<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, timeout: Duration? = nil,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) -> PendingCall {
+    client.call(method, on: service.uniqueName, at: Echo.path, input, timeout: timeout, completion)
+  }
+
   /// Makes a call from the client and waits for its result.
   func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = Echo.path, on destination: BusName? = nil

@@ -146,9 +146,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   var disconnections = 0
   var results: [Result<String, DBusError>] = []
   fixture.client.onDisconnected = { disconnections += 1 }
-  fixture.client.call(
-    Echo.later, on: fixture.service.uniqueName, at: Echo.path, "sent", timeout: nil
-  ) { results.append($0) }
+  fixture.start(Echo.later, "sent") { results.append($0) }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   kill(fixture.bus.processID, SIGKILL)
   try #require(fixture.loop.turn { disconnections == 1 && results.count == 1 && !fixture.service.isOpen })
@@ -171,7 +169,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
 @Test func connection_close_sendsPendingMessagesAndFailsPendingCalls() throws {
   let fixture = try Fixture()
   var answer: Result<String, DBusError>?
-  fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "x") { answer = $0 }
+  fixture.start(Echo.later, "x") { answer = $0 }
   var unsent: [Result<String, DBusError>] = []
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   fixture.service.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { unsent.append($0) }
@@ -187,7 +185,7 @@ private func nested(_ depth: Int) -> Value { (0..<depth).reduce(.byte(1)) { valu
   let large = Value.bytes([UInt8](repeating: 7, count: 3 << 20))
   var answers: [Bool] = []
   for _ in 0..<4 {
-    fixture.client.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, large, timeout: nil) {
+    fixture.start(Echo.echo, large) {
       answers.append((try? $0.get()) == large)
     }
     fixture.service.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in }
@@ -370,7 +368,7 @@ func input_invalidText_disconnectsOnlyTheSender(text: [UInt8]) throws {
   // More bytes than `receivedBytes`: a call that waits for its reply does not keep its message.
   let key = String(repeating: "k", count: 10_000)
   for _ in 0..<50 {
-    fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil) { _ in }
+    fixture.start(Echo.later, key) { _ in }
   }
   try #require(fixture.loop.turn { fixture.waiting.count == 50 })
   try fixture.settle()

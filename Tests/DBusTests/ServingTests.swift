@@ -150,9 +150,7 @@ private enum Word: String, ValueConvertible {
   let fixture = try Fixture()
   var answers: [Result<String, DBusError>] = []
   for key in ["a", "b", "c"] {
-    fixture.client.call(
-      Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil
-    ) { answers.append($0) }
+    fixture.start(Echo.later, key) { answers.append($0) }
   }
   try #require(fixture.loop.turn { fixture.waiting.count == 3 })
   #expect(fixture.waiting[0].sender == fixture.client.uniqueName)
@@ -246,9 +244,7 @@ func hold_byAHeldCall_holdsTheRest() throws {
   }
   fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
   for key in ["a", "hold", "b"] {
-    fixture.client.call(
-      Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil
-    ) { answers.append((try? $0.get()) ?? "error") }
+    fixture.start(Echo.later, key) { answers.append((try? $0.get()) ?? "error") }
   }
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try fixture.settle(by: other)
@@ -271,10 +267,7 @@ func hold_callsBeyondTheLimit_areRefused() throws {
   var served = 0
   var refused = 0
   for number in 0..<100 {
-    fixture.client.call(
-      Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .string(String(repeating: "x", count: number * 10)),
-      timeout: nil
-    ) { result in
+    fixture.start(Echo.echo, .string(String(repeating: "x", count: number * 10))) { result in
       switch result {
       case .success: served += 1
       case .failure(let error):

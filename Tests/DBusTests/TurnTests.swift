@@ -101,7 +101,7 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
     }
   }
   var replies = 0
-  fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "") { _ in
+  fixture.start(Echo.later, "") { _ in
     log.lines.append("reply")
     replies += 1
   }
@@ -149,7 +149,7 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
   let fixture = try Fixture()
   let log = try fixture.listen()
   let input = (Echo.name.text, "Label", Value.string("new"))
-  fixture.client.call(PropertyAccessing.set, on: fixture.service.uniqueName, at: Echo.path, input) { _ in
+  fixture.start(PropertyAccessing.set, input) { _ in
     log.lines.append("reply")
   }
   try #require(fixture.loop.turn { log.lines.contains("reply") })
@@ -192,7 +192,7 @@ func turn_manyCalls_areSpreadOverTurns() throws {
   let fixture = try Fixture()
   var answered = 0
   for _ in 0..<2000 {
-    fixture.client.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1)) { _ in answered += 1 }
+    fixture.start(Echo.echo, .byte(1)) { _ in answered += 1 }
   }
   var answeredWhenDue: Int?
   var turns = 0
