@@ -143,8 +143,7 @@ let package = Package(
       name: "CoordinatorDaemonTests",
       dependencies: [
         "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationRules",
-        "TestSupport",
-        "TextFormats",
+        "Processes", "TestSupport", "TextFormats", .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(

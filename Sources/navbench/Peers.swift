@@ -20,7 +20,7 @@ final class Peers {
   let loop: EventLoop
   let connection: Connection
   let directory: String
-  private let keeper: ProcessKeeper
+  private let supervisor: ProcessSupervisor
   private var trees: [ProcessTree] = []
   private var directories: [String] = []
   private var started = 0
@@ -30,7 +30,7 @@ final class Peers {
     loop = try EventLoop()
     connection = try Connection.session(loop: loop)
     directory = programs
-    keeper = ProcessKeeper(loop: loop, markerVariable: "NAVBENCH_MARKER")
+    supervisor = ProcessSupervisor(loop: loop, markerVariable: "NAVBENCH_MARKER")
   }
 
   /// Starts navd with nothing on record.
@@ -114,7 +114,7 @@ final class Peers {
 
   private func spawn(_ arguments: [String]) throws -> Running {
     started += 1
-    let tree = try keeper.spawn(
+    let tree = try supervisor.spawn(
       Command(arguments.map { ByteString($0) }, environment: .ofThisProcess()),
       marker: ByteString("\(getpid())-\(started)"))
     trees.append(tree)

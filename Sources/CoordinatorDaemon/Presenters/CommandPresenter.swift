@@ -48,8 +48,8 @@ final class CommandPresenter: Presenter, LaunchObserver {
     remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
   ) {
     self.manager = manager
-    let keeper = ProcessKeeper(loop: loop, markerVariable: Self.markerVariable)
-    direct = DirectLauncher(keeper, isAllowed: !OwnService.isRestricted)
+    let supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
+    direct = DirectLauncher(supervisor, isAllowed: !OwnService.isRestricted)
     services = ServiceLauncher(loop: loop, manager, direct: direct, log: log)
     self.token = token
     self.remember = remember
@@ -58,12 +58,12 @@ final class CommandPresenter: Presenter, LaunchObserver {
     self.log = log
     self.report = report
     do throws(SystemError) {
-      try keeper.reapOrphans()
+      try supervisor.reapOrphans()
     } catch {
       log.warning("what commands leave behind may not be found: \(error)")
     }
     do throws(SystemError) {
-      try keeper.raiseDescriptorLimit()
+      try supervisor.raiseDescriptorLimit()
     } catch {
       log.warning("only some hundred commands can run at once: \(error)")
     }

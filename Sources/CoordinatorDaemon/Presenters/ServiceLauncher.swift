@@ -14,8 +14,6 @@ import Processes
 final class ServiceLauncher: CommandLauncher {
   /// `ExitType=cgroup`, without which a service ends with its first process and not with its last (D3).
   static let leastVersion = 250
-  /// How long a manager that left may take to come back: it does when it is updated.
-  private static let absence = Duration.seconds(5)
 
   fileprivate let manager: SystemdManager
   /// For what cannot be said to a manager, and for what one has left behind.
@@ -23,8 +21,15 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [Handle: Service] = [:]
+  /// How long a manager that left may take to come back: it does when it is updated.
+  private let absenceLimit: Duration
+  private var absence: Timer?
 
-  init(loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger) {
+  init(
+    loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger,
+    absenceLimit: Duration = .seconds(5)
+  ) {
+    self.absenceLimit = absenceLimit
     self.loop = loop
     self.manager = manager
     self.direct = direct
@@ -84,8 +89,9 @@ final class ServiceLauncher: CommandLauncher {
 
   /// The manager has left the bus, and what it keeps goes on. Should it not come back, navd keeps that itself.
   func managerLeft() {
+    absence?.cancel()
     guard !running.isEmpty else { return }
-    loop.timer(after: Self.absence) { [weak self] in
+    absence = loop.timer(after: absenceLimit) { [weak self] in
       guard let self, !manager.isPresent else { return }
       for service in Array(running.values) { service.handOver() }
     }
@@ -195,8 +201,14 @@ private final class Service: RunningCommand {
   private var isStarted = false
   private var isStopping = false
   private var nextLook: Timer?
-  /// It runs, but navd itself keeps it: the manager did not take it, or has left.
-  private var kept: (any RunningCommand)?
+  /// It runs, but as processes of navd's own: the manager did not take it, or has left.
+  private var direct: (any RunningCommand)?
+  /// What is to become of the processes that navd searches for, now that the manager cannot be asked; nil while there is
+  /// no such search.
+  private var searchedFor: Request?
+
+  /// What was asked for during the search. Each includes those before it.
+  private enum Request: Int { case none, terminate, kill, abandon }
 
   init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {
     self.launcher = launcher
@@ -244,7 +256,7 @@ private final class Service: RunningCommand {
       launcher.manager.stop(unit) { _ in }
       launched.output.remove()
       observer.started(handle, error: "the user manager did not start it: \(error.message)")
-    default: kept = launcher.startDirectly(launch, error, for: observer)
+    default: direct = launcher.startDirectly(launch, error, for: observer)
     }
   }
 
@@ -287,7 +299,7 @@ private final class Service: RunningCommand {
       if let pid = state.mainProcess {
         ExecutionState(of: pid_t(pid), CommandPresenter.markerVariable, is: launched.marker)
       } else {
-        state.failureToStart(program, in: directory) == nil ? .executed : .gone
+        state.failureToStart(program, in: directory) == nil ? .executed : .ended
       }
     switch execution {
     case .executed:
@@ -295,7 +307,7 @@ private final class Service: RunningCommand {
       observer?.started(handle, error: nil)
     case .forked: nextLook = launcher.loop.timer(after: .milliseconds(5)) { [weak self] in self?.lookAtProcess() }
     // How it ended the manager will say.
-    case .gone: break
+    case .ended: break
     }
   }
 
@@ -322,49 +334,67 @@ private final class Service: RunningCommand {
     launcher.forget(handle)
   }
 
-  /// The manager cannot be asked any more: navd looks for the processes itself.
+  /// The manager cannot be asked any more: navd searches for the processes itself.
   func handOver() {
     guard watch != nil, let observer else { return }
     letGo()
-    launcher.direct.adopt([handle: launched], for: observer) { [self] found in
-      kept = found[handle]
+    searchedFor = Request.none
+    launcher.direct.adopt(launched, of: handle, for: observer) { [self] found in
+      let request = searchedFor ?? .none
+      searchedFor = nil
+      direct = found
+      if request == .abandon {
+        _ = found?.abandon()
+        return
+      }
       if !isStarted {
         isStarted = true
         observer.started(handle, error: nil)
       }
-      if kept == nil {
-        observer.ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
+      switch (found, request) {
+      case (nil, _): observer.ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
+      case (let found?, .terminate): found.terminate()
+      case (let found?, .kill): found.kill()
+      case (_?, _): break
       }
     }
+  }
+
+  /// - Returns: whether the processes are being searched for; the request is carried out when they are found.
+  private func postpone(_ request: Request) -> Bool {
+    guard let searchedFor else { return false }
+    if request.rawValue > searchedFor.rawValue { self.searchedFor = request }
+    return true
   }
 
   // MARK: Ending
 
   func terminate() {
-    if let kept { return kept.terminate() }
+    if let direct { return direct.terminate() }
     isStopping = true
+    if postpone(.terminate) { return }
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
       handOver()
-      kept?.terminate()
+      if !postpone(.terminate) { direct?.terminate() }
     }
   }
 
   func kill() {
-    if let kept { return kept.kill() }
-    launcher.manager.kill(unit)
+    if let direct { return direct.kill() }
+    if !postpone(.kill) { launcher.manager.kill(unit) }
   }
 
   func abandon() -> String {
-    if let kept { return kept.abandon() }
-    letGo()
+    if let direct { return direct.abandon() }
+    if !postpone(.abandon) { letGo() }
     return "the unit \(unit)"
   }
 
-  var remembered: RememberedLaunch { kept?.remembered ?? launched }
+  var remembered: RememberedLaunch { direct?.remembered ?? launched }
 
   var platform: Properties {
-    if let kept { return kept.platform }
+    if let direct { return direct.platform }
     var all: Properties = ["unit": .string(unit.text)]
     if let pid = watch?.state.mainProcess { all["pid"] = .uint64(UInt64(pid)) }
     return all

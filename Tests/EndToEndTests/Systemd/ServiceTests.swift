@@ -301,6 +301,31 @@ func service_afterTheManagerWasKilled_isKeptByNavd() throws {
   #expect(try session.ending(of: next).reason == "dismissed")
 }
 
+/// How many services run when the manager is killed; `NAVD_TEST_SERVICES=300` measures what issue 16 did.
+private var services: Int { getenv("NAVD_TEST_SERVICES").flatMap { Int(String(cString: $0)) } ?? 20 }
+
+@Test("The user manager is killed while many services run: navd keeps all of them, and answers meanwhile")
+func services_afterTheManagerWasKilled_areKeptTogether() throws {
+  let session = try Session(managed: true)
+  let manager = try #require(session.manager)
+  let paths = try (0..<services).map { try session.present("fact[\($0)]", "", ["command": ["sleep", "600"].value]) }
+  for path in paths { #expect(try session.call(Rows.wait, (path, "presented")).0 == "") }
+  kill(manager.processID, SIGKILL)
+  // navd hands them over when the manager has been away for 5 s.
+  var longest = Duration.zero
+  let end = session.loop.now + .seconds(300)
+  while try session.unit(of: "fact[0]") != nil {
+    try #require(session.loop.now < end)
+    let start = session.loop.now
+    _ = try session.call(Rows.get, "nothing")
+    longest = max(longest, session.loop.now - start)
+  }
+  print("\(services) services handed over; the longest wait for an answer was \(longest / .milliseconds(1)) ms")
+  #expect(try (0..<services).allSatisfy { try session.call(Rows.get, "fact[\($0)]").0 == paths[$0] })
+  try session.dismiss("fact[0]")
+  #expect(try session.ending(of: paths[0]).reason == "dismissed")
+}
+
 @Test("Without a user manager, navd says so")
 func service_withoutAManager_isAProcess() throws {
   let session = try Session()

@@ -1,5 +1,3 @@
-// Why this file exists: each test has a loop, a keeper and a directory of its own, and leaves no process behind.
-
 import EventLoops
 import Glibc
 import TestSupport
@@ -7,7 +5,7 @@ import Testing
 
 @testable import Processes
 
-/// A command under test, with all that was told of it.
+/// A command under test, with every result that was reported for it.
 final class Running {
   let tree: ProcessTree
   private(set) var results: [ProcessResult] = []
@@ -19,26 +17,52 @@ final class Running {
   }
 }
 
-final class Stage {
+/// A loop, a supervisor and a directory for one test. Ends all processes of the test.
+final class ProcessFixture {
   let loop: EventLoop
-  private(set) var keeper: ProcessKeeper
+  private(set) var supervisor: ProcessSupervisor
   let directory = TemporaryDirectory()
   private var running: [Running] = []
   private var markers = 0
+  /// How often the supervisor has scanned the process table.
+  private(set) var scans = 0
+  /// Whether every process seems to be in the middle of `execve`.
+  var hidesEnvironments = false
+
+  static let markerVariable: ByteString = "NAVD_TEST_TREE"
 
   var environment: ProcessEnvironment = ["PATH": "/usr/local/bin:/usr/bin:/bin"]
 
   init() throws {
     loop = try EventLoop()
-    keeper = ProcessKeeper(loop: loop, markerVariable: "NAVD_TEST_TREE")
+    supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
+    restart()
   }
 
-  /// What a restart of the daemon leaves: the processes and the files.
+  /// Replaces the supervisor as a restart of the daemon does: the processes and the files stay.
   func restart() {
     for command in running { _ = command.tree.abandon() }
     running = []
-    keeper = ProcessKeeper(loop: loop, markerVariable: "NAVD_TEST_TREE")
+    var reader = ProcessReader()
+    reader.processes = { [unowned self] in
+      scans += 1
+      return ProcessTable.all()
+    }
+    reader.variable = { [unowned self] name, pid in
+      hidesEnvironments ? .empty : ProcessTable.variable(name, of: pid)
+    }
+    supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }
+
+  /// Adopts commands, which the fixture ends.
+  func adopt(_ commands: [RememberedCommand]) throws -> [Running?] {
+    var trees: [Int: ProcessTree?] = [:]
+    for (index, command) in commands.enumerated() { supervisor.adopt(command) { trees[index] = .some($0) } }
+    try wait { trees.count == commands.count }
+    return commands.indices.map { trees[$0]!.map { keep($0) } }
+  }
+
+  func adopt(_ command: RememberedCommand) throws -> Running? { try adopt([command])[0] }
 
   func capture(_ name: String, limit: Int = 1 << 16) -> OutputCapture {
     OutputCapture(path: ByteString(directory.path(of: name)), limit: limit)
@@ -51,7 +75,7 @@ final class Stage {
 
   @discardableResult
   func start(_ command: Command, output: OutputCapture? = nil) throws -> Running {
-    keep(try keeper.spawn(command, marker: marker(), output: output))
+    keep(try supervisor.spawn(command, marker: marker(), output: output))
   }
 
   func keep(_ tree: ProcessTree) -> Running {
@@ -60,14 +84,15 @@ final class Stage {
     return command
   }
 
-  /// Runs a script of the shell, in which `$DIR` is the stage's directory.
+  /// Runs a script of the shell, with `$DIR` set to the fixture's directory.
   func shell(_ script: String, input: [UInt8] = [], output: OutputCapture? = nil) throws -> Running {
     var variables = environment
     variables["DIR"] = ByteString(directory.path)
     return try start(Command(["sh", "-c", ByteString(script)], environment: variables, input: input), output: output)
   }
 
-  /// Runs a program to its end and tells what it wrote.
+  /// Runs a program to its end.
+  /// - Returns: its standard output.
   func output(_ arguments: [ByteString], input: [UInt8] = [], directory: ByteString = "/") throws -> String {
     let capture = capture("out\(markers)")
     let command = try start(
@@ -83,16 +108,17 @@ final class Stage {
     return try #require(command.result)
   }
 
-  /// Turns the loop until something is so that no event tells of.
+  /// Turns the loop until a condition holds for which there is no event.
   func wait(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let end = loop.now + .seconds(30)
     while !condition() {
-      try #require(loop.now < end, "it did not come to that", sourceLocation: sourceLocation)
+      try #require(loop.now < end, "the condition did not hold within 30 s", sourceLocation: sourceLocation)
       loop.turn(wait: .milliseconds(5))
     }
   }
 
-  /// What a script wrote into a file of the stage's directory, once it is a whole line.
+  /// Waits for a script to write a line into a file of the fixture's directory.
+  /// - Returns: the line.
   func line(in name: String) throws -> String {
     var text = ""
     try wait {
@@ -114,7 +140,7 @@ final class Stage {
     sweep()
   }
 
-  /// Kills what a failure has left: whatever knows of the stage's directory, and the sessions of those.
+  /// Kills processes that a failed test left: those that name the fixture's directory, and all of their sessions.
   private func sweep() {
     let name = Array(directory.path.utf8)
     let left = ProcessTable.all().filter { entry in
@@ -128,11 +154,11 @@ final class Stage {
   }
 }
 
-/// Whether a process is there and has not ended.
+/// Whether a process exists and is not a zombie.
 func isAlive(_ pid: pid_t) -> Bool { ProcessTable.entry(of: pid).map { !$0.hasEnded } ?? false }
 
-/// Runs the body as the daemon runs: on the only thread of a process. Which process reaps orphans, and which thread is
-/// told of their ends, is the whole process's affair; the one in which an exit test runs has threads of its runtime.
+/// Runs the body as the daemon runs: on the only thread of a process. Reaping orphans and handling SIGCHLD concern the
+/// whole process, and the process of an exit test has other threads.
 func inOneThread(_ body: () throws -> Void) throws {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let pid = fork()
