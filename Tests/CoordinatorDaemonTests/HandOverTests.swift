@@ -18,6 +18,7 @@ import Testing
     let count = ProcessSupervisor.adoptionsPerTurn + 8
     let running = try (0..<count).map { try fixture.launch(Handle(UInt64($0 + 1)), isAlive: true) }
     let ended = try (count..<2 * count).map { try fixture.launch(Handle(UInt64($0 + 1)), isAlive: false) }
+    try fixture.finishLaunching()
     try #require(fixture.observer.ended.isEmpty && fixture.scans == 0)
 
     fixture.manager.close()
@@ -45,6 +46,7 @@ import Testing
   func terminate_whileTheProcessesAreSearchedFor_endsThem() throws {
     let fixture = try ServiceFixture()
     let command = try fixture.launch(Handle(1), isAlive: true)
+    try fixture.finishLaunching()
     fixture.manager.close()
     // The manager cannot stop it, so the search begins; the second request comes while it goes on.
     try fixture.wait {
@@ -76,7 +78,8 @@ private final class ServiceFixture {
   private var launcher: ServiceLauncher?
   private var systemd: SystemdManager?
   private var processes: [pid_t] = []
-  private var jobs: UInt32 = 0
+  private var jobs = 0
+  private var launches = 0
 
   private static let manager: InterfaceName = "org.freedesktop.systemd1.Manager"
   private static let version = Property<String>(manager, "Version", emitsChanged: .const)
@@ -152,9 +155,26 @@ private final class ServiceFixture {
       let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("1000"), nil]
       let environment: [UnsafeMutablePointer<CChar>?] = [strdup("\(CommandPresenter.markerVariable)=\(marker)"), nil]
       defer { for text in arguments + environment { free(text) } }
-      try #require(posix_spawn(&process, "/bin/sleep", nil, nil, arguments, environment) == 0)
+      // The threads that run tests block every signal.
+      var attributes = posix_spawnattr_t()
+      posix_spawnattr_init(&attributes)
+      defer { posix_spawnattr_destroy(&attributes) }
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      posix_spawnattr_setsigmask(&attributes, &signals)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+      try #require(posix_spawn(&process, "/bin/sleep", nil, &attributes, arguments, environment) == 0)
       processes.append(process)
     }
+    launches += 1
     return try #require(launcher?.launch(launch, for: observer))
+  }
+
+  /// Waits until the launcher has the manager's answers.
+  func finishLaunching() throws {
+    try #require(loop.turn(until: { self.jobs == self.launches }))
+    loop.turn(wait: .zero)
+    for client in [manager, connection] { _ = try client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()) }
+    loop.turn(wait: .zero)
   }
 }
