@@ -1,7 +1,7 @@
 import EventLoops
 import Glibc
 
-/// What is known of a command after its last process has ended.
+/// The outcome of a command, reported after its last process has ended.
 public struct ProcessResult: Hashable, Sendable {
   /// How the first process ended, the one that was spawned; `unknown` for an adopted one.
   public var status: ProcessStatus

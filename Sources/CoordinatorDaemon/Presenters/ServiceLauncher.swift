@@ -201,13 +201,13 @@ private final class Service: RunningCommand {
   private var isStarted = false
   private var isStopping = false
   private var nextLook: Timer?
-  /// It runs, but as processes of navd's own: the manager did not take it, or has left.
+  /// The command, if it runs as processes of navd itself: the manager refused it, or has left.
   private var direct: (any RunningCommand)?
-  /// What is to become of the processes that navd searches for, now that the manager cannot be asked; nil while there is
+  /// The request for the processes that navd searches for, now that the manager cannot be asked; nil while there is
   /// no such search.
   private var searchedFor: Request?
 
-  /// What was asked for during the search. Each includes those before it.
+  /// Requests during the search. Each includes those before it.
   private enum Request: Int { case none, terminate, kill, abandon }
 
   init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {

@@ -314,10 +314,11 @@ func services_afterTheManagerWasKilled_areKeptTogether() throws {
   // navd hands them over when the manager has been away for 5 s.
   var longest = Duration.zero
   let end = session.loop.now + .seconds(300)
-  while try session.unit(of: "fact[0]") != nil {
-    try #require(session.loop.now < end)
+  var isService = true
+  while isService {
     let start = session.loop.now
-    _ = try session.call(Rows.get, "nothing")
+    try #require(start < end)
+    isService = try session.unit(of: "fact[0]") != nil
     longest = max(longest, session.loop.now - start)
   }
   print("\(services) services handed over; the longest wait for an answer was \(longest / .milliseconds(1)) ms")
