@@ -36,7 +36,11 @@ public final class EventLoop {
   private var isStopping = false
   private var isInTurn = false
 
-  public init() throws(SystemError) {
+  private let clock: () -> Instant
+
+  /// - Parameter clock: the time for timers and ``now``; a test may hand in a clock of its own.
+  public init(clock: @escaping () -> Instant = { .now }) throws(SystemError) {
+    self.clock = clock
     epoll = try check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
     do throws(SystemError) {
       timerDescriptor = try check("timerfd_create") {
@@ -102,7 +106,7 @@ public final class EventLoop {
   // MARK: Time
 
   /// The time now, read anew each time.
-  public var now: Instant { .now }
+  public var now: Instant { clock() }
 
   /// Calls the handler once, that long after now (in the next turn at the earliest, also for nothing or less).
   @discardableResult

@@ -8,9 +8,9 @@ extension EventLoop {
   /// Turns the loop until the condition holds.
   /// - Returns: whether it did within the limit, to be required by the test.
   public func turn(until condition: () -> Bool, within limit: Duration = .seconds(30)) -> Bool {
-    let end = now + limit
+    let end = MonotonicInstant.now + limit
     while !condition() {
-      let left = end - now
+      let left = end - MonotonicInstant.now
       guard left > .zero else { return false }
       turn(wait: left)
     }
