@@ -1,5 +1,3 @@
-// Why this file exists: an argument is what the item says and never more than one argument.
-
 import DBusValues
 import PresentationRules
 import Testing
@@ -7,17 +5,17 @@ import Testing
 @testable import CoordinatorDaemon
 
 private func expand(_ text: String, id: String = "7", _ value: Properties = [:]) throws -> String {
-  let bytes = try Placeholders(text.utf8).expanded(binding: BindingID("notes[3].body"), id: id, value: value)
+  let bytes = try Template(text.utf8).expanded(binding: BindingID("notes[3].body"), id: id, value: value)
   return String(decoding: bytes, as: UTF8.self)
 }
 
-@Test("D3: placeholders in a command's arguments") func placeholders_ofAnItem_areReplaced() throws {
+@Test("D3: placeholders in a command's arguments") func template_placeholders_areExpanded() throws {
   #expect(try expand("--title={binding}/{id}:{value.level}%", ["level": .uint32(40)]) == "--title=notes[3].body/7:40%")
   #expect(try expand("{{id}} {{{id}}} }}{{") == "{id} {7} }{")
   #expect(try expand("") == "")
 }
 
-@Test func placeholders_whatTheItemHolds_isNotReadAgain() throws {
+@Test func template_expansionWithBraces_isNotExpandedAgain() throws {
   #expect(try expand("{id}", id: "{binding} {{ }") == "{binding} {{ }")
 }
 
@@ -28,11 +26,11 @@ private func expand(_ text: String, id: String = "7", _ value: Properties = [:])
     (.array(element: .variant, [.variant(.string("a")), .variant(.int32(1))]), "[\"a\",1]"),
     (.dictionary(key: .string, value: .variant, [.string("k"): .variant(.string("x"))]), "{\"k\":\"x\"}"),
   ] as [(Value, String)])
-func placeholders_valuesOfEveryKind_areTextOrCompactJSON(_ value: Value, _ text: String) throws {
+func template_valuesOfEveryType_areTextOrCompactJSON(_ value: Value, _ text: String) throws {
   #expect(try expand("{value.key}", ["key": value]) == text)
 }
 
-@Test func placeholders_keyThatIsNotThere_leavesNothingButTheArgument() throws {
+@Test func template_missingKey_expandsToNothingAndKeepsTheArgument() throws {
   var destination = Destination(
     name: "a", presenter: .command(["p", "{value.none}", "x{value.none}"].map { Array($0.utf8) }),
     source: .file(path: ""))

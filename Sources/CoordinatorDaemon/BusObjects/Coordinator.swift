@@ -56,7 +56,7 @@ final class Coordinator {
     let commands = CommandPresenter(
       loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: restored.limits.output,
       log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in report($0) })
-    manager.onPresence = { commands.managerChanged() }
+    manager.onPresenceChanged = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in report($0) },
       bus: BusPresenter(connection, limits: restored.limits) { [unowned self] in report($0) })

@@ -28,7 +28,7 @@ extension Coordinator {
       do throws(Refusal) {
         let requests = try [Request](transaction: input.0, input.1, at: machine.serial)
         let animated = input.1[Options.animated] ?? true
-        authorization.admit(try authorization.demand(of: requests, inTransaction: true), call) {
+        authorization.authorize(try authorization.privilege(for: requests, inTransaction: true), call) {
           [unowned self] () throws(Refusal) in
           let replies = try perform(requests, animated: animated, by: Client(call.sender.text))
           return (replies.map(\.values), serial)
@@ -84,7 +84,7 @@ extension Coordinator {
       let client = Client(call.sender.text)
       do throws(Refusal) {
         let destination = try Destination(name: input.0, path: input.1, options: input.2, client: client)
-        authorization.admit(.presenting, call) { [unowned self] () throws(Refusal) in
+        authorization.authorize(.registeringPresenters, call) { [unowned self] () throws(Refusal) in
           try register(destination, by: client)
         }
       } catch {
@@ -148,7 +148,8 @@ private struct Changes: ChangingMethodVisitor {
       do throws(Refusal) {
         let request = try read(input)
         let authorization = coordinator.authorization
-        authorization.admit(try authorization.demand(of: [request]), call) { [unowned coordinator] () throws(Refusal) in
+        authorization.authorize(try authorization.privilege(for: [request]), call) {
+          [unowned coordinator] () throws(Refusal) in
           let reply = try coordinator.perform(request, by: Client(call.sender.text))
           return answer(reply, coordinator.serial)
         }

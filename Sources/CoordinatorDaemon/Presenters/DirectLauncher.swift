@@ -1,13 +1,11 @@
-// Why this file exists: where there is no service manager, navd itself starts commands and keeps them together.
-
 import DBusValues
 import PresentationRules
 import Processes
 
-/// Runs commands as processes of navd's own (`docs/processes.md`).
+/// Runs commands as child processes of navd, where no service manager can (`docs/processes.md`).
 final class DirectLauncher: CommandLauncher {
   private let keeper: ProcessKeeper
-  /// Whether commands may be started so. What navd's unit takes from navd, it would take from them.
+  /// Not if navd's unit restricts navd, since child processes inherit the restrictions.
   let isAllowed: Bool
 
   init(_ keeper: ProcessKeeper, isAllowed: Bool) {
@@ -20,7 +18,7 @@ final class DirectLauncher: CommandLauncher {
       launch, because: "the bus has no user manager of systemd \(ServiceLauncher.leastVersion) or newer", for: observer)
   }
 
-  /// - Parameter reason: why the manager does not start it.
+  /// - Parameter reason: why the manager does not start the command.
   func launch(
     _ launch: Launch, because reason: String, for observer: any LaunchObserver
   ) -> (any RunningCommand)? {
@@ -28,7 +26,8 @@ final class DirectLauncher: CommandLauncher {
       observer.started(
         launch.handle,
         error:
-          "\(reason); and navd does not, since what its unit forbids itself (hardening.conf) would be forbidden to it"
+          "\(reason); navd cannot start it either, since the command would inherit the restrictions of navd's unit "
+          + "(hardening.conf)"
       )
       return nil
     }
@@ -58,7 +57,7 @@ final class DirectLauncher: CommandLauncher {
   }
 }
 
-/// A tree of processes, kept for a presentation.
+/// A command that runs as a tree of navd's child processes.
 private final class KeptTree: RunningCommand {
   private let tree: ProcessTree
   private let output: OutputCapture

@@ -1,18 +1,15 @@
-// Why this file exists: a destination's command says where the item goes in its arguments (D3), and what a client gives
-// must never become more than the text of an argument.
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBusValues
 import PresentationRules
 import TextFormats
 
-/// A text with placeholders: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` stand for the braces themselves.
+/// A text with the placeholders `{id}`, `{binding}` and `{value.KEY}`; `{{` and `}}` are literal braces (D3).
 ///
-/// A key that the value does not have leaves nothing in its place: the argument stays, so that those after it keep
-/// their number. Text and bytes stand as they are, the bytes up to the first NUL, as file names travel on the bus;
-/// whatever else there is stands as compact JSON (`42`, `true`, `["a",1]`).
-struct Placeholders: Hashable, Sendable {
+/// Expansion never splits a text into several arguments. A key that the value does not have expands to nothing, and its
+/// argument stays, so that later arguments keep their number. Text and bytes are inserted unchanged (bytes up to the
+/// first NUL, as the bus carries file names), other values as compact JSON (`42`, `true`, `["a",1]`).
+struct Template: Hashable, Sendable {
   enum Part: Hashable, Sendable {
     case literal([UInt8])
     case id
@@ -22,10 +19,13 @@ struct Placeholders: Hashable, Sendable {
 
   let parts: [Part]
 
-  /// Whether the text is the same for every item.
+  /// Whether the text expands to the same for every item.
   var isLiteral: Bool { parts.allSatisfy { if case .literal = $0 { true } else { false } } }
 
-  /// - Throws: the mistake, in braces or in what stands between them.
+  /// The syntax of a value's key, in messages.
+  static let keySyntax = "a key of letters, digits, “_” and “-” that begins with a letter or “_”"
+
+  /// - Throws: a mistake in the braces or in a placeholder.
   init(_ text: some Sequence<UInt8>) throws(BracedText.Mistake) {
     var parts: [Part] = []
     for part in try BracedText(text).parts {
@@ -45,21 +45,20 @@ struct Placeholders: Hashable, Sendable {
       guard name.hasPrefix("value.") else {
         let hint =
           nearest(to: name, among: ["id", "binding"]).map { "did you mean “{\($0)}”?" }
-          ?? "“{id}”, “{binding}” or “{value.KEY}” would do, and “{{” for a brace"
-        throw BracedText.Mistake("has the placeholder \(quoted("{\(name)}")), which there is not; \(hint)")
+          ?? "use “{id}”, “{binding}” or “{value.KEY}”, or “{{” for a brace"
+        throw BracedText.Mistake("has the unknown placeholder \(quoted("{\(name)}")); \(hint)")
       }
       let key = String(name.dropFirst("value.".count))
       guard BindingID.isName(key) else {
         throw BracedText.Mistake(
-          "has the placeholder \(quoted("{\(name)}")), but \(quoted(key)) is no key: letters, digits, “_” and “-”, a letter "
-            + "or “_” first")
+          "has the placeholder \(quoted("{\(name)}")); expected \(keySyntax), found \(quoted(key))")
       }
       return .value(key: key)
     }
   }
 
   /// The text for one item.
-  /// - Parameter escaping: what is done to the text that stands for a placeholder.
+  /// - Parameter escaping: applied to the expansion of each placeholder.
   func expanded(
     binding: BindingID, id: String, value: Properties, escaping: ([UInt8]) -> [UInt8] = { $0 }
   ) -> [UInt8] {
@@ -75,9 +74,9 @@ struct Placeholders: Hashable, Sendable {
     return text
   }
 
-  /// Checks that a unit can be named by it, whatever the placeholders stand for.
+  /// Checks that the text is a unit's name, whatever the placeholders expand to.
   func checkUnitName() throws(UnitName.Mistake) {
-    // A letter in place of each: what else there may be is escaped to what may stand in a name.
+    // A letter stands for each expansion, since expansions are escaped to characters that a name may have.
     let example = parts.flatMap { part in if case .literal(let bytes) = part { bytes } else { [UInt8(ascii: "x")] } }
     _ = try UnitName(String(decoding: example, as: UTF8.self))
   }
@@ -95,22 +94,22 @@ struct Placeholders: Hashable, Sendable {
 }
 
 extension Destination {
-  /// The program and its arguments for one item; nil where the destination is no command.
+  /// The program and its arguments for one item; nil if the destination has no command.
   ///
-  /// Only a file's command has placeholders: one that came with a request is run as it was given, braces and all.
+  /// Only a file's command has placeholders; a request's command is run as given.
   func arguments(binding: BindingID, id: String, value: Properties) -> [[UInt8]]? {
     guard case .command(let arguments) = presenter else { return nil }
     guard case .file = source else { return arguments }
     return arguments.map { argument in
-      // A file with a mistake in a placeholder was refused, so none is left here.
-      (try? Placeholders(argument))?.expanded(binding: binding, id: id, value: value) ?? argument
+      // Never fails: a file with a mistake in a placeholder is not loaded.
+      (try? Template(argument))?.expanded(binding: binding, id: id, value: value) ?? argument
     }
   }
 
-  /// The name of the unit for one item, which need not be a valid one; nil where the destination is no unit (D5).
+  /// The name of the unit for one item, which may be invalid; nil if the destination has no unit (D5).
   func unitName(binding: BindingID, id: String, value: Properties) -> String? {
-    guard case .unit(let text) = presenter, let placeholders = try? Placeholders(text.utf8) else { return nil }
-    let name = placeholders.expanded(binding: binding, id: id, value: value) { Array(UnitName.escaped($0).utf8) }
+    guard case .unit(let text) = presenter, let template = try? Template(text.utf8) else { return nil }
+    let name = template.expanded(binding: binding, id: id, value: value) { Array(UnitName.escaped($0).utf8) }
     return String(decoding: name, as: UTF8.self)
   }
 }

@@ -61,7 +61,7 @@ func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
   #expect(session.acts(of: "fact") == ["start 1"])
   let processes = session.processes()
   #expect(processes.count == 1)
-  #expect(navd.errorText.contains("what is shown stays"), "\(navd.errorText)")
+  #expect(navd.errorText.contains("presented items stay"), "\(navd.errorText)")
 
   try session.start()
   _ = try session.state()

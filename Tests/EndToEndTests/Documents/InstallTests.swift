@@ -46,7 +46,7 @@ func install_navd_livesWithTheManager() throws {
   #expect(session.processes() == shown)
   #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0)
   try session.poll("the journal says that it stopped") {
-    try session.journal(of: "navd.service").contains { $0.contains("stopping; what is shown stays") }
+    try session.journal(of: "navd.service").contains { $0.contains("stopping; presented items stay") }
   }
 
   // A crash: it is started again. (Swift's runtime takes SIGSEGV and its kind as a wish to see where the program is.)

@@ -80,7 +80,7 @@ extension Session {
       #expect(run.exitCode == 1, "\(run.outputText)")
       #expect(run.errorText.contains("org.navd.Error.AccessDenied"), "\(run.errorText)")
       #expect(
-        run.errorText.contains("\(what): this is not for programs in a sandbox, and its sender is in one (\(sandbox))"),
+        run.errorText.contains("\(what): not available to programs in a sandbox, and the sender is in one (\(sandbox))"),
         "\(run.errorText)")
     }
     let before = try state()["serial"]
@@ -110,7 +110,7 @@ extension Session {
     try poll("it has ended") { processes() == [] }
     let refused = try run(try wrap([navctl, "present", "out", "--", "sleep", "60"]))
     #expect(refused.exitCode == 6)
-    #expect(refused.errorText.hasPrefix("navctl: present out: option “command”: this is not for programs in a sandbox"))
+    #expect(refused.errorText.hasPrefix("navctl: present out: option “command”: not available to programs in a sandbox"))
     #expect(processes() == [])
   }
 }
@@ -210,7 +210,7 @@ func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   #expect(run.exitCode == 6)
   #expect(
     run.errorText.hasPrefix(
-      "navctl: present fact: commands that come with requests are switched off by inline-commands in \(settings)"),
+      "navctl: present fact: commands in requests are switched off by inline-commands in \(settings)"),
     "\(run.errorText)")
   let apply = try session.navctl("apply", "-", input: #"[["Dismiss","x",{}],["Present","y","",{"command":["true"]}]]"#)
   #expect(apply.exitCode == 6)

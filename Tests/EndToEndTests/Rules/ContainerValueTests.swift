@@ -186,7 +186,7 @@ func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {
   try session.write(settings: "container-values.b = { signature = \"x\", default = 1 }\n")
   let good = try session.navctl("check-config")
   #expect(good.exitCode == 0)
-  #expect(good.outputText == "1 destination, 1 container value, no mistake\n")
+  #expect(good.outputText == "1 destination, 1 container value, no mistakes\n")
 }
 
 @Test(

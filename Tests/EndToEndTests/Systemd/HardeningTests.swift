@@ -154,7 +154,7 @@ func hardening_navdAsInstalled_worksAndHandsNothingDown() throws {
   let (failed, told) = try session.ending(of: unsayable)
   #expect(failed == "failed")
   let error = told["error"].flatMap { String(value: $0) } ?? ""
-  #expect(error.hasPrefix("the user manager cannot be told of what is no UTF-8"), "\(error)")
+  #expect(error.hasPrefix("the user manager accepts only UTF-8"), "\(error)")
   #expect(error.contains("hardening.conf"), "\(error)")
 }
 
