@@ -142,9 +142,9 @@ let package = Package(
     .testTarget(
       name: "CoordinatorDaemonTests",
       dependencies: [
-        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationRules",
-        "TestSupport",
-        "TextFormats",
+        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops",
+        "PresentationRecord", "PresentationRules", "Processes", "TestSupport", "TextFormats",
+        .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(

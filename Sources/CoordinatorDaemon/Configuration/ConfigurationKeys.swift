@@ -41,8 +41,8 @@ public enum SettingsKey: String, CaseIterable, Sendable {
   public var doc: String {
     switch self {
     case .containerValues:
-      "a table of the keys that items may set for the slot, group or stack that contains them; each has a type, as a "
-        + "D-Bus signature, and a default for items that do not set it"
+      "a table of the keys that items may set for their containers; each has a type, as a D-Bus signature, and a default "
+        + "for items that do not set it"
     case .inlineCommands:
       "whether requests may contain commands (`navctl present … -- COMMAND`); default `true`"
     }

@@ -47,6 +47,11 @@ struct RecoveredSession {
   /// The session data that this navd records.
   let session: Record.Session
 
+  /// The clients that are no longer on the bus.
+  func left(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
+}
+
+extension RecoveredSession {
   init(_ content: Record.Content, in context: StartupContext) {
     let before = content.session
     isSameBoot = before?.boot == context.boot
@@ -57,9 +62,6 @@ struct RecoveredSession {
     session = Record.Session(
       bus: context.bus, boot: context.boot, clock: context.clock, token: token)
   }
-
-  /// The clients that are no longer on the bus.
-  func left(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
 }
 
 extension StateMachine {

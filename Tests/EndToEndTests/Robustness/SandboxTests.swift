@@ -80,7 +80,8 @@ extension Session {
       #expect(run.exitCode == 1, "\(run.outputText)")
       #expect(run.errorText.contains("org.navd.Error.AccessDenied"), "\(run.errorText)")
       #expect(
-        run.errorText.contains("\(what): not available to programs in a sandbox, and the sender is in one (\(sandbox))"),
+        run.errorText.contains(
+          "\(what): not available to programs in a sandbox, and the sender is in one (\(sandbox))"),
         "\(run.errorText)")
     }
     let before = try state()["serial"]
@@ -110,7 +111,8 @@ extension Session {
     try poll("it has ended") { processes() == [] }
     let refused = try run(try wrap([navctl, "present", "out", "--", "sleep", "60"]))
     #expect(refused.exitCode == 6)
-    #expect(refused.errorText.hasPrefix("navctl: present out: option “command”: not available to programs in a sandbox"))
+    #expect(
+      refused.errorText.hasPrefix("navctl: present out: option “command”: not available to programs in a sandbox"))
     #expect(processes() == [])
   }
 }
