@@ -285,7 +285,7 @@ step 'A file with a mistake' 'What had been loaded before stays.'
 printf 'comand = ["%s/window"]\n' "$home" >"$destinations/window.toml"
 run navctl reload
 ((status == 1)) || fail "navctl ended with $status, and should have with 1"
-[[ $said == *'window.toml:1:1: “comand” is no key of a destination; did you mean “command”?'* ]] ||
+[[ $said == *'window.toml:1:1: “comand” is not a key of a destination; did you mean “command”?'* ]] ||
   fail 'the mistake should be told with its file and line'
 succeeds navctl present fact 9 --to window
 events 'phase fact 9 presenting' 'presented fact 9'
