@@ -166,82 +166,8 @@ func authorization_tooManyRequestsWhileLookedUp_areRefused() throws {
 
 // MARK: Privileges
 
-private func request(_ change: (inout ItemOptions) -> Void) throws -> Request {
-  var options = ItemOptions()
-  change(&options)
-  return Request(.present(try BindingID("panel"), id: "", options))
-}
-
-/// The refusal of a request by a client in a sandbox; nil if the request needs no privilege.
-private func sandboxRefusal(
-  _ requests: [Request], inTransaction: Bool = false, inlineCommands: InlineCommands = .allowed
-) throws -> String? {
-  let fixture = try AuthorizationFixture()
-  fixture.authorization.inlineCommands = inlineCommands
-  let object = ImplementedInterface(Interface("org.example.Other", members: [other]))
-  var isNeeded = false
-  var error: Refusal?
-  object.implement(other) { [unowned fixture] _, call in
-    do throws(Refusal) {
-      let privilege = try fixture.authorization.privilege(for: requests, inTransaction: inTransaction)
-      isNeeded = privilege != nil
-      fixture.authorization.authorize(privilege, call) { () throws(Refusal) in }
-    } catch let refusal {
-      error = refusal
-      call.fail(DBusError(refusal))
-    }
-  }
-  fixture.bus.connection.export("/other", [object])
-  var answer: DBusError?
-  fixture.client.call(other, on: fixture.bus.connection.uniqueName, at: "/other", (), timeout: nil) {
-    if case .failure(let error) = $0 { answer = error }
-  }
-  try fixture.bus.settle()
-  if isNeeded { try fixture.answer(.success(snap)) }
-  return error.map { _ in answer?.message ?? "" } ?? (isNeeded ? answer?.message : nil)
-}
-
-private let other = Method("org.example.Other", "Call")
-
-@Test("L3: commands, directories and environments need the privilege, and nothing else")
-func authorization_privilege_isNeededToRunPrograms() throws {
-  let inSandbox = "not available to programs in a sandbox, and the sender is in one (Snap)"
-  let command = try request { $0.command = InlineCommand(arguments: [Array("true".utf8)]) }
-  let directory = try request { $0.directory = "/" }
-  let environment = try request { $0.environment = [:] }
-  let plain = try request {
-    $0.destination = "volume"
-    $0.value = ["command": .string("x")]
-  }
-  #expect(try sandboxRefusal([command])?.hasPrefix("option “command”: \(inSandbox)") == true)
-  #expect(try sandboxRefusal([directory])?.hasPrefix("option “directory”: ") == true)
-  #expect(try sandboxRefusal([environment])?.hasPrefix("option “environment”: ") == true)
-  #expect(try sandboxRefusal([plain, Request(.dismissAll(.all))]) == nil)
-  // In a transaction with its index, in a path with its element.
-  #expect(
-    try sandboxRefusal([plain, directory, command], inTransaction: true)?.hasPrefix("request 1: option “directory”: ")
-      == true)
-  let elements = [
-    PathElement(binding: nil, id: "0"),
-    PathElement(binding: nil, id: "1", options: ItemOptions.with { $0.directory = "/" }),
-  ]
-  #expect(
-    try sandboxRefusal([Request(.setPath(try BindingID("stack"), elements))])?.hasPrefix(
-      "element 1: option “directory”: ") == true)
-}
-
-@Test("L3: inline-commands refuses commands to every client, and nothing else")
-func authorization_inlineCommandsSwitchedOff_refusesCommands() throws {
-  let command = try request { $0.command = InlineCommand(arguments: [Array("true".utf8)]) }
-  let plain = try request { $0.destination = "volume" }
-  let file = "/c/navd.toml"
-  #expect(
-    try sandboxRefusal([plain, command], inTransaction: true, inlineCommands: .switchedOff(file: file))
-      == "request 1: commands in requests are switched off by inline-commands in \(file); name a destination instead")
-  #expect(
-    try sandboxRefusal([command], inlineCommands: .undecided(file: file))
-      == "commands in requests are refused, since \(file) has a mistake; “navctl check-config” shows it")
-  #expect(try sandboxRefusal([plain], inlineCommands: .switchedOff(file: file)) == nil)
+private func present(_ change: (inout ItemOptions) -> Void) throws -> Request {
+  Request(.present(try BindingID("panel"), id: "", .with(change)))
 }
 
 extension ItemOptions {
@@ -250,4 +176,58 @@ extension ItemOptions {
     change(&options)
     return options
   }
+}
+
+@Test("L3: commands, directories and environments need the privilege, and nothing else")
+func authorization_privilege_isNeededToRunPrograms() throws {
+  let authorization = try #require(try AuthorizationFixture().authorization)
+  func subject(_ requests: Request...) throws -> String? { try authorization.privilege(for: requests)?.subject }
+  let command = try present { $0.command = InlineCommand(arguments: [Array("true".utf8)]) }
+  let directory = try present { $0.directory = "/" }
+  let environment = try present { $0.environment = [:] }
+  let plain = try present {
+    $0.destination = "volume"
+    $0.value = ["command": .string("x")]
+  }
+  #expect(try subject(command) == "option “command”")
+  #expect(try subject(directory) == "option “directory”")
+  #expect(try subject(environment) == "option “environment”")
+  #expect(try subject(plain, Request(.dismissAll(.all))) == nil)
+  // In a path with its element, in a transaction with its index.
+  let elements = [
+    PathElement(binding: nil, id: "0"), PathElement(binding: nil, id: "1", options: .with { $0.directory = "/" }),
+  ]
+  #expect(
+    try subject(Request(.setPath(try BindingID("stack"), elements))) == "element 1: option “directory”")
+  let first = try authorization.privilege(for: [plain, directory, command], inTransaction: true)
+  #expect(first?.subject == "option “directory”")
+  #expect(first?.index == 1)
+}
+
+@Test("L3: inline-commands refuses commands to every client, and nothing else")
+func authorization_inlineCommandsSwitchedOff_refusesCommands() throws {
+  let authorization = try #require(try AuthorizationFixture().authorization)
+  func refusal(_ requests: Request...) -> Refusal? {
+    do throws(Refusal) {
+      _ = try authorization.privilege(for: requests, inTransaction: true)
+      return nil
+    } catch {
+      return error
+    }
+  }
+  let command = try present { $0.command = InlineCommand(arguments: [Array("true".utf8)]) }
+  let plain = try present { $0.destination = "volume" }
+  #expect(refusal(plain, command) == nil)
+  authorization.inlineCommands = .switchedOff(file: "/c/navd.toml")
+  let switchedOff = try #require(refusal(plain, command))
+  #expect(switchedOff.code == .accessDenied)
+  #expect(switchedOff.index == 1)
+  #expect(
+    switchedOff.message
+      == "commands in requests are switched off by inline-commands in /c/navd.toml; name a destination instead")
+  #expect(refusal(plain) == nil)
+  authorization.inlineCommands = .undecided(file: "/c/navd.toml")
+  #expect(
+    refusal(command)?.message
+      == "commands in requests are refused, since /c/navd.toml has a mistake; “navctl check-config” shows it")
 }

@@ -33,9 +33,9 @@ final class Authorization {
   /// Something that only a client outside of any sandbox may ask for.
   struct Privilege {
     /// The part of the request that needs the privilege, at the beginning of a refusal.
-    fileprivate let subject: String
+    let subject: String
     /// The request's index in a transaction.
-    fileprivate var index: Int?
+    var index: Int?
 
     fileprivate func refusal(_ why: String) -> Refusal {
       var refusal = Refusal(.accessDenied, "\(subject): \(why)")
