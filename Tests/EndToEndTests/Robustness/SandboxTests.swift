@@ -216,7 +216,7 @@ func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
     "\(run.errorText)")
   let apply = try session.navctl("apply", "-", input: #"[["Dismiss","x",{}],["Present","y","",{"command":["true"]}]]"#)
   #expect(apply.exitCode == 6)
-  #expect(apply.errorText.contains("request 1: commands that come with requests are switched off"))
+  #expect(apply.errorText.contains("request 1: commands in requests are switched off"))
   let tag = try session.call(Rows.select, ("group", "tag", [:])).0
   let (reason, result) = try session.ending(of: tag)
   #expect(reason == "failed")
@@ -233,7 +233,7 @@ func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   try session.start()
   let undecided = try session.navctl("present", "fact", "--", "sleep", "60")
   #expect(undecided.exitCode == 6)
-  #expect(undecided.errorText.contains("\(settings), which has a mistake"), "\(undecided.errorText)")
+  #expect(undecided.errorText.contains("\(settings) has a mistake"), "\(undecided.errorText)")
 
   try write("inline-commands = true\n")
   #expect(try session.navctl("reload").exitCode == 0)

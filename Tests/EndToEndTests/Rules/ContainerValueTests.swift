@@ -219,6 +219,6 @@ func containerValue_afterARestart_isWhatTheFileSays() throws {
 @Test("A mistake in navd.toml when navd starts is in its log, and navd runs without what it declares")
 func containerValue_inAFileWithAMistakeAtStart_isLogged() throws {
   let session = try Session(settings: "container-values = 1\n")
-  #expect(session.navd?.errorText.contains("navd.toml:1:1: “container-values” is an integer") == true)
+  #expect(session.navd?.errorText.contains("navd.toml:1:1: “container-values”: expected a table") == true)
   #expect(try session.standard("a") == nil)
 }
