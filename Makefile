@@ -14,7 +14,8 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
 # navctl is a process for every key press, and loading libstdc++ and libgcc, which only the Swift runtime uses, takes a
 # seventh of its time; libdbus-1 takes a quarter, since it brings libsystemd and six more for servers, which none of these is
-# (what they would be asked for is not there). Who looks for libstdc++ or libdbus-1 below LINKING is given the static one.
+# (what they would be asked for is not there). navd needs libsqlite3 once, to read a record of an earlier release.
+# The linker finds the static libstdc++, libdbus-1 and libsqlite3 in LINKING.
 # Whether something is written while it is read, debug builds, and so the tests, watch at run time; it takes a thirtieth.
 # Where the loader takes them packed, what it has to mend is two megabytes less, in the file and in memory.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
@@ -62,7 +63,7 @@ run:
 build:
 	@.ci/setup build
 	@mkdir -p $(LINKING)
-	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
+	@for name in libstdc++ libdbus-1 libsqlite3; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
 

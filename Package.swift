@@ -25,12 +25,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // What C gives us.
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // What knows nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
@@ -49,11 +49,7 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "PresentationRecord",
-      dependencies: [
-        "CLinux", "DBusValues", "EventLoops", "PresentationRules", .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ],
-      swiftSettings: strict),
+      dependencies: ["CLinux", "CSQLite", "DBusValues", "EventLoops", "PresentationRules"], swiftSettings: strict),
     .target(name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "TextFormats"], swiftSettings: strict),
 
     .target(
@@ -128,10 +124,8 @@ let package = Package(
       name: "PresentationRulesTests", dependencies: ["PresentationRules", "DBusValues"], swiftSettings: strict),
     .testTarget(
       name: "PresentationRecordTests",
-      dependencies: [
-        "PresentationRecord", "PresentationRules", "DBusValues", "TestSupport",
-        .product(name: "GRDB", package: "GRDB.swift"),
-      ], swiftSettings: strict),
+      dependencies: ["CSQLite", "DBusValues", "PresentationRecord", "PresentationRules", "TestSupport"],
+      exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "TextFormats"],
       swiftSettings: strict),

@@ -14,7 +14,7 @@ import TextFormats
 final class Soak {
   private typealias Rows = CoordinatorInterface
 
-  /// What navd may have more at the end than at the start: this share, and what buffers and SQLite's pages come to.
+  /// What navd may have more at the end than at the start: this share, and what buffers come to.
   private static let growth = (share: 0.1, bytes: 2 << 20)
   /// How long anything may take that is to come to an end.
   private static let limit = Duration.seconds(60)

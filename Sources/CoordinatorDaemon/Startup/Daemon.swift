@@ -128,7 +128,8 @@ public final class Daemon {
     coordinator.resume(recovered) { [unowned self] in takeName() }
     loop.run()
     connection.close()
-    record.close()
+    // Once more, if the record is behind.
+    try? record.commit()
     runtime.remove()
     return status
   }

@@ -267,7 +267,7 @@ func restart_unreadable_isSetAside() throws {
   try session.stop(SIGTERM)
   let directory = session.bus.directory + "/navd"
   let garbage = Array("this is no record\n".utf8)
-  try #require(overwrite(directory + "/record.sqlite", with: garbage))
+  try #require(overwrite(directory + "/record.journal", with: garbage))
   try session.start()
   #expect(try session.state()["presentations"]?.array?.isEmpty == true)
   let after = try session.present("fact")
@@ -275,7 +275,7 @@ func restart_unreadable_isSetAside() throws {
   #expect(try #require(CoordinatorNames.number(of: after)) > 1_600_000_000_000_000)
   #expect(after != before)
   #expect(try session.call(Rows.getState, ()).1 > 1_600_000_000_000_000)
-  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".sqlite") })
+  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".journal") })
   #expect(session.navd?.errorText.contains(aside) == true, "\(session.navd?.errorText ?? "")")
   // The next one finds what this one left, and goes on with its numbers.
   try session.restart()
@@ -303,6 +303,10 @@ func restart_fullDisk_isRefused() throws {
   #expect(try session.entry("second") == nil)
   #expect(try session.entry("before") != nil)
   #expect(navd.errorText.contains("would be forgotten"), "\(navd.errorText)")
+  // Some bytes of a frame can be written, and then no more.
+  let length = Session.contents(of: session.bus.directory + "/navd/record.journal").count
+  try limit("\(length + 10)")
+  #expect(try session.refusal(Rows.present, ("second", "", [:]))?.name == .notRecorded)
   try limit("unlimited")
   try session.present("third")
   try session.restart()
@@ -377,7 +381,6 @@ func restart_afterTheBusWent_isAsBefore() throws {
 }
 
 private func overwrite(_ path: String, with bytes: [UInt8]) -> Bool {
-  unlink(path + "-wal")
   let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
   guard file >= 0 else { return false }
   defer { close(file) }
