@@ -54,8 +54,14 @@ extension PayloadWriter {
 
 /// The rows that count: of those with one key the last one, unless it was removed.
 struct LiveRows {
+  private struct Key: Hashable {
+    let bytes: ArraySlice<UInt8>
+    /// All bytes at once; an array's own hashing, byte by byte, is most of a checkpoint.
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+  }
+
   /// Keys with their payloads, by their keys.
-  private var rows: [ArraySlice<UInt8>: ArraySlice<UInt8>] = [:]
+  private var rows: [Key: ArraySlice<UInt8>] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
     for frame in frames {
@@ -65,12 +71,12 @@ struct LiveRows {
         let isRemoved = payloadLength == PayloadWriter.removed
         let key = try reader.bytes(Int(keyLength))
         let payload = try reader.bytes(isRemoved ? 0 : Int(payloadLength))
-        rows[key] = isRemoved ? nil : frame[key.startIndex..<payload.endIndex]
+        rows[Key(bytes: key)] = isRemoved ? nil : frame[key.startIndex..<payload.endIndex]
       }
     }
     // Presenters may note a memory when its presentation is gone already.
-    for key in rows.keys where key.first == RowKind.memory.rawValue {
-      if rows[[RowKind.presentation.rawValue] + key.dropFirst()] == nil { rows[key] = nil }
+    for key in rows.keys where key.bytes.first == RowKind.memory.rawValue {
+      if rows[Key(bytes: [RowKind.presentation.rawValue] + key.bytes.dropFirst())] == nil { rows[key] = nil }
     }
   }
 
@@ -78,7 +84,7 @@ struct LiveRows {
   var snapshot: [UInt8] {
     var payload = PayloadWriter()
     for (key, row) in rows {
-      payload.put(UInt32(key.count), UInt32(row.count - key.count))
+      payload.put(UInt32(key.bytes.count), UInt32(row.count - key.bytes.count))
       payload.append(row)
     }
     return payload.bytes
