@@ -1,32 +1,30 @@
-# Why this file exists: every task has one short command, whatever it takes behind it.
-
 PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR = $(PREFIX)/bin
 DATADIR = $(PREFIX)/share
-# For a prefix in a home, systemd looks below share and not below lib.
+# In a home directory, systemd reads units below share, not below lib.
 USERUNITDIR = $(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
-# What an older systemd would have navd hand down to commands (see the file); packagers say which one is meant.
+# hardening.conf needs systemd 250 (see the file). Packagers set the version of the target system.
 SYSTEMD_VERSION ?= $(shell systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
 COMPLETIONS = bash-completion/completions/navctl zsh/site-functions/_navctl fish/vendor_completions.d/navctl.fish
 HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hardening.conf)
 
-# Installed binaries need no Swift on the machine. The standard linker warns of what is in the static libraries, lld not.
-# navctl is a process for every key press, and loading libstdc++ and libgcc, which only the Swift runtime uses, takes a
-# seventh of its time; libdbus-1 takes a quarter, since it brings libsystemd and six more for servers, which none of these is
-# (what they would be asked for is not there). Who looks for libstdc++ or libdbus-1 below LINKING is given the static one.
-# Whether something is written while it is read, debug builds, and so the tests, watch at run time; it takes a thirtieth.
-# Where the loader takes them packed, what it has to mend is two megabytes less, in the file and in memory.
+# Installed binaries need no Swift on the machine. lld links the static libraries without the warnings of the default linker.
+# navctl starts at every key press. Loading libstdc++ and libgcc, which only the Swift runtime uses, takes a seventh of its
+# time. Loading libdbus-1 takes a quarter: it brings libsystemd and six more libraries for socket-activated servers, and no
+# program here is one; --defsym replaces the two functions that they provide. navd uses libsqlite3 once, to read the record of
+# an earlier release. LINKING makes the linker choose the static libstdc++, libdbus-1 and libsqlite3. Debug builds, and so the tests, check exclusive access to memory at run time; without the check
+# release builds are 3 % faster. Packed relocations, where the loader supports them, save two megabytes of file and memory.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
 BUILD = PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked) \
 	$(addprefix -Xlinker --defsym=,sd_listen_fds=0 sd_is_socket=0) $(PACKED)
 PROGRAMS = navd navctl
-# What others of these are made with; not installed.
+# Built with the programs, and not installed.
 TOOLS = navbench navdoc
 MANUALS = navctl.1 navd.8 navd.destination.5 org.navd.Coordinator1.5 org.navd.Presentation1.5 org.navd.Presenter1.5
-# Where the programs to install are.
+# The directory of the programs to install.
 BUILT ?= .build/release
 INTERFACES = $(wildcard dbus/*.xml)
 SEED ?= $(shell date +%s)
@@ -36,23 +34,24 @@ CALLS ?= 200000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs deb deb-check lint format install uninstall clean
+.PHONY: help run build test check test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs deb deb-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
-	@echo 'make test                all tests'
+	@echo 'make check               lint, build, and the fast tests, for the inner loop'
+	@echo 'make test                all tests, and the ten slowest of them'
 	@echo 'make build               release binaries, in .build/release'
-	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; uninstall takes it away again'
-	@echo 'make deb                 Debian packages, in .build/deb; deb-check tries them on a fresh Debian 12'
-	@echo 'make bench               what a request costs, against an echo on the same bus'
-	@echo 'make simulate            the rules against a simulated session, for long [SEED=] [WORLDS=50000]'
-	@echo 'make soak                all kinds of requests for long, and what has grown by them [MINUTES=10]'
-	@echo 'make fuzz                navd driven by whatever can be sent, for long [SEED=] [CALLS=200000]'
-	@echo 'make kill-storm          navd killed at random instants under load, for long [KILLS=300]'
-	@echo 'make screenshot          the picture of the README, taken again'
-	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and in .build/docs the library, for a browser'
-	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks more'
-	@echo 'make lint                what swift format finds; make format mends it'
+	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
+	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
+	@echo 'make bench               measures requests against an echo on the same bus'
+	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
+	@echo 'make soak                a long mixed load, and its growth in memory and descriptors [MINUTES=10]'
+	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=200000]'
+	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
+	@echo 'make screenshot          takes the picture of the README'
+	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
+	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
+	@echo 'make lint                reports what swift format finds; make format corrects it'
 
 run:
 	@.ci/setup build run
@@ -62,11 +61,11 @@ run:
 build:
 	@.ci/setup build
 	@mkdir -p $(LINKING)
-	@for name in libstdc++ libdbus-1; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
+	@for name in libstdc++ libdbus-1 libsqlite3; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
 
-# Into .build/deb. Nothing is linked with Swift, so they need none where they are installed.
+# The packages do not need Swift: the Swift libraries are linked statically.
 deb: build
 	@.ci/setup build deb
 	@rm -rf .build/deb
@@ -76,9 +75,18 @@ deb: build
 deb-check: deb
 	@.ci/deb-check
 
+# The tests of the inner loop: every target without a bus, and of the end-to-end tests the contract, the documents and a few rules.
+FAST = ^(DBusValuesTests|TextFormatsTests|CoordinatorAPITests|PresentationRulesTests|PresentationRecordTests|EventLoopsTests|CoordinatorDaemonTests|navctlTests)\.
+FAST_END_TO_END = ^EndToEndTests\.(book_|architecture_|contract_|present_|replacement_|group_)
+
+check: lint
+	@.ci/setup
+	swift build --build-tests
+	NAVD_WORLDS=200 .ci/slowest swift test --skip-build --filter '$(FAST)' --filter '$(FAST_END_TO_END)'
+
 test:
 	@.ci/setup
-	swift test
+	.ci/slowest swift test
 
 test-debug-libdbus:
 	@.ci/setup
@@ -88,14 +96,14 @@ test-debug-libdbus:
 bench: build
 	@.ci/setup
 	dbus-run-session -- .build/release/navbench
-	@echo 'On one processor, where nothing has to be woken elsewhere:'
+	@echo 'On one processor, so that no time passes until another one wakes up:'
 	taskset -c 0 dbus-run-session -- .build/release/navbench --only bus --stall 5
 
 soak: build
 	@.ci/setup
 	dbus-run-session -- .build/release/navbench --soak $$(($(MINUTES) * 60))
 
-# A build of its own, since it needs other flags than those of `build`.
+# In a separate build directory, since the flags differ from those of `build`.
 simulate:
 	@.ci/setup build
 	NAVD_SEED=$(SEED) NAVD_WORLDS=$(WORLDS) swift test --scratch-path .build/simulation -c release -Xswiftc -enable-testing --filter Simulation
@@ -104,7 +112,7 @@ kill-storm:
 	@.ci/setup
 	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
 
-# What the tests do in short, in full: every limit as it is, and more buses that have gone mad.
+# The long form of tests in `make test`: all limits at their real size, and more broken buses.
 fuzz:
 	@.ci/setup
 	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_THOROUGH=1 swift test \
@@ -128,9 +136,9 @@ lint:
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests docs/recipes
 
-# What was built is installed, so that `make && sudo make install` compiles nothing as root.
+# Installs the existing build, so that `sudo make install` compiles nothing as root.
 install:
-	@for program in $(PROGRAMS) navdoc; do test -x $(BUILT)/$$program || { echo 'first: make build'; exit 1; }; done
+	@for program in $(PROGRAMS) navdoc; do test -x $(BUILT)/$$program || { echo 'no $(BUILT)/'$$program'; run: make build'; exit 1; }; done
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(USERUNITDIR) $(DESTDIR)$(DATADIR)/dbus-1/services $(DESTDIR)$(DATADIR)/dbus-1/interfaces
 	install -m 755 $(PROGRAMS:%=$(BUILT)/%) $(DESTDIR)$(BINDIR)
 	sed 's|@BINDIR@|$(BINDIR)|' systemd/navd.service > $(DESTDIR)$(USERUNITDIR)/navd.service

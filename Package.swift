@@ -2,13 +2,13 @@
 
 import PackageDescription
 
-/// Every target of ours is built in Swift 6 mode, and a warning is an error.
+/// Settings of all targets: Swift 6 mode; a warning is an error.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Arrows run one way, from the executables down to the values; `docs/architecture.md` draws them.
+/// `docs/architecture.md` draws the dependencies of these targets, and a test compares the two.
 let package = Package(
   name: "navd",
   products: [
@@ -16,9 +16,9 @@ let package = Package(
     .executable(name: "navctl", targets: ["navctl"]),
     .executable(name: "navbench", targets: ["navbench"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
-    // For programs in Swift that drive and show things from their state.
+    // For Swift programs that present from their own state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues", "PresentationModel"]),
-    // For those that speak to the bus themselves.
+    // For Swift programs that call the bus directly.
     .library(
       name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats"]),
   ],
@@ -26,14 +26,14 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // What C gives us.
+    // C libraries.
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
-    // What knows nothing of navd.
+    // Libraries that know nothing of navd.
     .target(name: "DBusValues", swiftSettings: strict),
     .target(name: "TextFormats", swiftSettings: strict),
     .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strict),
@@ -51,11 +51,7 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "PresentationRecord",
-      dependencies: [
-        "CLinux", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules",
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ],
+      dependencies: ["CLinux", "CSQLite", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules"],
       swiftSettings: strict),
     .target(
       name: "CoordinatorAPI", dependencies: ["DBus", "DBusValues", "PresentationModel", "TextFormats"],
@@ -109,7 +105,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
 
-    // Examples that people copy, built and tried with everything else.
+    // Examples for users to copy, built and tested with the rest.
     .executableTarget(
       name: "demo",
       dependencies: ["DBusValues", "Navigation", .product(name: "ArgumentParser", package: "swift-argument-parser")],
@@ -118,7 +114,7 @@ let package = Package(
       name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops"],
       path: "docs/recipes/swift", swiftSettings: strict),
 
-    // Tests: a folder a target, and the end-to-end scenarios a file each.
+    // Tests: one folder for each target.
     .target(
       name: "TestSupport",
       dependencies: [
@@ -139,12 +135,11 @@ let package = Package(
     .testTarget(
       name: "PresentationRecordTests",
       dependencies: [
-        "PresentationRecord", "PresentationModel", "PresentationRules", "DBusValues", "TestSupport",
-        .product(name: "GRDB", package: "GRDB.swift"),
-      ], swiftSettings: strict),
+        "CSQLite", "DBusValues", "PresentationModel", "PresentationRecord", "PresentationRules", "TestSupport",
+      ], exclude: ["Fixtures"], swiftSettings: strict),
     .testTarget(
       name: "CoordinatorAPITests",
-      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TextFormats"],
+      dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TestSupport", "TextFormats"],
       swiftSettings: strict),
     .testTarget(
       name: "NavigationTests",
@@ -155,10 +150,9 @@ let package = Package(
     .testTarget(
       name: "CoordinatorDaemonTests",
       dependencies: [
-        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel",
-        "PresentationRules",
-        "TestSupport",
-        "TextFormats",
+        "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops",
+        "PresentationModel", "PresentationRecord", "PresentationRules", "Processes", "TestSupport", "TextFormats",
+        .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(

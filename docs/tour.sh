@@ -1,21 +1,19 @@
 #!/usr/bin/env bash
-# Why this file exists: seeing what navd does takes one command; and if it does not do it, the tour fails.
-#
-# docs/tour.sh [DIRECTORY OF THE BINARIES]: on a bus of its own, with real programs, and nothing of your session touched.
-# It waits for what it expects, never for time to pass, and ends with 1 at the first thing that is not as it should be.
+# docs/tour.sh [DIRECTORY OF THE BINARIES]: shows navd with real programs on a private bus; your session is not touched.
+# The tour is a test, too: it waits for events, never for a time, and exits with 1 at the first difference.
 set -euo pipefail
 
 binaries=$(realpath "${1:-.build/release}")
 if [[ ${NAVD_TOUR:-} != inside ]]; then
   for program in navd navctl; do
-    [[ -x $binaries/$program ]] || { echo "tour: no $binaries/$program; first: make build" >&2; exit 1; }
+    [[ -x $binaries/$program ]] || { echo "tour: expected $binaries/$program, found none; run: make build" >&2; exit 1; }
   done
-  # What the bus itself has to say is not for the reader; descriptor 3 keeps standard error for the tour.
+  # Hides messages of the bus; descriptor 3 keeps standard error for the tour.
   exec env NAVD_TOUR=inside dbus-run-session -- bash "$0" "$binaries" 3>&2 2>/dev/null
 fi
 exec 2>&3 3>&-
 
-# ── A place of its own ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── A private session ───────────────────────────────────────────────────────────────────────────────────────────────
 
 home=$(mktemp -d "${TMPDIR:-/tmp}/navd-tour.XXXXXX")
 export XDG_RUNTIME_DIR=$home/run XDG_CONFIG_HOME=$home/config XDG_CONFIG_DIRS=$home/none XDG_DATA_DIRS=$home/none
@@ -27,7 +25,7 @@ navd_pid='' watch_pid='' sampler_pid=''
 finish() {
   local status=$? pid
   trap - EXIT
-  # Quit ends what is shown, and then navd; a signal would leave it there.
+  # Quit ends all presentations, and then navd; a signal would leave them.
   [[ -z $navd_pid ]] || { timeout 20 navctl quit && timeout 20 tail --pid="$navd_pid" -f /dev/null; } 2>/dev/null || true
   for pid in $navd_pid $watch_pid $sampler_pid; do { kill "$pid" && wait "$pid"; } 2>/dev/null || true; done
   if ((status)) && [[ -s $home/navd.log ]]; then printf '\nThe log of navd:\n' >&2; cat "$home/navd.log" >&2; fi
@@ -37,8 +35,8 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# The “window”: it stays until it is told to go, and then takes 300 ms to die, and longer where that would be too short
-# for a busy machine (the file “hold”). SIGUSR1 is its user's click on ×.
+# The “window”: it runs until SIGTERM, and then takes 300 ms to end, or until the file “hold” is removed, since 300 ms may be
+# too short on a busy machine. SIGUSR1 is its user's click on ×.
 cat >"$home/window" <<'WINDOW'
 #!/usr/bin/env bash
 directory=${0%/*}
@@ -47,7 +45,7 @@ trap 'kill %1; exit 0' USR1
 "$directory/sleep" 1000 &
 wait
 WINDOW
-# The stubborn one: it does not hear SIGTERM, and leaves another in a session of its own that does not either.
+# The stubborn one: it ignores SIGTERM, and starts another one in a session of its own that does the same.
 cat >"$home/stubborn" <<'STUBBORN'
 #!/usr/bin/env bash
 trap '' TERM
@@ -57,7 +55,7 @@ STUBBORN
 chmod +x "$home/window" "$home/stubborn"
 ln -s "$(command -v sleep)" "$home/sleep"
 
-# ── What you see ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Output ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 if [[ -t 1 ]]; then bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' blue=$'\e[36m' plain=$'\e[0m'
 else bold='' dim='' green='' red='' blue='' plain=''; fi
@@ -89,20 +87,20 @@ run() {
   said=$("$@" 2>&1) || status=$?
   if [[ -n $said ]]; then while IFS= read -r text; do line '' '' "$text"; done <<<"$said"; fi
 }
-succeeds() { run "$@"; ((status == 0)) || fail "that ended with $status, and should have with 0"; }
+succeeds() { run "$@"; ((status == 0)) || fail "expected exit status 0, found $status"; }
 
-# events EVENT…: waits until navd has told these, in this order and nothing else, and shows them.
+# events EVENT…: waits until navd has announced exactly these, in this order, and shows them.
 events() {
   local expected event
   for expected; do
-    IFS= read -r -t 30 -u "$watch" event || fail "expected the event “$expected”, and none came"
+    IFS= read -r -t 30 -u "$watch" event || fail "expected the event “$expected”, found none"
     event=$(sed 's/  */ /g; s/ $//' <<<"$event")
     line navd "$blue" "$event"
-    [[ $event == "$expected" ]] || fail "expected the event “$expected”"
+    [[ $event == "$expected" ]] || fail "expected the event “$expected”, found “$event”"
   done
 }
 
-# The living processes of the tour's programs, by the process table: number, state, and what was run.
+# The running processes of the tour's programs in the process table: number, state, and command line.
 table() {
   ps -eo pid=,stat=,args= |
     awk -v home="$home/" '$2 !~ /^Z/ && (at = index($0, home)) { print substr($0, 1, at - 1) substr($0, at + length(home)) }' |
@@ -119,26 +117,25 @@ await() {
   local end=$((SECONDS + 30)) expected
   expected=$(printf '%s\n' "$@" | sort)
   until [[ $(table | awk '{ $1 = $2 = ""; sub(/^ +/, ""); print }' | sort) == "$expected" ]]; do
-    ((SECONDS < end)) || { show_table; fail "these should be the processes: $(printf '“%s” ' "$@")"; }
+    ((SECONDS < end)) || { show_table; fail "expected these processes: $(printf '“%s” ' "$@")"; }
   done
   show_table
 }
-nothing() { [[ -z $(table) ]] || { show_table; fail "there should be none of the tour's processes"; }; }
+nothing() { [[ -z $(table) ]] || { show_table; fail "expected no process of the tour"; }; }
 
-# sample: begins to look for windows in the process table, again and again; at_once: how often it looked, and how many
-# different ones it saw at most.
+# sample: starts to count the windows in the process table, repeatedly. at_once: the number of counts, and the greatest count.
 sample() {
   : >"$home/samples"
   while :; do table | { grep -o 'window [0-9]*' || true; } | sort -u | wc -l; done >>"$home/samples" &
   sampler_pid=$!
-  # However busy the machine is, it has looked once before and once after what comes now.
+  # Ensures a count before and after the next commands, even on a busy machine.
   looked_more
 }
 looked_more() {
   local end=$((SECONDS + 30)) looks
   looks=$(wc -l <"$home/samples")
   until (($(wc -l <"$home/samples") > looks + 1)); do
-    ((SECONDS < end)) || fail 'the process table should have been looked at'
+    ((SECONDS < end)) || fail 'expected another count of the process table, found none'
   done
 }
 at_once() {
@@ -165,9 +162,9 @@ TOML
 cat <<INTRODUCTION
 ${bold}navd, a tour$plain
 
-   $bold\$$plain     what somebody asks for, and what they are answered
-   ${blue}navd$plain  what navd tells everybody who watches
-   ${dim}ps$plain    what the process table says
+   $bold\$$plain     a command, and its output
+   ${blue}navd$plain  an event that navd announces to all watchers
+   ${dim}ps$plain    the process table
 INTRODUCTION
 
 exec {watch}< <(exec navctl watch --events --format '{event} {binding}{group} {id}{tag} {phase}{reason}')
@@ -176,14 +173,14 @@ navd 2>"$home/navd.log" &
 navd_pid=$!
 
 step 'A session in which nothing is shown' \
-  'navd has started on a bus of its own, and whoever watches is told that there is nothing.'
+  'navd has started on a private bus, and its watchers get an empty state.'
 events state
 succeeds navctl list
-[[ -z $said ]] || fail 'there should be nothing'
+[[ -z $said ]] || fail "expected no presentation, found “$said”"
 
 step 'An item is set, and its program starts' \
   'The slot “fact” gets the item with the id 1.' \
-  'It is shown by “window”, a program that takes 300 ms to die.'
+  '“window” shows it, a program that takes 300 ms to end.'
 succeeds navctl present fact 1 --to window
 events 'phase fact 1 presenting' 'presented fact 1'
 await 'bash window 1' 'sleep 1000'
@@ -194,23 +191,23 @@ before=$(processes bash window 1)
 succeeds navctl present fact 1 --value text=hello
 events 'updated fact 1'
 succeeds navctl present fact 1 --value text=hello --json
-[[ $said == *'"changed":false'* ]] || fail 'the same value once more should change nothing'
-[[ $(processes bash window 1) == "$before" ]] || fail 'the process should still be the same'
+[[ $said == *'"changed":false'* ]] || fail 'expected no change by the same value'
+[[ $(processes bash window 1) == "$before" ]] || fail 'expected the same process'
 good "still process $before"
 
-step 'Another id: the old one goes, and only then the new one comes' \
-  'Meanwhile something looks at the process table as fast as it can.'
+step 'Another id: the old program ends, and only then the new one starts' \
+  'Meanwhile the tour counts the windows in the process table as fast as it can.'
 sample
 succeeds navctl present fact 2 --to window
 events 'phase fact 1 dismissing' 'phase fact 2 waiting' 'dismissed fact 1 replaced' 'phase fact 2 presenting' \
   'presented fact 2'
 at_once
 await 'bash window 2' 'sleep 1000'
-((most == 1)) || fail "in $looks looks there were up to $most at once"
-good "looked $looks times, and never were there two"
+((most == 1)) || fail "expected at most one window at once, found $most in $looks counts"
+good "counted $looks times, and never two at once"
 
 step 'A → B → C in those 300 ms: B never starts' \
-  'While 2 is dying, the slot is set to 3 and then to 4.' 'What counts is what it holds when 2 is gone.'
+  'While 2 is ending, the slot is set to 3 and then to 4.' 'navd presents the item that it holds when 2 is gone.'
 touch "$home/hold"
 succeeds navctl present fact 3 --to window
 succeeds navctl present fact 4 --to window
@@ -218,24 +215,24 @@ rm "$home/hold"
 events 'phase fact 2 dismissing' 'phase fact 3 waiting' 'dismissed fact 3 replaced' 'phase fact 4 waiting' \
   'dismissed fact 2 replaced' 'phase fact 4 presenting' 'presented fact 4'
 await 'bash window 4' 'sleep 1000'
-good '3 has never been a process'
+good '3 was never a process'
 
-step 'Its user closes it, and nil is written back'
+step 'Its user closes it, and the slot becomes nil'
 run kill -USR1 "$(processes bash window 4)"
 events 'dismissed fact 4 closed'
 run navctl is-presented fact
-((status == 3)) || fail "“navctl is-presented” ended with $status, and should have with 3, which means no"
+((status == 3)) || fail "“navctl is-presented”: expected exit status 3, which means no, found $status"
 nothing
-good 'nobody had to tell navd'
+good 'no client had to report it'
 
-step 'It crashes, and nil is written back, too'
+step 'It crashes, and the slot becomes nil, too'
 succeeds navctl present fact 5 --to fragile
 events 'phase fact 5 presenting' 'presented fact 5'
 await 'sleep 1000'
 run kill -KILL "$(processes sleep 1000)"
 events 'dismissed fact 5 failed'
 nothing
-good 'the reason tells the two apart'
+good 'the reason distinguishes the two'
 
 step 'Toggled, and toggled back' 'This is what a key binding does.'
 succeeds navctl toggle fact 6 --to window
@@ -245,7 +242,7 @@ events 'phase fact 6 presenting' 'presented fact 6' 'phase fact 6 dismissing' 'd
 nothing
 good 'no process is left'
 
-step 'Two panels of one group: to open one is to close the other'
+step 'Two panels of one group: opening one closes the other'
 succeeds navctl present panels.volume 7 --to window --group panels
 events 'selection panels volume' 'group panels' 'phase panels.volume 7 presenting' 'presented panels.volume 7'
 await 'bash window 7' 'sleep 1000'
@@ -255,23 +252,23 @@ events 'selection panels wifi' 'group panels' 'phase panels.volume 7 dismissing'
   'dismissed panels.volume 7 deselected' 'phase panels.wifi 8 presenting' 'presented panels.wifi 8'
 at_once
 await 'bash window 8' 'sleep 1000'
-((most == 1)) || fail "in $looks looks there were up to $most at once"
-good "looked $looks times, and never were there two"
+((most == 1)) || fail "expected at most one window at once, found $most in $looks counts"
+good "counted $looks times, and never two at once"
 succeeds navctl deselect panels
 events 'selection panels' 'phase panels.wifi 8 dismissing' 'dismissed panels.wifi 8 deselected'
 nothing
 good 'and none of them is selected now'
 
-step 'A question, and its answer' 'What a command writes is handed to whoever waits for it.'
+step 'A question, and its answer' 'navd returns the output of a command to the clients that wait for it.'
 run navctl present question --wait --propagate -- bash -c 'echo forty-two; exit 3'
-[[ $said == forty-two ]] || fail 'the answer should be “forty-two”'
-((status == 3)) || fail "navctl ended with $status, and should have with the 3 of the command"
+[[ $said == forty-two ]] || fail "expected the answer “forty-two”, found “$said”"
+((status == 3)) || fail "expected the exit status 3 of the command, found $status"
 events 'phase question presenting' 'presented question' 'dismissed question closed'
 good 'its output, and its exit status'
 
-step 'Something that does not want to go' \
-  'It ignores SIGTERM, and so does what it has left behind in a session of its own.' \
-  'Its destination gives it 500 ms.'
+step 'A program that does not end' \
+  'It ignores SIGTERM, and so does a process that it has started in a session of its own.' \
+  'Its destination has a grace period of 500 ms.'
 succeeds navctl present fact --to stubborn
 succeeds navctl wait fact --for presented
 await 'bash stubborn' 'sleep 1000' 'bash stubborn left-behind' 'sleep 1000'
@@ -281,24 +278,24 @@ show_table
 nothing
 good 'all four are gone'
 
-step 'A file with a mistake' 'What had been loaded before stays.'
+step 'A file with a mistake' 'The version loaded before stays in effect.'
 printf 'comand = ["%s/window"]\n' "$home" >"$destinations/window.toml"
 run navctl reload
-((status == 1)) || fail "navctl ended with $status, and should have with 1"
-[[ $said == *'window.toml:1:1: “comand” is no key of a destination; did you mean “command”?'* ]] ||
-  fail 'the mistake should be told with its file and line'
+((status == 1)) || fail "expected exit status 1, found $status"
+[[ $said == *'window.toml:1:1: “comand” is not a key of a destination; did you mean “command”?'* ]] ||
+  fail 'expected the mistake with its file and line'
 succeeds navctl present fact 9 --to window
 events 'phase fact 9 presenting' 'presented fact 9'
 await 'bash window 9' 'sleep 1000'
-good 'told, and nothing lost'
+good 'reported, and nothing lost'
 
-step 'The end' 'navd is told to quit, which ends everything.'
+step 'The end' '“navctl quit” ends everything.'
 succeeds navctl quit
 events 'phase fact 9 dismissing' 'dismissed fact 9 shutdown'
-wait "$navd_pid" || fail "navd ended with $?, and should have with 0"
+wait "$navd_pid" || fail "expected exit status 0 of navd, found $?"
 navd_pid=''
 show_table
 nothing
-good 'nothing is left'
+good 'no process is left'
 
-printf '\n%s%d steps, and everything as it should be.%s\n' "$green$bold" "$steps" "$plain"
+printf '\n%s%d steps, all as expected.%s\n' "$green$bold" "$steps" "$plain"

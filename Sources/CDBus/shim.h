@@ -1,11 +1,10 @@
-// Why: libdbus-1 as a Swift module; Swift does not import its character constants and initialiser macros, nor the macros
-// by which descriptors are put next to bytes.
+// libdbus-1 as a Swift module, and the macros for passing descriptors, which Swift does not import.
 #pragma once
 #include <dbus/dbus.h>
 #include <string.h>
 #include <sys/socket.h>
 
-// Sends bytes, and descriptors with the first of them (at most 253), without waiting and without SIGPIPE.
+// Sends bytes, and at most 253 descriptors with the first of them, without blocking and without SIGPIPE.
 static inline ssize_t dbus_socket_send(
     int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
   _Alignas(struct cmsghdr) char control[CMSG_SPACE(253 * sizeof(int))];

@@ -1,5 +1,5 @@
-// Why this file exists: the Glibc module leaves out the system calls that an event loop and a keeper of processes
-// live on. What glibc declares only under _GNU_SOURCE (which a module cannot turn on) is declared here once more.
+// Linux system calls that the Glibc module leaves out. Functions that glibc declares only under _GNU_SOURCE, which a
+// module cannot define, are declared here again.
 #pragma once
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -31,12 +31,12 @@ const char *sigabbrev_np(int signal);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *actions, int directory);
 
-// waitid's first parameter is an enumeration of glibc's, into which Swift lets no other number.
+// The first parameter of waitid is an enumeration of glibc, to which Swift cannot convert P_PIDFD.
 static inline int linux_wait_pidfd(int pidfd, siginfo_t *info, int options) {
   return waitid((idtype_t)LINUX_P_PIDFD, (id_t)pidfd, info, options);
 }
 
-// The members of siginfo_t that matter here are macros into unions.
+// These members of siginfo_t are macros for members of unions.
 static inline pid_t linux_siginfo_pid(const siginfo_t *info) { return info->si_pid; }
 static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_status; }
 
@@ -44,7 +44,7 @@ static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_
 static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)on, 0, 0, 0); }
 static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
 
-// The call and its structure have one name, of which Swift sees one.
+// The function statfs and its structure have the same name; Swift imports only one of them.
 #define LINUX_TMPFS_MAGIC 0x01021994
 #define LINUX_FUSE_MAGIC 0x65735546
 static inline long linux_file_system_type(const char *path) {
@@ -52,12 +52,12 @@ static inline long linux_file_system_type(const char *path) {
   return statfs(path, &status) == 0 ? (long)status.f_type : -1;
 }
 
-// A mutable global, which Swift 6 lets nobody read; navd never changes it.
+// A mutable global, which Swift 6 does not allow to be read; navd never changes it.
 extern char **environ;
 static inline char *const *linux_environment(void) { return environ; }
 
-// Takes the pages of the program's file that nobody writes to out of the process; those that are used come back from the
-// page cache. The linker gives a name to where the file begins in memory.
+// Removes the read-only pages of the program's file from the process's memory; pages that are used again are read from
+// the page cache. The linker defines __ehdr_start as the address of the file in memory.
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 static inline void linux_release_program(void) {
   const ElfW(Ehdr) *file = (const ElfW(Ehdr) *)__ehdr_start;

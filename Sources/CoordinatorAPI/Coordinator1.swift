@@ -13,20 +13,20 @@ public enum CoordinatorInterface {
   public static let interface = Interface(
     name,
     doc: """
-      Presents, replaces and dismisses whatever a desktop session shows, from state that everybody can watch and drive. \
-      State is a dictionary of slots, one a binding (“counter.fact”, “notes[3].body”). A slot holds an item or nil: \
-      setting an item presents it, setting one with another id dismisses the old one and presents the new one when the \
-      old one is gone, setting nil dismisses.
+      Presents, replaces and dismisses the items of a desktop session, from state that every client can watch and \
+      change. The state is a dictionary of slots with a binding as the key (“counter.fact”, “notes[3].body”). A slot \
+      holds an item or nil. Setting an item presents it. Setting one with another id dismisses the old item and \
+      presents the new one when the old one is gone. Setting nil dismisses.
 
       Requests are carried out in the order of their arrival. Every difference between two states is one signal with a \
-      serial, one more than the last; a request's signals come before its reply, and the reply carries the serial after \
-      it. Options that a method does not know are refused by name. Enumerations travel as words, durations as \
-      milliseconds. An object path “/” stands for no presentation.
+      serial, one more than the last. The signals of a request precede its reply, and the reply carries the serial \
+      after the request. A method refuses an unknown option and names it. Enumerations are words, durations are \
+      milliseconds. The object path “/” means no presentation.
 
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
-      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message says which argument, \
-      what it was, and what would do.
+      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message names the \
+      argument, the value found and the value expected.
       """,
     members: changingMethods + otherMembers)
 
@@ -50,14 +50,16 @@ public enum CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let present = ChangingMethod(
-    "Present", in: Arg<String>("binding", doc: "Which slot."),
-    Arg<String>("id", doc: "Which item; empty for an item without an id."), Arg<Properties>("options"),
-    options: Options.ofPresent, out: Arg<ObjectPath>("presentation", doc: "The handle; never given out twice."),
-    Arg<Bool>("changed", doc: "Whether anything is different now."), Arg<UInt64>("serial", doc: "After the request."),
+    "Present", in: Arg<String>("binding", doc: "The slot."),
+    Arg<String>("id", doc: "The item's id; empty for an item without one."), Arg<Properties>("options"),
+    options: Options.ofPresent, out: Arg<ObjectPath>("presentation", doc: "The handle; never used twice."),
+    Arg<Bool>("changed", doc: "Whether the request changed anything."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Sets the slot's item. With the id that the slot holds already nothing is dismissed: what the options give is \
-      replaced whole, the rest stays. With another id the item that is shown is dismissed (“replaced”), and this one is \
-      presented once that one is gone. The reply does not wait for it to be shown: Wait does.
+      Sets the slot's item. With the id that the slot already holds, nothing is dismissed: each option that is given \
+      replaces the former value as a whole, and the others stay. With another id, the current item is dismissed \
+      (“replaced”), and the new one is presented when the old one is gone. The reply does not wait for the screen; use \
+      Wait for that.
 
       Options:
       \(Options.ofPresent.doc)
@@ -70,13 +72,14 @@ extension CoordinatorInterface {
     answer: presentation)
 
   public static let toggle = ChangingMethod(
-    "Toggle", in: Arg<String>("binding", doc: "Which slot."), Arg<String>("id", doc: "Which item."),
+    "Toggle", in: Arg<String>("binding", doc: "The slot."), Arg<String>("id", doc: "The item's id."),
     Arg<Properties>("options"),
-    options: Options.ofToggle, out: Arg<Bool>("presented", doc: "Whether the slot holds the item now."),
-    Arg<ObjectPath>("presentation", doc: "Of the item, or “/”."), Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofToggle, out: Arg<Bool>("presented", doc: "Whether the slot holds the item after the request."),
+    Arg<ObjectPath>("presentation", doc: "The handle, or “/”."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Dismisses the slot's item if it has this id, else does what Present does. What is being dismissed already counts \
-      as gone.
+      Dismisses the slot's item if it has this id; else does the same as Present. An item that is being dismissed \
+      counts as gone.
 
       Options: those of Present, and
       \(OptionTable([Options.anyID.row]).doc)
@@ -90,13 +93,13 @@ extension CoordinatorInterface {
     answer: toggled)
 
   public static let update = ChangingMethod(
-    "Update", in: Arg<String>("binding", doc: "Which slot; it must hold an item (NotPresented)."),
+    "Update", in: Arg<String>("binding", doc: "The slot; it must hold an item (NotPresented)."),
     Arg<Properties>("value", doc: "The keys to set in the item's value; the others stay."), Arg<Properties>("options"),
-    options: Options.ofUpdate, out: Arg<Bool>("changed", doc: "Whether anything is different now."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofUpdate, out: Arg<Bool>("changed", doc: "Whether the request changed anything."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Edits the item's value in place: its id stays, everybody who watches is told (Updated), and so is its presenter, \
-      unless it is the one who asks.
+      Edits the item's value in place; its id stays. Watchers get Updated. The presenter is notified too, unless it \
+      is the caller.
 
       Options:
       \(Options.ofUpdate.doc)
@@ -111,11 +114,11 @@ extension CoordinatorInterface {
     answer: changed)
 
   public static let dismiss = ChangingMethod(
-    "Dismiss", in: Arg<String>("binding", doc: "Which slot."), Arg<Properties>("options"),
-    options: Options.ofDismiss, isRemoval: true, out: Arg<Bool>("changed", doc: "False where the slot held nothing."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    "Dismiss", in: Arg<String>("binding", doc: "The slot."), Arg<Properties>("options"),
+    options: Options.ofDismiss, isRemoval: true, out: Arg<Bool>("changed", doc: "False if the slot held nothing."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Sets the slot to nil. What is presented from its item goes first.
+      Sets the slot to nil. Children of its item end first.
 
       Options:
       \(Options.ofDismiss.doc)
@@ -129,10 +132,11 @@ extension CoordinatorInterface {
 
   public static let dismissAll = ChangingMethod(
     "DismissAll", inOne: Arg<Properties>("options"),
-    options: Options.ofDismissAll, isRemoval: true, out: Arg<UInt32>("count", doc: "How many slots held something."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofDismissAll, isRemoval: true,
+    out: Arg<UInt32>("count", doc: "The number of slots that held an item."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Sets many slots to nil at once. Exactly one of root, group, stack and all says which.
+      Sets many slots to nil at once. Give exactly one of root, group, stack and all.
 
       Options:
       \(Options.ofDismissAll.doc)
@@ -147,16 +151,17 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let select = ChangingMethod(
-    "Select", in: Arg<String>("group", doc: "Which group."), Arg<String>("tag", doc: "Which member."),
+    "Select", in: Arg<String>("group", doc: "The group."), Arg<String>("tag", doc: "The member's tag."),
     Arg<Properties>("options"),
-    options: Options.ofSelect, out: Arg<ObjectPath>("presentation", doc: "Of the member's item."),
-    Arg<Bool>("changed", doc: "Whether anything is different now."), Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofSelect, out: Arg<ObjectPath>("presentation", doc: "The handle of the member's item."),
+    Arg<Bool>("changed", doc: "Whether the request changed anything."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Makes the tag the group's selection; the other members' slots become nil (“deselected”). The group remembers the \
-      last request for each tag, and selecting the tag repeats it; what the options give wins. A tag that nobody \
-      declared or asked for presents state only, at the binding “group.tag”.
+      Makes the tag the group's selection; the slots of the other members become nil (“deselected”). The group \
+      remembers the last request for each tag, and selecting the tag repeats it; the options of this request take \
+      precedence. A tag that was neither declared nor requested before presents state only, at the binding “group.tag”.
 
-      Options: those of Present but expected-id and expected-presentation, and
+      Options: those of Present except expected-id and expected-presentation, and
       \(OptionTable([Options.binding.row, Options.id.row]).doc)
       """,
     read: { group, tag, options throws(Refusal) in
@@ -169,11 +174,12 @@ extension CoordinatorInterface {
     answer: presentation)
 
   public static let deselect = ChangingMethod(
-    "Deselect", in: Arg<String>("group", doc: "Which group."),
-    Arg<String>("tag", doc: "Nothing happens unless it is the selected one; empty: whichever is."),
+    "Deselect", in: Arg<String>("group", doc: "The group."),
+    Arg<String>("tag", doc: "Nothing happens unless this tag is selected; empty: any tag."),
     Arg<Properties>("options"),
-    options: Options.ofDeselect, isRemoval: true, out: Arg<Bool>("changed", doc: "Whether anything is different now."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    options: Options.ofDeselect, isRemoval: true,
+    out: Arg<Bool>("changed", doc: "Whether the request changed anything."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
       Makes the group's selection nil.
 
@@ -188,11 +194,11 @@ extension CoordinatorInterface {
     answer: changed)
 
   public static let toggleSelection = ChangingMethod(
-    "ToggleSelection", in: Arg<String>("group", doc: "Which group."), Arg<String>("tag", doc: "Which member."),
+    "ToggleSelection", in: Arg<String>("group", doc: "The group."), Arg<String>("tag", doc: "The member's tag."),
     Arg<Properties>("options"),
-    options: Options.ofSelect, out: Arg<Bool>("selected", doc: "Whether the tag is selected now."),
-    Arg<UInt64>("serial", doc: "After the request."),
-    doc: "Deselects the tag where it is selected, else does what Select does. Options: those of Select.",
+    options: Options.ofSelect, out: Arg<Bool>("selected", doc: "Whether the tag is selected after the request."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
+    doc: "Deselects the tag if it is selected; else does the same as Select. Options: those of Select.",
     read: { group, tag, options throws(Refusal) in
       try Request(options, Options.ofSelect) { () throws(Refusal) in
         .toggleSelection(
@@ -207,13 +213,14 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   public static let push = ChangingMethod(
-    "Push", in: Arg<String>("stack", doc: "Which stack."), Arg<String>("binding", doc: "Which slot."),
-    Arg<String>("id", doc: "Which item."), Arg<Properties>("options"),
+    "Push", in: Arg<String>("stack", doc: "The stack."), Arg<String>("binding", doc: "The slot."),
+    Arg<String>("id", doc: "The item's id."), Arg<Properties>("options"),
     options: Options.ofPush, out: Arg<ObjectPath>("presentation", doc: "The handle."),
-    Arg<Bool>("changed", doc: "Whether anything is different now."), Arg<UInt64>("serial", doc: "After the request."),
+    Arg<Bool>("changed", doc: "Whether the request changed anything."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Puts the item on the top of the stack; it is shown once what is below it is. Pushing what is on the top already \
-      presents it again, as Present does; a binding that stands elsewhere in a stack is refused (AlreadyInStack).
+      Puts the item on the top of the stack; it is shown when the element below it is shown. Pushing the current top \
+      presents it again, as Present does. A binding that is elsewhere in a stack is refused (AlreadyInStack).
 
       Options: those of Present.
       """,
@@ -225,12 +232,13 @@ extension CoordinatorInterface {
     answer: presentation)
 
   public static let pop = ChangingMethod(
-    "Pop", in: Arg<String>("stack", doc: "Which stack."),
-    Arg<UInt32>("count", doc: "How many; 0 pops nothing, more than there are pops all."), Arg<Properties>("options"),
-    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "How many went."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    "Pop", in: Arg<String>("stack", doc: "The stack."),
+    Arg<UInt32>("count", doc: "The number of items; 0 pops nothing, a number above the height pops all."),
+    Arg<Properties>("options"),
+    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "The number of items removed."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Takes items from the top, each gone before the next goes.
+      Removes items from the top. Each is gone before the next is dismissed.
 
       Options:
       \(Options.ofPop.doc)
@@ -243,12 +251,12 @@ extension CoordinatorInterface {
     answer: count)
 
   public static let popTo = ChangingMethod(
-    "PopTo", in: Arg<String>("stack", doc: "Which stack."),
-    Arg<String>("binding", doc: "What is to be the top; empty: all of the stack goes."), Arg<Properties>("options"),
-    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "How many went."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    "PopTo", in: Arg<String>("stack", doc: "The stack."),
+    Arg<String>("binding", doc: "The new top; empty: remove the whole stack."), Arg<Properties>("options"),
+    options: Options.ofPop, isRemoval: true, out: Arg<UInt32>("popped", doc: "The number of items removed."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Takes items from the top until the binding is the top. A binding that is not in the stack is NotPresented.
+      Removes items from the top until the binding is the top. For a binding outside the stack the error is NotPresented.
 
       Options:
       \(Options.ofPop.doc)
@@ -261,15 +269,15 @@ extension CoordinatorInterface {
     answer: count)
 
   public static let setPath = ChangingMethod(
-    "SetPath", in: Arg<String>("stack", doc: "Which stack."),
+    "SetPath", in: Arg<String>("stack", doc: "The stack."),
     Arg<[Structure<String, String, Properties>]>(
-      "elements", doc: "Binding (empty: “stack[i]”), id and the options of the item, from the bottom to the top."),
+      "elements", doc: "Binding (empty: “stack[i]”), id and options of each item, from the bottom to the top."),
     Arg<Properties>("options"),
     options: Options.ofSetPath, out: Arg<[ObjectPath]>("presentations", doc: "The handles, in the order of the path."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Makes the stack's path this one: the longest common beginning stays on screen, the rest is popped from the top, \
-      the new rest is pushed in order. If one element is refused, all is, and nothing changes.
+      Replaces the stack's path. The longest common beginning stays on the screen, the rest is popped from the top, and \
+      the new rest is pushed in order. If one element is refused, the request is refused, and nothing changes.
 
       An element's options:
       \(Options.ofItem.doc)
@@ -291,13 +299,13 @@ extension CoordinatorInterface {
   public static let apply = Method(
     name, "Apply",
     in: Arg<[Structure<String, [Value]>]>(
-      "requests", doc: "The name of a changing method and its arguments, options included."),
+      "requests", doc: "The name of a changing method and its arguments, including options."),
     Arg<Properties>("options"),
-    out: Arg<[[Value]]>("replies", doc: "What each request's method would have answered."),
-    Arg<UInt64>("serial", doc: "After the last request."),
+    out: Arg<[[Value]]>("replies", doc: "The reply of each request's method."),
+    Arg<UInt64>("serial", doc: "The serial after the last request."),
     doc: """
-      Carries out all of the requests or, if one is refused, none; the error says which. Only the state after the last \
-      one is acted on: what is set and set back has never changed. Methods: \
+      Carries out all of the requests or, if one is refused, none; the error names that one. Only the state after the \
+      last request takes effect: a slot that is set and set back has not changed. Methods: \
       \(namesOfChangingMethods).
 
       Options:
@@ -311,68 +319,68 @@ extension CoordinatorInterface {
   public static let wait = Method(
     name, "Wait", in: Arg<ObjectPath>("presentation", doc: "The handle, also of a presentation that has ended."),
     Arg<String>("phase", doc: "presented or gone."),
-    out: Arg<String>("reason", doc: "Why it is gone; empty where it is presented."),
-    Arg<Properties>("result", doc: "What the presenter handed back at the end."),
+    out: Arg<String>("reason", doc: "Why it ended; empty if it is presented."),
+    Arg<Properties>("result", doc: "The data that the presenter returned at the end."),
     doc: """
-      Replies when the presentation has come that far, or has ended before. It may take for ever: call it without a \
-      time-out. When navd is restarted the call fails with ShuttingDown, or with the name's leaving, and may be made \
-      again.
+      Replies when the presentation has reached the phase, or has ended. This may take any time: call it without a \
+      timeout. When navd restarts, the call fails with ShuttingDown, or because the name has no owner, and may be \
+      repeated.
 
-      The result: status (i) and signal (s) of a command, its output (ay), output-truncated (b) where that was cut, \
-      error (s) where it failed, and what a D-Bus presenter adds.
+      The result: status (i) and signal (s) of a command, its output (ay), output-truncated (b) if that was cut, \
+      error (s) if it failed, and the entries of a D-Bus presenter.
       """)
 
   public static let get = Method(
-    name, "Get", in: Arg<String>("binding", doc: "Which slot."),
-    out: Arg<ObjectPath>("presentation", doc: "Of what the slot should show; “/” where it is nil."),
+    name, "Get", in: Arg<String>("binding", doc: "The slot."),
+    out: Arg<ObjectPath>("presentation", doc: "The handle of the slot's item; “/” if the slot is nil."),
     Arg<Properties>(
       "item",
       doc: """
-        As GetState shows it, and timeout-left (t), the milliseconds that are left of its timeout, where that runs. \
-        Empty where the slot is nil.
+        The entry of GetState, and timeout-left (t), the remaining milliseconds of its timeout, if that runs. Empty if \
+        the slot is nil.
         """),
-    Arg<UInt64>("serial", doc: "Of the state that this is from."),
-    doc: "What the slot should show. An item that is being dismissed is not in its slot any more.")
+    Arg<UInt64>("serial", doc: "The serial of this state."),
+    doc: "Returns the slot's item. An item that is being dismissed is no longer in its slot.")
 
   public static let getState = Method(
     name, "GetState",
-    out: Arg<Properties>("state"), Arg<UInt64>("serial", doc: "Of the state; the next signal has one more."),
+    out: Arg<Properties>("state"), Arg<UInt64>("serial", doc: "The serial of the state; the next signal has one more."),
     doc: """
-      The whole state. Whoever subscribes to the signals first and asks then, knows all that comes after.
+      Returns the whole state. A client that subscribes to the signals before this call misses no later change.
 
       serial (t).
-      presentations (aa{sv}): one entry a presentation that is not gone, in the order of acceptance: binding (s), \
+      presentations (aa{sv}): one entry for each presentation that is not gone, in the order of acceptance: binding (s), \
       id (s), presentation (t), phase (s), destination (s), style (s), title (s), group (s), tag (s), stack (s), \
       parent (t), owner (s), value (a{sv}), container-values (a{sv}), since (t, when it was presented, in \
-      milliseconds since 1970), timeout (t), priority (i), pid (t), unit (s); absent where there is none.
+      milliseconds since 1970), timeout (t), priority (i), pid (t), unit (s). An entry without a value is absent.
       groups (a{sv}): by name, selection (s), tags (as), queue (as).
       stacks (a{sv}): by name, the path as an array of binding (s) and id (s).
       """)
 
   public static let members = Method(
     name, "Members", in: Arg<String>("kind", doc: "group, stack, parent or all."),
-    Arg<String>("name", doc: "Of the group or stack, the parent's binding, or empty."),
+    Arg<String>("name", doc: "The name of the group or stack, the parent's binding, or empty."),
     out: Arg<[Structure<String, String, ObjectPath, Properties>]>(
-      "members", doc: "Binding, id, presentation, and every declared container value: what was set, else the default."),
-    doc: "What a container holds: a stack in the order of its path, the others in the order of acceptance.")
+      "members", doc: "Binding, id, presentation, and every declared container value, either set or the default."),
+    doc: "Lists the members of a container: a stack in the order of its path, others in the order of acceptance.")
 }
 
 // MARK: Container values
 
 extension CoordinatorInterface {
   public static let declareContainerValue = Method(
-    name, "DeclareContainerValue", in: Arg<String>("key", doc: "What it is called."),
-    Arg<Value>("default", doc: "What it is where an item sets none; its type is the key's."),
+    name, "DeclareContainerValue", in: Arg<String>("key", doc: "The key."),
+    Arg<Value>("default", doc: "The value for items that set none; its type is the key's type."),
     doc: """
-      Declares a key that items may set. Declaring it again with another type or default is refused, whoever declared \
-      it first: a client, or the file navd.toml.
+      Declares a key that items may set. A second declaration with another type or default is refused, also if the \
+      file navd.toml made the first one.
       """)
 
   public static let containerValue = Method(
-    name, "ContainerValue", in: Arg<String>("binding", doc: "Which slot; empty: the default itself."),
+    name, "ContainerValue", in: Arg<String>("binding", doc: "The slot; empty: the default itself."),
     Arg<String>("key", doc: "A declared key (UnknownContainerValue)."),
     out: Arg<Value>("value"),
-    doc: "What the slot's item sets for the key, else the default.")
+    doc: "Returns the value that the slot's item sets for the key, else the default.")
 }
 
 // MARK: Destinations and presenters
@@ -380,10 +388,11 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   public static let registerPresenter = Method(
     name, "RegisterPresenter", in: Arg<String>("destination", doc: "A file name without “/” or a leading dot."),
-    Arg<ObjectPath>("path", doc: "Where the caller implements org.navd.Presenter1."), Arg<Properties>("options"),
+    Arg<ObjectPath>("path", doc: "The object at which the caller implements org.navd.Presenter1."),
+    Arg<Properties>("options"),
     doc: """
-      Makes the caller the presenter of the destination, until it says otherwise or leaves the bus; then the \
-      registration before is back. What is shown stays with the presenter that it began with.
+      Makes the caller the presenter of the destination until it unregisters or leaves the bus; then the previous \
+      registration counts again. A live item stays with the presenter that it started with.
 
       Options:
       \(Options.ofRegisterPresenter.doc)
@@ -391,44 +400,47 @@ extension CoordinatorInterface {
 
   public static let unregisterPresenter = Method(
     name, "UnregisterPresenter", in: Arg<String>("destination"),
-    doc: "Takes the caller's registration back.")
+    doc: "Removes the caller's registration.")
 
   public static let destinations = Method(
     name, "Destinations",
     out: Arg<[Structure<String, Properties>]>(
-      "destinations", doc: "Name, and what is known about it: command (as), unit (s) or bus (s), group, style, file."),
-    doc: "The destinations that items can name now.")
+      "destinations", doc: "Name and properties: command (as), unit (s) or bus (s), group, style, file."),
+    doc: "Lists the destinations that items can name now.")
 
   public static let closed = Method(
-    name, "Closed", in: Arg<ObjectPath>("presentation"), Arg<Properties>("result", doc: "For those who wait."),
-    out: Arg<Bool>("changed", doc: "False where it came too late."), Arg<UInt64>("serial", doc: "After the report."),
+    name, "Closed", in: Arg<ObjectPath>("presentation"), Arg<Properties>("result", doc: "For clients that wait."),
+    out: Arg<Bool>("changed", doc: "False if the report was too late."),
+    Arg<UInt64>("serial", doc: "The serial after the report."),
     doc: """
-      A presenter, or for what is shown by none anybody, says that the presentation is gone without having been asked. \
-      The slot becomes nil only if the presentation is still its own. For a command or unit it begins the dismissal.
+      Reports that a presentation has ended by itself. The caller is its presenter, or any client if no presenter on the \
+      bus shows it. The slot becomes nil only if it still holds that presentation. For a command or a unit the report \
+      starts the dismissal.
       """)
 
   public static let act = Method(
     name, "Act", in: Arg<ObjectPath>("presentation"),
-    Arg<String>("action", doc: "What was done, in the presenter's words."),
-    Arg<Properties>("parameters"), out: Arg<UInt64>("serial", doc: "After the report."),
-    doc: "A presenter says that something was done in it, a button pressed for example; everybody who watches is told.")
+    Arg<String>("action", doc: "The action's name, which the presenter chooses."),
+    Arg<Properties>("parameters"), out: Arg<UInt64>("serial", doc: "The serial after the report."),
+    doc: "Reports an action in the presentation, for example a pressed button; watchers get Action.")
 }
 
 // MARK: The daemon itself
 
 extension CoordinatorInterface {
   public static let history = Method(
-    name, "History", in: Arg<UInt32>("most", doc: "How many at most; 0: all that are remembered."),
+    name, "History",
+    in: Arg<UInt32>("most", doc: "The greatest number of endings to return; 0: all that are remembered."),
     Arg<Properties>("filter"),
     out: Arg<[Properties]>(
       "endings",
       doc: """
         The latest first: binding (s), id (s), presentation (t), reason (s), serial (t), time (t, milliseconds since \
-        1970); destination (s), group (s), stack (s), shown-for (t, milliseconds) and by (a{sv}) where there is one. \
-        by is whose request ended it: client (s), pid (t), program (s), the latter two where they could be found out.
+        1970); and, where known, destination (s), group (s), stack (s), shown-for (t, milliseconds) and by (a{sv}). \
+        by describes the client whose request ended it: client (s) and, where known, pid (t) and program (s).
         """),
     doc: """
-      The presentations that have ended, without their results.
+      Lists presentations that have ended, without their results.
 
       Filter:
       \(Options.ofHistory.doc)
@@ -437,13 +449,13 @@ extension CoordinatorInterface {
   public static let reload = Method(
     name, "Reload",
     doc: """
-      Reads the configuration files again. A file with a mistake keeps what was loaded from it before; the error \
-      (InvalidConfiguration) says file, line and what is wrong.
+      Reads the configuration files again. For a file with a mistake, the version loaded before stays in effect; the \
+      error (InvalidConfiguration) gives file, line and mistake.
       """)
 
   public static let quit = Method(
     name, "Quit",
-    doc: "Ends every presentation (“shutdown”), then the daemon. Stopping the daemon by SIGTERM ends none.")
+    doc: "Ends every presentation (“shutdown”), then the daemon. SIGTERM stops the daemon and ends no presentation.")
 }
 
 // MARK: Signals
@@ -451,16 +463,16 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   public static let presented = Signal(
     name, "Presented", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
-    Arg<UInt64>("serial"), Arg<Properties>("item", doc: "As GetState shows it."), doc: "The item is on screen.")
+    Arg<UInt64>("serial"), Arg<Properties>("item", doc: "The entry of GetState."), doc: "The item is on screen.")
 
   public static let updated = Signal(
     name, "Updated", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
-    Arg<Properties>("item", doc: "As GetState shows it."), doc: "The item was changed in place.")
+    Arg<Properties>("item", doc: "The entry of GetState."), doc: "The item was changed in place.")
 
   public static let phaseChanged = Signal(
     name, "PhaseChanged", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
     Arg<UInt64>("serial"), Arg<String>("phase", doc: "waiting, presenting or dismissing."),
-    doc: "The presentation is on its way; only where something else than at once happened.")
+    doc: "The presentation has reached another phase. Not sent if it is presented or gone at once.")
 
   public static let dismissed = Signal(
     name, "Dismissed", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
@@ -470,27 +482,28 @@ extension CoordinatorInterface {
       doc: """
         dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost or shutdown.
         """),
-    doc: "The presentation is gone. Every presentation ends exactly once, shown or not.")
+    doc: "The presentation has ended. Every presentation ends exactly once, shown or not.")
 
   public static let action = Signal(
     name, "Action", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
-    Arg<String>("action"), Arg<Properties>("parameters"), doc: "Something was done in the presentation.")
+    Arg<String>("action"), Arg<Properties>("parameters"),
+    doc: "Something was done in the presentation, for example a button was pressed.")
 
   public static let selectionChanged = Signal(
-    name, "SelectionChanged", Arg<String>("group"), Arg<String>("tag", doc: "Empty where nothing is selected."),
-    Arg<UInt64>("serial"), doc: "Another member of the group is selected, or none.")
+    name, "SelectionChanged", Arg<String>("group"), Arg<String>("tag", doc: "Empty if nothing is selected."),
+    Arg<UInt64>("serial"), doc: "The group selects another member, or none.")
 
   public static let pathChanged = Signal(
     name, "PathChanged", Arg<String>("stack"),
     Arg<[Structure<String, String>]>("path", doc: "Binding and id, from the bottom to the top."),
-    Arg<UInt64>("serial"), doc: "The stack's path is another one.")
+    Arg<UInt64>("serial"), doc: "The stack's path has changed.")
 
   public static let groupChanged = Signal(
     name, "GroupChanged", Arg<String>("group"), Arg<[String]>("tags"), Arg<[String]>("queue"), Arg<UInt64>("serial"),
-    doc: "The group knows other tags, or another queue.")
+    doc: "The tags or the queue of the group have changed.")
 
   public static let destinationsChanged = Signal(
-    name, "DestinationsChanged", doc: "Destinations answers something else.")
+    name, "DestinationsChanged", doc: "The answer of Destinations has changed.")
 }
 
 // MARK: Properties
@@ -499,12 +512,12 @@ extension CoordinatorInterface {
   /// What ``version`` is.
   public static let currentVersion: UInt32 = 1
   public static let version = Property<UInt32>(
-    name, "Version", emitsChanged: .const, doc: "Of this interface; it grows when something is added.")
-  public static let release = Property<String>(name, "Release", emitsChanged: .const, doc: "Of navd.")
+    name, "Version", emitsChanged: .const, doc: "The version of this interface; it grows with each addition.")
+  public static let release = Property<String>(name, "Release", emitsChanged: .const, doc: "The version of navd.")
   public static let serial = Property<UInt64>(
-    name, "Serial", emitsChanged: .false, doc: "Of the last difference between two states.")
+    name, "Serial", emitsChanged: .false, doc: "The serial of the last difference between two states.")
   public static let limits = Property<[String: UInt64]>(
-    name, "Limits", emitsChanged: .const, doc: "By name, what LimitExceeded refuses to go past.")
+    name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.")
 }
 
 // MARK: Answers

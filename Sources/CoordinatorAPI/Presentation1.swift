@@ -11,9 +11,9 @@ public enum PresentationInterface {
   public static let interface = Interface(
     name,
     doc: """
-      One presentation: one showing of one item. The object is there from the moment the request is accepted until the \
-      presentation is gone, under the ObjectManager of the coordinator's object. Within one turn of the daemon \
-      InterfacesAdded carries the final phase, and Dismissed comes before InterfacesRemoved.
+      One presentation: one showing of one item. The object exists from the acceptance of the request until the \
+      presentation is gone, under the ObjectManager of the coordinator's object. Within one turn of the daemon, \
+      InterfacesAdded carries the final phase, and Dismissed precedes InterfacesRemoved.
       """,
     members: [
       binding, id, destination, group, tag, stack, parent, phase, value, containerValues, style, title, owner,
@@ -22,32 +22,33 @@ public enum PresentationInterface {
 }
 
 extension PresentationInterface {
-  public static let binding = Property<String>(name, "Binding", emitsChanged: .const, doc: "The slot that it is of.")
+  public static let binding = Property<String>(name, "Binding", emitsChanged: .const, doc: "The binding of its slot.")
   public static let id = Property<String>(
-    name, "Id", emitsChanged: .const, doc: "Of its item; empty where that has none.")
+    name, "Id", emitsChanged: .const, doc: "The id of its item; empty if that has none.")
   public static let destination = Property<String>(
-    name, "Destination", emitsChanged: .const, doc: "How it is shown; empty for a command of its own, or state only.")
-  public static let group = Property<String>(name, "Group", emitsChanged: .const, doc: "Empty where it is in none.")
-  public static let tag = Property<String>(name, "Tag", emitsChanged: .const, doc: "In its group.")
-  public static let stack = Property<String>(name, "Stack", emitsChanged: .const, doc: "Empty where it is in none.")
+    name, "Destination", emitsChanged: .const,
+    doc: "The destination that shows it; empty for a command of its own, or state only.")
+  public static let group = Property<String>(name, "Group", emitsChanged: .const, doc: "Empty if it is in none.")
+  public static let tag = Property<String>(name, "Tag", emitsChanged: .const, doc: "Its tag in its group.")
+  public static let stack = Property<String>(name, "Stack", emitsChanged: .const, doc: "Empty if it is in none.")
   public static let parent = Property<ObjectPath>(
-    name, "Parent", emitsChanged: .const, doc: "The presentation that it is presented from, or “/”.")
+    name, "Parent", emitsChanged: .const, doc: "The presentation of its parent, or “/”.")
   public static let phase = Property<String>(
     name, "Phase", doc: "waiting, presenting, presented or dismissing.")
-  public static let value = Property<Properties>(name, "Value", doc: "What the item holds.")
+  public static let value = Property<Properties>(name, "Value", doc: "The item's value.")
   public static let containerValues = Property<Properties>(
-    name, "ContainerValues", doc: "What the item sets, without the defaults.")
-  public static let style = Property<String>(name, "Style", doc: "Handed to the presenter.")
-  public static let title = Property<String>(name, "Title", doc: "What to call it where a name is shown.")
+    name, "ContainerValues", doc: "The values that the item sets, without the defaults.")
+  public static let style = Property<String>(name, "Style", doc: "Passed to the presenter.")
+  public static let title = Property<String>(name, "Title", doc: "A name for people.")
   public static let owner = Property<String>(
-    name, "Owner", doc: "The unique name of the client with which it ends; empty where it has no owner.")
+    name, "Owner", doc: "The unique name of its owner: when this client leaves the bus, it ends. Empty if it has none.")
 
   public static let dismiss = Method(
     name, "Dismiss", in: Arg<Properties>("options"),
-    out: Arg<Bool>("changed", doc: "False where it is not in its slot any more."),
-    Arg<UInt64>("serial", doc: "After the request."),
+    out: Arg<Bool>("changed", doc: "False if it is no longer in its slot."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Sets its slot to nil, if the presentation is still the slot's own.
+      Sets its slot to nil if the slot still holds this presentation.
 
       Options:
       \(Options.ofDismiss.doc)
@@ -56,15 +57,15 @@ extension PresentationInterface {
   public static let update = Method(
     name, "Update", in: Arg<Properties>("value", doc: "The keys to set in the item's value; the others stay."),
     Arg<Properties>("options"),
-    out: Arg<Bool>("changed", doc: "Whether anything is different now."),
-    Arg<UInt64>("serial", doc: "After the request."),
-    doc: "As Update of org.navd.Coordinator1, if the presentation is still its slot's own (else NotPresented).")
+    out: Arg<Bool>("changed", doc: "Whether the request changed anything."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
+    doc: "As Update of org.navd.Coordinator1, if its slot still holds this presentation (else NotPresented).")
 
   public static let wait = Method(
     name, "Wait", in: Arg<String>("phase", doc: "presented or gone."),
-    out: Arg<String>("reason", doc: "Why it is gone; empty where it is presented."), Arg<Properties>("result"),
+    out: Arg<String>("reason", doc: "Why it ended; empty if it is presented."), Arg<Properties>("result"),
     doc: """
-      As Wait of org.navd.Coordinator1; that one also answers for a presentation that has ended, whose object is not \
-      there any more.
+      As Wait of org.navd.Coordinator1. Use that one for a presentation that may have ended: its object no longer \
+      exists.
       """)
 }

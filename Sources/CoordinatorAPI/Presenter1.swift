@@ -11,37 +11,39 @@ public enum PresenterInterface {
   public static let interface = Interface(
     name,
     doc: """
-      What shows the items of a destination. A program implements it at a path of its own, and calls RegisterPresenter \
-      of org.navd.Coordinator1 with that path. Each reply is the acknowledgement that the coordinator waits for, so it \
-      is sent when the thing is done, not before. A presenter that closes something by itself calls Closed.
+      Shows the items of a destination. A program implements this interface at any path, and calls RegisterPresenter \
+      of org.navd.Coordinator1 with that path. Each reply is the acknowledgement that the coordinator waits for: send \
+      it when the work is done, not before. A presenter that closes an item by itself calls Closed.
 
       The item: value (a{sv}), container-values (a{sv}), style (s), title (s), group (s), tag (s), stack (s), from (s), \
-      animated (b), restored (b), platform-data (a{sv}); absent where there is none.
+      animated (b), restored (b), platform-data (a{sv}). An entry without a value is absent.
       """,
     members: [present, update, dismiss])
 
   public static let present = Method(
-    name, "Present", in: Arg<ObjectPath>("presentation", doc: "The handle, by which it is updated and dismissed."),
+    name, "Present", in: Arg<ObjectPath>("presentation", doc: "The handle, which Update and Dismiss use."),
     Arg<String>("binding"), Arg<String>("id"), Arg<Properties>("item"),
     doc: """
-      Shows the item. The reply says: it is on screen. An error, or no reply in the destination's time, ends the \
-      presentation as failed. With “restored” the coordinator was restarted, and what is on screen already stays.
+      Shows the item. Reply when it is on the screen. An error, or no reply within the destination's start timeout, \
+      ends the presentation as failed. With “restored” the coordinator was restarted: an item that is still on the \
+      screen stays.
       """)
 
   public static let update = Method(
-    name, "Update", in: Arg<ObjectPath>("presentation"), Arg<Properties>("item", doc: "Whole, as it is now."),
+    name, "Update", in: Arg<ObjectPath>("presentation"),
+    Arg<Properties>("item", doc: "The whole item in its new state."),
     doc: """
-      The item was changed by somebody else. At most one Update of a presentation is under way; the next one carries \
-      the latest. An error ends nothing.
+      Another client has changed the item. At most one Update of a presentation is pending; the next one carries the \
+      latest state. An error ends nothing.
       """)
 
   public static let dismiss = Method(
     name, "Dismiss", in: Arg<ObjectPath>("presentation"),
-    Arg<String>("reason", doc: "Why, in the words of the signal Dismissed."),
+    Arg<String>("reason", doc: "The reason, as in the signal Dismissed."),
     Arg<Bool>("animated", doc: "Whether the change is to be animated."),
-    out: Arg<Properties>("result", doc: "For those who wait for the presentation."),
+    out: Arg<Properties>("result", doc: "For clients that wait for the presentation."),
     doc: """
-      Takes the item away. The reply says: it is gone. An error counts as gone, and so does no reply in the \
-      destination's grace time.
+      Removes the item. Reply when it is gone. An error counts as gone, and so does no reply within the destination's \
+      grace period.
       """)
 }

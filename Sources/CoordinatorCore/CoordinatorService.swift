@@ -6,8 +6,6 @@ import PresentationRules
 import TextFormats
 
 /// The coordinator: hosts the state machine, and serves every method of the contract. It belongs to one thread.
-///
-/// Read `machine` in place; copying it copies the whole state.
 package final class CoordinatorService<Host: CoordinatorHost> {
   package private(set) var machine: StateMachine
   private unowned let host: Host
@@ -138,11 +136,13 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Replaces the destinations that files declare.
   package func load(_ destinations: [Destination]) { take(machine.load(destinations)) }
 
-  /// Changes what the machine declares.
-  package func withDeclarations<Result, Failure: Error>(
-    _ body: (inout StateMachine) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(&machine)
+  /// Declares container values: all, or none where one is refused (V1).
+  /// - Parameter overridingRecord: whether a declaration replaces another one that is on record.
+  /// - Returns: the refusals by the index of the declaration.
+  package func declareContainerValues(
+    _ values: [(key: String, defaultValue: Value)], overridingRecord: Bool
+  ) -> [Int: Refusal] {
+    machine.declareContainerValues(values, overridingRecord: overridingRecord)
   }
 
   // MARK: Clients

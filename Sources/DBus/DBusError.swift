@@ -1,12 +1,10 @@
-// Why this file exists: whatever goes wrong between two ends of a bus is told as a name and a sentence.
-
 import CDBus
 import DBusValues
 
-/// An error as it travels on the bus, and as a call of ours fails.
+/// An error that is sent over the bus, or with which a call fails.
 public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
   public let name: ErrorName
-  /// For people: what was wrong, what it was, what would do.
+  /// For people: what was expected and what was found.
   public let message: String
 
   public init(name: ErrorName, message: String) {
@@ -17,7 +15,7 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { message.isEmpty ? name.text : "\(message) (\(name))" }
 }
 
-/// The names that the protocol's own faults have ("D-Bus Specification"; dbus-protocol.h).
+/// Names of the errors of the protocol itself ("D-Bus Specification"; dbus-protocol.h).
 extension ErrorName {
   public static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
   public static let noMemory: ErrorName = "org.freedesktop.DBus.Error.NoMemory"

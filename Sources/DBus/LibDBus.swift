@@ -1,8 +1,6 @@
-// Why this file exists: our types decide what is valid; libdbus-1's own opinion is there to hold them against.
-
 import CDBus
 
-/// What libdbus-1 accepts.
+/// libdbus-1's own validation, against which assertions and tests check ours.
 enum LibDBus {
   static func isObjectPath(_ text: String) -> Bool { dbus_validate_path(text, nil) != 0 }
   static func isBusName(_ text: String) -> Bool { dbus_validate_bus_name(text, nil) != 0 }
@@ -11,13 +9,13 @@ enum LibDBus {
   static func isMemberName(_ text: String) -> Bool { dbus_validate_member(text, nil) != 0 }
   static func isSignature(_ text: String) -> Bool { dbus_signature_validate(text, nil) != 0 }
 
-  /// Of messages without descriptors.
+  /// - Parameter message: without descriptors.
   static func isMessage(_ message: OutgoingMessage) -> Bool { read(message) != nil }
 
-  /// What somebody gets to whom the message is sent; nil for one that is not valid, or carries descriptors.
+  /// The message as its recipient reads it; nil if it is invalid, or carries descriptors.
   static func read(_ message: OutgoingMessage) -> Message? {
     var bytes = message.bytes
-    // 0 is no valid serial.
+    // A serial of 0 is invalid.
     bytes[OutgoingMessage.serialIndex] = 1
     let raw = bytes.withUnsafeBytes {
       dbus_message_demarshal($0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count), nil)

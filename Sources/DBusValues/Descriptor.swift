@@ -1,8 +1,6 @@
-// Why this file exists: a descriptor that crosses the bus must be closed exactly once, by whoever holds it last.
-
 import Glibc
 
-/// A file descriptor, closed when the last copy of this value goes.
+/// A file descriptor, closed once, when the last copy of this value is destroyed.
 public struct Descriptor: Hashable, Sendable {
   private final class Owner: Sendable {
     let number: Int32
@@ -11,10 +9,10 @@ public struct Descriptor: Hashable, Sendable {
   }
   private let owner: Owner
 
-  /// Takes over `number`.
+  /// - Parameter number: an open descriptor, which is now closed here and nowhere else.
   public init(owning number: Int32) { owner = Owner(number) }
 
-  /// The number, for as long as a copy of this value is held.
+  /// The descriptor's number, valid while a copy of this value exists.
   public var number: Int32 { owner.number }
 
   public static func == (a: Descriptor, b: Descriptor) -> Bool { a.owner === b.owner }

@@ -1,19 +1,16 @@
-// Why this file exists: libdbus-1 aborts the process when it is handed a name that the specification forbids, so a
-// name that could be wrong is a type that cannot be.
-
-/// Text that is valid by construction. A literal in the code traps where it is not, everything else goes through the
-/// failable initialiser.
+/// Text that is valid by construction: an invalid literal traps, and the initializer for other text is failable.
+/// libdbus-1 aborts the process on an invalid name, so it is only ever given these types.
 ///
-/// Mind that `BusName("x")` with a literal in the brackets is the literal too (SE-0213).
+/// `BusName("x")` with a literal in the parentheses is treated as the literal itself (SE-0213).
 public protocol ValidatedText: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
   var text: String { get }
-  /// - Returns: nil where `text` breaks the rules of the type.
+  /// - Returns: nil if `text` breaks the rules of the type.
   init?(_ text: String)
 }
 
 extension ValidatedText {
   public init(stringLiteral text: String) {
-    guard let valid = Self(text) else { preconditionFailure("“\(text)” is no valid \(Self.self)") }
+    guard let valid = Self(text) else { preconditionFailure("“\(text)” is not a valid \(Self.self)") }
     self = valid
   }
   public var description: String { text }
@@ -27,18 +24,18 @@ public struct ObjectPath: ValidatedText {
   public init?(_ text: String) {
     var rest = text.utf8[...]
     guard rest.popFirst() == UInt8(ascii: "/") else { return nil }
-    guard rest.isEmpty || rest.split(separator: UInt8(ascii: "/"), isElement: isNameByte) else { return nil }
+    guard rest.isEmpty || rest.hasElements(separatedBy: UInt8(ascii: "/"), isElement: isNameByte) else { return nil }
     self.text = text
   }
 
-  /// Takes what is known to be valid: from libdbus-1, or made of valid parts.
+  /// - Parameter text: valid text: from libdbus-1, or made of valid parts. So for the other types here.
   package init(unchecked text: String) { self.text = text }
 
-  /// `/`, which navd's interfaces use where there is no object.
+  /// `/`, by which navd's interfaces say “no object”.
   public static let root: ObjectPath = "/"
 
   /// The path with one more element.
-  /// - Returns: nil where `element` is no valid element.
+  /// - Returns: nil if `element` is not a valid element.
   public func appending(_ element: String) -> ObjectPath? {
     guard !element.isEmpty, element.utf8.allSatisfy(isNameByte) else { return nil }
     return ObjectPath(unchecked: self == .root ? "/" + element : text + "/" + element)
@@ -49,7 +46,7 @@ public struct ObjectPath: ValidatedText {
     var (parent, digits) = (self == .root ? "" : text, String(number))
     let path = parent.withUTF8 { parent in
       digits.withUTF8 { digits in
-        // At once, since each presentation's path is made of parts several times a request.
+        // Written in one allocation: each request makes several such paths.
         String(unsafeUninitializedCapacity: parent.count + 1 + digits.count) { bytes in
           _ = bytes.initialize(fromContentsOf: parent)
           bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))
@@ -60,18 +57,19 @@ public struct ObjectPath: ValidatedText {
     return ObjectPath(unchecked: path)
   }
 
-  /// What stands after `ancestor` in this path, as in `b/c` for `/a` in `/a/b/c`.
-  /// - Returns: nil where the path is not below `ancestor`.
+  /// The rest of this path after `ancestor`, as in `b/c` for `/a` in `/a/b/c`.
+  /// - Returns: nil if the path is not below `ancestor`.
   public func below(_ ancestor: ObjectPath) -> Substring? {
     let prefix = ancestor == .root ? 1 : ancestor.text.utf8.count + 1
-    // Paths are ASCII, so that equal characters are equal bytes.
+    // Paths are ASCII, so equal characters are equal bytes.
     guard text.utf8.count > prefix, text.hasPrefix(ancestor.text) else { return nil }
     let start = text.utf8.index(text.startIndex, offsetBy: prefix)
     guard text.utf8[text.utf8.index(before: start)] == UInt8(ascii: "/") else { return nil }
     return text[start...]
   }
 
-  /// The number that stands alone after `ancestor`, in the one form that ``appending(_:)-(UInt64)`` gives it.
+  /// The number that ``appending(_:)-(UInt64)`` added to `ancestor`; nil for any other path, and for another spelling of
+  /// the number.
   public func number(below ancestor: ObjectPath) -> UInt64? {
     guard let rest = below(ancestor), let first = rest.utf8.first, first != UInt8(ascii: "+"),
       first != UInt8(ascii: "0") || rest.utf8.count == 1
@@ -87,12 +85,12 @@ public struct BusName: ValidatedText {
 
   public init?(_ text: String) {
     var rest = text.utf8[...]
-    guard rest.count <= longestName else { return nil }
+    guard rest.count <= maxNameLength else { return nil }
     let isUnique = rest.first == UInt8(ascii: ":")
     if isUnique { rest.removeFirst() }
     guard rest.contains(UInt8(ascii: ".")),
-      rest.split(
-        separator: UInt8(ascii: "."), isFirst: { isUnique || isBusNameByte($0) && !isDigit($0) },
+      rest.hasElements(
+        separatedBy: UInt8(ascii: "."), isFirst: { isUnique || isBusNameByte($0) && !isDigit($0) },
         isElement: isBusNameByte)
     else { return nil }
     self.text = text
@@ -100,7 +98,7 @@ public struct BusName: ValidatedText {
 
   package init(unchecked text: String) { self.text = text }
 
-  /// Given by the bus, to one connection, never again to another.
+  /// Whether the bus assigned this name to one connection. It is never assigned again.
   public var isUnique: Bool { text.utf8.first == UInt8(ascii: ":") }
 }
 
@@ -134,7 +132,7 @@ public struct MemberName: ValidatedText {
 
   public init?(_ text: String) {
     let bytes = text.utf8
-    guard let first = bytes.first, bytes.count <= longestName, !isDigit(first), bytes.allSatisfy(isNameByte) else {
+    guard let first = bytes.first, bytes.count <= maxNameLength, !isDigit(first), bytes.allSatisfy(isNameByte) else {
       return nil
     }
     self.text = text
@@ -143,8 +141,8 @@ public struct MemberName: ValidatedText {
   package init(unchecked text: String) { self.text = text }
 }
 
-/// Bytes, for every kind of name.
-private let longestName = 255
+/// The longest name of any kind, in bytes.
+private let maxNameLength = 255
 
 private func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
@@ -156,14 +154,14 @@ private func isBusNameByte(_ byte: UInt8) -> Bool { isNameByte(byte) || byte == 
 
 private func isInterface(_ text: String) -> Bool {
   let bytes = text.utf8[...]
-  return bytes.count <= longestName && bytes.contains(UInt8(ascii: "."))
-    && bytes.split(separator: UInt8(ascii: "."), isFirst: { !isDigit($0) }, isElement: isNameByte)
+  return bytes.count <= maxNameLength && bytes.contains(UInt8(ascii: "."))
+    && bytes.hasElements(separatedBy: UInt8(ascii: "."), isFirst: { !isDigit($0) }, isElement: isNameByte)
 }
 
 extension Substring.UTF8View {
-  /// Whether these are elements that are not empty, of the bytes allowed, with single separators between.
-  fileprivate func split(
-    separator: UInt8, isFirst: (UInt8) -> Bool = { _ in true }, isElement: (UInt8) -> Bool
+  /// Whether the text consists of nonempty elements, made of the allowed bytes, with single separators between them.
+  fileprivate func hasElements(
+    separatedBy separator: UInt8, isFirst: (UInt8) -> Bool = { _ in true }, isElement: (UInt8) -> Bool
   ) -> Bool {
     var atStart = true
     for byte in self {

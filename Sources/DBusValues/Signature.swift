@@ -1,5 +1,3 @@
-// Why this file exists: a signature is a list of complete types, and only a valid one may reach libdbus-1.
-
 /// A signature: any number of complete types, at most 255 bytes, nested at most 32 deep in each kind of container
 /// ("D-Bus Specification", *Valid Signatures*).
 public struct Signature: ValidatedText {
@@ -10,7 +8,7 @@ public struct Signature: ValidatedText {
     self.text = text
   }
 
-  /// - Returns: nil where the specification forbids one of the types, or their number.
+  /// - Returns: nil if the specification forbids one of the types, or so many.
   public init?(types: [ValueType]) { self.init(types.map(\.signature).joined()) }
 
   package init(unchecked text: String) { self.text = text }
@@ -19,15 +17,15 @@ public struct Signature: ValidatedText {
   public var types: [ValueType] { Parser.types(of: text) ?? [] }
 }
 
-/// Accepts exactly what libdbus-1 accepts.
+/// Accepts the same signatures as libdbus-1.
 private struct Parser {
-  private static let longest = 255
-  private static let deepest = 32
+  private static let maxLength = 255
+  private static let maxDepth = 32
 
   private var rest: Substring.UTF8View
 
   static func types(of text: String) -> [ValueType]? {
-    guard text.utf8.count <= longest else { return nil }
+    guard text.utf8.count <= maxLength else { return nil }
     var parser = Parser(rest: text[...].utf8)
     var types: [ValueType] = []
     while !parser.rest.isEmpty {
@@ -37,19 +35,20 @@ private struct Parser {
     return types
   }
 
-  /// - Parameter arrays: how many arrays stand directly around; as for libdbus-1 a structure between them starts anew.
+  /// - Parameters: how many containers of each kind surround the type. Like libdbus-1, a structure or an entry resets the
+  ///   count of arrays.
   private mutating func next(arrays: Int, structures: Int, entries: Int) -> ValueType? {
     guard let code = rest.popFirst() else { return nil }
     switch code {
     case UInt8(ascii: "a"):
-      guard arrays < Self.deepest else { return nil }
+      guard arrays < Self.maxDepth else { return nil }
       if rest.first == UInt8(ascii: "{") {
         rest.removeFirst()
         return entry(structures: structures, entries: entries)
       }
       return next(arrays: arrays + 1, structures: structures, entries: entries).map { .array($0) }
     case UInt8(ascii: "("):
-      guard structures < Self.deepest else { return nil }
+      guard structures < Self.maxDepth else { return nil }
       var fields: [ValueType] = []
       while rest.first != UInt8(ascii: ")") {
         guard let field = next(arrays: 0, structures: structures + 1, entries: entries) else { return nil }
@@ -62,7 +61,7 @@ private struct Parser {
   }
 
   private mutating func entry(structures: Int, entries: Int) -> ValueType? {
-    guard entries < Self.deepest,
+    guard entries < Self.maxDepth,
       let key = next(arrays: 0, structures: structures, entries: entries + 1), key.isBasic,
       let value = next(arrays: 0, structures: structures, entries: entries + 1),
       rest.popFirst() == UInt8(ascii: "}")

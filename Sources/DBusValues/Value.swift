@@ -1,9 +1,7 @@
-// Why this file exists: what the bus carries, as one Swift value that the pure core, the wire and JSON share.
-
 /// A value of any D-Bus type.
 ///
-/// Equality is that of rule P2: integers compare by number whatever their width, dictionaries without order, NaN equals
-/// NaN; lists compare by what they hold. Hashing agrees with it.
+/// Equality follows rule P2: integers compare by number regardless of width, dictionaries regardless of order, NaN equals
+/// NaN, and arrays compare by their elements, regardless of the declared element type. Hashing agrees with it.
 public enum Value: Sendable {
   case byte(UInt8)
   case boolean(Bool)
@@ -17,24 +15,24 @@ public enum Value: Sendable {
   case string(String)
   case objectPath(ObjectPath)
   case signature(Signature)
-  /// What the variant holds.
   indirect case variant(Value)
-  /// `ay`, kept as bytes.
+  /// `ay`.
   case bytes([UInt8])
   case array(element: ValueType, [Value])
   indirect case dictionary(key: ValueType, value: ValueType, [Value: Value])
-  /// `a{sv}`, kept as what it is nearly always used as. One whose keys are not all different as Swift's strings, which are
-  /// equal whatever way they are composed, is kept as a dictionary; the two are equal where they hold the same.
+  /// `a{sv}`, in the form in which it is nearly always used. Swift compares strings by canonical equivalence; keys that
+  /// differ for D-Bus but not for Swift are only possible in a ``dictionary(key:value:_:)``. Both forms with the same
+  /// entries are equal.
   case properties(Properties)
   case structure([Value])
   case descriptor(Descriptor)
 }
 
-/// A dictionary as `a{sv}` carries it; the values stand without the variant around them.
+/// The entries of an `a{sv}`, with the values taken out of their variants.
 public typealias Properties = [String: Value]
 
 extension Value {
-  /// A dictionary, kept as ``properties(_:)`` where it can be.
+  /// A dictionary, as ``properties(_:)`` if possible.
   public init(key: ValueType, value: ValueType, _ entries: [Value: Value]) {
     var properties: Properties = [:]
     if key == .string, value == .variant {
@@ -47,7 +45,6 @@ extension Value {
     self = .dictionary(key: key, value: value, entries)
   }
 
-  /// The type by which the value travels.
   public var type: ValueType {
     switch self {
     case .byte: .byte
@@ -72,7 +69,7 @@ extension Value {
     }
   }
 
-  /// The number, where the value is an integer of any width.
+  /// The number of an integer of any width; nil for other values.
   public var integer: Int128? {
     switch self {
     case .byte(let number): Int128(number)
@@ -86,7 +83,7 @@ extension Value {
     }
   }
 
-  /// About how many bytes the value takes in a message: never less than its content, the padding between left out.
+  /// The approximate size of the value in a message, in bytes: its content without padding.
   public var byteCount: Int {
     switch self {
     case .byte: 1
@@ -105,7 +102,7 @@ extension Value {
     }
   }
 
-  /// How many containers are nested in the value, itself and variants counted; 0 for a basic value. A message holds 64.
+  /// The number of nested containers, including the value itself and variants; 0 for a basic value. Messages allow 64.
   public var depth: Int {
     switch self {
     case .variant(let inner): 1 + inner.depth
@@ -146,7 +143,7 @@ extension Value: Hashable {
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: hasher.combine(integer)
-    case .boolean(let truth): hasher.combine(truth)
+    case .boolean(let flag): hasher.combine(flag)
     case .double(let number): hasher.combine(number.isNaN ? .nan : number)
     case .string(let text):
       var text = text
@@ -169,15 +166,15 @@ extension Value: Hashable {
 }
 
 extension Hasher {
-  /// Entries in whatever order, the same for both ways in which dictionaries are kept.
+  /// Gives the same hash for every order of the entries, and for both forms of dictionaries.
   fileprivate mutating func combine(unordered entries: some Sequence<(Value, Value)>) {
-    var all = 0
+    var combined = 0
     for (key, value) in entries {
       var entry = Hasher()
       entry.combine(key)
       entry.combine(value)
-      all ^= entry.finalize()
+      combined ^= entry.finalize()
     }
-    combine(all)
+    combine(combined)
   }
 }

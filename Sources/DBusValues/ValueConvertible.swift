@@ -1,138 +1,94 @@
-// Why this file exists: a contract is written in Swift's own types, and each of them has exactly one D-Bus type.
-
-/// A Swift type that travels as one D-Bus type.
+/// A Swift type that is sent as one D-Bus type.
 public protocol ValueConvertible: Sendable {
   static var valueType: ValueType { get }
-  /// - Returns: nil where `value` is of another type than ``valueType``, or means nothing to this one.
+  /// - Returns: nil if `value` is not of the type ``valueType``, or not a valid value of this Swift type.
   init?(value: Value)
-  /// The value; its type is ``valueType``.
+  /// This value as a D-Bus value of the type ``valueType``.
   var value: Value { get }
 }
 
 extension Bool: ValueConvertible {
   public static var valueType: ValueType { .boolean }
-  public init?(value: Value) {
-    guard case .boolean(let truth) = value else { return nil }
-    self = truth
-  }
+  public init?(value: Value) { if case .boolean(let flag) = value { self = flag } else { return nil } }
   public var value: Value { .boolean(self) }
 }
 
 extension UInt8: ValueConvertible {
   public static var valueType: ValueType { .byte }
-  public init?(value: Value) {
-    guard case .byte(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .byte(let number) = value { self = number } else { return nil } }
   public var value: Value { .byte(self) }
 }
 
 extension Int16: ValueConvertible {
   public static var valueType: ValueType { .int16 }
-  public init?(value: Value) {
-    guard case .int16(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .int16(let number) = value { self = number } else { return nil } }
   public var value: Value { .int16(self) }
 }
 
 extension UInt16: ValueConvertible {
   public static var valueType: ValueType { .uint16 }
-  public init?(value: Value) {
-    guard case .uint16(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .uint16(let number) = value { self = number } else { return nil } }
   public var value: Value { .uint16(self) }
 }
 
 extension Int32: ValueConvertible {
   public static var valueType: ValueType { .int32 }
-  public init?(value: Value) {
-    guard case .int32(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .int32(let number) = value { self = number } else { return nil } }
   public var value: Value { .int32(self) }
 }
 
 extension UInt32: ValueConvertible {
   public static var valueType: ValueType { .uint32 }
-  public init?(value: Value) {
-    guard case .uint32(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .uint32(let number) = value { self = number } else { return nil } }
   public var value: Value { .uint32(self) }
 }
 
 extension Int64: ValueConvertible {
   public static var valueType: ValueType { .int64 }
-  public init?(value: Value) {
-    guard case .int64(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .int64(let number) = value { self = number } else { return nil } }
   public var value: Value { .int64(self) }
 }
 
 extension UInt64: ValueConvertible {
   public static var valueType: ValueType { .uint64 }
-  public init?(value: Value) {
-    guard case .uint64(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .uint64(let number) = value { self = number } else { return nil } }
   public var value: Value { .uint64(self) }
 }
 
 extension Double: ValueConvertible {
   public static var valueType: ValueType { .double }
-  public init?(value: Value) {
-    guard case .double(let number) = value else { return nil }
-    self = number
-  }
+  public init?(value: Value) { if case .double(let number) = value { self = number } else { return nil } }
   public var value: Value { .double(self) }
 }
 
 extension String: ValueConvertible {
   public static var valueType: ValueType { .string }
-  public init?(value: Value) {
-    guard case .string(let text) = value else { return nil }
-    self = text
-  }
+  public init?(value: Value) { if case .string(let text) = value { self = text } else { return nil } }
   public var value: Value { .string(self) }
 }
 
 extension ObjectPath: ValueConvertible {
   public static var valueType: ValueType { .objectPath }
-  public init?(value: Value) {
-    guard case .objectPath(let path) = value else { return nil }
-    self = path
-  }
+  public init?(value: Value) { if case .objectPath(let path) = value { self = path } else { return nil } }
   public var value: Value { .objectPath(self) }
 }
 
 extension Signature: ValueConvertible {
   public static var valueType: ValueType { .signature }
-  public init?(value: Value) {
-    guard case .signature(let signature) = value else { return nil }
-    self = signature
-  }
+  public init?(value: Value) { if case .signature(let signature) = value { self = signature } else { return nil } }
   public var value: Value { .signature(self) }
 }
 
 extension Descriptor: ValueConvertible {
   public static var valueType: ValueType { .descriptor }
-  public init?(value: Value) {
-    guard case .descriptor(let descriptor) = value else { return nil }
-    self = descriptor
-  }
+  public init?(value: Value) { if case .descriptor(let descriptor) = value { self = descriptor } else { return nil } }
   public var value: Value { .descriptor(self) }
 }
 
-/// A value of any type travels as a variant of it.
+/// A value of any type is sent as a variant that holds it.
 extension Value: ValueConvertible {
   public static var valueType: ValueType { .variant }
-  public init?(value: Value) {
-    guard case .variant(let inner) = value else { return nil }
-    self = inner
-  }
+  public init?(value: Value) { if case .variant(let inner) = value { self = inner } else { return nil } }
   public var value: Value { .variant(self) }
 }
 
@@ -164,7 +120,7 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
   public init?(value: DBusValues.Value) {
     if case .properties(let properties) = value {
       guard Self.self == Properties.self else { return nil }
-      // The same type, which a cast would find out entry by entry.
+      // A cast would convert entry by entry.
       self = unsafeBitCast(properties, to: Self.self)
       return
     }
@@ -175,10 +131,10 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
       self[key] = value
     }
   }
-  /// Inlined where the types are known: a dictionary is made twice for every presentation.
+  /// Inlined so that it is specialized for its types: every presentation makes two dictionaries.
   @inlinable
   public var value: DBusValues.Value {
-    // The same type, which a cast would find out entry by entry.
+    // A cast would convert entry by entry.
     if Self.self == Properties.self { return .properties(unsafeBitCast(self, to: Properties.self)) }
     var entries: [DBusValues.Value: DBusValues.Value] = .init(minimumCapacity: count)
     for (key, value) in self { entries[key.value] = value.value }
@@ -186,7 +142,7 @@ extension Dictionary: ValueConvertible where Key: ValueConvertible, Value: Value
   }
 }
 
-/// A D-Bus structure of at least one field, as in `Structure("fact", "1", properties)` for `(ssa{sv})`.
+/// A D-Bus structure with at least one field, as in `Structure("fact", "1", properties)` for `(ssa{sv})`.
 public struct Structure<each Field: ValueConvertible>: ValueConvertible {
   public let fields: (repeat each Field)
 

@@ -1,6 +1,3 @@
-// Why this file exists: every value on the bus has a type that is known before the value, and an empty array still has
-// an element type.
-
 /// One complete D-Bus type ("D-Bus Specification", section *Type System*).
 public indirect enum ValueType: Hashable, Sendable {
   case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
@@ -11,8 +8,8 @@ public indirect enum ValueType: Hashable, Sendable {
 }
 
 extension ValueType: CustomStringConvertible {
-  /// The type as a signature spells it. Of a type that the specification forbids (a structure of nothing, a key that is
-  /// no basic type, …) it is no valid signature: ``Signature/init(types:)`` says so.
+  /// The type in signature notation. Not a valid signature if the specification forbids the type (an empty structure, a
+  /// key that is not of a basic type, …): check with ``Signature/init(types:)``.
   public var signature: String {
     switch self {
     case .array(let element): "a" + element.signature
@@ -27,7 +24,7 @@ extension ValueType: CustomStringConvertible {
   /// `a{sv}`, the type of ``Properties``.
   public static let properties = ValueType.dictionary(key: .string, value: .variant)
 
-  /// No container: one of the types that may be the key of a dictionary.
+  /// Whether this is not a container, and so may be the type of a dictionary's keys.
   public var isBasic: Bool {
     switch self {
     case .array, .dictionary, .structure, .variant: false
@@ -35,7 +32,7 @@ extension ValueType: CustomStringConvertible {
     }
   }
 
-  /// The type code that a value of this type has in a message.
+  /// The type's code in libdbus-1; for a type of one letter, that letter.
   package var code: UInt8 {
     switch self {
     case .byte: UInt8(ascii: "y")
@@ -57,7 +54,7 @@ extension ValueType: CustomStringConvertible {
     }
   }
 
-  /// The type that one letter stands for.
+  /// The type of one letter; nil for containers and unknown letters.
   package init?(code: UInt8) {
     switch code {
     case UInt8(ascii: "y"): self = .byte

@@ -1,21 +1,18 @@
-// Why this file exists: navd is one thread that waits in one place; here is the place, and the order in which what
-// has happened is handled.
-
 import CLinux
 import Glibc
 
-/// One thread's wait for descriptors, timers, signals and ends of processes, on one epoll descriptor.
+/// Waits for descriptors, timers, signals and ends of processes on one thread, with one epoll descriptor.
 ///
-/// Time goes in *turns*. A turn waits, then calls the handlers of `soon` from before it, of every descriptor that is
-/// ready (each once: handlers bound their own work, so none starves another), of every timer that is due, and at its
-/// end the hooks of ``atEndOfTurn(_:)``. What a handler cancels is not called any more, in the same turn either.
+/// The loop runs in *turns*. A turn waits for an event and then calls handlers in this order: the work that was given to
+/// ``soon(_:)`` before the turn; each ready descriptor, once (handlers limit their own work, so that none starves another);
+/// each timer that is due; the hooks of ``atEndOfTurn(_:)``. A handler that was cancelled is not called, even later in the
+/// same turn.
 ///
-/// Everything happens on the thread that runs the loop, and nothing here may be touched from another. Descriptors are
-/// made close-on-exec.
+/// Use the loop, and everything that belongs to it, only on the thread that runs it. Its descriptors are close-on-exec.
 public final class EventLoop {
   public typealias Instant = MonotonicInstant
 
-  /// How many ready descriptors one turn takes. The kernel goes round those that are left, so it is fair.
+  /// The maximum number of ready descriptors per turn. The kernel rotates among the others, so none starves.
   private static let batch = 128
 
   private let epoll: Int32
@@ -27,8 +24,8 @@ public final class EventLoop {
 
   var timers = TimerHeap()
   private var lastSequence: UInt64 = 0
-  /// When the timerfd will fire; nil if it will not. It may be earlier than the first timer: a wasted turn now and
-  /// then costs less than a system call for each time-out that is set and cancelled.
+  /// When the timerfd fires; nil if it is disarmed. This may be before the first timer: an occasional turn without work
+  /// costs less than a system call for each timer that is set and cancelled.
   private var armed: Instant?
 
   private var soonWork: [() -> Void] = []
@@ -36,7 +33,11 @@ public final class EventLoop {
   private var isStopping = false
   private var isInTurn = false
 
-  public init() throws(SystemError) {
+  private let clock: () -> Instant
+
+  /// - Parameter clock: the time for timers and ``now``; a test may hand in a clock of its own.
+  public init(clock: @escaping () -> Instant = { .now }) throws(SystemError) {
+    self.clock = clock
     epoll = try check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
     do throws(SystemError) {
       timerDescriptor = try check("timerfd_create") {
@@ -58,9 +59,9 @@ public final class EventLoop {
 
   // MARK: Descriptors
 
-  /// Watches a descriptor until the watch is cancelled. A descriptor has one watch at a time.
-  /// - Throws: `EEXIST` if it is watched already, `EPERM` if it is of a kind that is always ready (a regular file),
-  ///   `EBADF`, or `ENOMEM`/`ENOSPC`.
+  /// Watches a descriptor until the watch is cancelled. A descriptor has at most one watch at a time.
+  /// - Throws: ``SystemError`` with `EEXIST` if the descriptor is watched already, `EPERM` if it cannot be watched (a regular
+  ///   file), `EBADF`, `ENOMEM` or `ENOSPC`.
   @discardableResult
   public func watch(
     _ descriptor: Int32, _ interest: Interest, _ handler: @escaping (Readiness) -> Void
@@ -87,7 +88,7 @@ public final class EventLoop {
 
   func forget(_ watch: Watch) {
     guard watches.removeValue(forKey: watch.token) != nil, !watch.interest.isEmpty else { return }
-    // It fails only if the descriptor was closed before the watch was cancelled, and then there is nothing to take out.
+    // This fails only for a descriptor that was closed before, and then epoll has removed it.
     try? control(EPOLL_CTL_DEL, watch)
   }
 
@@ -102,15 +103,16 @@ public final class EventLoop {
   // MARK: Time
 
   /// The time now, read anew each time.
-  public var now: Instant { .now }
+  public var now: Instant { clock() }
 
-  /// Calls the handler once, that long after now (in the next turn at the earliest, also for nothing or less).
+  /// Calls the handler once, after the delay. A delay of zero or less is due at the end of this turn, or in the next if
+  /// the timers of this turn have been called.
   @discardableResult
   public func timer(after delay: Duration, _ handler: @escaping () -> Void) -> Timer {
     timer(at: now + max(delay, .zero), handler)
   }
 
-  /// Calls the handler once, at that instant or as soon as it is over.
+  /// Calls the handler once, at the deadline or in the first turn after it.
   @discardableResult
   public func timer(at deadline: Instant, _ handler: @escaping () -> Void) -> Timer {
     lastSequence += 1
@@ -128,7 +130,7 @@ public final class EventLoop {
   private func armTimer() {
     guard let first = timers.first else { return }
     if let armed, armed <= first.deadline { return }
-    // A time of nothing would disarm it.
+    // A time of zero would disarm it.
     let nanoseconds = max(first.deadline.nanoseconds, 1)
     var setting = itimerspec()
     setting.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
@@ -141,7 +143,7 @@ public final class EventLoop {
     guard timers.first != nil else { return }
     let now = self.now
     let newest = lastSequence
-    // A timer that is made meanwhile waits for the next turn, so that one which sets itself anew starves nobody.
+    // A timer that a handler creates waits for the next turn, so that one which renews itself starves none.
     while let timer = timers.first, timer.deadline <= now, timer.sequence <= newest {
       timers.remove(timer)
       let handler = timer.handler
@@ -152,11 +154,11 @@ public final class EventLoop {
 
   // MARK: Work
 
-  /// Does the work in the next turn, which then does not wait.
+  /// Calls the work in the next turn, which does not wait for an event.
   public func soon(_ work: @escaping () -> Void) { soonWork.append(work) }
 
-  /// Adds a hook for good: hooks run at the end of each turn, before the next wait, in the order of their adding. What
-  /// they hand to ``soon(_:)`` is done in the next turn, and their hooks after that.
+  /// Adds a permanent hook. Hooks run at the end of each turn, in the order in which they were added. The work that they
+  /// give to ``soon(_:)`` runs in the next turn.
   public func atEndOfTurn(_ hook: @escaping () -> Void) { endOfTurnHooks.append(hook) }
 
   private func runHooks() {
@@ -170,20 +172,19 @@ public final class EventLoop {
 
   // MARK: Turns
 
-  /// Turns until ``stop()``.
+  /// Runs turns until ``stop()``.
   public func run() {
     isStopping = false
     runHooks()
     while !isStopping { _ = step(wait: nil) }
   }
 
-  /// Makes ``run()`` return at the end of the turn that it is in.
+  /// Makes ``run()`` return at the end of the current turn.
   public func stop() { isStopping = true }
 
-  /// One turn, for who drives the loop by hand. The hooks run before the wait too, since what was done between turns
-  /// may have left them something.
-  /// - Parameter wait: how long to wait for something to happen at most; nil for ever.
-  /// - Returns: whether anything happened.
+  /// Runs one turn. Hooks also run before the wait, for changes that were made between turns.
+  /// - Parameter wait: the maximum time to wait for an event; nil for no limit.
+  /// - Returns: whether there was an event or work.
   @discardableResult
   public func turn(wait: Duration?) -> Bool {
     runHooks()
@@ -191,13 +192,13 @@ public final class EventLoop {
   }
 
   private func step(wait: Duration?) -> Bool {
-    precondition(!isInTurn, "a handler may not turn the loop that called it")
+    precondition(!isInTurn, "a handler may not run a turn of the loop that called it")
     isInTurn = true
     defer { isInTurn = false }
 
     armTimer()
     let count = epoll_wait(epoll, &events, Int32(Self.batch), waitMilliseconds(wait))
-    // Anything else than being interrupted would be a fault of ours (EBADF, EINVAL), and going on would spin.
+    // Errors other than an interruption (EBADF, EINVAL) are bugs, and continuing would spin.
     precondition(count >= 0 || errno == EINTR, "epoll_wait failed")
 
     let work = soonWork
@@ -217,7 +218,7 @@ public final class EventLoop {
     if !soonWork.isEmpty { return 0 }
     guard let wait else { return -1 }
     let nanoseconds = max(0, wait.saturatingNanoseconds)
-    // Rounded up: a shorter wait would end before the time that was asked for.
+    // Rounded up, since a shorter wait would end before the requested time.
     let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)
     return Int32(clamping: milliseconds)
   }

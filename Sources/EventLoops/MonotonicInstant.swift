@@ -1,11 +1,10 @@
-// Why this file exists: time-outs must not move with the wall clock, and must not overflow whatever a client asks for.
-
 import CLinux
 import Glibc
 
-/// A point on CLOCK_MONOTONIC, which stands still while the machine sleeps.
+/// A point in time on CLOCK_MONOTONIC, which changes of the wall clock do not affect, and which stops while the machine
+/// sleeps. Arithmetic saturates, since clients choose timeouts.
 public struct MonotonicInstant: InstantProtocol, Sendable {
-  /// Nanoseconds since the clock's start; never negative when read from the clock.
+  /// Nanoseconds since the start of the clock; not negative if read from the clock.
   public let nanoseconds: Int64
 
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
@@ -16,7 +15,7 @@ public struct MonotonicInstant: InstantProtocol, Sendable {
     return MonotonicInstant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
   }
 
-  /// The instant that much later; the last or first one that there is, if that is beyond it.
+  /// The instant after the duration; the last or the first instant if that is out of range.
   public func advanced(by duration: Duration) -> MonotonicInstant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.saturatingNanoseconds)
     if overflow { return MonotonicInstant(nanoseconds: duration < .zero ? .min : .max) }
@@ -34,9 +33,9 @@ public struct MonotonicInstant: InstantProtocol, Sendable {
 }
 
 extension Duration {
-  /// Whole nanoseconds, towards zero; the largest or smallest `Int64` where there are more (about 292 years).
+  /// Whole nanoseconds, rounded towards zero; `Int64.max` or `Int64.min` if out of range (about 292 years).
   public var saturatingNanoseconds: Int64 {
-    // `components` traps on what has more seconds than an Int64 counts, so the bounds come first.
+    // `components` traps if the seconds overflow an Int64, so the bounds are checked first.
     if self >= .nanoseconds(Int64.max) { return .max }
     if self <= .nanoseconds(Int64.min) { return .min }
     let (seconds, attoseconds) = components

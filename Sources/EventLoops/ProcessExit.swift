@@ -1,5 +1,3 @@
-// Why this file exists: a pidfd tells the end of exactly one process, whatever becomes of its number.
-
 import CLinux
 import Glibc
 
@@ -7,13 +5,14 @@ import Glibc
 public enum ProcessStatus: Hashable, Sendable {
   case exited(code: Int32)
   case signaled(signal: Int32)
-  /// It was not our child, or somebody else has taken its status.
+  /// The process was not a child of this one, or its status was taken elsewhere.
   case unknown
 }
 
-/// A process whose end an ``EventLoop`` waits for, until it has come or the wait is cancelled.
+/// Watches for the end of one process, until the end or until it is cancelled. It uses a pidfd, which refers to that process
+/// even after its number is reused.
 public final class ExitWatch {
-  /// The process, for `pidfd_send_signal`; open until its end was told or the wait cancelled.
+  /// The process's pidfd; open until the end was reported or the watch was cancelled.
   public let pidfd: Int32
   private var watch: Watch?
 
@@ -27,14 +26,14 @@ public final class ExitWatch {
     }
   }
 
-  /// Sends a signal to this process and no other. A process that has ended is no failure.
-  /// - Returns: whether it was sent.
+  /// Sends a signal to this process and no other.
+  /// - Returns: whether it was sent; false if the process has ended.
   @discardableResult
   public func send(_ signal: Int32) -> Bool {
     watch != nil && pidfd_send_signal(pidfd, signal, nil, 0) == 0
   }
 
-  /// Waits no longer. If the process is our child, somebody else has to reap it.
+  /// Ends the watch. If the process is a child of this one, the caller has to reap it.
   public func cancel() {
     guard let watch else { return }
     self.watch = nil
@@ -43,7 +42,7 @@ public final class ExitWatch {
   }
 }
 
-/// Takes the status of a process that has ended.
+/// Takes the status of a child that has ended.
 private func reap(pidfd: Int32) -> ProcessStatus {
   var info = siginfo_t()
   while linux_wait_pidfd(pidfd, &info, WEXITED | WNOHANG) != 0 {
@@ -59,9 +58,10 @@ private func reap(pidfd: Int32) -> ProcessStatus {
 }
 
 extension EventLoop {
-  /// Calls the handler once, when the process has ended; a child of ours is reaped then. The number must be sure to be
-  /// the process's: a child that was not yet reaped, or one whose start time is compared after this call.
-  /// - Throws: `ESRCH` if there is no such process, `EMFILE` and the like.
+  /// Calls the handler once, when the process has ended. If it is a child of this process, it is reaped first. The caller
+  /// makes sure that the number is the process's: that of a child that was not reaped, or one whose start time is compared
+  /// after this call.
+  /// - Throws: ``SystemError`` with `ESRCH` if there is no such process, `EMFILE`, `ENFILE` or `ENOMEM`.
   @discardableResult
   public func onExit(
     of pid: pid_t, _ handler: @escaping (ProcessStatus) -> Void

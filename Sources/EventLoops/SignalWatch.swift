@@ -1,13 +1,12 @@
-// Why this file exists: signals are read like any other descriptor, so that their handlers may do anything.
-
 import CLinux
 import Glibc
 
-/// A set of signals that an ``EventLoop`` reads instead of their having their usual effect, until it is cancelled.
+/// Signals that an ``EventLoop`` reads from a descriptor, until this is cancelled. So their handlers are ordinary code,
+/// not limited to async-signal-safe functions.
 public final class SignalWatch {
   private let descriptor: Int32
   private var watch: Watch?
-  /// Those of the signals that were not blocked before, to be let through again.
+  /// The signals to unblock on cancel: those that were not blocked before.
   private var blocked: sigset_t
 
   fileprivate init(descriptor: Int32, blocked: sigset_t) {
@@ -18,14 +17,14 @@ public final class SignalWatch {
   fileprivate func start(_ loop: EventLoop, _ handler: @escaping (Int32) -> Void) throws(SystemError) {
     watch = try loop.watch(descriptor, .read) { [self] _ in
       var info = signalfd_siginfo()
-      // One a turn: a flood of signals does not keep the others waiting.
+      // One per turn, so that many signals do not delay other events.
       guard read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size
       else { return }
       handler(Int32(bitPattern: info.ssi_signo))
     }
   }
 
-  /// Gives the signals their usual effect again, on the thread that calls this: the loop's.
+  /// Unblocks the signals. Call this on the loop's thread.
   public func cancel() {
     guard let watch else { return }
     watch.cancel()
@@ -36,8 +35,9 @@ public final class SignalWatch {
 }
 
 extension EventLoop {
-  /// Blocks the signals on the calling thread, which must be the loop's, and calls the handler with the number of each
-  /// one that arrives. A program with other threads blocks them there as well, or they take the process's signals.
+  /// Blocks the signals on the calling thread, which must be the loop's, and calls the handler with the number of each one
+  /// that arrives. A program with other threads blocks them there too, since any thread can receive a process's signals.
+  /// - Throws: ``SystemError`` with `EINVAL` for an invalid number, `EMFILE`, `ENFILE` or `ENOMEM`.
   @discardableResult
   public func onSignal(
     _ signals: [Int32], _ handler: @escaping (Int32) -> Void

@@ -1,13 +1,11 @@
-// Why this file exists: a system call that fails has to say which one it was and why, without Foundation.
-
 import CLinux
 import Glibc
 
-/// A failed system call.
+/// A failed system call, with its name and reason. Does without Foundation.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The value of `errno`.
   public let code: Int32
-  /// What was tried, as a person would look it up: the call's name, and on what where that helps.
+  /// The name of the call, and its object where that helps.
   public let operation: String
 
   public init(code: Int32, operation: String) {
@@ -15,18 +13,19 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.operation = operation
   }
 
-  /// Reads `errno`, so it must be the first thing after the call.
+  /// Reads `errno`. Call this before anything else that may change it.
   public init(_ operation: String) {
     self.init(code: errno, operation: operation)
   }
 
-  /// The text for the code alone, as in `No such file or directory`.
+  /// The text for the code, for example `No such file or directory`.
   public var reason: String { strerrordesc_np(code).map { String(cString: $0) } ?? "error \(code)" }
 
   public var description: String { "\(operation): \(reason)" }
 }
 
-/// Hands on what a system call returned, unless that is -1.
+/// Returns the result of a system call.
+/// - Throws: ``SystemError`` if the result is -1.
 @discardableResult
 @inline(__always)
 public func check<Result: SignedInteger>(

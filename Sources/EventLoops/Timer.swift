@@ -1,14 +1,11 @@
-// Why this file exists: thousands of time-outs share one timerfd, and most are cancelled before they are due, so a
-// timer has to leave the heap in O(log n) from wherever it stands.
-
-/// A one-shot timer of an ``EventLoop``. It runs whether or not anybody holds this object.
+/// A one-shot timer of an ``EventLoop``. It fires whether or not this object is retained.
 public final class Timer {
   public let deadline: MonotonicInstant
-  /// Ties are broken by age, so that timers of one deadline fire in the order in which they were made.
+  /// The order of creation, in which timers with one deadline fire.
   let sequence: UInt64
   var handler: (() -> Void)?
-  /// Where it stands in the heap; nil once it has fired or was cancelled.
-  fileprivate(set) var position: Int?
+  /// The index in the heap; nil once the timer has fired or was cancelled.
+  fileprivate(set) var index: Int?
   private weak var loop: EventLoop?
 
   init(deadline: MonotonicInstant, sequence: UInt64, loop: EventLoop, handler: @escaping () -> Void) {
@@ -18,10 +15,10 @@ public final class Timer {
     self.handler = handler
   }
 
-  /// Whether it is still to fire.
-  public var isPending: Bool { position != nil }
+  /// Whether it has neither fired nor been cancelled.
+  public var isPending: Bool { index != nil }
 
-  /// After this the handler is not called, even if the timer was due in this very turn.
+  /// Cancels the timer. The handler is not called afterwards, even if the timer is due in this turn.
   public func cancel() {
     loop?.timers.remove(self)
     handler = nil
@@ -32,7 +29,8 @@ public final class Timer {
   }
 }
 
-/// A binary heap in which each timer knows its place.
+/// A binary heap in which each timer knows its index. Most timers are cancelled before they are due, and so leave the heap
+/// in O(log n) from any index.
 struct TimerHeap {
   private var timers: [Timer] = []
 
@@ -41,48 +39,48 @@ struct TimerHeap {
 
   mutating func insert(_ timer: Timer) {
     timers.append(timer)
-    timer.position = timers.count - 1
+    timer.index = timers.count - 1
     siftUp(timers.count - 1)
   }
 
   mutating func remove(_ timer: Timer) {
-    guard let position = timer.position else { return }
-    timer.position = nil
+    guard let index = timer.index else { return }
+    timer.index = nil
     let last = timers.removeLast()
-    guard position < timers.count else { return }
-    place(last, at: position)
-    siftUp(position)
-    if last.position == position { siftDown(position) }
+    guard index < timers.count else { return }
+    put(last, at: index)
+    siftUp(index)
+    if last.index == index { siftDown(index) }
   }
 
-  private mutating func place(_ timer: Timer, at position: Int) {
-    timers[position] = timer
-    timer.position = position
+  private mutating func put(_ timer: Timer, at index: Int) {
+    timers[index] = timer
+    timer.index = index
   }
 
   private mutating func siftUp(_ start: Int) {
-    var position = start
-    let timer = timers[position]
-    while position > 0 {
-      let parent = (position - 1) / 2
+    var index = start
+    let timer = timers[index]
+    while index > 0 {
+      let parent = (index - 1) / 2
       guard timer.isBefore(timers[parent]) else { break }
-      place(timers[parent], at: position)
-      position = parent
+      put(timers[parent], at: index)
+      index = parent
     }
-    place(timer, at: position)
+    put(timer, at: index)
   }
 
   private mutating func siftDown(_ start: Int) {
-    var position = start
-    let timer = timers[position]
+    var index = start
+    let timer = timers[index]
     while true {
-      var child = 2 * position + 1
+      var child = 2 * index + 1
       guard child < timers.count else { break }
       if child + 1 < timers.count, timers[child + 1].isBefore(timers[child]) { child += 1 }
       guard timers[child].isBefore(timer) else { break }
-      place(timers[child], at: position)
-      position = child
+      put(timers[child], at: index)
+      index = child
     }
-    place(timer, at: position)
+    put(timer, at: index)
   }
 }

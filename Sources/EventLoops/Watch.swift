@@ -1,6 +1,4 @@
-// Why this file exists: one descriptor's entry in the loop's epoll set, and the guarantee that a cancelled one stays silent.
-
-/// What a ``Watch`` waits for. With nothing, the descriptor is out of the epoll set: not even a hang-up is told.
+/// The events that a ``Watch`` waits for. If empty, the descriptor is not in the epoll set, and not even a hang-up is reported.
 public struct Interest: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -8,8 +6,8 @@ public struct Interest: OptionSet, Hashable, Sendable {
   public static let write = Interest(rawValue: 2)
 }
 
-/// What is so of a descriptor. A hang-up and an error are told whatever the interest, until the handler ends them or
-/// the watch (the loop is level-triggered).
+/// The events of a descriptor. The loop is level-triggered: it calls the handler in each turn while they last. A hang-up and
+/// an error are reported with any interest that is not empty.
 public struct Readiness: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -19,14 +17,14 @@ public struct Readiness: OptionSet, Hashable, Sendable {
   public static let error = Readiness(rawValue: 8)
 }
 
-/// A descriptor that an ``EventLoop`` watches, until it is cancelled; whether or not anybody holds this object.
-/// The descriptor stays the caller's, who cancels the watch before closing it.
+/// A descriptor that an ``EventLoop`` watches until this is cancelled, whether or not this object is retained. The caller
+/// owns the descriptor, and cancels the watch before closing it.
 public final class Watch {
   public let descriptor: Int32
-  /// What events carry instead of the descriptor: never used again, so that an event of a closed descriptor cannot
-  /// be taken for one of its number's next owner.
+  /// The number that identifies the watch in events. It is never reused, so an event of a closed descriptor is not
+  /// attributed to a later descriptor with the same number.
   let token: UInt64
-  /// Nil once cancelled, so that what the handler holds is let go even if the watch is kept.
+  /// Nil after cancellation, which releases what the handler retains even if the watch is retained.
   private(set) var handler: ((Readiness) -> Void)?
   private weak var loop: EventLoop?
 
@@ -40,15 +38,15 @@ public final class Watch {
     self.handler = handler
   }
 
-  /// What is waited for. Should the kernel refuse a change (it is out of memory), the handler is called with `.error`
-  /// in the next turn.
+  /// The events to wait for. If the kernel refuses a change (for want of memory), the handler is called with `.error` in the
+  /// next turn.
   public var interest: Interest {
     didSet { if interest != oldValue { loop?.interestChanged(of: self, from: oldValue) } }
   }
 
   public var isCancelled: Bool { handler == nil }
 
-  /// After this the handler is not called, even if the descriptor was found ready in this very turn.
+  /// Cancels the watch. The handler is not called afterwards, even if the descriptor is ready in this turn.
   public func cancel() {
     guard handler != nil else { return }
     handler = nil

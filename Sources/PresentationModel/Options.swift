@@ -8,44 +8,45 @@ public enum Options {
   // MARK: What is to be shown, and how
 
   public static let destination = DictionaryKey<String>(
-    "destination", doc: "How it is shown. Without it: the destination called like the binding, else state only.")
+    "destination",
+    doc: "The destination that shows it. Default: the destination with the name of the binding, else state only.")
   public static let value = DictionaryKey<Properties>(
-    "value", doc: "What the item holds, a dictionary; replaces the former value whole.")
+    "value", doc: "The item's value, a dictionary; replaces the former value as a whole.")
   public static let containerValues = DictionaryKey<Properties>(
     "container-values", doc: "Values for declared keys, each of its declared type.")
-  public static let style = DictionaryKey<String>("style", doc: "Handed to the presenter: sheet, popover, alert, …")
-  public static let title = DictionaryKey<String>("title", doc: "What to call it where a name is shown.")
+  public static let style = DictionaryKey<String>("style", doc: "Passed to the presenter: sheet, popover, alert, …")
+  public static let title = DictionaryKey<String>("title", doc: "A name for people.")
   public static let from = DictionaryKey<String>(
-    "from", doc: "The binding that it is presented from, which must hold an item. Without it: the nearest one.")
+    "from", doc: "The binding of the parent, which must hold an item. Default: the nearest one.")
   public static let group = DictionaryKey<String>(
-    "group", doc: "The exclusive group whose member it is. Without it: the destination's.")
+    "group", doc: "The exclusive group that it is a member of. Default: the destination's.")
   public static let tag = DictionaryKey<String>(
-    "tag", doc: "What selects it in its group. Without it: the binding, less a leading “group.”.")
-  public static let stack = DictionaryKey<String>("stack", doc: "The stack on whose top it is.")
+    "tag", doc: "The name that selects it in its group. Default: the binding without a leading “group.”.")
+  public static let stack = DictionaryKey<String>("stack", doc: "The stack that it is the top of.")
   public static let timeout = DictionaryKey<UInt64>(
-    "timeout", doc: "Milliseconds after which it expires, from when it is presented; given again, it starts again.")
+    "timeout", doc: "Milliseconds from its presentation until it expires; giving it again restarts it.")
   public static let owned = DictionaryKey<Bool>(
-    "owned", doc: "Whether it ends when its sender leaves the bus. False: it has no owner.")
+    "owned", doc: "Whether it ends when the sender leaves the bus. False: it has no owner.")
   public static let ifBusy = DictionaryKey<String>(
-    "if-busy", doc: "When another member of the group is selected: replace (the default), queue or refuse.")
+    "if-busy", doc: "The action if another member of the group is selected: replace (the default), queue or refuse.")
   public static let priority = DictionaryKey<Int32>(
-    "priority", doc: "In a queue the highest comes first, then the oldest.")
+    "priority", doc: "Its priority in a queue: the highest is selected first, among equals the oldest.")
   /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
   public static let command = DictionaryKey<[String]>(
     "command", alternatives: [.array(.array(.byte))],
-    doc: "The program and its arguments that show it, instead of a destination.")
-  public static let directory = DictionaryKey<String>("directory", doc: "Where the command is started.")
+    doc: "The program that shows it, and its arguments, instead of a destination.")
+  public static let directory = DictionaryKey<String>("directory", doc: "The working directory of the command.")
   public static let environment = DictionaryKey<[String: String]>(
     "environment", doc: "Variables for the command, added to its environment.")
   public static let platformData = DictionaryKey<Properties>(
-    "platform-data", doc: "Handed to the presenter: activation-token s, parent-window s, output s.")
+    "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
 
   // MARK: Whom a request is about
 
   public static let binding = DictionaryKey<String>("binding", doc: "The binding of the tag.")
   public static let id = DictionaryKey<String>("id", doc: "The id of the tag's item.")
-  public static let anyID = DictionaryKey<Bool>("any-id", doc: "Whatever is shown is dismissed, whatever its id.")
-  public static let root = DictionaryKey<String>("root", doc: "Every binding of this root.")
+  public static let anyID = DictionaryKey<Bool>("any-id", doc: "Dismiss the item also if it has another id.")
+  public static let root = DictionaryKey<String>("root", doc: "All bindings of this root.")
   public static let all = DictionaryKey<Bool>("all", doc: "Everything; must be true.")
 
   // MARK: How a request is carried out
@@ -61,11 +62,11 @@ public enum Options {
 
   // MARK: Of single methods
 
-  public static let remove = DictionaryKey<[String]>("remove", doc: "Keys that are taken out of the item's value.")
+  public static let remove = DictionaryKey<[String]>("remove", doc: "Keys to remove from the item's value.")
   public static let startTimeout = DictionaryKey<UInt64>(
-    "start-timeout", doc: "Milliseconds that showing may take before it counts as failed.")
+    "start-timeout", doc: "Milliseconds after which an item that is not on the screen ends as failed.")
   public static let grace = DictionaryKey<UInt64>(
-    "grace", doc: "Milliseconds that a dismissal may take before it counts as gone.")
+    "grace", doc: "Milliseconds after which an item that is being dismissed counts as gone.")
   public static let reason = DictionaryKey<String>("reason", doc: "Only endings with this reason.")
 }
 
@@ -86,8 +87,8 @@ extension Options {
   public static let ofDismiss = ofSlot
   public static let ofDismissAll =
     OptionTable([
-      root.row, group.row(doc: "Every member of this group, and its queue."),
-      stack.row(doc: "All that stands in this stack."), all.row,
+      root.row, group.row(doc: "All members of this group, and its queue."),
+      stack.row(doc: "All elements of this stack."), all.row,
     ]) + ofChanges
   public static let ofSelect = OptionTable([binding.row, id.row]) + ofItem + ofChanges
   public static let ofDeselect = ofChanges

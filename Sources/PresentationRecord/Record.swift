@@ -1,21 +1,17 @@
-// Why this file exists: what was acknowledged survives navd (R1); a database keeps it, and a journal that is written once a turn.
-
-import CLinux
 import DBusValues
 import EventLoops
-import GRDB
 import Glibc
 import PresentationModel
 import PresentationRules
 
-/// The record of one navd, in two files of one directory.
+/// The record of one navd: a file that outlives it (R1), of which this is the only writer.
 public final class Record {
-  /// What it consists of while it is open, the journal of SQLite's own among it.
-  public static let files = [tables, tables + "-wal", journal]
-  private static let tables = "record.sqlite"
-  private static let journal = "record.journal"
+  /// All files of a record, among them those of earlier releases.
+  public static let files = EarlierRecord.files + [name, name + RecordFile.newSuffix]
+  /// An earlier release has a file of that name beside its tables. If it finds this one, and no tables, it sets it aside.
+  private static let name = "record.journal"
 
-  /// Under which circumstances it was written.
+  /// The circumstances in which a record was written.
   public struct Session: Hashable, Sendable {
     /// The bus's own id (R7).
     public var bus: String
@@ -23,7 +19,7 @@ public final class Record {
     public var boot: String
     /// By how many nanoseconds the wall clock was ahead of the monotonic one.
     public var clock: Int64
-    /// What commands that were started are known again by, together with their handles.
+    /// Identifies commands that were started, together with their handles.
     public var token: String
 
     public init(bus: String, boot: String, clock: Int64, token: String) {
@@ -34,165 +30,112 @@ public final class Record {
     }
   }
 
-  /// What was on record when it was opened.
+  /// The content of a record when it was opened.
   public struct Content: Sendable {
     public var state = RecordedState()
     /// nil: nothing was ever written.
     public var session: Session?
-    /// What presenters need in order to know again what they showed.
+    /// What presenters need in order to recognize what they showed.
     public var memories: [Handle: Properties] = [:]
-    /// The record that was there could not be read; under which name it is kept, and why it could not.
+    /// Where the record that was found is kept, if it could not be read, and why it could not.
     public var setAside: (path: String, reason: String)?
 
     public init() {}
   }
 
-  /// Why it cannot be written, or opened for writing, in words for people.
+  /// Why a record cannot be opened or written, for people.
   public struct Failure: Error, CustomStringConvertible, Sendable {
     public let description: String
+    init(_ description: String) { self.description = description }
   }
 
-  private let queue: DatabaseQueue
-  private let journal: Journal
-  /// What is to be written with the next commit: what came since the last one, and what that one could not write.
-  private var pending = Changes()
-  /// Whether the last commit failed; what it should have written is still to be written.
+  private let lock: DirectoryLock
+  private let file: RecordFile
+  /// Rows for the next commit: those noted since the last one, and those that could not be written.
+  private var pending = PayloadWriter()
+  /// Whether the last commit failed; its rows are still to be written.
   public private(set) var isBehind = false
+
+  private init(_ file: RecordFile, _ lock: DirectoryLock) { (self.file, self.lock) = (file, lock) }
 
   // MARK: Opening
 
-  /// Opens the record of a directory, or begins one. What cannot be read is kept under another name, and there is a new one
-  /// (R4).
+  /// Opens the record of a directory, or begins one. A record that cannot be read is renamed, and another begun (R4).
   /// - Parameters:
-  ///   - patience: for how many seconds another program may keep it open, one that is on its way out perhaps.
-  ///   - restore: makes of it what it is the record of; what it throws says that this cannot be read.
-  /// - Throws: where another program keeps it open, or it cannot be written.
+  ///   - timeout: for how many seconds to wait for another program that has it open, perhaps a navd that is ending.
+  ///   - restore: makes a state of the record's content; its error says that the record cannot be read.
+  /// - Throws: where another program has the record open, or a system call fails.
   public static func open<Restored>(
-    in directory: String, patience: Double = 5, restore: (Content) throws -> Restored
+    in directory: String, timeout: Double = 5, restore: (Content) throws -> Restored
   ) throws(Failure) -> (record: Record, restored: Restored) {
-    let path = path(of: tables, in: directory)
     do {
-      let (record, content) = try open(directory, patience)
-      return (record, try restore(content))
-    } catch let error {
-      guard !isObstacle(error) else { throw Failure("the record \(path)", error) }
-      let aside = try setAside(directory, for: error)
+      let lock = try DirectoryLock(directory, timeout: timeout)
       do {
-        var (record, content) = try open(directory, patience)
-        content.setAside = (aside, reason(of: error))
-        return (record, try restore(content))
-      } catch {
-        throw Failure("the record \(path)", error)
+        return try open(lock, timeout, restore)
+      } catch let error where !(error is SystemError) {
+        let aside = try setAside(directory)
+        return try open(lock, timeout) { content in
+          var content = content
+          content.setAside = (aside, "\(error)")
+          return try restore(content)
+        }
       }
+    } catch let error as SystemError where error.code == EWOULDBLOCK {
+      throw Failure("the record \(directory)/\(name): another program has it open, another navd perhaps")
+    } catch {
+      throw Failure("the record \(directory)/\(name): \(error)")
     }
   }
 
-  private static func open(_ directory: String, _ patience: Double) throws -> (record: Record, content: Content) {
-    var configuration = Configuration()
-    // A navd that is on its way out has it for a moment; one of another bus for longer.
-    configuration.busyMode = .timeout(patience)
-    configuration.prepareDatabase { database in
-      // One process alone has it, so that the index of the log is in its memory and not in one more file; and its locks go
-      // with it, however it ends.
-      try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-      try database.execute(sql: "PRAGMA journal_mode = WAL")
-      // What a large commit has made of the log is given back; the runtime directory is memory.
-      try database.execute(sql: "PRAGMA journal_size_limit = 4194304")
-      // On a disk what is folded has to be there before the journal is emptied.
-      try database.execute(sql: "PRAGMA synchronous = \(isInMemory(directory) ? "OFF" : "FULL")")
+  private static func open<Restored>(
+    _ lock: DirectoryLock, _ timeout: Double, _ restore: (Content) throws -> Restored
+  ) throws -> (record: Record, restored: Restored) {
+    let path = "\(lock.directory)/\(name)"
+    if let (file, rows) = try RecordFile.open(path) {
+      let restored = try restore(rows.content())
+      // After a kill between the two lines below that make a record of an earlier release one of this release.
+      EarlierRecord.remove(from: lock.directory)
+      return (Record(file, lock), restored)
     }
-    let queue = try DatabaseQueue(path: path(of: tables, in: directory), configuration: configuration)
-    let migrator = Schema.migrator
-    if try queue.read({ try migrator.hasBeenSuperseded($0) }) {
-      throw Unreadable("a later release of navd has written it")
-    }
-    let isNew = try queue.read { try migrator.appliedIdentifiers($0).isEmpty }
-    try migrator.migrate(queue)
-    return try queue.inDatabase { database in
-      // Only now: what has the database has the journal.
-      let journal = try Journal(database, in: JournalFile(path(of: journal, in: directory)))
-      // Turns are told against tables that are not there any more.
-      if isNew, !journal.isEmpty {
-        throw Unreadable("\(Self.journal) is there, and the tables that it belongs to are not")
-      }
-      return (Record(queue, journal), try journal.restore())
-    }
+    let rows = try EarlierRecord.rows(in: lock.directory, timeout: timeout)
+    let restored = try restore(rows.content())
+    let file = try RecordFile.create(path, rows)
+    EarlierRecord.remove(from: lock.directory)
+    return (Record(file, lock), restored)
   }
 
-  private init(_ queue: DatabaseQueue, _ journal: Journal) {
-    self.queue = queue
-    self.journal = journal
-  }
-
-  /// Whether a directory is in memory, where nothing is to be gained by waiting for a disk.
-  private static func isInMemory(_ directory: String) -> Bool { linux_file_system_type(directory) == LINUX_TMPFS_MAGIC }
-
-  private static func path(of file: String, in directory: String) -> String { "\(directory)/\(file)" }
-
-  /// - Returns: where it is now.
-  private static func setAside(_ directory: String, for error: any Error) throws(Failure) -> String {
-    let name = "unreadable-\(time(nil))-\(getpid())"
-    func aside(_ file: String) -> String { path(of: name + file.dropFirst("record".count), in: directory) }
-    func move(_ file: String) -> Bool { rename(path(of: file, in: directory), aside(file)) == 0 }
-    guard move(tables) else { throw Failure("the record \(path(of: tables, in: directory))", error) }
-    // What was written last is beside it.
-    for file in files where file != tables { _ = move(file) }
-    return aside(tables)
+  /// - Returns: the path of the renamed record.
+  private static func setAside(_ directory: String) throws(SystemError) -> String {
+    let newName = "\(directory)/unreadable-\(time(nil))-\(getpid())"
+    // The path is that of the first file.
+    let renamed = files.filter { rename("\(directory)/\($0)", newName + $0.dropFirst("record".count)) == 0 }
+    guard let first = renamed.first else { throw SystemError("rename \(directory)/\(name)") }
+    return newName + first.dropFirst("record".count)
   }
 
   // MARK: Writing
 
-  /// Notes what is to be written with the next commit.
-  public func note(_ changes: RecordChanges) { pending.state.append(changes) }
+  /// Notes changes for the next commit.
+  public func note(_ changes: RecordChanges) { pending.rows(of: changes) }
 
-  /// Notes what a presenter needs in order to know again what it shows; it is forgotten with the presentation.
-  public func note(memory: Properties, of handle: Handle) { pending.memories.append((handle, memory)) }
+  /// Notes what a presenter needs in order to recognize what it shows; it is forgotten with the presentation.
+  public func note(memory: Properties, of handle: Handle) { pending.row(.memory, handle, memory) }
 
-  public func note(_ session: Session) { pending.session = session }
+  public func note(_ session: Session) { pending.row(.session, Mark(), session) }
 
-  /// Puts on record what was noted, all or none.
+  /// Writes all that was noted, or nothing.
   /// - Throws: where it cannot be written; it stays noted.
   public func commit() throws(Failure) {
-    let changes = pending
-    guard !changes.isEmpty || journal.isLong else { return }
-    do {
-      if !changes.isEmpty { try journal.append(changes.rows) }
-      pending = Changes()
-      if journal.isLong { try queue.inDatabase { _ in try journal.fold() } }
-      isBehind = false
+    guard !pending.bytes.isEmpty else { return }
+    do throws(SystemError) {
+      try file.append(pending.bytes)
     } catch {
       isBehind = true
-      throw Failure("the record", error)
+      throw Failure("the record: \(error)")
     }
-  }
-
-  /// Brings the tables up to date, for people to look at. Nothing is lost where this is not done.
-  public func close() {
-    guard (try? commit()) != nil else { return }
-    try? queue.inDatabase { _ in try journal.fold() }
-  }
-}
-
-extension Record.Failure {
-  fileprivate init(_ what: String, _ error: any Error) {
-    let isBusy = (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
-    description = "\(what): \(isBusy ? "another program has it open, another navd perhaps" : reason(of: error))"
-  }
-}
-
-/// What went wrong, in words.
-private func reason(of error: any Error) -> String {
-  guard let error = error as? DatabaseError else { return "\(error)" }
-  return error.message ?? "\(error.resultCode)"
-}
-
-/// Whether it is not the record that is at fault.
-func isObstacle(_ error: any Error) -> Bool {
-  if error is SystemError { return true }
-  return switch (error as? DatabaseError)?.resultCode {
-  case .SQLITE_BUSY?, .SQLITE_LOCKED?, .SQLITE_FULL?, .SQLITE_IOERR?, .SQLITE_READONLY?, .SQLITE_NOMEM?,
-    .SQLITE_PERM?:
-    true
-  default: false
+    isBehind = false
+    pending.removeAll()
+    // The commit does not depend on it.
+    if file.isLong { try? file.checkpoint() }
   }
 }

@@ -1,224 +1,179 @@
-// Why this file exists: a settled draft becomes the state, and everybody is told of each difference once (W1).
-
 import PresentationModel
 
-extension StateMachine {
-  /// Makes the settled draft the state, and lets come and go what then can.
-  mutating func commit(at now: Instant) {
-    progress.now = now
-    for binding in draft.order { commitEnd(of: binding) }
-    for (stack, drafted) in draft.stacks { commit(stack, drafted) }
-    // Each new one may be presented from another that a later request asked for (C2), so all have their names first.
+extension Turn {
+  /// Makes a settled draft the state, announces each difference once (W1), and starts and ends what then can.
+  mutating func commit(_ draft: borrowing Draft) {
+    state.lastQueueAge = draft.lastQueueAge
+    for binding in draft.order { commitEnd(of: binding, draft) }
+    for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
+    // A new presentation may be presented from one that a later request asked for (C2), so all get their handles first.
     let new = draft.order.filter { draft.slots[$0]!.resolution == .replaced && draft.slots[$0]!.item != nil }
       .sorted { draft.slots[$0]!.accepted < draft.slots[$1]!.accepted }
-    for binding in new { name(binding) }
-    for binding in draft.order { commitUpdate(of: binding) }
+    for binding in new { giveHandle(to: binding) }
+    for binding in draft.order { commitUpdate(of: draft.slots[binding]!) }
     for binding in new { create(binding, draft.slots[binding]!) }
     for binding in new { joinParent(binding) }
     for (group, drafted) in draft.groups {
-      groups[group, default: Group()].selected = drafted.selected
-      groups[group]!.queue = drafted.queue
+      state.groups[group, default: Group()].selected = drafted.selected
+      state.groups[group]!.queue = drafted.queue
     }
-    tellOfGroups(rememberTags())
-    for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text }) where draft.changed.contains(.stack(stack)) {
-      tell(.path(stack))
+    announceGroups(rememberTags(draft), draft)
+    for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text }) where changed.contains(.stack(stack)) {
+      announce(.path(stack))
     }
     advance()
   }
 
-  /// What does not stay begins to go.
-  private mutating func commitEnd(of binding: BindingID) {
+  private mutating func commitEnd(of binding: BindingID, _ draft: borrowing Draft) {
     guard let slot = draft.slots[binding], slot.resolution == .replaced, let handle = slot.before else { return }
-    draft.changed.insert(.slot(binding))
-    slots[binding]!.current = nil
-    begin(endOf: handle, reason: slot.end.reason, animated: slot.end.animated)
+    changed.insert(.slot(binding))
+    state.slots[binding]!.current = nil
+    let cause = slot.effectiveCause
+    begin(
+      endOf: handle, reason: cause.reason, animated: cause.animated, isOver: draft.over.contains(handle),
+      by: draft.endedBy)
   }
 
-  private mutating func commit(_ stack: BindingID, _ drafted: StackDraft) {
-    let cut = Array(stacks[stack]?.path[drafted.kept...] ?? [])
-    // The common beginning in which nothing is another presentation; what was cut and put back as it was is in it.
+  private mutating func commit(_ stack: BindingID, _ drafted: StackDraft, _ draft: borrowing Draft) {
+    let cut = Array(state.stacks[stack]?.path[drafted.kept...] ?? [])
+    // The common beginning with the same presentations, including those that were cut and put back unchanged.
     let same = zip(cut, drafted.rest).prefix { $0 == $1 && draft.slots[$1]?.resolution == .kept }.count
     let looksTheSame = zip(cut, drafted.rest).allSatisfy { old, new in
-      old == new && draft.slots[old]?.before.flatMap { presentations[$0]?.item.id } == draft.slots[new]?.item?.id
+      old == new && draft.slots[old]?.before.flatMap { state.presentations[$0]?.item.id } == draft.slots[new]?.item?.id
     }
-    if cut.count != drafted.rest.count || !looksTheSame { draft.changed.insert(.stack(stack)) }
+    if cut.count != drafted.rest.count || !looksTheSame { changed.insert(.stack(stack)) }
     // In place, so that a push onto a tall stack does not copy it.
-    stacks[stack, default: Stack()].path.replaceSubrange((drafted.kept + same)..., with: drafted.rest[same...])
-    stacks[stack]!.started = min(stacks[stack]!.started, drafted.kept + same)
-    dropIfUnused(stack: stack)
+    state.stacks[stack, default: Stack()].path.replaceSubrange((drafted.kept + same)..., with: drafted.rest[same...])
+    state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.kept + same)
+    state.dropIfUnused(stack: stack)
   }
 
-  /// A presentation that stays takes over what differs.
-  private mutating func commitUpdate(of binding: BindingID) {
-    guard let slot = draft.slots[binding], slot.resolution == .kept, let item = slot.item, let handle = slot.before
-    else {
-      return
-    }
-    update(handle, with: item, slot)
-  }
-
-  private mutating func update(_ handle: Handle, with drafted: Shared<Item>, _ slot: SlotDraft) {
-    var presentation = presentations[handle]!
+  /// Gives a presentation that stays its drafted item.
+  private mutating func commitUpdate(of slot: SlotDraft) {
+    guard slot.resolution == .kept, let drafted = slot.item, let handle = slot.before else { return }
+    var presentation = state.presentations[handle]!
     let before = presentation.item
     var item = drafted
-    if slot.isFresh {
-      item = Shared(before.content.applying(slot.given.content, by: slot.author))
+    if case .renewed(let given) = slot.change {
+      item = Shared(before.content.applying(given.content, by: slot.author))
       item.isQueued = drafted.isQueued
     }
     if before.owner != item.owner {
-      disown(handle, before.owner)
+      if let owner = before.owner { state.disown(handle, owner) }
       own(handle, item.owner)
     }
     presentation.item = item
-    bytesOfItems += item.byteCount - before.byteCount
+    state.bytesOfItems += item.byteCount - before.byteCount
     if slot.restartsTimeout, presentation.phase == .presented {
-      let expires = item.timeout.map { progress.now.after(milliseconds: $0) }
-      // Many requests may come at one instant, and one deadline will do for it.
-      if expires != presentation.expires { schedule(expires, .expiry, handle) }
+      let expires = item.timeout.map { now.after(milliseconds: $0) }
+      // Many requests may arrive at one instant; they share one deadline.
+      if expires != presentation.expires { state.schedule(expires, .expiry, handle) }
       presentation.expires = expires
     }
     if before.isQueued != item.isQueued {
-      draft.changed.insert(.slot(presentation.binding))
-      progress.mayStart.append(handle)
+      changed.insert(.slot(presentation.binding))
+      mayStart.append(handle)
     }
     let differs = !item.content.looksLike(before.content)
-    presentations[handle] = presentation
+    state.presentations[handle] = presentation
     guard differs else { return }
-    draft.changed.insert(.slot(presentation.binding))
-    tell(.updated(handle, presentation.binding, id: item.id, item))
+    changed.insert(.slot(presentation.binding))
+    announce(.updated(handle, presentation.binding, id: item.id, item))
     sendUpdate(of: handle, by: slot.author.client)
   }
 
-  /// Gives out the handle of what a slot is to show.
-  private mutating func name(_ binding: BindingID) {
-    lastHandle = Handle(lastHandle.number + 1)
-    if slots[binding] == nil {
-      slots[binding] = Slot()
-      bindingsOfRoot[binding.root, default: []].insert(binding)
+  private mutating func giveHandle(to binding: BindingID) {
+    state.lastHandle = Handle(state.lastHandle.number + 1)
+    if state.slots[binding] == nil {
+      state.slots[binding] = Slot()
+      state.bindingsOfRoot[binding.root, default: []].insert(binding)
     }
-    slots[binding]!.current = lastHandle
+    state.slots[binding]!.current = state.lastHandle
   }
 
   private mutating func joinParent(_ binding: BindingID) {
-    guard let handle = slots[binding]!.current, let parent = presentations[handle]!.parent else { return }
-    presentations.modifyDerived(parent) { $0.children.insert(handle) }
+    guard let handle = state.slots[binding]!.current, let parent = state.presentations[handle]!.parent else { return }
+    state.presentations.modifyDerived(parent) { $0.children.insert(handle) }
   }
 
   private mutating func create(_ binding: BindingID, _ slot: SlotDraft) {
     let item = slot.item!
-    let handle = slots[binding]!.current!
-    let parent = slot.parent.flatMap { slots[$0]?.current }
-    presentations[handle] = Presentation(
+    let handle = state.slots[binding]!.current!
+    let parent = slot.parent.flatMap { state.slots[$0]?.current }
+    state.presentations[handle] = Presentation(
       handle: handle, binding: binding, item: item, parent: parent, creator: slot.author.client)
-    bytesOfItems += item.byteCount
+    state.bytesOfItems += item.byteCount
     own(handle, item.owner)
-    // Its place had started with the one before, and has not with this one.
+    // The presentation before it at this position may have started; this one has not.
     if let position = item.position {
-      stacks[position.stack]!.started = min(stacks[position.stack]!.started, position.index)
+      state.stacks[position.stack]!.started = min(state.stacks[position.stack]!.started, position.index)
     }
-    if let client = slot.author.client { countsOfClients[client, default: 0] += 1 }
-    draft.changed.insert(.slot(binding))
+    if let client = slot.author.client { state.countsOfClients[client, default: 0] += 1 }
+    changed.insert(.slot(binding))
     outcome.created.append(handle)
-    progress.touched.append(handle)
-    progress.mayStart.append(handle)
+    touched.append(handle)
+    mayStart.append(handle)
   }
 
-  /// - Returns: the tags that groups know now and did not before, or the other way round.
-  private mutating func rememberTags() -> Set<GroupTag> {
+  private mutating func own(_ handle: Handle, _ owner: Client?) {
+    if let owner, state.own(handle, owner) { outcome.owners.append(owner) }
+  }
+
+  // MARK: Groups
+
+  /// - Returns: the tags that groups have learned or forgotten.
+  private mutating func rememberTags(_ draft: borrowing Draft) -> Set<GroupTag> {
     var differing: Set<GroupTag> = []
     for key in draft.learnOrder {
-      if groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
+      if state.groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
         differing.formSymmetricDifference([key])
       }
       let memory = draft.learned[key]!
-      for (dropped, _) in tagMemory.set(key, memory, bytes: memory.byteCount) {
-        if groups[dropped.group]?.remembered.remove(dropped.tag) != nil { differing.formSymmetricDifference([dropped]) }
+      for (dropped, _) in state.tagMemory.set(key, memory, bytes: memory.byteCount) {
+        if state.groups[dropped.group]?.remembered.remove(dropped.tag) != nil {
+          differing.formSymmetricDifference([dropped])
+        }
       }
     }
     return differing
   }
 
-  /// Tells of each group's selection, and of its tags and queue where others can see a difference (W1).
-  private mutating func tellOfGroups(_ differing: Set<GroupTag>) {
-    let visible = differing.filter { registry.declared[$0.group]?[$0.tag] == nil }
+  /// Announces each group's selection, and its tags and queue where watchers can see a difference (W1).
+  private mutating func announceGroups(_ differing: Set<GroupTag>, _ draft: borrowing Draft) {
+    let visible = differing.filter { state.registry.declared[$0.group]?[$0.tag] == nil }
     let names = Set(differing.map(\.group)).union(draft.groups.keys)
     let otherTags = Set(visible.map(\.group))
     for name in names.sorted(by: { $0.text < $1.text }) {
       let drafted = draft.groups[name]
       if let drafted {
-        let tag = drafted.selected.flatMap { current(at: $0)?.item.membership?.tag }
-        if tag != drafted.selectedBefore?.tag {
-          draft.changed.insert(.group(name))
-          tell(.selection(name, tag: tag))
+        let tag = machine.selection(of: name)
+        if tag != drafted.tagBefore {
+          changed.insert(.group(name))
+          announce(.selection(name, tag: tag))
         }
       }
       if otherTags.contains(name) || drafted?.hasOtherQueue == true {
-        draft.changed.insert(.group(name))
-        tell(.group(name))
+        changed.insert(.group(name))
+        announce(.group(name))
       }
-      dropIfUnused(group: name)
-    }
-  }
-
-  /// A group exists while something is selected in it, waits in it, goes in it, or is known of it.
-  mutating func dropIfUnused(group name: BindingID) {
-    guard let group = groups[name], group.selected == nil, group.live == nil, group.queue.isEmpty,
-      group.remembered.isEmpty
-    else { return }
-    groups[name] = nil
-    rememberChange(of: .group(name), at: group.changed)
-  }
-
-  /// A stack exists while something is on it, or goes from it (S7).
-  mutating func dropIfUnused(stack name: BindingID) {
-    guard let stack = stacks[name], stack.path.isEmpty, stack.going.isEmpty else { return }
-    stacks[name] = nil
-    rememberChange(of: .stack(name), at: stack.changed)
-  }
-
-  private mutating func own(_ handle: Handle, _ owner: Client?) {
-    guard let owner else { return }
-    if ownedBy[owner] == nil { outcome.owners.append(owner) }
-    ownedBy[owner, default: []].insert(handle)
-  }
-
-  mutating func disown(_ handle: Handle, _ owner: Client?) {
-    guard let owner else { return }
-    ownedBy[owner]?.remove(handle)
-    if ownedBy[owner]?.isEmpty == true { ownedBy[owner] = nil }
-  }
-
-  mutating func rememberChange(of subject: Subject, at serial: Serial) {
-    let serial = max(serial, changesOfAbsent[subject] ?? serial)
-    for (_, dropped) in changesOfAbsent.set(subject, serial) { changesForgotten = max(changesForgotten, dropped) }
-  }
-
-  /// Notes the serial of this input on what changed in it, for later expectations (P10).
-  mutating func stamp() {
-    for subject in draft.changed {
-      switch subject {
-      case .slot(let binding) where slots[binding] != nil: slots[binding]!.changed = serial
-      case .group(let group) where groups[group] != nil: groups[group]!.changed = serial
-      case .stack(let stack) where stacks[stack] != nil: stacks[stack]!.changed = serial
-      default: rememberChange(of: subject, at: serial)
-      }
+      state.dropIfUnused(group: name)
     }
   }
 
   // MARK: Replies
 
-  /// What a request is answered: the state as it is now, and whether the transaction changed what it names (T1).
+  /// The reply to a request: the state after the transaction, and whether it changed what the request names (T1).
   func reply(to answer: Answer) -> Reply {
     switch answer {
     case .presentation(let binding):
-      return .presentation(slots[binding]?.current, changed: draft.changed.contains(.slot(binding)))
+      return .presentation(state.slots[binding]?.current, changed: changed.contains(.slot(binding)))
     case .toggled(let binding):
-      let current = slots[binding]?.current
+      let current = state.slots[binding]?.current
       return .toggled(presented: current != nil, current)
-    case .selected(let group, let tag): return .selected(selectedTag(in: group) == tag)
-    case .changed(let subject): return .changed(draft.changed.contains(subject))
+    case .selected(let group, let tag): return .selected(machine.selection(of: group) == tag)
+    case .changed(let subject): return .changed(changed.contains(subject))
     case .count(let count): return .count(count)
-    case .path(let bindings): return .path(bindings.map { slots[$0]?.current })
+    case .path(let bindings): return .path(bindings.map { state.slots[$0]?.current })
     }
   }
 }

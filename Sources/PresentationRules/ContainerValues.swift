@@ -1,8 +1,6 @@
-// Why this file exists: a value that an item carries for whoever contains it, with a default for those who set none
-// (V1–V5).
-
 import DBusValues
 import PresentationModel
+import TextFormats
 
 /// The declaration of a key (V1).
 struct ContainerValueDeclaration: Hashable, Sendable {
@@ -19,90 +17,86 @@ public struct Member: Hashable, Sendable {
 }
 
 extension StateMachine {
-  /// Declares a key; the default's type is the key's (V1).
-  /// - Throws: `Refusal`: `invalidArgument`, `containerValueType` where it is declared otherwise, `limitExceeded`.
+  /// Declares a key; its type is that of the default (V1).
+  /// - Throws: `Refusal`: `invalidArgument`, `containerValueType` if it is declared differently, `limitExceeded`.
   public mutating func declareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
     guard BindingID.isName(key), key.utf8.count <= limits.tag else {
-      throw Refusal(
-        .invalidArgument,
-        "key “\(abridged(key))” is no name; letters, digits, “_” and “-”, a letter or “_” first, would do")
+      throw .invalidKey(key, in: "DeclareContainerValue")
     }
     try check(entriesOf: [key: defaultValue], named: "default")
     try limits.check("container-values", defaultValue.byteCount, limits.containerValues, of: "bytes of the default")
     let declaration = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
-    if let known = containerValueDeclarations[key] {
+    if let known = state.containerValueDeclarations[key] {
       guard known == declaration else {
         throw Refusal(
           .containerValueType,
-          "key “\(key)” is declared with the type “\(known.type.signature)” and another default, or another type, than "
-            + "“\(declaration.type.signature)”; declare it as before, or another key")
+          "key “\(key)” is already declared, with the type “\(known.type.signature)” and another default or type than this "
+            + "one of type “\(declaration.type.signature)”; declare it as before, or use another key")
       }
       return
     }
     try limits.check(
-      "declared-container-values", containerValueDeclarations.count + 1, limits.declaredContainerValues,
+      "declared-container-values", state.containerValueDeclarations.count + 1, limits.declaredContainerValues,
       of: "declared container values")
-    containerValueDeclarations[key] = declaration
+    state.containerValueDeclarations[key] = declaration
   }
 
-  /// Declares a key before anybody could, in place of what is on record of it from before.
-  /// - Throws: `Refusal`: as above, `containerValueType` only where something still holds a value of another type (V2).
-  public mutating func redeclareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
-    let known = containerValueDeclarations[key]
-    if let known, known.type != defaultValue.type {
-      let isHeld =
-        presentations.values.contains { $0.item.containerValues[key] != nil }
-        || tagMemory.inOrder.contains { $0.value.options.containerValues?[key] != nil }
-      guard !isHeld else {
-        throw Refusal(
-          .containerValueType,
-          "key “\(key)” is set with the type “\(known.type.signature)”, by an item or in what a group remembers, not "
-            + "“\(defaultValue.type.signature)”; declare it as before, or another key")
+  /// Declares several keys, all or none (V1).
+  ///
+  /// - Parameter overridingRecord: whether these replace recorded declarations, as at a start, before any client
+  ///   declares one. A recorded declaration still counts if an item or a tag holds a value of its type (V2).
+  /// - Returns: the refusals, by index; if there is one, nothing was declared.
+  public mutating func declareContainerValues(
+    _ values: [(key: String, defaultValue: Value)], overridingRecord: Bool = false
+  ) -> [Int: Refusal] {
+    let before = state.containerValueDeclarations
+    var refusals: [Int: Refusal] = [:]
+    for (index, value) in values.enumerated() {
+      do throws(Refusal) {
+        if overridingRecord { try removeDeclaration(of: value.key, for: value.defaultValue) }
+        try declareContainerValue(value.key, defaultValue: value.defaultValue)
+      } catch {
+        refusals[index] = error
       }
     }
-    containerValueDeclarations[key] = nil
-    do throws(Refusal) {
-      try declareContainerValue(key, defaultValue: defaultValue)
-    } catch {
-      containerValueDeclarations[key] = known
-      throw error
-    }
+    if !refusals.isEmpty { state.containerValueDeclarations = before }
+    return refusals
   }
 
   /// The declared keys and their defaults.
-  public var containerValueDefaults: Properties { containerValueDeclarations.mapValues(\.defaultValue) }
+  public var containerValueDefaults: Properties { state.containerValueDeclarations.mapValues(\.defaultValue) }
 
-  /// Reads a key of an item: what was set, else the default; without a binding the default (V3).
+  /// Reads a key of an item: the value that was set, or the default; without a binding, the default (V3).
   /// - Throws: `Refusal`: `unknownContainerValue`, `notPresented`.
   public func containerValue(_ key: String, at binding: BindingID?) throws(Refusal) -> Value {
-    guard let declaration = containerValueDeclarations[key] else {
+    guard let declaration = state.containerValueDeclarations[key] else {
       throw Refusal(
-        .unknownContainerValue, "key “\(abridged(key))” is not declared; DeclareContainerValue declares it")
+        .unknownContainerValue, "key \(quoted(key)) is not declared; declare it with DeclareContainerValue first")
     }
     guard let binding else { return declaration.defaultValue }
-    guard let item = item(at: binding) else { throw notPresented(binding) }
+    guard let item = current(at: binding)?.item else { throw .notPresented(binding) }
     return item.containerValues[key] ?? declaration.defaultValue
   }
 
-  /// The members of a container: a stack's in the order of its path, the others' in the order of acceptance (V5).
+  /// The members of a container: for a stack in the order of its path, otherwise in the order of acceptance (V5).
   public func members(of container: Container<BindingID>) -> [Member] {
     let handles: [Handle]
     switch container {
     case .group(let name):
-      let group = groups[name]
+      let group = state.groups[name]
       let bindings = (group?.selected.map { [$0] } ?? []) + (group?.queue.map(\.binding) ?? [])
-      handles = bindings.compactMap { slots[$0]?.current }.sorted()
+      handles = bindings.compactMap { state.slots[$0]?.current }.sorted()
     case .stack(let name):
-      handles = stacks[name]?.path.compactMap { slots[$0]?.current } ?? []
+      handles = state.stacks[name]?.path.compactMap { state.slots[$0]?.current } ?? []
     case .parent(let binding):
-      let children = slots[binding]?.current.flatMap { presentations[$0]?.children } ?? []
-      handles = children.filter(isCurrent).sorted()
+      let children = state.slots[binding]?.current.flatMap { state.presentations[$0]?.children } ?? []
+      handles = children.filter { isCurrent($0) }.sorted()
     case .everything:
-      handles = slots.values.compactMap(\.current).sorted()
+      handles = state.slots.values.compactMap(\.current).sorted()
     }
     let defaults = containerValueDefaults
     return handles.compactMap { handle in
-      presentations[handle].map { presentation in
+      state.presentations[handle].map { presentation in
         Member(
           binding: presentation.binding, id: presentation.item.id, presentation: handle,
           containerValues: defaults.merging(presentation.item.containerValues) { $1 })
@@ -110,7 +104,27 @@ extension StateMachine {
     }
   }
 
-  private func isCurrent(_ handle: Handle) -> Bool {
-    presentations[handle].map { slots[$0.binding]?.current == handle } ?? false
+  /// Removes a recorded declaration, so that it can be declared with another default.
+  /// - Throws: `Refusal` with the code `containerValueType` if a value of another type is held (V2).
+  private mutating func removeDeclaration(of key: String, for defaultValue: Value) throws(Refusal) {
+    guard let known = state.containerValueDeclarations[key] else { return }
+    if known.type != defaultValue.type {
+      let isHeld =
+        state.presentations.values.contains { $0.item.containerValues[key] != nil }
+        || state.tagMemory.inOrder.contains { $0.value.options.containerValues?[key] != nil }
+      guard !isHeld else {
+        throw Refusal(
+          .containerValueType,
+          "key “\(key)” is in use with the type “\(known.type.signature)”, by an item or by a tag that a group remembers; "
+            + "found “\(defaultValue.type.signature)”; declare it as before, or use another key")
+      }
+    }
+    state.containerValueDeclarations[key] = nil
+  }
+}
+
+extension Refusal {
+  static func notPresented(_ binding: BindingID) -> Refusal {
+    Refusal(.notPresented, "nothing is presented at “\(binding)”; present it first")
   }
 }

@@ -1,76 +1,78 @@
-// Why this file exists: no wait is for ever (P14), and an item may have an end of its own (O2); the machine says until
-// when it is to be woken, and is told the time.
-
 import DBusValues
 import HeapModule
 import PresentationModel
 
-/// A point at which something may have to be done; one that no longer holds is passed over.
+/// A time at which something may be due. A deadline that no longer holds is skipped.
 struct Deadline: Comparable, Sendable {
   enum Kind: Sendable { case answer, expiry }
   let at: Instant
   let kind: Kind
   let handle: Handle
 
+  func holds(for presentation: Presentation?) -> Bool {
+    guard let presentation else { return false }
+    return at == (kind == .answer ? presentation.answerDue : presentation.expires)
+  }
+
   static func < (a: Deadline, b: Deadline) -> Bool { (a.at, a.handle) < (b.at, b.handle) }
   static func == (a: Deadline, b: Deadline) -> Bool { (a.at, a.handle) == (b.at, b.handle) }
 }
 
 extension StateMachine {
-  /// When `expire` is to be called next; nil is never. It may be past, and there may turn out to be nothing to do.
-  public var nextDeadline: Instant? { deadlines.min?.at }
+  /// When to call `expire` next; nil for never. It may have passed, and then there may be nothing to do.
+  public var nextDeadline: Instant? { state.deadlines.min?.at }
 
+  /// Carries out what is due first, as one change, so that each stack and group announces it once (W1). `nextDeadline`
+  /// says whether more is due already.
+  public mutating func expire(at now: Instant) -> Outcome { process(at: now) { $0.expire() } }
+}
+
+extension State {
   mutating func schedule(_ at: Instant?, _ kind: Deadline.Kind, _ handle: Handle) {
     guard let at else { return }
     deadlines.insert(Deadline(at: at, kind: kind, handle: handle))
-    // Those that no longer hold are few, or they are thrown out: a timeout that is always set again leaves one a time.
+    // Keeps stale deadlines few: a timeout that is always set again leaves one each time.
     if deadlines.count > 4 * presentations.count + 64 {
-      let holding = deadlines.unordered.filter(holds)
+      let holding = deadlines.unordered.filter { $0.holds(for: presentations[$0.handle]) }
       deadlines = Heap(holding)
     }
   }
+}
 
-  /// Sets how long a presenter has for its answer.
+extension Turn {
+  /// Sets how long a presenter has for its answer (P14).
   mutating func expectAnswer(_ handle: Handle, for milliseconds: UInt64) {
-    let due = progress.now.after(milliseconds: milliseconds)
-    presentations[handle]!.answerDue = due
-    schedule(due, .answer, handle)
+    let due = now.after(milliseconds: milliseconds)
+    state.presentations[handle]!.answerDue = due
+    state.schedule(due, .answer, handle)
   }
 
-  private func holds(_ deadline: Deadline) -> Bool {
-    guard let presentation = presentations[deadline.handle] else { return false }
-    return deadline.at == (deadline.kind == .answer ? presentation.answerDue : presentation.expires)
-  }
-
-  /// Does what is due first, as one change, so that each stack and group tells of it once (W1); `nextDeadline` says whether
-  /// more is due already.
-  public mutating func expire(at now: Instant) -> Outcome {
-    progress.now = now
-    var ends: [(Handle, Reason)] = []
+  fileprivate mutating func expire() {
+    var ends: [End] = []
     var first: Instant?
-    while let deadline = deadlines.min, deadline.at <= first ?? now {
-      deadlines.removeMin()
-      guard holds(deadline) else { continue }
+    while let deadline = state.deadlines.min, deadline.at <= first ?? now {
+      state.deadlines.removeMin()
+      guard deadline.holds(for: state.presentations[deadline.handle]) else { continue }
       first = deadline.at
-      switch (deadline.kind, presentations[deadline.handle]!.phase) {
-      case (.expiry, _): ends.append((deadline.handle, .expired))
+      let handle = deadline.handle
+      switch (deadline.kind, state.presentations[handle]!.phase) {
+      case (.expiry, _): ends.append(End(of: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
-        // It may yet come up, so it is told to go rather than forgotten.
-        let limit = presentations[deadline.handle]!.item.destination?.startTimeout ?? 0
-        presentations[deadline.handle]!.result["error"] = .string("not shown within \(limit) ms (start-timeout)")
-        ends.append((deadline.handle, .failed))
-      case (.answer, _): dismissalUnanswered(by: deadline.handle)
+        // It may still appear, so it is dismissed and not forgotten.
+        let limit = state.presentations[handle]!.item.destination?.startTimeout ?? 0
+        state.presentations[handle]!.result["error"] = .string("not shown within \(limit) ms (start-timeout)")
+        ends.append(End(of: handle, reason: .failed))
+      case (.answer, _): dismissalUnanswered(by: handle)
       }
     }
-    clear(ends, at: now)
-    return finish()
+    clear(ends)
   }
 
   private mutating func dismissalUnanswered(by handle: Handle) {
-    guard case .dismissing(let stage, let reason, let animated) = presentations[handle]!.phase else { return }
-    let destination = presentations[handle]!.item.destination
+    guard case .dismissing(let stage, let reason, let animated) = state.presentations[handle]!.phase else { return }
+    let destination = state.presentations[handle]!.item.destination
     if stage == .asked, let destination, destination.canBeKilled {
-      presentations[handle]!.phase = .dismissing(.killed, reason: reason, animated: animated)
+      state.presentations[handle]!.phase = .dismissing(.killed, reason: reason, animated: animated)
       expectAnswer(handle, for: destination.grace)
       outcome.commands.append(.kill(handle))
     } else {

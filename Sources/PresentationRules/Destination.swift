@@ -1,24 +1,22 @@
-// Why this file exists: a destination is a name that says how an item is shown; the machine needs to know it to judge a
-// request (D1, D2, G7), the presenters to carry it out.
-
 import DBusValues
 import PresentationModel
+import TextFormats
 
-/// How items of a name are shown.
+/// How items are shown that name it (D1, D2).
 public struct Destination: Hashable, Sendable {
-  /// What shows an item.
+  /// The program that shows an item.
   public enum Presenter: Hashable, Sendable {
-    /// A program with its arguments, which may hold placeholders (D3). They are bytes, as file names are.
+    /// A program with its arguments, which may contain placeholders (D3). They are bytes, like file names.
     case command([[UInt8]])
-    /// A systemd unit; its name may hold placeholders (D5).
+    /// A systemd unit; its name may contain placeholders (D5).
     case unit(String)
     /// A program on the bus that implements the presenter's interface (D4).
     case bus(name: String, path: ObjectPath)
-    /// A destination that is declared, for its group and style, but is nothing but state.
+    /// No program: the items are state only. The destination gives them a group and a style.
     case none
   }
 
-  /// Where the registration came from.
+  /// The origin of the registration.
   public enum Source: Hashable, Sendable {
     case file(path: String)
     case client(Client)
@@ -33,9 +31,9 @@ public struct Destination: Hashable, Sendable {
   public var presenter: Presenter
   public var group: BindingID?
   public var style: String?
-  /// How long showing may take before it counts as failed, in milliseconds.
+  /// Milliseconds that showing an item may take before it counts as failed.
   public var startTimeout: UInt64
-  /// How long a dismissal may take before SIGKILL, and on the bus before it counts as gone, in milliseconds (P14).
+  /// Milliseconds that a dismissal may take before SIGKILL; on the bus, before the presentation counts as gone (P14).
   public var grace: UInt64
   public var source: Source
 
@@ -52,7 +50,7 @@ public struct Destination: Hashable, Sendable {
     self.source = source
   }
 
-  /// Whether dismissing it has a second, harder means (P14: once more after SIGKILL).
+  /// Whether a dismissal that times out is followed by SIGKILL (P14).
   var canBeKilled: Bool {
     switch presenter {
     case .command, .unit: true
@@ -60,10 +58,10 @@ public struct Destination: Hashable, Sendable {
     }
   }
 
-  /// Whether its presenter is told of updates (D8, D10).
-  var isTold: Bool { if case .bus = presenter { true } else { false } }
+  /// Whether a program on the bus shows it. Only such a presenter receives updates (D8, D10).
+  var isBus: Bool { if case .bus = presenter { true } else { false } }
 
-  /// Whether a name could be a destination's: a file name without `/` or a leading dot (B5).
+  /// Whether a text is a valid name of a destination: a file name without `/` or a leading dot (B5).
   public static func isName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= 255 && name.utf8.first != UInt8(ascii: ".")
       && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
@@ -71,14 +69,14 @@ public struct Destination: Hashable, Sendable {
 
   /// The tag that the destination declares in its group, and the binding of that tag (G7).
   ///
-  /// - Throws: `Refusal` with the code `invalidConfiguration` where its name can be no binding.
+  /// - Throws: `Refusal` with the code `invalidConfiguration` if its name gives no binding.
   public func declaredTag() throws(Refusal) -> (group: BindingID, tag: String, binding: BindingID)? {
     guard let group else { return nil }
     if let binding = try? BindingID(name) { return (group, name, binding) }
     if let binding = group.appending(name: name) { return (group, name, binding) }
     throw Refusal(
       .invalidConfiguration,
-      "destination “\(abridged(name))” has the group “\(group)”, but neither “\(abridged(name))” nor "
-        + "“\(group).\(abridged(name))” is a binding; name it as a binding, or leave out its group")
+      "destination \(quoted(name)) has the group “\(group)”, but neither \(quoted(name)) nor "
+        + "\(quoted("\(group).\(name)")) is a binding; give it the name of a binding, or no group")
   }
 }

@@ -1,11 +1,9 @@
-// Why this file exists: an exclusive group's state is one optional selection, and those who wait for it.
-
 import PresentationModel
 
-/// One item in a group's queue (G9).
+/// An item in a group's queue (G9).
 struct QueueEntry: Hashable, Sendable {
   let priority: Int32
-  /// Counts acceptances, so that of one priority the oldest is first.
+  /// Counts acceptances: of the same priority, the oldest is first.
   let age: UInt64
   let binding: BindingID
   let tag: String
@@ -17,26 +15,26 @@ struct QueueEntry: Hashable, Sendable {
 
 /// The state of one exclusive group.
 ///
-/// There is no list of “who is selected”: one optional says it, so that two cannot be (G1).
+/// The selection is one optional, so that two members cannot be selected (G1).
 struct Group: Sendable {
-  /// The binding whose item is the selected one.
+  /// The binding of the selected item.
   var selected: BindingID?
   /// In the order in which they will be selected.
   var queue: [QueueEntry] = []
-  /// The tags that requests taught it; what they were is in the machine's memory of tags (G7).
+  /// The tags that it remembers from requests; the requests are in `State.tagMemory` (G7).
   var remembered: Set<String> = []
   /// The member that may be on screen (G1).
   var live: Handle?
   var changed = Serial(0)
 }
 
-/// What a group remembers of the last request for a tag (G7).
+/// The last request for a tag, as its group remembers it (G7).
 struct TagMemory: Hashable, Sendable {
   var binding: BindingID
   var id: String
   var options: ItemOptions
 
-  /// What it takes to keep it, in bytes, roughly (L1).
+  /// The approximate size in memory, in bytes (L1).
   var byteCount: Int {
     let command = options.command?.arguments.reduce(0) { $0 + $1.count } ?? 0
     let environment = options.environment?.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } ?? 0

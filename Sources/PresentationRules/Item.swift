@@ -1,9 +1,7 @@
-// Why this file exists: what a slot holds when it is not nil, and what a request may give of it.
-
 import DBusValues
 import PresentationModel
 
-/// A place in a group: the tag that makes it the selected one.
+/// A membership in a group, with the tag that selects it.
 public struct Membership: Hashable, Sendable {
   public var group: BindingID
   public var tag: String
@@ -23,19 +21,19 @@ public struct StackPosition: Hashable, Sendable {
   }
 }
 
-/// What a slot holds when it is not nil.
+/// The content of a slot that is not empty.
 public struct Item: Hashable, Sendable {
   public var id: String
-  /// How it is shown; nil is nothing but state (D2).
+  /// How it is shown; nil for an item that is state only (D2).
   public var destination: Destination?
   public var value: Properties
-  /// What was set; the defaults stand in the declarations (V3).
+  /// The values that were set; the defaults are in the declarations (V3).
   public var containerValues: Properties
   public var style: String?
   public var title: String?
-  /// Milliseconds; nil is never (O2).
+  /// Milliseconds; nil for never (O2).
   public var timeout: UInt64?
-  /// Whose leaving the bus ends it (O1).
+  /// The client that ends it by leaving the bus (O1).
   public var owner: Client?
   public var priority: Int32
   public var membership: Membership?
@@ -48,18 +46,18 @@ public struct Item: Hashable, Sendable {
   /// Whether showing it is animated (T2).
   public var animated: Bool
 
-  /// The name of its destination; nil for state only, and for a command that came with the request.
+  /// The name of its destination; nil for state only, and for a command given with the request.
   public var destinationName: String? { destination.flatMap { $0.source == .request ? nil : $0.name } }
 
-  /// What it takes to keep it and to tell of it, in bytes, roughly (L1).
+  /// The approximate size in memory and in signals, in bytes (L1).
   var byteCount: Int {
     let texts = id.utf8.count + (style?.utf8.count ?? 0) + (title?.utf8.count ?? 0) + (membership?.tag.utf8.count ?? 0)
     let started = environment.reduce(directory?.utf8.count ?? 0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     return texts + started + value.byteCount + containerValues.byteCount + platformData.byteCount
   }
 
-  /// Whether two items show the same to everybody who watches: all but what is only told at the start, and the timeout,
-  /// which P2 puts on record without an event, and the place, which has events of its own.
+  /// Whether two items look the same to watchers. Ignores options that only matter at the start, the timeout, which changes
+  /// without an event (P2), and the position, which has its own events.
   func looksLike(_ other: Item) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
       && title == other.title && owner == other.owner && priority == other.priority
@@ -67,7 +65,7 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Item {
-  /// An item of which nothing is given but its id.
+  /// An item with nothing but an id.
   public init(id: String) {
     self.init(
       id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, timeout: nil, owner: nil,
@@ -77,6 +75,6 @@ extension Item {
 }
 
 extension Properties {
-  /// What it takes marshalled, in bytes, roughly (L1).
+  /// The approximate size when marshalled, in bytes (L1).
   var byteCount: Int { reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }
 }

@@ -1,10 +1,8 @@
-// Why this file exists: every size has a limit that is written down (L1), in one place that the daemon also publishes.
-
 import PresentationModel
 
-/// The sizes that navd accepts; going past one is refused, naming it (L1).
+/// The sizes that navd accepts. A request that exceeds one is refused, with the name of the limit (L1).
 ///
-/// Bytes of values are counted as they would be marshalled, roughly.
+/// Bytes of values are counted approximately as D-Bus marshals them.
 public struct Limits: Sendable, Hashable {
   /// Bytes of a binding, group or stack.
   public var binding = BindingID.mostBytes
@@ -16,7 +14,7 @@ public struct Limits: Sendable, Hashable {
   public var destination = 255
   /// Bytes of an item's value, platform data, command, directory, environment, or parameters of an action.
   public var value = 1 << 20
-  /// Containers in each other in a value; what is told of it stands deeper, and the bus takes no more than 64.
+  /// Nested containers in a value. Signals nest it deeper, and the bus allows 64.
   public var valueDepth = 32
   /// Bytes of an item's container values.
   public var containerValues = 64 << 10
@@ -24,30 +22,30 @@ public struct Limits: Sendable, Hashable {
   public var declaredContainerValues = 1024
   /// Bytes of a result.
   public var result = 1 << 20
-  /// Bytes of a command's standard output that become part of its result; the rest is cut.
+  /// Bytes of a command's standard output that become part of its result; the rest is cut off.
   public var output = 64 << 10
-  /// Bytes of all items together: the bus takes no array over 64 MiB, and the state has to fit into one.
+  /// Bytes of all items together: the bus allows arrays of at most 64 MiB, and the whole state has to fit into one.
   public var state = 8 << 20
   /// Bytes of all tags remembered, and of all endings; the oldest are dropped.
   public var remembered = 16 << 20
-  /// Items in all: the bus's arrays hold the objects of these.
+  /// Items in all: one array on the bus holds all their objects.
   public var items = 100_000
-  /// Items whose last new request came from one client.
+  /// Items that one client presented.
   public var itemsPerClient = 50_000
   /// Calls of one client that wait for presentations.
   public var waitsPerClient = 16_384
-  /// Requests in one transaction, elements in one path.
+  /// Requests in one transaction, or elements in one path.
   public var transaction = 4096
-  /// Items that wait in one group's queue.
+  /// Items in one group's queue.
   public var queue = 1024
-  /// Tags remembered, of all groups; the oldest is dropped.
+  /// Tags remembered by all groups together; the oldest is dropped.
   public var tags = 8192
   /// Endings remembered; the oldest is dropped.
   public var endings = 1024
   /// Destinations that clients registered.
   public var registrations = 4096
-  /// Calls that one presenter on the bus has not answered, past which nothing new is to be shown by it: the bus lets navd
-  /// have 50 000 calls open in all.
+  /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new. The bus allows navd 50 000
+  /// open calls in all.
   public var callsPerPresenter = 4096
 
   public init() {}
@@ -68,29 +66,30 @@ public struct Limits: Sendable, Hashable {
     ]
   }
 
-  /// Refuses a client's so many calls that wait.
+  /// Refuses a number of waiting calls of one client.
   public func checkWaits(_ count: Int) throws(Refusal) {
     try check("waits-per-client", count, waitsPerClient, of: "calls of Wait")
   }
 
-  /// Refuses `count` where it is over the limit of that name.
-  func check(_ name: String, _ count: Int, _ most: Int, of what: @autoclosure () -> String) throws(Refusal) {
-    guard count > most else { return }
+  /// Refuses a count that exceeds the limit of that name.
+  func check(_ name: String, _ count: Int, _ max: Int, of unit: @autoclosure () -> String) throws(Refusal) {
+    guard count > max else { return }
     throw Refusal(
-      .limitExceeded, "\(what()): \(count), but the limit “\(name)” is \(most); \(Self.remedy(name)) would do")
+      .limitExceeded,
+      "\(unit()): found \(count), expected at most \(max) (limit “\(name)”); \(Self.remedy(name))")
   }
 
-  /// What to do about a limit.
+  /// Advice for a request that exceeds a limit.
   private static func remedy(_ name: String) -> String {
     switch name {
-    case "items", "items-per-client", "state": "dismissing something first"
-    case "queue": "dismissing one that waits, or waiting until one is shown,"
-    case "waits-per-client": "waiting for fewer of them at a time"
-    case "transaction": "several requests"
-    case "declared-container-values": "one that is declared"
-    case "registrations": "unregistering one first"
-    case "value-depth": "a flatter value"
-    default: "fewer"
+    case "items", "items-per-client", "state": "dismiss something first"
+    case "queue": "dismiss a queued item, or wait until one is presented"
+    case "waits-per-client": "wait for fewer presentations at a time"
+    case "transaction": "split it into several"
+    case "declared-container-values": "use a declared key"
+    case "registrations": "unregister a destination first"
+    case "value-depth": "use a flatter value"
+    default: "use fewer"
     }
   }
 }

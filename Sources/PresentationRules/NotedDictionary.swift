@@ -1,12 +1,11 @@
-// Why this file exists: what changed in a turn is to be put on record for the price of what changed (R1), and nothing may
-// be forgotten; so the state's own storage notes what was written, instead of each place that writes.
-
-/// A dictionary that knows which of its entries may be others than those on record.
+/// A dictionary that notes which of its entries may differ from the record.
+///
+/// The storage notes writes itself, so that recording costs no more than what changed (R1) and no write is forgotten.
 struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var entries: [Key: Value] = [:]
-  /// The keys that were written since they were last taken; one may stand there more than once.
+  /// The keys written since they were last taken; a key may be there more than once.
   private var noted: [Key] = []
-  /// Whether there is a record; without one nothing is noted.
+  /// Whether there is a record; without one, nothing is noted.
   var isNoting = false
 
   var isEmpty: Bool { entries.isEmpty }
@@ -22,11 +21,11 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  subscript(key: Key, default standard: @autoclosure () -> Value) -> Value {
-    get { entries[key, default: standard()] }
+  subscript(key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
+    get { entries[key, default: defaultValue()] }
     _modify {
       note(key)
-      yield &entries[key, default: standard()]
+      yield &entries[key, default: defaultValue()]
     }
   }
 
@@ -38,21 +37,21 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func filter(_ isIncluded: ((key: Key, value: Value)) -> Bool) -> [Key: Value] { entries.filter(isIncluded) }
   func mapValues<Other>(_ transform: (Value) -> Other) -> [Key: Other] { entries.mapValues(transform) }
 
-  /// Changes what of an entry is not on record, since it follows from other entries.
+  /// Changes a part of an entry that is not recorded, since it follows from other entries.
   mutating func modifyDerived(_ key: Key, _ body: (inout Value) -> Void) {
     guard entries[key] != nil else { return }
     body(&entries[key]!)
   }
 
-  /// Most writes in a row are to one entry.
   private mutating func note(_ key: Key) {
+    // Consecutive writes are mostly to one entry.
     if isNoting, noted.last != key { noted.append(key) }
   }
 
-  /// Notes all there is.
+  /// Notes all entries.
   mutating func noteAll() { noted = Array(entries.keys) }
 
-  /// What was noted since this was last called.
+  /// The keys noted since this was last called.
   mutating func takeNoted() -> [Key] {
     guard !noted.isEmpty else { return [] }
     defer { noted.removeAll(keepingCapacity: noted.count < 64) }

@@ -1,19 +1,17 @@
-// Why this file exists: one showing of one item, and the only things that it can be while it lasts.
-
 import DBusValues
 import PresentationModel
 
-/// How far a dismissal has come.
+/// The stage of a dismissal.
 public enum Dismissal: Hashable, Sendable {
-  /// It was never shown; what was to be presented from it, or above it, ends first (C6).
+  /// It was never shown. Presentations from it, or above it, end first (C6).
   case overtaken
-  /// What it holds up has to go first (C3, S2).
+  /// Presentations that depend on it have to end first (C3, S2).
   case held
-  /// Its presenter has ended it already, by itself; what it holds up has yet to go.
+  /// Its presenter has ended it already. Presentations that depend on it have to end first.
   case departed
-  /// Its presenter was told; it has until the deadline (P14).
+  /// Its presenter was asked to end it, by a deadline (P14).
   case asked
-  /// The grace is over, its processes were killed; it has until the deadline.
+  /// Its grace was over and its processes were killed; the end is due by another deadline.
   case killed
 }
 
@@ -34,46 +32,46 @@ public enum Lifecycle: Hashable, Sendable {
     }
   }
 
-  /// Whether something of it may be on screen.
+  /// Whether it may be on screen.
   public var isLive: Bool { if case .waiting = self { false } else { true } }
+
+  var isDismissing: Bool { if case .dismissing = self { true } else { false } }
 }
 
-/// How far the telling of updates to a presenter is (D8: one under way, the latest follows).
+/// The progress of updates to a presenter (D8: one is under way, the latest follows).
 enum UpdateState: Hashable, Sendable {
   case idle
   case underWay
   case underWayAndPending(author: Client?)
 }
 
-/// One showing of one item, from the moment a request for it is accepted until it is gone.
+/// One showing of one item, from the accepted request until its end.
 public struct Presentation: Sendable {
   public let handle: Handle
   public let binding: BindingID
   public internal(set) var item: Shared<Item>
-  /// What it is presented from, fixed (C1).
+  /// The presentation from which it is presented; it never changes (C1).
   public let parent: Handle?
-  /// Who asked for it.
+  /// The client that requested it.
   public let creator: Client?
   public internal(set) var phase = Lifecycle.waiting
-  /// What was presented from it and is not gone.
+  /// The presentations from it that have not ended.
   public internal(set) var children: Set<Handle> = []
   /// When it became `presented`.
   public internal(set) var presentedAt: Instant?
-  /// The same by the wall's clock, in milliseconds since 1970; nil if nobody has told that. Noted once: asked for
-  /// later, the two clocks would give another answer each time, and the state would differ with no event to tell it (W1).
+  /// When it became `presented`, in milliseconds since 1970; nil if the wall clock is unknown. Stored once: converted later,
+  /// it would vary with the two clocks, and the state would change without an event (W1).
   public internal(set) var since: UInt64?
   /// When it ends as `expired` (O2).
   public internal(set) var expires: Instant?
-  /// Until when its presenter has to answer.
+  /// The deadline for its presenter's answer.
   var answerDue: Instant?
   var updates = UpdateState.idle
-  /// What is known of its result already.
+  /// The part of its result that is already known.
   var result: Properties = [:]
-  /// Whether it went by itself, so that nobody has to be asked to end it.
-  var hasDeparted = false
-  /// By whose request it goes.
+  /// The client whose request ends it.
   public internal(set) var endedBy: Requester?
-  /// The phase that watchers were last told.
+  /// The phase announced last.
   var announced: Phase?
 
   init(handle: Handle, binding: BindingID, item: Shared<Item>, parent: Handle?, creator: Client?) {
@@ -85,7 +83,7 @@ public struct Presentation: Sendable {
   }
 }
 
-/// A presentation that is gone, as far as it is remembered.
+/// The remembered end of a presentation.
 public struct Ending: Hashable, Sendable {
   public let handle: Handle
   public let binding: BindingID
@@ -94,14 +92,14 @@ public struct Ending: Hashable, Sendable {
   public let group: BindingID?
   public let stack: BindingID?
   public let reason: Reason
-  /// For those who wait for that presentation, and for nobody else (D6).
+  /// Only for clients that wait for this presentation (D6).
   public let result: Properties
   public let serial: Serial
   public internal(set) var presentedAt: Instant?
   public internal(set) var endedAt: Instant
-  /// The same by the wall's clock, in milliseconds since 1970; nil if nobody has told that.
+  /// When it ended, in milliseconds since 1970; nil if the wall clock is unknown.
   public var time: UInt64?
-  /// By whose request; nil if by nobody's.
+  /// The client whose request ended it, if one did.
   public var by: Requester?
 
   public init(

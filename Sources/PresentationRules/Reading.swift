@@ -1,72 +1,95 @@
-// Why this file exists: the state as others read it, without a way to change it.
-
 import PresentationModel
 
 extension StateMachine {
-  /// A presentation that is not gone.
-  public func presentation(_ handle: Handle) -> Presentation? { presentations[handle] }
+  /// A presentation that has not ended.
+  public func presentation(_ handle: Handle) -> Presentation? { state.presentations[handle] }
 
-  /// The presentation of what a slot should show; nil where it is nil.
+  /// The presentation that a slot should show; nil for an empty slot.
   public func current(at binding: BindingID) -> Presentation? {
-    slots[binding]?.current.flatMap { presentations[$0] }
+    state.slots[binding]?.current.flatMap { state.presentations[$0] }
   }
 
-  /// What a presentation is presented from (C1); nil where there is none, or it is gone.
+  /// The presentation from which another one is presented (C1); nil if there is none, or it has ended.
   public func parent(of handle: Handle) -> Presentation? {
-    presentations[handle]?.parent.flatMap { presentations[$0] }
+    state.presentations[handle]?.parent.flatMap { state.presentations[$0] }
   }
 
-  /// All presentations that are not gone, in the order of acceptance.
-  public var allPresentations: [Presentation] { presentations.keys.sorted().map { presentations[$0]! } }
+  /// All presentations that have not ended, in the order of acceptance.
+  public var allPresentations: [Presentation] { state.presentations.keys.sorted().map { state.presentations[$0]! } }
 
-  public var count: Int { presentations.count }
+  public var count: Int { state.presentations.count }
 
-  /// Whether an item is a client's, and not only something that goes already.
-  public func ownsItem(_ client: Client) -> Bool { ownedBy[client]?.contains(where: isOwn) == true }
+  /// Whether a client owns an item, not counting those that are being dismissed.
+  public func ownsItem(_ client: Client) -> Bool { state.ownedBy[client]?.contains { isCurrent($0) } == true }
 
-  /// How a presentation ended, as far as it is remembered.
-  public func ending(of handle: Handle) -> Ending? { endings[handle] }
+  /// How a presentation ended, if that is remembered.
+  public func ending(of handle: Handle) -> Ending? { state.endings[handle] }
 
   /// The remembered endings, the oldest first.
-  public var history: [Ending] { endings.inOrder.map(\.value) }
+  public var history: [Ending] { state.endings.inOrder.map(\.value) }
 
-  /// A presentation's ending, its being there, or why neither is known.
+  /// Refuses a handle of which neither the presentation nor the ending is known.
   /// - Throws: `Refusal` with the code `unknownPresentation`.
   public func requireKnown(_ handle: Handle) throws(Refusal) {
-    guard presentations[handle] == nil, endings[handle] == nil else { return }
-    guard wasGivenOut(handle) else { throw unknown(handle) }
+    guard state.presentations[handle] == nil, state.endings[handle] == nil else { return }
+    try requireGivenOut(handle)
     throw Refusal(
       .unknownPresentation,
       "presentation \(handle) ended, and is no longer among the \(limits.endings) endings remembered")
   }
 
-  /// The names of all groups of which something is known, in their order.
-  public var groupNames: [BindingID] {
-    Set(groups.keys).union(registry.declared.keys).sorted { $0.text < $1.text }
+  /// Refuses a handle that was never given out, as far as that can be known.
+  func requireGivenOut(_ handle: Handle) throws(Refusal) {
+    guard handle.number > 0, handle <= lastHandle else {
+      throw Refusal(
+        .unknownPresentation, "presentation \(handle) is unknown; use a handle from Present or GetState")
+    }
   }
 
-  /// The tag that a group has selected; nil is none.
+  /// The names of all known groups, in their order.
+  public var groupNames: [BindingID] {
+    Set(state.groups.keys).union(state.registry.declared.keys).sorted { $0.text < $1.text }
+  }
+
+  /// The selected tag of a group; nil if nothing is selected.
   public func selection(of group: BindingID) -> String? {
-    groups[group]?.selected.flatMap { current(at: $0)?.item.membership?.tag }
+    state.groups[group]?.selected.flatMap { current(at: $0)?.item.membership?.tag }
   }
 
   /// The tags that a group knows, in their order.
   public func tags(of group: BindingID) -> [String] {
-    (groups[group]?.remembered ?? []).union(registry.declared[group]?.keys.map(\.self) ?? []).sorted()
+    (state.groups[group]?.remembered ?? []).union(state.registry.declared[group]?.keys.map(\.self) ?? []).sorted()
   }
 
-  /// The tags that wait in a group's queue, the next one first.
-  public func queuedTags(of group: BindingID) -> [String] { groups[group]?.queue.map(\.tag) ?? [] }
+  /// The tags in a group's queue, the next one first.
+  public func queuedTags(of group: BindingID) -> [String] { state.groups[group]?.queue.map(\.tag) ?? [] }
 
   /// The names of all stacks that are not empty, in their order.
   public var stackNames: [BindingID] {
-    stacks.filter { !$0.value.path.isEmpty }.keys.sorted { $0.text < $1.text }
+    state.stacks.filter { !$0.value.path.isEmpty }.keys.sorted { $0.text < $1.text }
   }
 
-  /// What stands on a stack, the bottom first (S1).
+  /// The path of a stack, the bottom first (S1).
   public func path(of stack: BindingID) -> [PathElement] {
-    stacks[stack]?.path.compactMap { binding in
+    state.stacks[stack]?.path.compactMap { binding in
       current(at: binding).map { PathElement(binding: binding.text, id: $0.item.id) }
     } ?? []
+  }
+
+  /// Whether a presentation is the current one of its slot.
+  func isCurrent(_ handle: Handle) -> Bool {
+    state.presentations[handle].map { state.slots[$0.binding]?.current == handle } ?? false
+  }
+
+  /// When a subject last changed; for a subject that no longer exists and is no longer remembered, the latest time
+  /// possible. A subject that exists again may have changed last while it did not exist.
+  func lastChange(of subject: Subject) -> Serial {
+    let known: Serial? =
+      switch subject {
+      case .slot(let binding): state.slots[binding]?.changed
+      case .group(let group): state.groups[group]?.changed
+      case .stack(let stack): state.stacks[stack]?.changed
+      }
+    return max(known ?? state.changesForgotten, state.changesOfAbsent[subject] ?? Serial(0))
   }
 }

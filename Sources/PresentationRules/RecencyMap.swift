@@ -1,22 +1,19 @@
-// Why this file exists: what is remembered of things that are gone (tags, endings, changes of empty slots) has a limit,
-// and past it the oldest is dropped (L1).
-
 import DequeModule
 
-/// A dictionary of limited size that drops what was set longest ago.
+/// A dictionary of limited size that drops the entries set longest ago (L1).
 struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// How many there may be.
+  /// The largest number of entries.
   let limit: Int
-  /// How many bytes all of them may take.
+  /// The largest number of bytes of all entries.
   let byteLimit: Int
   private var values: [Key: (value: Value, stamp: UInt64, bytes: Int)] = [:]
   private var bytes = 0
-  /// In the order of setting; an entry whose stamp is not the key's own has been overtaken.
+  /// Keys in the order of setting. An entry whose stamp is not that of its value is outdated.
   private var order: Deque<(key: Key, stamp: UInt64)> = []
   private var lastStamp: UInt64 = 0
-  /// The keys that were set or dropped since they were last taken.
+  /// The keys set or dropped since they were last taken.
   private var noted: Set<Key> = []
-  /// Whether there is a record; without one nothing is noted.
+  /// Whether there is a record; without one, nothing is noted.
   var isNoting = false
 
   init(limit: Int, byteLimit: Int = .max) {
@@ -36,8 +33,8 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Sets a value as the newest; it stays, however many bytes it takes.
-  /// - Returns: what was dropped for it, the oldest first.
+  /// Sets a value as the newest. It is kept even if it alone exceeds the limit of bytes.
+  /// - Returns: the entries dropped for it, the oldest first.
   mutating func set(_ key: Key, _ value: Value, bytes count: Int = 0) -> [(key: Key, value: Value)] {
     put(key, value, bytes: count, stamp: lastStamp + 1)
     var dropped: [(key: Key, value: Value)] = []
@@ -51,7 +48,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return dropped
   }
 
-  /// Sets a value that was set before with a stamp that is greater than all there are.
+  /// Restores a value with its stamp, which has to be greater than all others.
   mutating func put(_ key: Key, _ value: Value, bytes count: Int = 0, stamp: UInt64) {
     lastStamp = stamp
     bytes += count - (values[key]?.bytes ?? 0)
@@ -63,20 +60,20 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Changes a value, which stays as old as it is and takes as many bytes.
+  /// Changes a value without changing its age or its counted bytes.
   mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
     guard values[key] != nil else { return }
     change(&values[key]!.value)
     if isNoting { noted.insert(key) }
   }
 
-  /// A value and when it was set: the least stamp is the oldest.
+  /// A value and its stamp; the lowest stamp is the oldest.
   func stamped(_ key: Key) -> (value: Value, stamp: UInt64)? { values[key].map { ($0.value, $0.stamp) } }
 
-  /// Notes all there is.
+  /// Notes all keys.
   mutating func noteAll() { noted = Set(values.keys) }
 
-  /// The keys that were set or dropped since this was last called.
+  /// The keys set or dropped since this was last called.
   mutating func takeNoted() -> Set<Key> {
     guard !noted.isEmpty else { return [] }
     defer { noted = [] }

@@ -1,18 +1,17 @@
-// Why this file exists: what has to be known to go on after a restart (R1–R3), as rows, one for each thing that changes by
-// itself. What follows from them (slots, selections, queues, paths, children, deadlines, counts) is not among them, so it
-// cannot contradict them.
-
 import DBusValues
 import PresentationModel
 
-/// All that is on record.
+/// The recorded state: what has to be known to continue after a restart (R1–R3), as rows that change independently.
+///
+/// Slots, selections, queues, paths, children, deadlines and counts follow from the rows and are not recorded, so they
+/// cannot contradict them.
 public struct RecordedState: Hashable, Sendable {
-  /// What counts upwards.
+  /// Counters.
   public struct Numbers: Hashable, Sendable {
     public var serial: Serial
     public var lastHandle: Handle
     public var lastQueueAge: UInt64
-    /// The newest change of which it is not known any more what it was of.
+    /// The serial of the newest change whose subject has been forgotten.
     public var changesForgotten: Serial
 
     public init(
@@ -26,9 +25,9 @@ public struct RecordedState: Hashable, Sendable {
     }
   }
 
-  /// A presentation that is not gone.
+  /// A presentation that has not ended.
   public struct Presentation: Hashable, Sendable {
-    /// An update that its presenter has not answered, or that has to follow (D8).
+    /// An update that its presenter has not answered, and whether another one follows (D8).
     public enum Update: Hashable, Sendable {
       case underWay
       case underWayAndPending(author: Client?)
@@ -45,14 +44,14 @@ public struct RecordedState: Hashable, Sendable {
     public var since: UInt64?
     public var expires: Instant?
     public var answerDue: Instant?
-    /// nil where none is under way.
+    /// nil if none is under way.
     public var update: Update?
     public var result: Properties = [:]
     public var hasDeparted = false
     public var endedBy: Requester?
-    /// When its slot last changed (P10); where two presentations are in one slot, the later counts.
+    /// When its slot last changed (P10); of two presentations in one slot, the later counts.
     public var slotChanged = Serial(0)
-    /// Its place among those that wait in its group's queue with the same priority (G9); nil where it does not wait there.
+    /// Its age in its group's queue, among items of the same priority (G9); nil if it is not queued.
     public var queueAge: UInt64?
 
     public init(handle: Handle, binding: BindingID, item: Shared<Item>, phase: Lifecycle) {
@@ -65,9 +64,9 @@ public struct RecordedState: Hashable, Sendable {
 
   /// When a slot, group or stack last changed (P10).
   public struct Changed: Hashable, Sendable {
-    /// Of a group or stack that is there; of a slot its presentation has it.
+    /// For a group or stack that exists; for a slot it is in the row of its presentation.
     public var present: Serial?
-    /// Of what is not there, or of what was there before; the stamps tell which of those is the oldest.
+    /// For a subject that does not exist, or did not for a while; the lowest stamp is the oldest.
     public var absent: (serial: Serial, stamp: UInt64)? {
       get { absentSerial.map { ($0, stamp) } }
       set { (absentSerial, stamp) = (newValue?.serial, newValue?.stamp ?? 0) }
@@ -81,12 +80,12 @@ public struct RecordedState: Hashable, Sendable {
     }
   }
 
-  /// What a group remembers of the last request for a tag (G7).
+  /// The last request for a tag, as its group remembers it (G7).
   public struct Tag: Hashable, Sendable {
     public var binding: BindingID
     public var id: String
     public var options: ItemOptions
-    /// The least is the oldest.
+    /// The lowest is the oldest.
     public var stamp: UInt64
 
     public init(binding: BindingID, id: String, options: ItemOptions, stamp: UInt64) {
@@ -104,13 +103,13 @@ public struct RecordedState: Hashable, Sendable {
   public var endings: [Handle: Ending] = [:]
   /// The declared keys and their defaults (V1).
   public var containerValues: [String: Value] = [:]
-  /// What clients registered, the one that counts last (D1).
+  /// Registrations of clients by name, the one that counts last (D1).
   public var registrations: [String: [Destination]] = [:]
 
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
 
-/// What differs from what is on record: rows, or nil for what is to be there no more.
+/// Differences from the record: new rows, or nil for rows to remove.
 public struct RecordChanges: Sendable {
   public typealias Rows<Key, Row> = [(key: Key, row: Row?)]
 
@@ -129,7 +128,7 @@ public struct RecordChanges: Sendable {
       && containerValues.isEmpty && registrations.isEmpty
   }
 
-  /// Adds what came later.
+  /// Adds later changes.
   public mutating func append(_ later: RecordChanges) {
     if isEmpty {
       self = later
@@ -146,7 +145,7 @@ public struct RecordChanges: Sendable {
 }
 
 extension RecordedState {
-  /// Puts changes on record.
+  /// Applies changes.
   public mutating func apply(_ changes: RecordChanges) {
     if let numbers = changes.numbers { self.numbers = numbers }
     for (key, row) in changes.presentations { presentations[key] = row }
@@ -157,12 +156,12 @@ extension RecordedState {
     for (key, row) in changes.registrations { registrations[key] = row }
   }
 
-  /// The same with all points in time moved: the clock of a machine begins anew each time that the machine is started.
+  /// The state with all instants moved: the monotonic clock starts again with each start of the computer.
   public func moved(by nanoseconds: Int64) -> RecordedState {
     func moved(_ instant: Instant?) -> Instant? {
       guard let instant, instant.nanoseconds != .max else { return instant }
       let (sum, isPastEnd) = instant.nanoseconds.addingReportingOverflow(UInt64(bitPattern: nanoseconds))
-      // As unsigned numbers, adding what is less than nothing overflows unless the sum is less than nothing.
+      // In unsigned arithmetic, adding a negative number overflows unless the sum is negative.
       if nanoseconds < 0 { return Instant(nanoseconds: isPastEnd ? sum : 0) }
       return Instant(nanoseconds: isPastEnd ? .max : sum)
     }

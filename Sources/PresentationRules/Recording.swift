@@ -1,44 +1,42 @@
-// Why this file exists: between two turns, what differs from the record is handed out as rows (R1); its size is that of
-// what changed, and not of what there is.
-
 import PresentationModel
 
 extension StateMachine {
-  /// What is to be put on record: all that has changed since this was last called. Only of a machine that was made by
-  /// `init(limits:restoring:)`; any other keeps no account.
+  /// The changes to record: everything that changed since this was last called (R1). Its cost is that of the changes, not
+  /// of the whole state. Only for a machine made by `init(limits:restoring:)`; other machines do not note changes.
   public mutating func takeUnrecorded() -> RecordChanges {
     var changes = RecordChanges()
     let numbers = RecordedState.Numbers(
-      serial: serial, lastHandle: lastHandle, lastQueueAge: lastQueueAge, changesForgotten: changesForgotten)
-    if numbers != recordedNumbers {
+      serial: serial, lastHandle: lastHandle, lastQueueAge: state.lastQueueAge, changesForgotten: state.changesForgotten
+    )
+    if numbers != state.recordedNumbers {
       changes.numbers = numbers
-      recordedNumbers = numbers
+      state.recordedNumbers = numbers
     }
-    var handles = Set(presentations.takeNoted())
-    for binding in slots.takeNoted() {
-      if let slot = slots[binding], let holder = slot.current ?? slot.going { handles.insert(holder) }
+    var handles = Set(state.presentations.takeNoted())
+    for binding in state.slots.takeNoted() {
+      if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.insert(holder) }
     }
     for handle in handles { changes.presentations.append((handle, row(of: handle))) }
-    for subject in takeSubjects() { changes.changed.append((subject, row(of: subject))) }
-    for key in tagMemory.takeNoted() {
-      let row = tagMemory.stamped(key).map { memory, stamp in
+    for subject in state.takeSubjects() { changes.changed.append((subject, row(of: subject))) }
+    for key in state.tagMemory.takeNoted() {
+      let row = state.tagMemory.stamped(key).map { memory, stamp in
         RecordedState.Tag(binding: memory.binding, id: memory.id, options: memory.options, stamp: stamp)
       }
       changes.tags.append((key, row))
     }
-    for handle in endings.takeNoted() { changes.endings.append((handle, endings[handle])) }
-    for key in containerValueDeclarations.takeNoted() {
-      changes.containerValues.append((key, containerValueDeclarations[key]?.defaultValue))
+    for handle in state.endings.takeNoted() { changes.endings.append((handle, state.endings[handle])) }
+    for key in state.containerValueDeclarations.takeNoted() {
+      changes.containerValues.append((key, state.containerValueDeclarations[key]?.defaultValue))
     }
-    for name in registry.takeNoted() {
-      let registrations = registry.registrationsOfClients(name)
+    for name in state.registry.takeNoted() {
+      let registrations = state.registry.registrationsOfClients(name)
       changes.registrations.append((name, registrations.isEmpty ? nil : registrations))
     }
     return changes
   }
 
   private func row(of handle: Handle) -> RecordedState.Presentation? {
-    guard let presentation = presentations[handle] else { return nil }
+    guard let presentation = state.presentations[handle] else { return nil }
     var row = RecordedState.Presentation(
       handle: handle, binding: presentation.binding, item: presentation.item, phase: presentation.phase)
     row.parent = presentation.parent
@@ -48,40 +46,42 @@ extension StateMachine {
     row.expires = presentation.expires
     row.answerDue = presentation.answerDue
     row.result = presentation.result
-    row.hasDeparted = presentation.hasDeparted
+    if case .dismissing(.departed, _, _) = presentation.phase { row.hasDeparted = true }
     row.endedBy = presentation.endedBy
-    row.slotChanged = slots[presentation.binding]?.changed ?? Serial(0)
+    row.slotChanged = state.slots[presentation.binding]?.changed ?? Serial(0)
     switch presentation.updates {
     case .idle: break
     case .underWay: row.update = .underWay
     case .underWayAndPending(let author): row.update = .underWayAndPending(author: author)
     }
     if presentation.item.isQueued, let group = presentation.item.membership?.group {
-      row.queueAge = groups[group]?.queue.first { $0.binding == presentation.binding }?.age
+      row.queueAge = state.groups[group]?.queue.first { $0.binding == presentation.binding }?.age
     }
     return row
-  }
-
-  private mutating func takeSubjects() -> Set<Subject> {
-    var subjects = Set(changesOfAbsent.takeNoted())
-    for group in groups.takeNoted() { subjects.insert(.group(group)) }
-    for stack in stacks.takeNoted() { subjects.insert(.stack(stack)) }
-    return subjects
   }
 
   private func row(of subject: Subject) -> RecordedState.Changed? {
     let present: Serial? =
       switch subject {
       case .slot: nil
-      case .group(let group): groups[group]?.changed
-      case .stack(let stack): stacks[stack]?.changed
+      case .group(let group): state.groups[group]?.changed
+      case .stack(let stack): state.stacks[stack]?.changed
       }
-    let absent = changesOfAbsent.stamped(subject)
+    let absent = state.changesOfAbsent.stamped(subject)
     guard present != nil || absent != nil else { return nil }
     return RecordedState.Changed(present: present, absent: absent.map { ($0.value, $0.stamp) })
   }
+}
 
-  /// Begins to keep account of what is not on record.
+extension State {
+  fileprivate mutating func takeSubjects() -> Set<Subject> {
+    var subjects = Set(changesOfAbsent.takeNoted())
+    for group in groups.takeNoted() { subjects.insert(.group(group)) }
+    for stack in stacks.takeNoted() { subjects.insert(.stack(stack)) }
+    return subjects
+  }
+
+  /// Begins to note changes.
   mutating func beginNoting() {
     presentations.isNoting = true
     slots.isNoting = true

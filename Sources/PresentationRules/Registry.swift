@@ -1,35 +1,32 @@
-// Why this file exists: which destinations there are, by file and by client, of which the last registration of a name
-// counts (D1).
-
 import PresentationModel
 
-/// The destinations that can be named.
+/// The registered destinations, from files and clients. The last registration of a name counts (D1).
 struct Registry: Sendable {
-  /// Where a declared tag leads (G7).
+  /// The binding and the destination of a declared tag (G7).
   struct DeclaredTag: Hashable, Sendable {
     let binding: BindingID
     let destination: String
   }
 
-  /// What files and clients registered under a name; the last one counts.
+  /// Registrations by name; the last one counts.
   private var registrations: [String: [Destination]] = [:]
-  /// Of which names something that a client registered may be on record otherwise.
+  /// Names whose registrations by clients may differ from the record.
   private var noted: Set<String> = []
   /// Whether there is a record.
   var isNoting = false
   private(set) var ofClients: [Client: Set<String>] = [:]
-  /// The tags that the counting registrations declare.
+  /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
 
   subscript(name: String) -> Destination? { registrations[name]?.last }
 
-  /// The counting registration of every name, in the order of names.
+  /// The registrations that count, in the order of their names.
   var all: [Destination] { registrations.values.compactMap(\.last).sorted { $0.name < $1.name } }
 
   var countOfClients: Int { ofClients.values.reduce(0) { $0 + $1.count } }
 
-  /// Puts a client's registration before what was registered under the name; again by the same client replaces its own.
-  /// - Returns: the tags that are declared now and were not before, or the other way round.
+  /// Adds a client's registration of a name, or replaces its earlier one; it counts from now on.
+  /// - Returns: the tags that are newly declared, or no longer declared.
   mutating func register(_ destination: Destination, by client: Client) -> Set<GroupTag> {
     ofClients[client, default: []].insert(destination.name)
     if isNoting { noted.insert(destination.name) }
@@ -39,7 +36,7 @@ struct Registry: Sendable {
     }
   }
 
-  /// - Returns: the tags as `register` gives them; nil where the client had registered nothing of that name.
+  /// - Returns: the tags, as from `register`; nil if the client has not registered the name.
   mutating func unregister(_ name: String, by client: Client) -> Set<GroupTag>? {
     guard ofClients[client]?.remove(name) != nil else { return nil }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
@@ -47,19 +44,19 @@ struct Registry: Sendable {
     return change(name) { list in list.removeAll { $0.source == .client(client) } }
   }
 
-  /// What clients registered under a name, the one that counts last.
+  /// Registrations of a name by clients, the one that counts last.
   func registrationsOfClients(_ name: String) -> [Destination] {
     registrations[name]?.filter { if case .client = $0.source { true } else { false } } ?? []
   }
 
-  /// The names of which something that a client registered changed since this was last called.
+  /// Names whose registrations by clients changed since this was last called.
   mutating func takeNoted() -> Set<String> {
     defer { noted = [] }
     return noted
   }
 
-  /// Replaces all that files registered; it stays behind what clients did.
-  /// - Returns: the tags as `register` gives them.
+  /// Replaces the registrations from files; those of clients still take precedence.
+  /// - Returns: the tags, as from `register`.
   mutating func load(_ destinations: [Destination]) -> Set<GroupTag> {
     var differing: Set<GroupTag> = []
     func isFile(_ destination: Destination) -> Bool {

@@ -48,16 +48,19 @@ struct Requesters: Sendable {
 extension StateMachine {
   /// What `Outcome.requesters` asked for was found out, as far as it could be.
   public mutating func identify(_ requester: Requester) {
-    for handle in requesters.learn(requester) {
-      if presentations[handle]?.endedBy?.client == requester.client { presentations[handle]!.endedBy = requester }
-      endings.modify(handle) { if $0.by?.client == requester.client { $0.by = requester } }
+    for handle in state.requesters.learn(requester) {
+      if state.presentations[handle]?.endedBy?.client == requester.client {
+        state.presentations[handle]!.endedBy = requester
+      }
+      state.endings.modify(handle) { if $0.by?.client == requester.client { $0.by = requester } }
     }
   }
+}
 
-  /// Who made a presentation end, by the request that is being carried out; nil if nobody's request did.
-  mutating func requester(ofTheEndOf handle: Handle) -> Requester? {
-    guard let client = draft.ender else { return nil }
-    let (requester, isNew) = requesters.requester(client, ending: handle)
+extension Turn {
+  /// Who made a presentation end, by a request of theirs.
+  mutating func requester(_ client: Client, ofTheEndOf handle: Handle) -> Requester {
+    let (requester, isNew) = state.requesters.requester(client, ending: handle)
     if isNew { outcome.requesters.append(client) }
     return requester
   }

@@ -1,59 +1,168 @@
-// Why this file exists: after a restart the state is made of what is on record, and then of what became of it meanwhile
-// (R2, R6, R7); both as pure as the rest, so that a simulation can end navd anywhere.
-
 import DBusValues
 import PresentationModel
 
-/// Why a record cannot be the state: it contradicts itself.
+/// A contradiction in a record, which therefore cannot be restored.
 public struct RecordFault: Error, CustomStringConvertible, Sendable {
   public let description: String
   public init(_ description: String) { self.description = description }
 }
 
-/// What has become of a presentation that was live when navd ended.
+/// What became of a presentation that was live when navd ended.
 public enum Survival: Hashable, Sendable {
   /// It is shown, and its presenter knows it.
   case shown
-  /// It has to be shown, or shown again: its presenter has not begun, or has to be asked in order to know it.
+  /// It has to be shown, or shown again: its presenter has not begun, or does not know it any more.
   case toBeShown
-  /// It was shown, and is gone. The result is what is known of it.
+  /// It was shown and ended; with what is known of its result.
   case gone(result: Properties)
 }
 
 extension StateMachine {
-  /// The machine that a record is of. What it keeps an account of from now on, `takeUnrecorded` hands out.
-  /// - Parameter destinations: what files registered, and had registered before; what differs is for `load`.
-  /// - Throws: where the record contradicts itself.
+  /// Restores the state from a record. From now on `takeUnrecorded` returns what differs from the record.
+  /// - Parameter destinations: what files registered, and had registered before; `load` announces differences.
+  /// - Throws: `RecordFault` if the record contradicts itself.
   public init(
-    limits: Limits = Limits(), restoring state: RecordedState, destinations: [Destination] = []
+    limits: Limits = Limits(), restoring recorded: RecordedState, destinations: [Destination] = []
   ) throws(RecordFault) {
-    self.init(limits: limits, serial: state.numbers.serial, lastHandle: state.numbers.lastHandle)
+    state = try State(limits: limits, restoring: recorded, destinations: destinations)
+  }
+
+  /// Has everything recorded again, after a change that the record cannot know of.
+  public mutating func noteAll() {
+    state.presentations.noteAll()
+    state.endings.noteAll()
+    state.recordedNumbers = nil
+  }
+
+  // MARK: Resuming
+
+  /// The clients that own or registered something, or whose items are counted. They may have left the bus.
+  public var knownClients: Set<Client> {
+    Set(state.ownedBy.keys).union(state.registry.ofClients.keys).union(state.countsOfClients.keys)
+  }
+
+  /// The presentations that a presenter may still show; `resume` has to know what became of each.
+  public var survivors: [Presentation] {
+    state.presentations.values.filter { $0.phase.isLive && $0.isShownByPresenter && !$0.isOver }
+      .sorted { $0.handle < $1.handle }
+  }
+
+  /// Continues after a restart (R2, R6).
+  ///
+  /// - Parameters:
+  ///   - survivals: what became of the `survivors`; one that is missing counts as gone.
+  ///   - left: the clients that are no longer on the bus (R7: on another bus, all).
+  public mutating func resume(_ survivals: [Handle: Survival], left: Set<Client>, at now: Instant) -> Outcome {
+    let found = survivors.map { ($0, survivals[$0.handle] ?? .gone(result: [:])) }
+    return process(at: now) { $0.resume(found, left: left) }
+  }
+}
+
+extension Turn {
+  fileprivate mutating func resume(_ found: [(Presentation, Survival)], left: Set<Client>) {
+    var ends: [End] = []
+    var open: [(Presentation, Survival)] = []
+    for (presentation, survival) in found {
+      state.presentations[presentation.handle]!.updates = .idle
+      if case .gone(let result) = survival, !presentation.phase.isDismissing {
+        state.presentations[presentation.handle]!.result = machine.limited(result)
+        ends.append(End(of: presentation.handle, reason: .lost, isOver: true))
+      } else {
+        open.append((presentation, survival))
+      }
+    }
+    // An item that nothing else ends, but whose owner has left, ends for that.
+    let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { handle in !ends.contains { $0.handle == handle } }
+    // First the dismissals that were under way: they are not begun again.
+    for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
+    advance()
+    clear(ends + owned.sorted().map { End(of: $0, reason: .owner) })
+    for client in left { forget(client) }
+    for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
+    advance()
+  }
+
+  /// A dismissal whose presentation is gone has succeeded; any other is asked for again, since nobody knows whether the
+  /// presenter was asked.
+  private mutating func resumeDismissal(of presentation: Presentation, _ survival: Survival) {
+    let handle = presentation.handle
+    guard case .dismissing(let stage, let reason, let animated) = presentation.phase else { return }
+    switch (stage, survival) {
+    case (.held, .gone(let result)):
+      take(endOf: handle, reason: reason, result: result)
+    case (_, .gone(let result)):
+      end(handle, with: machine.limited(result))
+    case (.asked, _), (.killed, _):
+      guard let destination = presentation.item.destination else { return }
+      askToDismiss(handle, reason: reason, animated: animated, grace: destination.grace)
+    case (.held, _), (.departed, _), (.overtaken, _):
+      break
+    }
+  }
+
+  private mutating func resumeShowing(of presentation: Presentation, _ survival: Survival) {
+    let handle = presentation.handle
+    // It may be dismissed by now, together with something that was lost or whose owner left.
+    switch (state.presentations[handle]?.phase, survival) {
+    case (.presenting?, .shown):
+      becomePresented(handle)
+    case (.presenting?, .toBeShown), (.presented?, .toBeShown):
+      if presentation.phase == .presented { state.presentations[handle]!.updates = .underWay }
+      expectAnswer(handle, for: presentation.item.destination?.startTimeout ?? 0)
+      outcome.commands.append(.present(handle))
+    default:
+      break
+    }
+  }
+
+  /// Takes in the answer of a presenter that was asked to show a presentation again after a restart (R2).
+  mutating func presentedAgain(_ handle: Handle, error: String?) {
+    guard let presentation = state.presentations[handle], presentation.phase == .presented,
+      presentation.answerDue != nil
+    else { return }
+    state.presentations[handle]!.answerDue = nil
+    if let error {
+      take(endOf: handle, reason: .failed, result: ["error": .string(error)])
+    } else {
+      updateAnswered(handle)
+    }
+  }
+}
+
+extension Presentation {
+  fileprivate var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
+  fileprivate var isOver: Bool { if case .dismissing(.departed, _, _) = phase { true } else { false } }
+}
+
+extension State {
+  fileprivate init(limits: Limits, restoring recorded: RecordedState, destinations: [Destination]) throws(RecordFault) {
+    self.init(limits: limits, serial: recorded.numbers.serial, lastHandle: recorded.numbers.lastHandle)
     _ = registry.load(destinations)
-    lastQueueAge = state.numbers.lastQueueAge
-    changesForgotten = state.numbers.changesForgotten
-    recordedNumbers = state.numbers
-    for (key, defaultValue) in state.containerValues {
+    lastQueueAge = recorded.numbers.lastQueueAge
+    changesForgotten = recorded.numbers.changesForgotten
+    recordedNumbers = recorded.numbers
+    for (key, defaultValue) in recorded.containerValues {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }
-    for (key, row) in state.tags.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+    for (key, row) in recorded.tags.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       let memory = TagMemory(binding: row.binding, id: row.id, options: row.options)
       tagMemory.put(key, memory, bytes: memory.byteCount, stamp: row.stamp)
       groups[key.group, default: Group()].remembered.insert(key.tag)
     }
-    // The order of their serials is that of their ends.
-    for ending in state.endings.values.sorted(by: { $0.serial < $1.serial }) {
+    // Serials are in the order of the ends.
+    for ending in recorded.endings.values.sorted(by: { $0.serial < $1.serial }) {
       endings.put(ending.handle, ending, bytes: ending.result.byteCount, stamp: ending.serial.number)
     }
-    for (_, registrations) in state.registrations.sorted(by: { $0.key < $1.key }) {
+    for (_, registrations) in recorded.registrations.sorted(by: { $0.key < $1.key }) {
       for destination in registrations {
         if case .client(let client) = destination.source { _ = registry.register(destination, by: client) }
       }
     }
-    for row in state.presentations.values.sorted(by: { $0.handle < $1.handle }) { try restore(row) }
-    for row in state.presentations.values { try restorePlace(of: row) }
+    for row in recorded.presentations.values.sorted(by: { $0.handle < $1.handle }) { try restore(row) }
+    for row in recorded.presentations.values { try restoreRelations(of: row) }
     try finishStacks()
     for name in groups.keys { groups[name]!.queue.sort { $0.comesBefore($1) } }
-    restoreChanges(state.changed)
+    restoreChanges(recorded.changed)
     beginNoting()
   }
 
@@ -67,7 +176,6 @@ extension StateMachine {
     presentation.expires = row.expires
     presentation.answerDue = row.answerDue
     presentation.result = row.result
-    presentation.hasDeparted = row.hasDeparted
     presentation.endedBy = row.endedBy
     switch row.update {
     case .underWay?: presentation.updates = .underWay
@@ -81,24 +189,28 @@ extension StateMachine {
     if let owner = row.item.owner { ownedBy[owner, default: []].insert(row.handle) }
     if let creator = row.creator { countsOfClients[creator, default: 0] += 1 }
     bindingsOfRoot[row.binding.root, default: []].insert(row.binding)
-    guard row.handle <= lastHandle else { throw RecordFault("presentation \(row.handle) was not given out yet") }
+    guard row.handle <= lastHandle else {
+      throw RecordFault("presentation \(row.handle) has a handle that was not given out yet")
+    }
     var slot = slots[row.binding] ?? Slot()
     if case .dismissing = row.phase {
-      guard slot.going == nil else { throw RecordFault("two presentations go at “\(row.binding)”") }
-      slot.going = row.handle
+      guard slot.dismissing == nil else {
+        throw RecordFault("two presentations are being dismissed at “\(row.binding)”")
+      }
+      slot.dismissing = row.handle
     } else {
-      guard slot.current == nil else { throw RecordFault("two presentations are shown at “\(row.binding)”") }
+      guard slot.current == nil else { throw RecordFault("two presentations are current at “\(row.binding)”") }
       slot.current = row.handle
     }
     slot.changed = max(slot.changed, row.slotChanged)
     slots[row.binding] = slot
   }
 
-  /// Where it stands among the others: its parent's children, its group, its stack.
-  private mutating func restorePlace(of row: RecordedState.Presentation) throws(RecordFault) {
+  /// Restores the relations of a presentation: to its parent, its group and its stack.
+  private mutating func restoreRelations(of row: RecordedState.Presentation) throws(RecordFault) {
     if let parent = row.parent {
       guard presentations[parent] != nil else {
-        throw RecordFault("presentation \(row.handle) is presented from \(parent), which is not there")
+        throw RecordFault("presentation \(row.handle) has the parent \(parent), which does not exist")
       }
       presentations.modifyDerived(parent) { $0.children.insert(row.handle) }
     }
@@ -121,7 +233,7 @@ extension StateMachine {
     }
     guard let position = row.item.position else { return }
     var stack = stacks[position.stack] ?? Stack()
-    if isGoing { stack.going.append(row.handle) } else { stack.path.append(row.binding) }
+    if isGoing { stack.dismissing.append(row.handle) } else { stack.path.append(row.binding) }
     stacks[position.stack] = stack
   }
 
@@ -131,10 +243,10 @@ extension StateMachine {
       var stack = stacks[name]!
       stack.path.sort { position(slots[$0]?.current) < position(slots[$1]?.current) }
       for (index, binding) in stack.path.enumerated() where position(slots[binding]?.current) != index {
-        throw RecordFault("in the stack “\(name)” nothing stands at \(index), or two do")
+        throw RecordFault("the stack “\(name)” has no presentation at position \(index), or two")
       }
       stack.started = stack.path.prefix { slots[$0]?.current.flatMap { presentations[$0] }?.phase.isLive == true }.count
-      stack.going.sort { position($0) > position($1) }
+      stack.dismissing.sort { position($0) > position($1) }
       stacks[name] = stack
     }
   }
@@ -149,115 +261,5 @@ extension StateMachine {
       case .stack(let stack): stacks.modifyDerived(stack) { $0.changed = serial }
       }
     }
-  }
-
-  /// Has all of it put on record again, for one that said the same otherwise.
-  public mutating func noteAll() {
-    presentations.noteAll()
-    endings.noteAll()
-    recordedNumbers = nil
-  }
-
-  // MARK: What became of it
-
-  /// Whoever is known by name, and may have left.
-  public var knownClients: Set<Client> {
-    Set(ownedBy.keys).union(registry.ofClients.keys).union(countsOfClients.keys)
-  }
-
-  /// The presentations of which something may be on screen, by a presenter; `resume` has to be told of each.
-  public var survivors: [Presentation] {
-    presentations.values.filter { $0.phase.isLive && $0.isShownByPresenter && !$0.isGoneAlready }
-      .sorted { $0.handle < $1.handle }
-  }
-
-  /// Goes on after a restart (R2, R6).
-  ///
-  /// - Parameters:
-  ///   - survivals: what became of the `survivors`; one that is not among them counts as gone.
-  ///   - left: the clients that are not on the bus any more (R7: on another bus, all).
-  public mutating func resume(_ survivals: [Handle: Survival], left: Set<Client>, at now: Instant) -> Outcome {
-    progress.now = now
-    var ends: [(Handle, Reason)] = []
-    var open: [(Presentation, Survival)] = []
-    for presentation in survivors {
-      let survival = survivals[presentation.handle] ?? .gone(result: [:])
-      presentations[presentation.handle]!.updates = .idle
-      if case .gone(let result) = survival {
-        switch presentation.phase {
-        case .presenting, .presented:
-          presentations[presentation.handle]!.result = limited(result)
-          presentations[presentation.handle]!.hasDeparted = true
-          ends.append((presentation.handle, .lost))
-        default:
-          open.append((presentation, survival))
-        }
-      } else {
-        open.append((presentation, survival))
-      }
-    }
-    // One that nobody ended, but whose owner has left, ends for that.
-    let owned = left.flatMap { ownedBy[$0] ?? [] }.filter { handle in !ends.contains { $0.0 == handle } }
-    // Before that, what was asked to go already: it is not asked twice.
-    for (presentation, survival) in open { resumeEnd(of: presentation, survival) }
-    advance()
-    clear(ends + owned.sorted().map { ($0, .owner) }, at: now)
-    for client in left { forget(client) }
-    for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
-    advance()
-    return finish()
-  }
-
-  /// Of what was told to go: what is gone has ended, what is not is told again, since nobody knows whether it heard.
-  private mutating func resumeEnd(of presentation: Presentation, _ survival: Survival) {
-    let handle = presentation.handle
-    guard case .dismissing(let stage, let reason, let animated) = presentation.phase else { return }
-    switch (stage, survival) {
-    case (.held, .gone(let result)):
-      depart(handle, reason: reason, result: result, at: progress.now)
-    case (_, .gone(let result)):
-      end(handle, with: limited(result))
-    case (.asked, _), (.killed, _):
-      guard let destination = presentation.item.destination else { return }
-      presentations[handle]!.phase = .dismissing(.asked, reason: reason, animated: animated)
-      expectAnswer(handle, for: destination.grace)
-      outcome.commands.append(.dismiss(handle, reason, animated: animated))
-    case (.held, _), (.departed, _), (.overtaken, _):
-      break
-    }
-  }
-
-  private mutating func resumeShowing(of presentation: Presentation, _ survival: Survival) {
-    let handle = presentation.handle
-    // What ends with something that was lost, or whose owner left, is on its way out by now.
-    switch (presentations[handle]?.phase, survival) {
-    case (.presenting?, .shown):
-      arrive(handle)
-    case (.presenting?, .toBeShown), (.presented?, .toBeShown):
-      if presentation.phase == .presented { presentations[handle]!.updates = .underWay }
-      expectAnswer(handle, for: presentation.item.destination?.startTimeout ?? 0)
-      outcome.commands.append(.present(handle))
-    default:
-      break
-    }
-  }
-
-  /// What was presented before a restart of navd is known to its presenter again, or could not be shown (R2).
-  mutating func shownAgain(_ handle: Handle, error: String?, at now: Instant) {
-    guard let presentation = presentations[handle], presentation.phase == .presented, presentation.answerDue != nil
-    else { return }
-    presentations[handle]!.answerDue = nil
-    if let error {
-      depart(handle, reason: .failed, result: ["error": .string(error)], at: now)
-    } else {
-      updateAnswered(handle)
-    }
-  }
-}
-
-extension Presentation {
-  fileprivate var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
-  fileprivate var isGoneAlready: Bool {
-    if case .dismissing(.departed, _, _) = phase { true } else { hasDeparted }
   }
 }

@@ -1,10 +1,9 @@
-// Why this file exists: parents, the children of what goes, and the queues are settled once, after the last request of a
-// transaction (T1); the draft is then what will be, or it is refused.
-
 import PresentationModel
 
-extension StateMachine {
-  /// Works out what of the draft stays, what goes with it, and what each new item is presented from.
+extension Transaction {
+  /// Decides, after the last request, which presentations stay, which end with others, and what each new item is presented
+  /// from (T1).
+  /// - Throws: `Refusal` if the draft cannot become the state.
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
     resolve()
@@ -16,75 +15,80 @@ extension StateMachine {
     try checkCounts()
   }
 
-  /// Refuses what would stand above something that goes for its sake, since it was presented from it (C7).
+  /// Refuses an item above another one that ends because of it, having been presented from it (C7).
   private func refuseStandingOnChildren() throws(Refusal) {
     for binding in draft.order {
       // Most have no children, and no search.
-      guard let slot = draft.slots[binding], slot.isFresh, let position = slot.item?.position, position.index > 0,
-        let before = slot.before, presentations[before]?.children.isEmpty == false, !stays(binding, slot)
+      guard let slot = draft.slots[binding], case .renewed = slot.change, let position = slot.item?.position,
+        position.index > 0,
+        let before = slot.before, state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
       else { continue }
       let below = self.binding(on: position.stack, at: position.index - 1)
       guard depends([below], on: binding) else { continue }
       throw Refusal(
         .invalidArgument,
-        "“\(binding)” would stand above “\(below)”, which depends on it; another stack or place would do"
-      ).about(slot)
+        "“\(binding)” would be above “\(below)”, which depends on it; use another stack or position"
+      ).about(slot.author)
     }
   }
 
-  // MARK: What stays, and what goes with what goes
+  // MARK: Resolutions
 
-  /// Decides for every touched slot whether its presentation stays. What goes takes its children and what stands above it
-  /// along, so that the list of touched slots grows while it is walked; a decision only ever turns from staying to going.
+  /// Decides for every touched slot whether its presentation stays. A presentation that ends takes along its children and
+  /// what is above it in its stack, so the list grows while it is walked. A decision only changes from kept to replaced.
   private mutating func resolve() {
     var next = 0
-    while next < draft.open.count {
-      let binding = draft.open[next]
+    while next < unresolved.count {
+      let binding = unresolved[next]
       next += 1
       guard let slot = draft.slots[binding], slot.resolution == .undecided else { continue }
       let stays = slot.item == nil ? slot.before == nil : self.stays(binding, slot)
       draft.slots[binding]!.resolution = stays ? .kept : .replaced
       guard !stays else { continue }
-      // What goes along goes as this does (T2).
-      draft.author = slot.author
-      draft.author.animated = slot.end.animated
+      // Presentations that end with this one end as it does (T2).
+      author = slot.author
+      author.animated = slot.effectiveCause.animated
       if let before = slot.before {
-        for child in (presentations[before]?.children ?? []).sorted() { lose(child) }
+        for child in (state.presentations[before]?.children ?? []).sorted() { lose(child) }
       }
       if let position = slot.item?.position { loseAbove(position) }
     }
   }
 
-  /// Whether a slot's presentation goes on with the drafted item: whether P2 takes it as an update, at the same place.
+  /// Whether a slot's presentation stays with the drafted item: whether that is an update (P2), at the same position.
   private func stays(_ binding: BindingID, _ slot: SlotDraft) -> Bool {
-    guard let item = slot.item, let before = slot.before.flatMap({ presentations[$0] }) else { return false }
-    guard !slot.mustBeNew else { return false }
-    guard slot.isFresh else { return true }
+    guard let item = slot.item, let before = slot.before.flatMap({ state.presentations[$0] }) else { return false }
+    let given: Shared<ItemOptions>
+    switch slot.change {
+    case .edited, .refreshed: return true
+    case .recreated, .cleared: return false
+    case .renewed(let options): given = options
+    }
     guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
       !item.isQueued || before.item.isQueued
     else { return false }
-    if case .named(let named) = slot.from, parent(of: before.handle)?.binding != named { return false }
-    var given = slot.given.content
-    given.from = nil
-    return difference(of: given, from: before.item, at: binding) == nil
+    if case .named(let named) = slot.from, turn.machine.parent(of: before.handle)?.binding != named { return false }
+    var options = given.content
+    options.from = nil
+    return difference(of: options, from: before.item, at: binding) == nil
   }
 
-  /// A presentation loses its parent: it ends, and where a request of this transaction presents it, comes anew.
+  /// Ends a presentation that loses its parent; if a request of this transaction presents it, it is presented again.
   private mutating func lose(_ child: Handle) {
-    guard let binding = presentations[child]?.binding, slots[binding]?.current == child else { return }
-    if draft.slots[binding]?.item != nil, draft.slots[binding]!.isAsked {
+    guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
+    if draft.slots[binding]?.isRequested == true {
       presentAnew(binding, reason: .parent)
     } else {
       clear(binding, reason: .parent)
     }
   }
 
-  /// What stands above a place in the drafted path loses what is below it.
+  /// Ends the presentations above a position of the drafted path, which lose the one below them.
   private mutating func loseAbove(_ position: StackPosition) {
     var index = position.index + 1
     while index < height(of: position.stack) {
       let above = binding(on: position.stack, at: index)
-      guard draft.slots[above]?.isAsked == true else {
+      guard draft.slots[above]?.isRequested == true else {
         cut(position.stack, to: index)
         return
       }
@@ -95,39 +99,40 @@ extension StateMachine {
 
   private mutating func presentAnew(_ binding: BindingID, reason: Reason) {
     guard draft.slots[binding]!.resolution != .replaced else { return }
-    let author = draft.author
+    let author = author
     withSlot(binding) { slot in
-      slot.mustBeNew = true
+      slot.change = .recreated
       slot.ends(reason, by: author)
     }
     reopen(binding)
   }
 
-  /// Within one stack `popped` goes before `parent` (S8): what goes for its parent's sake while what is below it goes too
-  /// is popped.
+  /// Within one stack, `popped` has precedence over `parent` (S8): a presentation that ends with its parent while the one
+  /// below it ends too is popped.
   private mutating func nameOverStacks() {
     for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.reason == .parent,
-        let position = slot.before.flatMap({ presentations[$0]?.item.position }), position.index > 0,
-        let below = stacks[position.stack]?.path[position.index - 1],
+      guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.cause?.reason == .parent,
+        let position = slot.before.flatMap({ state.presentations[$0]?.item.position }), position.index > 0,
+        let below = state.stacks[position.stack]?.path[position.index - 1],
         let belowDraft = draft.slots[below], belowDraft.before != nil, belowDraft.resolution == .replaced
       else { continue }
-      draft.slots[binding]!.reason = .popped
+      draft.slots[binding]!.cause!.reason = .popped
     }
   }
 
-  /// X→nil→X is nothing at all (T1): what went and came back in one transaction keeps its parent and its age in its queue.
+  /// X→nil→X changes nothing (T1): an item dismissed and presented again in one transaction keeps its parent and its age
+  /// in its queue.
   private mutating func keepWhatCameBack() {
     for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .kept, slot.isFresh, let item = slot.item else {
-        continue
-      }
+      guard let slot = draft.slots[binding], slot.resolution == .kept, case .renewed(let given) = slot.change,
+        let item = slot.item
+      else { continue }
       draft.slots[binding]!.from = .asBefore
       guard item.isQueued, let membership = item.membership,
-        let earlier = groups[membership.group]?.queue.first(where: { $0.binding == binding })
+        let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
       else { continue }
       let entry = QueueEntry(
-        priority: slot.given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag)
+        priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag)
       withGroup(membership.group) { group in
         group.dequeue(binding)
         group.enqueue(entry)
@@ -137,7 +142,7 @@ extension StateMachine {
 
   // MARK: Parents
 
-  /// Finds what each new item is presented from (C1).
+  /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
     for binding in draft.order {
       guard let slot = draft.slots[binding], let item = slot.item, slot.resolution == .replaced else { continue }
@@ -158,35 +163,37 @@ extension StateMachine {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
-            + "another parent or group would do"
-        ).about(slot)
+            + "use another parent or group"
+        ).about(slot.author)
       }
     }
   }
 
-  /// Why a named parent will not do: because it would go with what is asked (C7), or because there is none.
+  /// The refusal of a named parent that ends with the requested change (C7), or has no item.
   private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: SlotDraft) -> Refusal {
     if item(at: parent)?.isQueued == true {
-      return Refusal(.notPresented, "from: “\(parent)” waits in a queue; something that is shown would do").about(slot)
+      return Refusal(.notPresented, "from: “\(parent)” waits in a queue; use a binding that is presented").about(
+        slot.author)
     }
-    if let before = slot.before, let current = slots[parent]?.current, depended(current, on: before) {
+    if let before = slot.before, let current = state.slots[parent]?.current, depended(current, on: before) {
       return Refusal(
-        .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; something else would do"
-      ).about(slot)
+        .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; use another parent"
+      ).about(slot.author)
     }
-    return Refusal(.notPresented, "from: “\(parent)” holds no item; present it first, or leave from out").about(slot)
+    return Refusal(.notPresented, "from: nothing is presented at “\(parent)”; present it first, or leave from out")
+      .about(slot.author)
   }
 
-  /// Whether a presentation depends on another, as things stood before the transaction (C7).
+  /// Whether a presentation depended on another one before the transaction (C7).
   private func depended(_ handle: Handle, on sought: Handle) -> Bool {
     var seen: Set<Handle> = []
     var open = [handle]
     while let next = open.popLast() {
       if next == sought { return true }
-      guard seen.insert(next).inserted, let presentation = presentations[next] else { continue }
+      guard seen.insert(next).inserted, let presentation = state.presentations[next] else { continue }
       if let parent = presentation.parent { open.append(parent) }
       if let position = presentation.item.position, position.index > 0,
-        let below = stacks[position.stack].flatMap({ slots[$0.path[position.index - 1]]?.current })
+        let below = state.stacks[position.stack].flatMap({ state.slots[$0.path[position.index - 1]]?.current })
       {
         open.append(below)
       }
@@ -199,13 +206,13 @@ extension StateMachine {
     return depends(bindings, on: selected)
   }
 
-  /// Refuses items that would depend on themselves (C7). Only new ones can: what stays was there before them.
+  /// Refuses items that would depend on themselves (C7). Only new items can: the others do not depend on new ones.
   private func refuseCycles() throws(Refusal) {
     guard draft.order.count > 1 else { return }
     enum Mark { case open, done }
     var marks: [BindingID: Mark] = [:]
     for start in draft.order where marks[start] == nil && isNew(start) {
-      var path: [(binding: BindingID, rest: [BindingID])] = [(start, dependencies(of: start).filter(isNew))]
+      var path: [(binding: BindingID, rest: [BindingID])] = [(start, dependencies(of: start).filter { isNew($0) })]
       marks[start] = .open
       while !path.isEmpty {
         guard let next = path[path.count - 1].rest.popLast() else {
@@ -216,11 +223,11 @@ extension StateMachine {
         case .done: continue
         case .open:
           throw Refusal(
-            .invalidArgument, "“\(next)” would depend on itself, by parents or stacks; another parent would do"
-          ).about(draft.slots[next]!)
+            .invalidArgument, "“\(next)” would depend on itself, through parents or stacks; use another parent"
+          ).about(draft.slots[next]!.author)
         case nil:
           marks[next] = .open
-          path.append((next, dependencies(of: next).filter(isNew)))
+          path.append((next, dependencies(of: next).filter { isNew($0) }))
         }
       }
     }
@@ -232,9 +239,9 @@ extension StateMachine {
 
   // MARK: Queues and counts
 
-  /// Selects the next of each queue whose group has nothing selected any more (G9).
+  /// Selects the next item of each queue whose group has lost its selection (G9).
   private mutating func serveQueues() {
-    guard !isShuttingDown else { return }
+    guard !state.isShuttingDown else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
       guard let drafted = draft.groups[group], drafted.selected == nil, let next = drafted.queue.first else { continue }
       withGroup(group) { draft in
@@ -248,14 +255,14 @@ extension StateMachine {
     }
   }
 
-  /// Refuses more items than there may be, in all and of whoever asks, and more bytes of them (L1).
+  /// Refuses too many items, in all or of the client, and too many bytes of items (L1).
   private func checkCounts() throws(Refusal) {
-    let client = draft.author.client
+    let client = author.client
     var (added, ofClient, bytes) = (0, 0, 0)
     var last: SlotDraft?
     for binding in draft.order {
       let slot = draft.slots[binding]!
-      let before = slot.before.flatMap { presentations[$0] }
+      let before = slot.before.flatMap { state.presentations[$0] }
       bytes += (slot.item?.byteCount ?? 0) - (before?.item.byteCount ?? 0)
       if slot.item != nil { last = slot }
       guard slot.resolution == .replaced else { continue }
@@ -270,24 +277,19 @@ extension StateMachine {
     }
     guard let last else { return }
     do throws(Refusal) {
-      if added > 0 { try limits.check("items", presentations.count + added, limits.items, of: "items in all") }
-      if bytes > 0 { try limits.check("state", bytesOfItems + bytes, limits.state, of: "bytes of all items") }
+      if added > 0 {
+        try state.limits.check("items", state.presentations.count + added, state.limits.items, of: "items in all")
+      }
+      if bytes > 0 {
+        try state.limits.check("state", state.bytesOfItems + bytes, state.limits.state, of: "bytes of all items")
+      }
       if let client, ofClient > 0 {
-        try limits.check(
-          "items-per-client", (countsOfClients[client] ?? 0) + ofClient, limits.itemsPerClient,
+        try state.limits.check(
+          "items-per-client", (state.countsOfClients[client] ?? 0) + ofClient, state.limits.itemsPerClient,
           of: "items of this client")
       }
     } catch {
-      throw error.about(last)
+      throw error.about(last.author)
     }
-  }
-}
-
-extension Refusal {
-  /// Says which request of the transaction it is about.
-  fileprivate func about(_ slot: SlotDraft) -> Refusal {
-    var copy = self
-    copy.index = slot.author.request
-    return copy
   }
 }

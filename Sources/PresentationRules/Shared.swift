@@ -1,7 +1,6 @@
-// Why this file exists: within one request an item passes through a dozen hands, and copying its two dozen fields each
-// time was most of what a request cost.
-
-/// A value of many fields in one place in memory: a copy costs one reference, a change a new box.
+/// A large value in one place in memory: a copy costs one reference, a change a new box.
+///
+/// Within one request an item passes through a dozen functions; copying its two dozen fields was most of the cost.
 @dynamicMemberLookup
 public struct Shared<Value: Sendable>: Sendable {
   @usableFromInline

@@ -1,15 +1,13 @@
-// Why this file exists: a drill-down is a path that grows and shrinks at its top, and what was cut off goes from the top.
-
 import DequeModule
 import PresentationModel
 
 /// The state of one stack.
 struct Stack: Sendable {
-  /// What should be on it, the bottom first (S1).
+  /// The bindings that should be on it, the bottom first (S1).
   var path: [BindingID] = []
-  /// How many of the path, from the bottom, have started; they are the first ones, since each waits for the one below.
+  /// The number of presentations of the path that have started. They are at the bottom: each waits for the one below.
   var started = 0
-  /// What was cut off and is not gone, the topmost first: the next to go (S2). All of it stood above what has started.
-  var going: Deque<Handle> = []
+  /// Presentations that were removed and have not ended, the topmost first, which ends next (S2).
+  var dismissing: Deque<Handle> = []
   var changed = Serial(0)
 }

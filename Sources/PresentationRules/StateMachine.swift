@@ -1,80 +1,38 @@
-// Why this file exists: the whole state of what is presented, and the few doors through which it changes. It is pure:
-// it does no input or output and has no clock; whoever holds it tells it the time and carries out what it says.
-
-import DBusValues
-import HeapModule
 import PresentationModel
-
-/// A slot of the dictionary: what one binding should show, and what of it is still going.
-struct Slot: Sendable {
-  /// The presentation of the item that the slot holds; nil is nil.
-  var current: Handle?
-  /// The presentation before it, that is not gone yet. There is at most one, since the next one waits for its end.
-  var going: Handle?
-  /// When the item last changed (P10).
-  var changed = Serial(0)
-}
-
-/// What an expectation of a serial is about (P10).
-public enum Subject: Hashable, Sendable {
-  case slot(BindingID)
-  case group(BindingID)
-  case stack(BindingID)
-}
+import DBusValues
+import TextFormats
 
 /// The coordinator's rules: the state, and how requests, reports and time change it.
 ///
-/// Every input is one call; it gives back what watchers are to be told and presenters to be asked, in order.
-public struct StateMachine: Sendable {
-  public let limits: Limits
+/// Every input is one call. It returns an `Outcome`: the changes for watchers and the commands for presenters, in order.
+/// The machine does no input or output and has no clock: the caller passes the time and carries out the outcome.
+///
+/// The state is large, so a machine cannot be copied; the compiler refuses accidental copies.
+public struct StateMachine: ~Copyable, Sendable {
+  var state: State
+
+  public var limits: Limits { state.limits }
   /// The serial of the last change (W1).
-  public internal(set) var serial: Serial
+  public var serial: Serial { state.serial }
   /// The last handle given out.
-  public internal(set) var lastHandle: Handle
+  public var lastHandle: Handle { state.lastHandle }
+  /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of
+  /// endings and presentations use it: no rule depends on it.
+  public var wallClockLead: Int64? {
+    get { state.wallClockLead }
+    set { state.wallClockLead = newValue }
+  }
 
-  var slots = NotedDictionary<BindingID, Slot>()
-  var presentations = NotedDictionary<Handle, Presentation>()
-  var groups = NotedDictionary<BindingID, Group>()
-  var stacks = NotedDictionary<BindingID, Stack>()
-  var bindingsOfRoot: [String: Set<BindingID>] = [:]
-  var registry = Registry()
-  var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
-  var tagMemory: RecencyMap<GroupTag, TagMemory>
-  var endings: RecencyMap<Handle, Ending>
-  /// When slots, groups and stacks that are no more last changed.
-  var changesOfAbsent: RecencyMap<Subject, Serial>
-  /// The newest of what `changesOfAbsent` had to drop; whoever is not in there has not changed since.
-  var changesForgotten = Serial(0)
-  var ownedBy: [Client: Set<Handle>] = [:]
-  var countsOfClients: [Client: Int] = [:]
-  /// Of the items of all presentations that are not gone (L1).
-  var bytesOfItems = 0
-  var lastQueueAge: UInt64 = 0
-  var deadlines = Heap<Deadline>()
-  var isShuttingDown = false
-  var requesters = Requesters()
-  /// By how many nanoseconds the wall's clock is ahead of the one that the machine is told of, by which nothing is decided
-  /// and only endings are told; nil: nobody knows.
-  public var wallClockLead: Int64?
-  /// What of the numbers is on record.
-  var recordedNumbers: RecordedState.Numbers?
+  public init(limits: Limits = Limits()) { state = State(limits: limits) }
 
-  /// What the input that is being processed has come to so far.
-  var outcome = Outcome()
-  /// What the input that is being processed asks for, before it is agreed to.
-  var draft = Draft()
-  var progress = Progress()
-
-  /// - Parameters:
-  ///   - serial: the last serial that was used before; 0 where there was none.
-  ///   - lastHandle: the last handle that was used before.
-  public init(limits: Limits = Limits(), serial: Serial = Serial(0), lastHandle: Handle = Handle(0)) {
-    self.limits = limits
-    self.serial = serial
-    self.lastHandle = lastHandle
-    tagMemory = RecencyMap(limit: limits.tags, byteLimit: limits.remembered)
-    endings = RecencyMap(limit: limits.endings, byteLimit: limits.remembered)
-    changesOfAbsent = RecencyMap(limit: 4 * limits.endings)
+  /// Processes one input.
+  /// - Parameter now: nil for inputs that neither start nor end a presentation.
+  mutating func process(at now: Instant? = nil, _ body: (inout Turn) -> Void) -> Outcome {
+    var turn = Turn(of: consume self, at: now)
+    body(&turn)
+    let outcome = turn.finish()
+    self = turn.machine
+    return outcome
   }
 
   // MARK: Requests
@@ -83,40 +41,39 @@ public struct StateMachine: Sendable {
   ///
   /// - Parameters:
   ///   - animated: whether changes are animated where a request does not say (T2).
-  ///   - client: who asks.
-  /// - Returns: a reply a request, describing the final state, and what came of it.
+  ///   - client: the client that sent the requests.
+  /// - Returns: one reply for each request, describing the final state, and the outcome.
   /// - Throws: `Refusal`, with nothing changed; its `index` names the request.
   public mutating func perform(
     _ requests: [Request], animated: Bool = true, by client: Client?, at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
-    guard !isShuttingDown else {
-      throw Refusal(.shuttingDown, "navd was told to quit; start it again and ask then")
+    guard !state.isShuttingDown else {
+      throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
     try limits.check("transaction", requests.count, limits.transaction, of: "requests")
-    draft = Draft()
-    draft.ender = client
-    let queueAge = lastQueueAge
+    var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
+    var answers: [Answer] = []
     do throws(Refusal) {
-      var answers: [Answer] = []
       answers.reserveCapacity(requests.count)
       for (index, request) in requests.enumerated() {
-        draft.author = Author(client: client, request: index, animated: request.animated ?? animated)
-        do throws(Refusal) {
-          try check(request.expectation, of: request.operation)
-          answers.append(try plan(request.operation))
-        } catch {
-          throw Refusal(error, at: index)
-        }
+        answers.append(
+          try transaction.plan(
+            request, by: Author(client: client, request: index, animated: request.animated ?? animated)))
       }
-      try settle()
-      commit(at: now)
-      let replies = answers.map { reply(to: $0) }
-      return (replies, finish())
+      try transaction.settle()
     } catch {
-      draft = Draft()
-      lastQueueAge = queueAge
+      self = transaction.turn.machine
       throw error
     }
+    let draft = transaction.draft
+    var turn = transaction.turn
+    turn.commit(draft)
+    var replies: [Reply] = []
+    replies.reserveCapacity(answers.count)
+    for answer in answers { replies.append(turn.reply(to: answer)) }
+    let outcome = turn.finish()
+    self = turn.machine
+    return (replies, outcome)
   }
 
   /// Carries out one request.
@@ -134,136 +91,64 @@ public struct StateMachine: Sendable {
     }
   }
 
-  // MARK: What others do
+  // MARK: Clients and shutting down
 
-  /// A client left the bus: what it owned ends (O1), what it registered is no more (D1).
-  /// - Parameter most: how many end by this; while it still owns an item, this has to be called again.
+  /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).
+  /// - Parameter most: the largest number of items to end in this call; call again while the client owns an item.
   public mutating func clientLeft(_ client: Client, at now: Instant, most: Int = .max) -> Outcome {
-    // The latest first: more often than not it stands on the earlier.
-    let owned = (ownedBy[client] ?? []).filter(isOwn).sorted().suffix(most)
-    clear(Array(owned), reason: .owner, by: client, at: now)
-    if ownedBy[client] == nil { requesters.forget(client) }
-    forget(client)
-    return finish()
-  }
-
-  /// A client that left registers nothing any more, and nothing is counted for it.
-  mutating func forget(_ client: Client) {
-    countsOfClients[client] = nil
-    guard let names = registry.ofClients[client] else { return }
-    var differing: Set<GroupTag> = []
-    for name in names { differing.formSymmetricDifference(registry.unregister(name, by: client) ?? []) }
-    announce(differing)
-  }
-
-  /// navd was told to quit: everything ends (R5).
-  /// - Parameter client: who told it.
-  public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
-    isShuttingDown = true
-    clear(presentations.keys.sorted(), reason: .shutdown, by: client, at: now)
-    return finish()
-  }
-
-  /// Whether everything that was shown is gone after `shutDown`.
-  public var isEmpty: Bool { presentations.isEmpty }
-
-  /// Whether a presentation is still its slot's own.
-  func isOwn(_ handle: Handle) -> Bool {
-    presentations[handle].map { slots[$0.binding]?.current == handle } ?? false
-  }
-
-  /// Writes nil to the slots of presentations that are still their slots' own, as one change.
-  mutating func clear(_ handles: [Handle], reason: Reason, by client: Client? = nil, at now: Instant) {
-    clear(handles.map { ($0, reason) }, by: client, at: now)
-  }
-
-  mutating func clear(_ ends: [(Handle, Reason)], by client: Client? = nil, at now: Instant) {
-    draft = Draft()
-    draft.ender = client
-    draft.author = Author(client: nil, request: 0, animated: true)
-    var reasons: [BindingID: Reason] = [:]
-    let own = ends.compactMap { handle, reason -> BindingID? in
-      guard isOwn(handle), let binding = presentations[handle]?.binding else { return nil }
-      reasons[binding] = reason
-      return binding
+    process(at: now) { turn in
+      // The latest first: they usually depend on the earlier ones.
+      let owned = (turn.state.ownedBy[client] ?? []).filter { turn.machine.isCurrent($0) }.sorted().suffix(most)
+      turn.clear(owned.map { End(of: $0, reason: .owner) }, by: client)
+      if turn.state.ownedBy[client] == nil { turn.state.requesters.forget(client) }
+      turn.forget(client)
     }
-    for binding in topmostFirst(own) { clear(binding, reason: reasons[binding]!) }
-    guard !draft.isEmpty else { return }
-    // Nothing is refused here: no request, so no parent is named and no limit can be passed.
-    try? settle()
-    commit(at: now)
   }
+
+  /// Ends everything, since navd quits (R5).
+  /// - Parameter client: the client that asked for it.
+  public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
+    process(at: now) { turn in
+      turn.state.isShuttingDown = true
+      turn.clear(turn.state.presentations.keys.sorted().map { End(of: $0, reason: .shutdown) }, by: client)
+    }
+  }
+
+  /// Whether there are no presentations; true after `shutDown` once everything has ended.
+  public var isEmpty: Bool { state.presentations.isEmpty }
 
   // MARK: Destinations
 
   /// Registers a presenter for a destination name; the last registration of a name counts (D1).
   /// - Throws: `Refusal`: `invalidConfiguration` (G7), `invalidArgument` (B5), `limitExceeded` (L1).
   public mutating func register(_ destination: Destination, by client: Client) throws(Refusal) -> Outcome {
-    guard Destination.isName(destination.name) else {
-      throw Refusal(
-        .invalidArgument,
-        "destination “\(abridged(destination.name))” is no name; 1 to \(limits.destination) bytes without “/” and without a "
-          + "leading “.” would do")
-    }
+    try check(destination: destination.name)
     _ = try destination.declaredTag()
-    if registry.ofClients[client]?.contains(destination.name) != true {
+    if state.registry.ofClients[client]?.contains(destination.name) != true {
       try limits.check(
-        "registrations", registry.countOfClients + 1, limits.registrations, of: "destinations registered by clients")
+        "registrations", state.registry.countOfClients + 1, limits.registrations,
+        of: "destinations registered by clients"
+      )
     }
-    announce(registry.register(destination, by: client))
-    return finish()
+    return process { turn in turn.announce(turn.state.registry.register(destination, by: client)) }
   }
 
-  /// Takes a registration back; the one before is back (D1).
-  /// - Throws: `Refusal` with the code `unknownDestination` where the client registered none of that name.
+  /// Removes a client's registration; an earlier registration of the name counts again (D1).
+  /// - Throws: `Refusal` with the code `unknownDestination` if the client has not registered the name.
   public mutating func unregister(_ name: String, by client: Client) throws(Refusal) -> Outcome {
-    guard let tags = registry.unregister(name, by: client) else {
-      throw Refusal(.unknownDestination, "destination “\(abridged(name))” was not registered by this client")
+    guard let tags = state.registry.unregister(name, by: client) else {
+      throw Refusal(
+        .unknownDestination,
+        "destination \(quoted(name)) was not registered by this client; only its own registrations can be removed")
     }
-    announce(tags)
-    return finish()
+    return process { turn in turn.announce(tags) }
   }
 
-  /// Replaces all destinations that files registered; they were checked by whoever read them.
+  /// Replaces all destinations from files. The caller has checked them.
   public mutating func load(_ destinations: [Destination]) -> Outcome {
-    announce(registry.load(destinations))
-    return finish()
+    process { turn in turn.announce(turn.state.registry.load(destinations)) }
   }
 
-  /// The destinations that count, in the order of their names.
-  public var destinations: [Destination] { registry.all }
-
-  /// The tags that destinations declare changed; those that a group remembers anyway make no difference (W1).
-  private mutating func announce(_ differing: Set<GroupTag>) {
-    outcome.destinationsChanged = true
-    let changed = Set(differing.filter { groups[$0.group]?.remembered.contains($0.tag) != true }.map(\.group))
-    for group in changed.sorted(by: { $0.text < $1.text }) {
-      draft.changed.insert(.group(group))
-      tell(.group(group))
-    }
-  }
-
-  // MARK: Telling
-
-  /// Puts a difference on the list, under the next serial (W1).
-  mutating func tell(_ event: Change.Event) {
-    serial = Serial(serial.number + 1)
-    outcome.changes.append(Change(serial: serial, event: event))
-  }
-
-  /// Ends an input: tells phases, stamps what changed, and hands out what came of it.
-  mutating func finish() -> Outcome {
-    tellPhases()
-    stamp()
-    draft = Draft()
-    defer { outcome = Outcome() }
-    return outcome
-  }
-}
-
-extension Refusal {
-  fileprivate init(_ refusal: Refusal, at index: Int) {
-    self = refusal
-    self.index = index
-  }
+  /// The registrations that count, in the order of their names.
+  public var destinations: [Destination] { state.registry.all }
 }

@@ -1,9 +1,9 @@
-// Why this file exists: what a request gives is checked before anything is touched, and the answer says which argument
-// it was, what it was, and what would do.
-
 import DBusValues
 import PresentationModel
+import TextFormats
 
+/// Checks of what a request gives, before anything changes. A refusal names the argument, what was found, and what was
+/// expected.
 extension StateMachine {
   /// Checks an id's size (L1).
   func check(id: String) throws(Refusal) {
@@ -12,33 +12,37 @@ extension StateMachine {
 
   /// Checks a tag (B5).
   func check(tag: String) throws(Refusal) {
-    if tag.isEmpty { throw Refusal(.invalidArgument, "tag is empty; a text of 1 to \(limits.tag) bytes would do") }
+    if tag.isEmpty { throw Refusal(.invalidArgument, "tag is empty; expected 1 to \(limits.tag) bytes") }
     if tag.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw Refusal(
-        .invalidArgument, "tag “\(abridged(tag))” has a control character; a text without one would do")
+      throw Refusal(.invalidArgument, "tag \(quoted(tag)) has a control character; remove it")
     }
     try limits.check("tag", tag.utf8.count, limits.tag, of: "bytes of the tag")
   }
 
-  /// Checks an item's value: names as keys, nothing that cannot be kept (B5, L1).
+  /// Checks the name of a destination (B5).
+  func check(destination name: String) throws(Refusal) {
+    guard !Destination.isName(name) else { return }
+    throw Refusal(
+      .invalidArgument,
+      "destination \(quoted(name)) is not a valid name; use 1 to \(limits.destination) bytes without “/” and without a "
+        + "leading “.”")
+  }
+
+  /// Checks an item's value: its size, that its keys are names, and that it can be recorded (B5, L1).
   func check(value: Properties, named name: String = "value") throws(Refusal) {
     try check(entriesOf: value, named: name)
     try limits.check("value", value.byteCount, limits.value, of: "bytes of \(name)")
   }
 
-  /// Checks all but the size: names as keys, nothing that cannot be kept (B5).
+  /// Checks everything but the size: that keys are names, and that values can be recorded (B5).
   func check(entriesOf value: Properties, named name: String) throws(Refusal) {
     for (key, entry) in value {
-      guard BindingID.isName(key) else {
-        throw Refusal(
-          .invalidArgument,
-          "\(name): the key “\(abridged(key))” is no name; letters, digits, “_” and “-”, a letter or “_” first, would do"
-        )
-      }
+      guard BindingID.isName(key) else { throw .invalidKey(key, in: name) }
       try limits.check(
-        "value-depth", entry.depth, limits.valueDepth, of: "containers in each other in \(name).\(abridged(key))")
+        "value-depth", entry.depth, limits.valueDepth, of: "nested containers in \(quoted("\(name).\(key)"))")
       guard !entry.holdsDescriptor else {
-        throw Refusal(.invalidArgument, "\(name): “\(abridged(key))” holds a file descriptor, which cannot be kept")
+        throw Refusal(
+          .invalidArgument, "\(name): \(quoted(key)) holds a file descriptor, which navd cannot keep; leave it out")
       }
     }
   }
@@ -47,15 +51,15 @@ extension StateMachine {
   func check(containerValues: Properties) throws(Refusal) {
     try check(entriesOf: containerValues, named: "container-values")
     for (key, entry) in containerValues {
-      guard let declaration = containerValueDeclarations[key] else {
+      guard let declaration = state.containerValueDeclarations[key] else {
         throw Refusal(
           .unknownContainerValue,
-          "container-values: “\(abridged(key))” is not declared; DeclareContainerValue declares it")
+          "container-values: the key \(quoted(key)) is not declared; declare it with DeclareContainerValue first")
       }
       guard entry.type == declaration.type else {
         throw Refusal(
           .containerValueType,
-          "container-values: “\(key)” is of the type “\(entry.type.signature)”; it is declared as "
+          "container-values: “\(key)” has the type “\(entry.type.signature)”; expected the declared type "
             + "“\(declaration.type.signature)”")
       }
     }
@@ -70,21 +74,16 @@ extension StateMachine {
     if let tag = options.tag { try check(tag: tag) }
     if let style = options.style { try limits.check("id", style.utf8.count, limits.id, of: "bytes of style") }
     if let title = options.title { try limits.check("id", title.utf8.count, limits.id, of: "bytes of title") }
-    if let name = options.destination, !Destination.isName(name) {
-      throw Refusal(
-        .invalidArgument,
-        "destination “\(abridged(name))” is no name; 1 to \(limits.destination) bytes without “/” and without a leading "
-          + "“.” would do")
-    }
+    if let name = options.destination { try check(destination: name) }
     if options.destination != nil, options.command != nil {
-      throw Refusal(.invalidArgument, "destination and command are both given; one of them would do")
+      throw Refusal(.invalidArgument, "destination and command are both given; give only one of them")
     }
     if let command = options.command {
       guard let program = command.arguments.first, !program.isEmpty else {
-        throw Refusal(.invalidArgument, "command is empty; a program and its arguments would do")
+        throw Refusal(.invalidArgument, "command is empty; expected a program and its arguments")
       }
       guard !command.arguments.contains(where: { $0.contains(0) }) else {
-        throw Refusal(.invalidArgument, "command has a NUL byte in an argument; arguments without one would do")
+        throw Refusal(.invalidArgument, "command has a NUL byte in an argument; remove it")
       }
       let bytes = command.arguments.reduce(0) { $0 + $1.count + 1 }
       try limits.check("value", bytes, limits.value, of: "bytes of command")
@@ -95,23 +94,32 @@ extension StateMachine {
     if let environment = options.environment {
       for name in environment.keys where name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
         throw Refusal(
-          .invalidArgument, "environment: “\(abridged(name))” is no variable's name; one without “=” would do")
+          .invalidArgument, "environment: \(quoted(name)) is not a variable's name; use a name without “=”")
       }
       let bytes = environment.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 2 }
       try limits.check("value", bytes, limits.value, of: "bytes of environment")
     }
   }
 
-  /// A queued item stands in no stack (G9), whether or not it would have to wait now.
+  /// Refuses to queue an item of a stack (G9), even if it would not have to wait now.
   func check(_ policy: BusyPolicy?, with stack: BindingID?) throws(Refusal) {
     guard policy == .queue, let stack else { return }
     throw Refusal(
-      .invalidArgument, "if-busy is “queue” for an item of the stack “\(stack)”; “replace” or “refuse” would do")
+      .invalidArgument, "if-busy is “queue” for an item of the stack “\(stack)”; use “replace” or “refuse”")
+  }
+}
+
+extension Refusal {
+  static func invalidKey(_ key: String, in argument: String) -> Refusal {
+    Refusal(
+      .invalidArgument,
+      "\(argument): the key \(quoted(key)) is not a valid name; use letters, digits, “_” and “-”, starting with a letter "
+        + "or “_”")
   }
 }
 
 extension Value {
-  /// Whether a descriptor stands anywhere in it.
+  /// Whether it contains a file descriptor, at any depth.
   var holdsDescriptor: Bool {
     switch self {
     case .descriptor: true

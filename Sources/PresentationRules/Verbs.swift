@@ -1,8 +1,7 @@
-// Why this file exists: every verb of the contract, spelled in the three primitives of the draft: set, clear and edit.
-
 import PresentationModel
+import TextFormats
 
-/// What a request will be answered, once its transaction is agreed to.
+/// The answer to a request, as far as it is known before the commit; `Turn.reply` completes it.
 enum Answer: Sendable {
   case presentation(BindingID)
   case toggled(BindingID)
@@ -12,8 +11,8 @@ enum Answer: Sendable {
   case path([BindingID])
 }
 
-extension StateMachine {
-  /// Works one request out on the draft.
+extension Transaction {
+  /// Plans one operation with the three primitives `set`, `clear` and `edit`.
   mutating func plan(_ operation: Request.Operation) throws(Refusal) -> Answer {
     switch operation {
     case .present(let binding, let id, let options):
@@ -47,7 +46,7 @@ extension StateMachine {
       return .changed(.group(group))
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
-      try check(tag: tag)
+      try turn.machine.check(tag: tag)
       if selectedTag(in: group) == tag {
         deselect(group, tag)
       } else {
@@ -61,7 +60,8 @@ extension StateMachine {
       {
         throw Refusal(
           .alreadyInStack,
-          "binding “\(binding)” stands at \(position.index) in the stack “\(position.stack)”; pop it first, or push another"
+          "“\(binding)” is already at position \(position.index) of the stack “\(position.stack)”; pop it first, or push "
+            + "another binding"
         )
       }
       if let given = options.stack, given != stack {
@@ -84,7 +84,7 @@ extension StateMachine {
       if let binding {
         guard let position = item(at: binding)?.position, position.stack == stack else {
           throw Refusal(
-            .notPresented, "binding “\(binding)” is not in the stack “\(stack)”; one that is, or none, would do")
+            .notPresented, "“\(binding)” is not in the stack “\(stack)”; use a binding that is, or none")
         }
         kept = position.index + 1
       }
@@ -96,7 +96,7 @@ extension StateMachine {
     }
   }
 
-  /// The tag that a group has selected.
+  /// The selected tag of a group.
   func selectedTag(in group: BindingID) -> String? {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }
@@ -105,9 +105,9 @@ extension StateMachine {
     let bindings: [BindingID]
     switch scope {
     case .root(let root):
-      bindings = candidates(bindingsOfRoot[root] ?? []) { $0.root == root }
+      bindings = candidates(state.bindingsOfRoot[root] ?? []) { $0.root == root }
     case .everything:
-      bindings = candidates(slots.keys) { _ in true }
+      bindings = candidates(state.slots.keys) { _ in true }
     case .group(let group):
       bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
     case .stack(let stack):
@@ -121,14 +121,14 @@ extension StateMachine {
     return count
   }
 
-  /// Slots that hold items, those of earlier requests of the transaction among them.
+  /// Slots with items, including those of earlier requests of the transaction.
   private func candidates(_ known: some Sequence<BindingID>, where fits: (BindingID) -> Bool) -> [BindingID] {
     var all = Set(known)
     for binding in draft.order where fits(binding) { all.insert(binding) }
     return topmostFirst(all.filter { item(at: $0) != nil }.sorted { $0.text < $1.text })
   }
 
-  /// The order in which nothing is popped because something below it was ended, so that each ends for its own reason.
+  /// Bindings in the order in which no end pops an item that is to end for its own reason.
   func topmostFirst(_ bindings: [BindingID]) -> [BindingID] {
     guard bindings.contains(where: { item(at: $0)?.position != nil }) else { return bindings }
     return bindings.enumerated().sorted { a, b in
@@ -140,37 +140,38 @@ extension StateMachine {
   private mutating func select(
     _ group: BindingID, _ tag: String, _ binding: BindingID?, _ id: String?, _ given: ItemOptions
   ) throws(Refusal) -> BindingID {
-    try check(tag: tag)
+    try turn.machine.check(tag: tag)
     if let other = given.group, other != group {
       throw Refusal(
-        .invalidArgument, "the option group is “\(other)”, but the selection is of “\(group)”; leave the option out")
+        .invalidArgument, "the option group is “\(other)”, but the request selects in “\(group)”; leave the option out")
     }
     if let other = given.tag, other != tag {
       throw Refusal(
-        .invalidArgument, "the option tag is “\(abridged(other))”, but “\(abridged(tag))” is selected; leave it out")
+        .invalidArgument,
+        "the option tag is \(quoted(other)), but the request selects \(quoted(tag)); leave the option out")
     }
     if let selected = selected(in: group), let item = item(at: selected), item.membership?.tag == tag {
       if let binding, binding != selected {
         throw Refusal(
           .invalidArgument,
-          "binding is “\(binding)”, but the tag “\(abridged(tag))” is held by the item at “\(selected)”; dismiss it first"
+          "binding is “\(binding)”, but the item at “\(selected)” already has the tag \(quoted(tag)); dismiss that first"
         )
       }
-      // A group that comes from the destination is still the item's own, so that naming it is no difference.
+      // The group may come from the destination; naming it makes no difference.
       try set(selected, id: id ?? item.id, withGroup(given, group, tag))
       return selected
     }
     let remembered = remembered(group, tag)
     var memory = remembered ?? declared(group, tag)
-    // The tag of what is queued leads there, even where the request for it is remembered no more.
+    // A queued item is found by its tag even if the group no longer remembers the request for it.
     if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
       memory = TagMemory(binding: held, id: item(at: held)?.id ?? "", options: ItemOptions())
     }
     guard let target = binding ?? memory?.binding ?? group.appending(name: tag) else {
       throw Refusal(
         .unknownTag,
-        "tag “\(abridged(tag))” is not known in the group “\(group)”, and “\(group).\(abridged(tag))” is no binding; present "
-          + "it once with group and tag, or give a binding")
+        "tag \(quoted(tag)) is unknown in the group “\(group)”, and \(quoted("\(group).\(tag)")) is not a binding; present "
+          + "an item with this group and tag once, or give a binding")
     }
     let options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
     try set(target, id: id ?? memory?.id ?? "", options)
@@ -184,15 +185,15 @@ extension StateMachine {
     return copy
   }
 
-  /// The last request for a tag (G7).
+  /// The last request for a tag, if it is remembered (G7).
   private func remembered(_ group: BindingID, _ tag: String) -> TagMemory? {
     let key = GroupTag(group: group, tag: tag)
-    return draft.learned[key] ?? tagMemory[key]
+    return draft.learned[key] ?? state.tagMemory[key]
   }
 
-  /// What a destination declares as a tag's (G7).
+  /// The request that a destination declares for a tag (G7).
   private func declared(_ group: BindingID, _ tag: String) -> TagMemory? {
-    guard let declared = registry.declared[group]?[tag] else { return nil }
+    guard let declared = state.registry.declared[group]?[tag] else { return nil }
     var options = ItemOptions()
     options.destination = declared.destination
     return TagMemory(binding: declared.binding, id: "", options: options)
@@ -203,19 +204,20 @@ extension StateMachine {
     clear(selected, reason: .deselected)
   }
 
-  /// The common beginning stays, the rest goes, the new rest comes (S5).
+  /// Keeps the common beginning of the path, and replaces the rest (S5).
   private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(Refusal) -> [BindingID] {
-    try limits.check("transaction", elements.count, limits.transaction, of: "elements of the path")
+    try state.limits.check("transaction", elements.count, state.limits.transaction, of: "elements of the path")
     var bindings: [BindingID] = []
     bindings.reserveCapacity(elements.count)
     var seen: Set<BindingID> = []
     for (index, element) in elements.enumerated() {
       guard let binding = element.binding ?? stack.appending(index: index) else {
-        throw Refusal(.invalidBinding, "element \(index): “\(stack)[\(index)]” is longer than a binding may be")
+        throw Refusal(
+          .invalidBinding, "element \(index): “\(stack)[\(index)]” is too long for a binding; name a shorter one")
       }
       guard seen.insert(binding).inserted else {
         throw Refusal(
-          .alreadyInStack, "element \(index): binding “\(binding)” stands in the path before; another would do")
+          .alreadyInStack, "element \(index): “\(binding)” is in the path twice; use another binding")
       }
       bindings.append(binding)
     }
@@ -231,12 +233,13 @@ extension StateMachine {
       if index >= common, let position = item(at: binding)?.position {
         throw Refusal(
           .alreadyInStack,
-          "element \(index): binding “\(binding)” stands in the stack “\(position.stack)”; another would do")
+          "element \(index): “\(binding)” is already in the stack “\(position.stack)”; use another binding")
       }
       var options = element.options
       if let given = options.stack, given != stack {
         throw Refusal(
-          .invalidArgument, "element \(index): the option stack is “\(given)”, but the path is that of “\(stack)”")
+          .invalidArgument,
+          "element \(index): the option stack is “\(given)”, but the path is of “\(stack)”; leave the option out")
       }
       options.stack = stack
       do throws(Refusal) {
@@ -251,9 +254,9 @@ extension StateMachine {
 
 // MARK: Expectations
 
-extension StateMachine {
-  /// Refuses a request whose expectations do not hold (P10), judged as the requests before it leave things; a serial is
-  /// judged by what is on record, so that a transaction's own requests do not make it stale.
+extension Transaction {
+  /// Refuses a request whose expectations do not hold (P10) after the requests before it. An expected serial is compared
+  /// with the state before the transaction, so that the transaction's own requests do not make it stale.
   func check(_ expectation: Expectation, of operation: Request.Operation) throws(Refusal) {
     guard expectation != Expectation() else { return }
     let (slot, subject) = operation.subjects
@@ -263,55 +266,44 @@ extension StateMachine {
       guard held == id else {
         throw Refusal(
           .stale,
-          "expected-id is “\(abridged(id))”, but “\(binding)” holds "
-            + (held.map { "the id “\(abridged($0))”" } ?? "no item"))
+          "expected-id is \(quoted(id)), but “\(binding)” shows "
+            + (held.map { "the id \(quoted($0))" } ?? "nothing"))
       }
     }
     if expectation.content != nil {
       let expected = expectation.presentation
       let binding = try require(slot, "expected-presentation")
       let drafted = draft.slots[binding]
-      let held = drafted == nil ? slots[binding]?.current : drafted?.item == nil ? nil : drafted?.before
-      guard held == expected, drafted?.isFresh != true || drafted?.item == nil else {
+      let held = drafted == nil ? state.slots[binding]?.current : drafted?.item == nil ? nil : drafted?.before
+      let isNew = if case .renewed? = drafted?.change { true } else { false }
+      guard held == expected, !isNew else {
         throw Refusal(
           .stale,
-          "expected-presentation is \(expected.map(\.description) ?? "none"), but “\(binding)” holds "
+          "expected-presentation is \(expected.map(\.description) ?? "none"), but “\(binding)” shows "
             + (held.map(\.description) ?? "none"))
       }
     }
     if let expected = expectation.serial {
-      let changed = subject.map(changed) ?? serial
+      let changed = subject.map { turn.machine.lastChange(of: $0) } ?? state.serial
       guard changed.number <= expected else {
         throw Refusal(
           .stale,
-          "expected-serial is \(expected), but \(subject?.description ?? "the state") changed at \(changed); look at it "
-            + "again and ask with the serial that came with it")
+          "expected-serial is \(expected), but \(subject?.description ?? "the state") changed at \(changed); read it "
+            + "again, and use the serial of that reply")
       }
     }
   }
 
   private func require(_ slot: BindingID?, _ option: String) throws(Refusal) -> BindingID {
     guard let slot else {
-      throw Refusal(.invalidArgument, "\(option) is about a slot, and this request names none; leave it out")
+      throw Refusal(.invalidArgument, "\(option) needs a binding, and this request names none; leave it out")
     }
     return slot
-  }
-
-  /// When a subject last changed; for what is no more and no longer remembered, the newest it can have been. What is there
-  /// again may have changed last while it was not.
-  func changed(_ subject: Subject) -> Serial {
-    let known: Serial? =
-      switch subject {
-      case .slot(let binding): slots[binding]?.changed
-      case .group(let group): groups[group]?.changed
-      case .stack(let stack): stacks[stack]?.changed
-      }
-    return max(known ?? changesForgotten, changesOfAbsent[subject] ?? Serial(0))
   }
 }
 
 extension Request.Operation {
-  /// The slot that a request names, and what its expectation of a serial is about; nil is the whole state.
+  /// The slot that a request names, and the subject of its expected serial; nil for the whole state.
   fileprivate var subjects: (slot: BindingID?, subject: Subject?) {
     switch self {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .update(let binding, _, _, _, _),

@@ -1,6 +1,5 @@
-// Why this file exists: arguments, environments and file names are bytes to the kernel, and need not be Unicode.
-
-/// Bytes as the kernel takes them for a string. What contains a NUL is refused where it would be used.
+/// The bytes of an argument, a variable or a file name: to the kernel these need not be Unicode. One with a NUL is refused
+/// where it is used.
 public struct ByteString: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   public let bytes: [UInt8]
 
@@ -8,14 +7,14 @@ public struct ByteString: Hashable, Sendable, ExpressibleByStringLiteral, Custom
   public init(_ text: String) { self.init(text.utf8) }
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// For people: what is not UTF-8 is replaced.
+  /// The text for messages; invalid UTF-8 is replaced.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   var containsNul: Bool { bytes.contains(0) }
 
   static func + (a: Self, b: Self) -> Self { ByteString(a.bytes + b.bytes) }
 
-  /// Calls the body with the bytes and a NUL after them.
+  /// Calls the body with the bytes as a C string.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count + 1) { buffer in
       _ = buffer.initialize(from: bytes)

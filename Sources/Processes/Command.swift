@@ -1,13 +1,11 @@
-// Why this file exists: everything that a child is to get is said in one value, because nothing else reaches it.
-
 import CLinux
 import Glibc
 
-/// The variables of a process.
+/// The environment variables of a process.
 public typealias ProcessEnvironment = [ByteString: ByteString]
 
 extension ProcessEnvironment {
-  /// The variables of this process; of a name that stands there twice, the first.
+  /// The variables of this process. Of several with one name, the first counts.
   public static func ofThisProcess() -> ProcessEnvironment {
     var variables: ProcessEnvironment = [:]
     guard var entry = linux_environment() else { return variables }
@@ -23,15 +21,15 @@ extension ProcessEnvironment {
   }
 }
 
-/// What to run, never through a shell.
+/// A program to run, without a shell, and all that it gets from this process.
 public struct Command: Hashable, Sendable {
   /// The program and its arguments. A program without `/` is looked up in the `PATH` of ``environment``.
   public var arguments: [ByteString]
-  /// All the variables that the process gets, but for the keeper's marker.
+  /// All variables of the process, except the supervisor's marker.
   public var environment: ProcessEnvironment
-  /// Where it runs: an absolute path.
+  /// Its working directory: an absolute path.
   public var directory: ByteString
-  /// What it finds on standard input: a file of these bytes, which it reads when it likes, or not at all.
+  /// The content of standard input, which is a file: the process may read it at any time, or not at all.
   public var input: [UInt8]
 
   public init(

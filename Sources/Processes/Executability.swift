@@ -1,14 +1,11 @@
-// Why this file exists: of a program that has ended, and that somebody else has started, it may have to be told whether
-// it ever was executed.
-
 import Glibc
 
 extension ByteString {
-  /// Whether the kernel would execute the file of that path, as far as can be told from its permissions and its beginning:
-  /// a binary, or a script whose interpreter is one. Says yes of what may be executed and not read.
+  /// Whether the kernel would execute the file at this path, as far as its permissions and its first bytes show: a binary,
+  /// or a script whose interpreter is one. True for a file that may be executed and not read.
   public var isExecutable: Bool { isExecutable(throughInterpreters: 4) }
 
-  /// - Parameter most: how many interpreters may stand between; the kernel follows as many.
+  /// - Parameter most: how many interpreters may be scripts themselves; the kernel has the same limit.
   private func isExecutable(throughInterpreters most: Int) -> Bool {
     guard withCString({ access($0, X_OK) }) == 0 else { return false }
     let file = withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }

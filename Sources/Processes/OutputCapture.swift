@@ -1,14 +1,11 @@
-// Why this file exists: what a command writes has to outlive the daemon, and must hold up neither of them, however
-// much it is.
-
 import CLinux
 import EventLoops
 import Glibc
 
-/// What a command wrote to its standard output.
+/// The standard output of a command.
 public struct CapturedOutput: Hashable, Sendable {
   public var bytes: [UInt8]
-  /// Whether it wrote more than is here.
+  /// Whether the command wrote more than `bytes`.
   public var isTruncated: Bool
 
   public init(bytes: [UInt8], isTruncated: Bool) {
@@ -17,16 +14,17 @@ public struct CapturedOutput: Hashable, Sendable {
   }
 }
 
-/// Where a command's standard output is kept: a FIFO, `PATH.fifo`, which the command holds open for reading and
-/// writing, so that it lives through a time without a reader; and a file, `PATH.output`, into which the kernel moves
-/// what comes, so that a reader that is killed has lost nothing of what it had taken out. `PATH.started` is there once
-/// the command was started.
+/// The files that capture a command's standard output:
+/// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader.
+/// - `PATH.output`, a file. The kernel moves the output from the FIFO into it, so that nothing is lost if the reader is
+///   killed.
+/// - `PATH.started`, an empty file that exists once the command was started.
 ///
-/// All of them stay until ``remove()``, so that a result can be put on record first.
+/// All of them stay until ``remove()``, so that the result can be recorded first.
 public struct OutputCapture: Hashable, Sendable {
-  /// An absolute path, in a directory that only this user can enter; of no other command.
+  /// An absolute path in a directory that only this user can enter. No other command has the same.
   public var path: ByteString
-  /// How many bytes are kept; the rest is read and thrown away.
+  /// The maximum number of bytes kept. The rest is read and discarded.
   public var limit: Int
 
   public init(path: ByteString, limit: Int) {
@@ -36,17 +34,16 @@ public struct OutputCapture: Hashable, Sendable {
 
   var fifo: ByteString { path + ".fifo" }
   var file: ByteString { path + ".output" }
-  /// Made by the child itself, just before it becomes the program.
+  /// The file that the child creates just before it executes the program.
   var evidence: ByteString { path + ".started" }
 
-  /// Whether the command whose output this is was started, as far as ``remove()`` has not been called since. For who finds
-  /// nothing of it, and cannot tell whether it has ended or never began.
+  /// Whether the command was started; false after ``remove()``. If no process of a command is left, this shows whether it
+  /// has ended or was never started.
   public var wasStarted: Bool { evidence.withCString { access($0, F_OK) } == 0 }
-  /// One byte more than the limit is kept, as the sign that there was more.
+  /// One byte more than the limit, which shows that the output was truncated.
   fileprivate var capacity: Int { limit == .max ? limit : limit + 1 }
 
-  /// What has been taken out of the FIFO so far, for a command that ended while nobody watched it; nil if there is
-  /// nothing on record.
+  /// The output moved into the file so far, for a command that ended while nobody watched it; nil if there is no file.
   public func read() -> CapturedOutput? {
     let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
     guard descriptor >= 0 else { return nil }
@@ -54,8 +51,8 @@ public struct OutputCapture: Hashable, Sendable {
     return read(from: descriptor)
   }
 
-  /// The FIFO as a command is to have it for its standard output: open for reading too, so that it outlives every reader.
-  /// - Returns: a descriptor, for the caller to hand on and to close.
+  /// Opens the FIFO for a command's standard output. It is open for reading too, so that it outlives every reader.
+  /// - Returns: a descriptor that the caller closes.
   public func openForCommand() throws(SystemError) -> Int32 {
     try check("open \(fifo)") { fifo.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) } }
   }
@@ -80,8 +77,8 @@ public struct OutputCapture: Hashable, Sendable {
   }
 }
 
-/// The reading end of an ``OutputCapture``. A ``ProcessKeeper`` has one for each command that it starts; this is for who
-/// has others start them.
+/// Reads the FIFO of an ``OutputCapture``. A ``ProcessSupervisor`` creates one for each command that it starts; others create
+/// one for a command that another program starts for them.
 public final class OutputReader {
   private static let step = 1 << 16
 
@@ -90,10 +87,10 @@ public final class OutputReader {
   private let file: Int32
   private var watch: Watch?
   private var stored: Int
-  /// The file system would not take more.
+  /// Whether output was discarded because the file could not be written.
   private var hasLost = false
 
-  /// Begins anew, with nothing stored.
+  /// Creates the files, after removing earlier ones.
   public static func create(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
     capture.remove()
     try check("mkfifo \(capture.fifo)") { capture.fifo.withCString { mkfifo($0, 0o600) } }
@@ -105,7 +102,7 @@ public final class OutputReader {
     }
   }
 
-  /// Goes on where an earlier reader stopped.
+  /// Continues with the files of an earlier reader.
   public static func resume(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
     try OutputReader(capture, fileFlags: O_CREAT, loop: loop)
   }
@@ -128,7 +125,7 @@ public final class OutputReader {
     stored = Int(try check("seek in \(capture.file)") { lseek(file, 0, SEEK_END) })
     watch = try loop.watch(fifo, .read) { [weak self] _ in
       guard let self else { return }
-      // Without a writer it would be ready for ever; what a later one may write is taken at the end.
+      // Without a writer the FIFO would stay ready. `finish` takes the output of a later writer.
       if take() == .ended { watch?.cancel() }
     }
   }
@@ -141,12 +138,12 @@ public final class OutputReader {
 
   private enum Taking { case some, nothing, ended }
 
-  /// Takes one step's worth out of the FIFO, to be kept if there is room for it.
+  /// Takes up to one step of bytes out of the FIFO. Stores them while the limit is not reached.
   private func take() -> Taking {
     let room = capture.capacity - stored
     var taken: Int
     if room > 0, !hasLost {
-      // Moved by the kernel in one call, it is at every instant either in the FIFO or in the file.
+      // The kernel moves the bytes in one call, so they are always either in the FIFO or in the file.
       taken = splice(fifo, nil, file, nil, min(room, Self.step), LINUX_SPLICE_F_NONBLOCK)
       if taken > 0 { stored += taken }
       if taken < 0, errno != EAGAIN, errno != EINTR { hasLost = true }
@@ -159,9 +156,10 @@ public final class OutputReader {
     return taken > 0 ? .some : .nothing
   }
 
-  /// Takes what is left in the FIFO and tells all that was kept.
+  /// Takes the rest out of the FIFO, and ends the capture.
+  /// - Returns: the output that was stored.
   public func finish() -> CapturedOutput {
-    // What writes on although it is none of the command's must not keep us for ever: the FIFO's size is enough.
+    // Bounded by the size of the FIFO, since a process outside the tree may still write to it.
     for _ in 0..<64 {
       let lostBefore = hasLost
       guard take() == .some || hasLost != lostBefore else { break }

@@ -1,11 +1,9 @@
-// Why this file exists: a command is gone when the last of what it started is, so this is what can be held and ended.
-
 import EventLoops
 import Glibc
 
-/// What is told of a command when all of it is gone.
+/// The outcome of a command, reported after its last process has ended.
 public struct ProcessResult: Hashable, Sendable {
-  /// How the first process ended: the one that was spawned. Of an adopted one it cannot be known.
+  /// How the first process ended, the one that was spawned; `unknown` for an adopted one.
   public var status: ProcessStatus
   /// Nil if it was not captured.
   public var output: CapturedOutput?
@@ -17,28 +15,40 @@ public struct ProcessResult: Hashable, Sendable {
 }
 
 /// A command's first process and everything that descends from it, as far as it can be found (`docs/processes.md`).
-/// A ``ProcessKeeper`` keeps it until it is gone, whether or not anybody holds this object.
+/// A ``ProcessSupervisor`` watches it until its last process has ended, whether or not anybody holds this object.
 public final class ProcessTree {
-  /// The value of the keeper's variable in the environment of every process here.
+  /// The value of the supervisor's variable in the environment of every process here.
   public let marker: ByteString
-  /// The process that was spawned; nil if it was gone already when the tree was adopted.
+  /// The process that was spawned; nil if it had ended when the tree was adopted.
   public internal(set) var first: ProcessIdentity?
 
-  /// Called once, from a turn of the loop, when nothing of the tree is left.
-  public var onExit: ((ProcessResult) -> Void)?
+  /// Called once, from a turn of the loop, after the last process has ended. If that was before this was set, it is
+  /// called when it is set.
+  public var onExit: ((ProcessResult) -> Void)? {
+    didSet {
+      guard let onExit, let result = unreportedResult else { return }
+      unreportedResult = nil
+      self.onExit = nil
+      onExit(result)
+    }
+  }
 
-  weak var keeper: ProcessKeeper?
-  /// What is watched: the members whose parent is no member. When one ends, its children are among them.
+  weak var supervisor: ProcessSupervisor?
+  /// The watched processes: the members whose parent is no member. Children of one that ends are looked for.
   var roots: [pid_t: Root] = [:]
-  /// What the keeper has noted of it beyond the roots.
+  /// The other members that the supervisor has seen.
   var remembered: Set<ProcessIdentity> = []
   var status: ProcessStatus = .unknown
   var output: OutputReader?
-  /// Its orphans do not come to us, so they have to be looked for among all processes.
+  /// The result, while there is no handler for it.
+  var unreportedResult: ProcessResult?
+  /// Whether its orphans become children of another process, so that finding them takes a scan of the process table.
   let isScattered: Bool
-  /// How often in a row nothing was found of it.
-  var emptySearches = 0
-  /// Whatever is still found of it is to be killed.
+  /// Whether the supervisor has yet to report that it found the tree.
+  var isBeingAdopted = false
+  /// How many inspections in a row found no process of it.
+  var emptyInspections = 0
+  /// Whether each process that is found from now on is killed.
   var isCondemned = false
 
   struct Root {
@@ -46,34 +56,30 @@ public final class ProcessTree {
     let watch: ExitWatch
   }
 
-  init(marker: ByteString, isScattered: Bool, keeper: ProcessKeeper) {
+  init(marker: ByteString, isScattered: Bool, supervisor: ProcessSupervisor) {
     self.marker = marker
     self.isScattered = isScattered
-    self.keeper = keeper
+    self.supervisor = supervisor
   }
 
-  /// Whether anything of it may be left.
-  public var isLive: Bool { keeper != nil }
+  /// Whether a process of it may be left.
+  public var isLive: Bool { supervisor != nil }
 
-  /// The processes of the tree that can be found now.
-  public func processes() -> [ProcessIdentity] {
-    keeper?.members(of: [self])[marker]?.map(\.identity) ?? []
-  }
+  /// Searches for the processes of the tree. For an adopted tree this scans the process table.
+  public func processes() -> [ProcessIdentity] { supervisor?.members(of: self).map(\.identity) ?? [] }
 
-  /// In the next turn, sends SIGTERM to every process of the tree, and wakes those that are stopped, so that they can
-  /// obey.
-  public func terminate() { keeper?.terminate(self) }
+  /// Sends SIGTERM to every process of the tree, by the end of the next turn, and SIGCONT, since a stopped process
+  /// handles SIGTERM only after it continues.
+  public func terminate() { supervisor?.terminate(self) }
 
-  /// In the next turn, sends SIGKILL to every process of the tree; and then to what is found of it later.
-  public func kill() { keeper?.kill(self) }
+  /// Sends SIGKILL to every process of the tree, by the end of the next turn, and to those that are found later.
+  public func kill() { supervisor?.kill(self) }
 
-  /// Takes the tree as gone although it is not (what was killed does not always die): it is watched no longer, and
-  /// ``onExit`` is not called.
-  /// - Returns: what is known of it so far.
+  /// Ends the supervision of a tree whose processes may be alive: not every process dies of SIGKILL. ``onExit`` is not
+  /// called.
+  /// - Returns: the result so far.
   public func abandon() -> ProcessResult {
     onExit = nil
-    guard let keeper else { return ProcessResult(status: status, output: nil) }
-    keeper.carryOutOrders()
-    return keeper.release(self)
+    return supervisor?.abandon(self) ?? ProcessResult(status: status, output: nil)
   }
 }

@@ -1,16 +1,14 @@
-// Why this file exists: who asked for a program that cannot be run is told which one, and why, in words.
-
 import EventLoops
 
 /// Why a command was not started.
 public enum SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What was asked for cannot be said to the kernel at all.
+  /// The command cannot be passed to the kernel.
   case malformed(String)
-  /// There is no such program, in none of the directories of `searchPath` if it was looked up.
+  /// There is no such program; if `searchPath` is given, in none of its directories.
   case programNotFound(ByteString, searchPath: ByteString?)
   case notExecutable(ByteString, reason: String)
   case badDirectory(ByteString, reason: String)
-  /// The system is out of something, or misses it.
+  /// A system call failed, for instance for want of memory or descriptors.
   case failed(SystemError)
 
   public var description: String {

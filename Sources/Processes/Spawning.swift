@@ -1,16 +1,14 @@
-// Why this file exists: a child must start with nothing of the daemon's but its standard error, and what keeps it
-// from starting must be known at once.
-
 import CLinux
 import EventLoops
 import Glibc
 
-/// Starts the command in a session of its own, with empty signal mask and default signal handling, without any
-/// descriptor of ours but standard error.
-/// - Parameter output: has a FIFO for standard output. The child itself opens it for reading and writing, so that it
-///   neither dies nor loses anything when we do. Nil: standard output goes where standard error goes.
-/// - Parameter descriptorLimit: how many descriptors it may have; nil: as many as we.
-/// - Returns: the process, which is ours to reap.
+/// Starts the command in a session of its own, with an empty signal mask and default signal handling. Of this process's
+/// descriptors it gets only standard error. Returns when the program was executed, or could not be.
+/// - Parameters:
+///   - output: has the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
+///     this process, and its output does too. Nil sends standard output to standard error.
+///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
+/// - Returns: the child, which the caller reaps.
 func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?) throws(SpawnError) -> pid_t {
   try validate(command)
   let directory = try openDirectory(command.directory)
@@ -32,7 +30,7 @@ func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?)
     }
   }
   if failure == 0 { failure = posix_spawn_file_actions_addfchdir_np(&actions, directory) }
-  // Last, since the number may be that of a descriptor which the steps before need; the next one closes it.
+  // Last, since the number may be that of a descriptor that the steps before need. The next step closes it.
   if failure == 0, let output {
     failure = output.evidence.withCString {
       posix_spawn_file_actions_addopen(&actions, STDERR_FILENO + 1, $0, O_WRONLY | O_CREAT, 0o600)
@@ -52,7 +50,7 @@ func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?)
     &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | LINUX_POSIX_SPAWN_SETSID))
   if failure != 0 { throw .failed(SystemError(code: failure, operation: "posix_spawn_file_actions")) }
 
-  // Inherited, so it is ours for the moment; that we have more open than it allows does no harm.
+  // The child inherits the limit, so this process takes it for a moment. Descriptors above it stay open.
   let ownLimit = descriptorLimit.flatMap(exchangeDescriptorLimit)
   defer { _ = ownLimit.flatMap(exchangeDescriptorLimit) }
   var pid: pid_t = 0
@@ -65,7 +63,8 @@ func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?)
   return pid
 }
 
-/// Sets the limit, and tells what it was; nil if it cannot be set.
+/// Sets the limit of open descriptors.
+/// - Returns: the former limit; nil if it cannot be set.
 private func exchangeDescriptorLimit(_ new: rlimit) -> rlimit? {
   var old = rlimit()
   var new = new
@@ -76,14 +75,14 @@ private func exchangeDescriptorLimit(_ new: rlimit) -> rlimit? {
 
 private func validate(_ command: Command) throws(SpawnError) {
   guard let program = command.arguments.first, !program.bytes.isEmpty else {
-    throw .malformed("the command names no program")
+    throw .malformed("the command is empty: it needs the name of a program")
   }
   for argument in command.arguments where argument.containsNul {
     throw .malformed("the argument '\(argument)' contains a NUL")
   }
   for (name, value) in command.environment {
     if name.bytes.isEmpty || name.containsNul || name.bytes.contains(UInt8(ascii: "=")) {
-      throw .malformed("'\(name)' is no name for an environment variable")
+      throw .malformed("'\(name)' is not a valid name of an environment variable")
     }
     if value.containsNul { throw .malformed("the environment variable \(name) contains a NUL") }
   }
@@ -93,7 +92,7 @@ private func validate(_ command: Command) throws(SpawnError) {
   if command.directory.containsNul { throw .badDirectory(command.directory, reason: "contains a NUL") }
 }
 
-/// Opened here rather than in the child, whose failures do not say at what they failed.
+/// Opens the directory here, since a failure of the child does not say which step failed.
 private func openDirectory(_ path: ByteString) throws(SpawnError) -> Int32 {
   let descriptor = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | LINUX_O_PATH) }
   if descriptor < 0 { throw .badDirectory(path, reason: SystemError("open").reason) }
@@ -106,8 +105,8 @@ private func openDirectory(_ path: ByteString) throws(SpawnError) -> Int32 {
 }
 
 extension Command {
-  /// What it finds on standard input: an unlinked file in memory, opened for reading only.
-  /// - Returns: a descriptor, for the caller to hand on and to close.
+  /// Creates the file for standard input: an unlinked file in memory, open for reading only.
+  /// - Returns: a descriptor that the caller closes.
   public func openInput() throws(SystemError) -> Int32 {
     if input.isEmpty { return try check("open /dev/null") { open("/dev/null", O_RDONLY | O_CLOEXEC) } }
     let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC) }
@@ -121,9 +120,9 @@ extension Command {
     return try check("open a memfd for reading") { open("/proc/self/fd/\(file)", O_RDONLY | O_CLOEXEC) }
   }
 
-  /// The file to execute, for who has others start the command.
+  /// Finds the file to execute, for a command that another program starts.
   /// - Returns: an absolute path.
-  /// - Throws: ``SpawnError``, if the command cannot be run, as far as that shows without running it.
+  /// - Throws: ``SpawnError`` if checks without running the command show that it cannot be run.
   public func program() throws(SpawnError) -> ByteString {
     try validate(self)
     let directory = try openDirectory(self.directory)
@@ -133,7 +132,7 @@ extension Command {
   }
 }
 
-/// The file that a program's name means to the child: what `execvp` would find with the child's `PATH` and directory.
+/// Finds a program as `execvp` does in the child, with the child's `PATH` and working directory.
 private func locate(
   _ name: ByteString, in environment: ProcessEnvironment, directory: Int32
 ) throws(SpawnError) -> ByteString {
@@ -145,7 +144,7 @@ private func locate(
     case let failure: throw .notExecutable(name, reason: SystemError(code: failure, operation: "").reason)
     }
   }
-  // Without a PATH, what the C library's own lookup uses.
+  // Without a PATH, the C library uses this one.
   let path = environment["PATH"] ?? "/bin:/usr/bin"
   var refused: SpawnError?
   for element in path.bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
@@ -160,7 +159,7 @@ private func locate(
   throw refused ?? .programNotFound(name, searchPath: path)
 }
 
-/// 0, or what would keep the file from being executed, as `errno` says it.
+/// - Returns: 0 if the file may be executed, else the error number of `execve`.
 private func executability(of path: ByteString, directory: Int32) -> Int32 {
   path.withCString { path in
     var status = stat()
@@ -170,7 +169,7 @@ private func executability(of path: ByteString, directory: Int32) -> Int32 {
   }
 }
 
-/// What a failure of `posix_spawn` means, when the directory and the descriptors are known to be good.
+/// Explains a failure of `posix_spawn`. The directory and the descriptors were checked before.
 private func explain(_ failure: Int32, program: ByteString, directory: Int32) -> SpawnError {
   let error = SystemError(code: failure, operation: "posix_spawn \(program)")
   switch failure {

@@ -1,23 +1,21 @@
-// Why this file exists: placeholders in braces are written alike wherever navd and navctl take them.
-
-/// A text in which `{name}` stands for something else; `{{` and `}}` stand for the braces themselves.
+/// A text with placeholders, `{name}`; `{{` and `}}` are literal braces. navd and navctl share this syntax.
 public struct BracedText: Hashable, Sendable {
   public enum Part: Hashable, Sendable {
     case literal([UInt8])
-    /// What stands between the braces.
+    /// The text between the braces.
     case placeholder(String)
   }
 
   /// In the order of the text; no literal is empty.
   public let parts: [Part]
 
-  /// Why a text with braces is wrong, as the rest of a sentence that begins with the text.
+  /// A mistake in the braces; `why` completes a sentence that begins with the text: `has a “{” without …`.
   public struct Mistake: Error, Hashable, Sendable {
     public let why: String
     public init(_ why: String) { self.why = why }
   }
 
-  /// - Throws: `Mistake` where a brace is not closed or not opened.
+  /// - Throws: `Mistake` for a brace without its counterpart.
   public init(_ text: some Sequence<UInt8>) throws(Mistake) {
     let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
     var parts: [Part] = []

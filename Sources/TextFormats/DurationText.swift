@@ -1,9 +1,7 @@
-// Why this file exists: people write durations (`3s`, `500ms`) in files and on command lines, the bus has milliseconds.
-
-/// Durations as people write them: a decimal number and `ms`, `s`, `m` (or `min`) or `h`.
+/// Durations in files and on command lines: a decimal number and `ms`, `s`, `m` (or `min`) or `h`, as in `2.5s`.
 public enum DurationText {
-  /// - Parameter bare: how many milliseconds a number without a unit counts; nil where a unit must be given.
-  /// - Returns: milliseconds, rounded to the nearest; nil where the text is no duration, or longer than the bus can say.
+  /// - Parameter bare: the unit of a number without one, in milliseconds; nil if a unit is required.
+  /// - Returns: milliseconds, rounded to the nearest; nil if the text is not a duration, or exceeds 2⁶⁴−1 ms.
   public static func milliseconds(_ text: String, bare: Double? = nil) -> UInt64? {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit: Double? =
@@ -19,7 +17,7 @@ public enum DurationText {
     return UInt64(exactly: (count * unit).rounded())
   }
 
-  /// About so long, in the two greatest units that say it: `870ms`, `12s`, `2m 5s`, `3h 20m`.
+  /// A duration rounded down to its two largest units: `870ms`, `12s`, `2m 5s`, `3h 20m`.
   public static func text(_ milliseconds: UInt64) -> String {
     guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
     let seconds = milliseconds / 1000

@@ -1,13 +1,10 @@
-// Why this file exists: whoever wrote a file must find the mistake in it without searching, so every mistake is one line
-// that names the place as compilers do.
-
-/// A mistake in a file, or a file that cannot be read.
+/// A mistake in a file, or a file that cannot be read, shown on one line as compilers do.
 public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file's path, as ``displayed(_:)`` shows it.
   public let file: String
-  /// Where in the file; nil where it is about the file as a whole.
+  /// The mistake's position; nil if the whole file is at fault.
   public let position: TextPosition?
-  /// What is wrong, and what would do.
+  /// The mistake: what was expected and what was found.
   public let message: String
 
   package init(_ file: String, _ position: TextPosition? = nil, _ message: String) {
@@ -16,13 +13,13 @@ public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// `file:line:column: message`, as far as there is a place.
+  /// `file:line:column: message`, or `file: message` without a position.
   public var description: String {
     position.map { "\(file):\($0.line):\($0.column): \(message)" } ?? "\(file): \(message)"
   }
 }
 
-/// All that is wrong with one file; never empty.
+/// All mistakes in one file; never empty.
 package struct FileFaults: Error, Hashable, Sendable {
   package let all: [FileFault]
 

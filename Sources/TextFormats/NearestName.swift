@@ -1,19 +1,17 @@
-// Why this file exists: most unknown names are known ones, mistyped, and the message can say which.
-
-/// The candidate that `name` is most likely a mistyping of; nil where none is near.
+/// The candidate that `name` is most likely a misspelling of; nil if more than a third of its letters differ.
 package func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
-  // A third of a name mistyped is another name; and a name of thousands of letters is not worth the work.
   let letters = Array(name.lowercased().unicodeScalars)
+  // Names may come from clients; the edit distance of long ones takes too long.
   guard letters.count <= 64 else { return nil }
-  let most = max(1, letters.count / 3)
+  let maxDistance = max(1, letters.count / 3)
   return
     candidates
     .map { (name: $0, distance: editDistance(letters, Array($0.lowercased().unicodeScalars))) }
-    .filter { $0.distance <= most }
+    .filter { $0.distance <= maxDistance }
     .min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
 }
 
-/// How many letters have to be put in, taken out, changed or swapped with their neighbour (optimal string alignment).
+/// The number of letters to insert, delete, replace or swap with their neighbour (optimal string alignment distance).
 private func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
   var before: [Int] = []
   var last = Array(0...b.count)

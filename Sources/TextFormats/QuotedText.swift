@@ -1,6 +1,4 @@
-// Why this file exists: what others wrote stands in messages of one line, whatever they wrote.
-
-/// A path as text of one line: what is no UTF-8, or would break the line, is written as `\xNN`.
+/// A path for messages, on one line: control characters, and all bytes but ASCII if it is not UTF-8, are shown as `\xNN`.
 package func displayed(_ path: [UInt8]) -> String {
   guard let text = String(validating: path, as: UTF8.self) else {
     return path.map { (0x20..<0x7f).contains($0) ? String(UnicodeScalar($0)) : escaped($0) }.joined()
@@ -8,7 +6,7 @@ package func displayed(_ path: [UInt8]) -> String {
   return escapingControls(text.unicodeScalars)
 }
 
-/// A text from a file or a client in quotation marks, on one line, and no longer than a message can bear.
+/// A text from a file or a client for messages: in quotation marks, on one line, at most 80 characters.
 package func quoted(_ text: String) -> String {
   let scalars = text.unicodeScalars
   let shown = escapingControls(scalars.prefix(80))

@@ -1,6 +1,4 @@
-// Why this file exists: mistakes in what people write by hand, JSON or a file, are told with their place, counted alike.
-
-/// A place in a text.
+/// A position in a text, the same for JSON and TOML.
 public struct TextPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// From 1.
   public private(set) var line: Int
@@ -12,13 +10,13 @@ public struct TextPosition: Hashable, Comparable, Sendable, CustomStringConverti
     self.column = column
   }
 
-  /// Where the byte at `offset` stands.
+  /// The position of the byte at `offset`.
   public init(of offset: Int, in bytes: some Sequence<UInt8>) {
     self.init()
     for byte in bytes.prefix(offset) { advance(over: byte) }
   }
 
-  /// Goes on to the next byte.
+  /// Moves past a byte of UTF-8.
   public mutating func advance(over byte: UInt8) {
     if byte == UInt8(ascii: "\n") {
       line += 1

@@ -1,21 +1,19 @@
-// Why this file exists: the state of the counter says all that is on screen of it.
-
 import Observation
 
-/// A number, and what is known of it.
+/// The state of the counter, from which everything on its screens follows.
 @MainActor @Observable
 final class Counter {
-  /// Shown while there is one; that of another number is another one.
+  /// A fact about a number; presented while it is not nil, and replaced by that about another number.
   struct Fact: Codable, Identifiable {
     let number: Int
     var text: String
     var id: Int { number }
   }
 
-  /// One of these is open, or none: there is no state in which two are.
+  /// The open panel; there is no state with two open panels.
   enum Panel: String, Codable { case help, history }
 
-  /// Something to be told, each once.
+  /// A message for the user; each has its own id, so that equal messages are presented again.
   struct Report: Codable, Identifiable {
     let id: Int
     let text: String

@@ -1,9 +1,7 @@
-// Why this file exists: what the counter's state looks like, and what is presented from it.
-
 import Navigation
 
 extension Demo {
-  /// The program's window. What is presented from it goes before it does.
+  /// The program's window. Everything presented from it is dismissed before it.
   func counterPage() -> Page {
     Page("Counter", on: terminal) { [counter] in
       ["\(counter.count)", "", "+ - count   f fact   n notes   ? help   h history   q quit"]
@@ -13,7 +11,7 @@ extension Demo {
       case .character("-"): counter.count -= 1
       case .character("f"): counter.ask(about: counter.count)
       case .character("n"): notes.open()
-      // Another panel takes the place of the one that is open.
+      // Replaces the open panel.
       case .character("?"): counter.panel = counter.panel == .help ? nil : .help
       case .character("h"): counter.panel = counter.panel == .history ? nil : .history
       case .character("q"), .escape, .control("c"): counter.isOpen = false
@@ -27,13 +25,13 @@ extension Demo {
     }
   }
 
-  /// An item: there while it is not nil, another one when its id is another.
+  /// An item: presented while it is not nil, and replaced when its id changes.
   private func presentFact(from window: Showing) {
     window.present(
       item: $counter.fact.named("fact"),
       options: { fact in PresentationOptions(style: "sheet", title: "A fact about \(fact.number)") }
     ) { [counter, notes, terminal] fact in
-      // The binding reads the state when it is drawn: what others make of the text is seen, too.
+      // The binding reads the state at each drawing, so that changes by other programs are shown, too.
       Page("A fact about \(fact.wrappedValue.number)", on: terminal) {
         [fact.wrappedValue.text, "", "n next   u upper case   k keep it in the notes   escape closes"]
       } onKey: { key, _ in
@@ -41,7 +39,7 @@ extension Demo {
         case .character("n"): counter.ask(about: fact.wrappedValue.number + 1)
         case .character("u"): fact.text.wrappedValue = fact.text.wrappedValue.uppercased()
         case .character("k"):
-          // Three changes of one turn are one transaction: this page goes, the list of notes comes, and on it the note.
+          // The changes of one turn are one transaction: this page is dismissed, the list of notes and the note presented.
           let note = notes.add(fact.wrappedValue.text)
           counter.fact = nil
           notes.open(note.id)
@@ -51,20 +49,20 @@ extension Demo {
     }
   }
 
-  /// One of many: each is there while the selection is its tag.
+  /// A selection: each panel is presented while the selection is its tag.
   private func presentPanels(from window: Showing) {
     window.present(
       tag: .help, selection: $counter.panel.named("panel"), options: { PresentationOptions(title: "Help") }
     ) { [terminal] in
       Page("Help", .card, on: terminal) {
-        ["navctl watch shows all that is presented here, as it changes;", "navctl dismiss BINDING closes it."]
+        ["navctl watch shows everything presented here, as it changes;", "navctl dismiss BINDING closes it."]
       }
     }
     window.present(
       tag: .history, selection: $counter.panel.named("panel"), options: { PresentationOptions(title: "History") }
     ) { [counter, terminal] in
       Page("History", .card, on: terminal) {
-        [counter.asked.isEmpty ? "Nobody has asked yet." : counter.asked.map(String.init).joined(separator: " ")]
+        [counter.asked.isEmpty ? "No facts asked for yet." : counter.asked.map(String.init).joined(separator: " ")]
       }
     }
   }

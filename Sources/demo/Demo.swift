@@ -1,24 +1,22 @@
-// Why this file exists: models know nothing of screens, and screens nothing of each other; here they are brought together.
-
 import Navigation
 
-/// The program: two models, and the terminal that they are shown on.
+/// The program: two models, which know nothing of screens, and the terminal on which they are shown.
 @MainActor
 final class Demo {
   let terminal: Terminal
-  /// Names of the program's own: on the bus something is added to them, so that two copies are not in each other's way.
+  /// With names of the program's own: on the bus they are made unique, so that two copies of the program do not conflict.
   @Bindable(.own("counter")) var counter = Counter()
   @Bindable(.own("notes")) var notes = Notes()
 
   private init(_ terminal: Terminal) { self.terminal = terminal }
 
-  /// Shows the counter until that is closed, by its user or by somebody else.
+  /// Shows the counter until it is closed, by its user or by another program.
   static func run(with coordinator: Coordinator) async throws {
     let demo = Demo(try Terminal())
     let navigator = Navigator(coordinator)
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     navigator.onRefused = { [demo] error in
-      // State that cannot be shown has been made nil, so that it does not lie; the user is told.
+      // State that could not be presented has been reset to nil; the user is notified.
       if case .refused = error { demo.counter.report("\(error)") } else { end.yield() }
     }
     navigator.present(
@@ -30,7 +28,7 @@ final class Demo {
     demo.terminal.restore()
   }
 
-  /// Back to the counter, from wherever, at once.
+  /// Returns to the counter from any screen, without animation.
   func goHome() {
     withTransaction(Transaction(animated: false)) {
       counter.fact = nil

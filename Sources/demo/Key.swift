@@ -1,12 +1,10 @@
-// Why this file exists: a terminal sends bytes, and people press keys.
-
 /// A key of a terminal.
 enum Key: Hashable {
   case character(Character)
   case control(Character)
   case enter, backspace, escape
 
-  /// The keys of what a terminal sent at once. What begins with escape and goes on is an arrow, or the like: none of ours.
+  /// The keys in the bytes of one read from a terminal. An escape sequence (an arrow key, …) is ignored.
   static func keys(in bytes: [UInt8]) -> [Key] {
     if bytes.first == 0x1b { return bytes.count == 1 ? [.escape] : [] }
     return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar in

@@ -1,9 +1,7 @@
-// Why this file exists: the state of the notes says which are there, which are open, and what is asked about them.
-
 import Navigation
 import Observation
 
-/// Notes, and the way that somebody has gone into them.
+/// The state of the notes: the notes, those that are open, and the question asked about one.
 @MainActor @Observable
 final class Notes {
   struct Note: Codable, Hashable, Identifiable {
@@ -12,10 +10,10 @@ final class Notes {
     var title: String { text.split(separator: "\n").first.map(String.init) ?? "(empty)" }
   }
 
-  /// The place of the path at which all notes are listed. On it are the ids of notes.
+  /// The element of the path for the list of all notes. The other elements are IDs of notes.
   struct Everything: Codable, Hashable {}
 
-  /// What the user is asked or told: one state, so never two at once, each case with what it is about.
+  /// The open alert about a note; there is no state with two alerts.
   enum Question: Codable, Hashable, Identifiable {
     case delete(Note)
     case deleted(Note)
@@ -32,14 +30,14 @@ final class Notes {
   var all = [Note(id: 1, text: "Milk\nand bread"), Note(id: 2, text: "Call Ada")]
   var path = NavigationPath()
   var question: Question?
-  /// The note that is open in an editor of its own. What that makes of it is written here, and is the note's by that.
+  /// The note that is open in a separate editor. The editor writes its changes here, and they are copied to the note.
   var edited: Note? {
     didSet { if let edited, let index = index(of: edited.id) { all[index] = edited } }
   }
 
   func index(of id: Note.ID) -> Int? { all.firstIndex { $0.id == id } }
 
-  /// Opens the list, and on it some notes: a path that is set is shown from its bottom up.
+  /// Opens the list, and on it the notes: the pages of a path are presented in its order.
   func open(_ notes: Note.ID...) {
     path = NavigationPath([Everything()])
     for note in notes { path.append(note) }
@@ -53,7 +51,7 @@ final class Notes {
   }
 
   func delete(_ note: Note) {
-    // First its page, and what is open above it.
+    // First closes the note's page, and everything presented from it.
     open()
     all.removeAll { $0.id == note.id }
     question = .deleted(note)

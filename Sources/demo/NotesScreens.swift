@@ -1,11 +1,8 @@
-// Why this file exists: what the state of the notes looks like: a stack that follows a path, pages that edit through
-// bindings, a question that leads to another, and an editor that is another program.
-
 import Glibc
 import Navigation
 
 extension Demo {
-  /// A stack: its path has values of two types, and each type has its pages.
+  /// A stack whose path has values of two types, each with its kind of page.
   func presentNotes(from window: Showing) {
     let stack = window.stack(path: $notes.path.named("path"))
     stack.navigationDestination(for: Notes.Everything.self) { [self] _ in listPage() }
@@ -29,7 +26,7 @@ extension Demo {
     }
   }
 
-  /// Edits the note where it stands: the page has a binding of it, made of its index, and no copy.
+  /// Edits the note in place, through a binding to the element of the array.
   private func notePage(_ id: Notes.Note.ID) -> Page {
     guard let index = notes.index(of: id) else { return Page("No such note", on: terminal) { ["escape closes"] } }
     let note = $notes.all[index]
@@ -51,13 +48,13 @@ extension Demo {
     }
   }
 
-  /// Left to a destination of the session: another program, which edits the note through its binding on the bus.
+  /// Presented by a destination of the session: another program edits the note through its binding on the bus.
   private func presentEditor(from list: Showing) {
     list.present(
       item: $notes.edited.named("edited"), to: "note-editor",
       options: { note in
         var options = PresentationOptions(title: "Note \(note.id)")
-        // Who shows it may have been started before there was a display.
+        // The presenting program may have been started before the display.
         options.environment = [:]
         for name in ["DISPLAY", "WAYLAND_DISPLAY", "EDITOR"] {
           options.environment?[name] = getenv(name).map { String(cString: $0) }
@@ -66,7 +63,7 @@ extension Demo {
       })
   }
 
-  /// The answer to the first question leads to the second: what is asked is state, so nothing can come in between.
+  /// The answer to the first question presents the second, in the same transaction.
   private func presentQuestion(from list: Showing) {
     list.present(item: $notes.question.named("question"), options: { _ in PresentationOptions(style: "alert") }) {
       [notes, terminal] question in

@@ -1,24 +1,22 @@
-// Why this file exists: a screen is whatever a program can show; here it is a page of a terminal.
-
 import DBusValues
 import Navigation
 import Observation
 
-/// A page, made for one presentation: drawn by what its state is, with keys that change the state.
+/// A page of the terminal, made for one presentation: its content is drawn from state, and its keys change state.
 @MainActor @Observable
 final class Page: Screen {
   enum Kind {
-    /// On top of the others, with the keys.
+    /// The top one is shown and receives the keys.
     case page
-    /// Below the page that has the keys, beside others.
+    /// Shown below the page, beside other cards.
     case card
   }
 
   let title: String
   let kind: Kind
-  /// Its name on the bus, for who would like to drive it.
+  /// Its name on the bus, shown so that users can refer to it.
   private(set) var binding = ""
-  /// How many of its lines are to be seen: pages unroll.
+  /// The number of visible lines: a page unrolls as it appears.
   private var unrolled = 0
   @ObservationIgnored private var goal = 0
   private let terminal: Terminal
@@ -28,9 +26,9 @@ final class Page: Screen {
   @ObservationIgnored private var showing: Showing?
 
   /// - Parameters:
-  ///   - content: its lines; read again when what it reads has changed.
-  ///   - onKey: does what a key does; escape closes it anyway.
-  ///   - onAppear: presents what is presented from it.
+  ///   - content: the lines; read again when the state that it reads has changed.
+  ///   - onKey: handles a key; escape also closes the page.
+  ///   - onAppear: presents other screens from the page.
   init(
     _ title: String, _ kind: Kind = .page, on terminal: Terminal, content: @escaping @MainActor () -> [String],
     onKey: @escaping @MainActor (Key, Showing) -> Void = { _, _ in },
@@ -44,7 +42,7 @@ final class Page: Screen {
     self.onAppear = onAppear
   }
 
-  /// What of it is to be seen now.
+  /// The visible lines.
   var lines: [String] { Array(content().prefix(unrolled)) }
 
   func press(_ key: Key) {
@@ -53,7 +51,7 @@ final class Page: Screen {
     if key == .escape { Task { await close() } }
   }
 
-  /// Its user closes it. It tells so when it is gone, and nil is written to the state that it was presented from.
+  /// Closes the page for its user. The library then resets the state that it was presented from.
   private func close() async {
     guard let showing else { return }
     self.showing = nil
@@ -69,12 +67,12 @@ final class Page: Screen {
     binding = showing.binding
     terminal.add(self)
     await roll(to: content().count, animated: showing.item["animated"] != .boolean(false))
-    // It may be told to go while it comes: what has not come need not go, but is not to stay either.
+    // Cancelled while it appeared: it is removed here, since `disappear` is not called.
     if Task.isCancelled {
       terminal.remove(self)
       throw CancellationError()
     }
-    // It may have been closed.
+    // The user may have closed it meanwhile.
     guard self.showing != nil else { return }
     unrolled = .max
     onAppear(showing)
@@ -87,7 +85,7 @@ final class Page: Screen {
     return [:]
   }
 
-  /// The last who rolls it is obeyed.
+  /// Changes the number of visible lines; a later call replaces the goal of an earlier one.
   private func roll(to count: Int, animated: Bool) async {
     goal = count
     unrolled = min(unrolled, content().count)

@@ -1,29 +1,26 @@
-// Why this file exists: pages need a place; this one is a terminal, which is drawn again when something changes that is seen.
-
 import Dispatch
 import Glibc
 import Navigation
 import Observation
 
-/// The terminal of the program: what is on it, and who gets the keys.
+/// The program's terminal: draws the pages, again when their state changes, and passes the keys to the top page.
 @MainActor @Observable
 final class Terminal {
   struct Missing: Error, CustomStringConvertible {
-    let description = "standard input is no terminal, and this is shown on one"
+    let description = "standard input and output must be a terminal"
   }
 
-  /// Called when the terminal is closed, or the program is told to end.
+  /// Called when the terminal is closed, or a signal asks the program to exit.
   @ObservationIgnored var onHangUp: () -> Void = {}
 
-  /// The last one came last.
+  /// In the order in which they appeared.
   private var pages: [Page] = []
   private var rows = 0
   @ObservationIgnored private var former = termios()
   @ObservationIgnored private var sources: [any DispatchSourceProtocol] = []
   @ObservationIgnored private var drawing: Observing?
 
-  /// Takes the terminal of the program's standard input and output, until it is given back.
-  /// - Throws: `Missing`.
+  /// Uses the terminal of standard input and output, until ``restore()``.
   init() throws(Missing) {
     guard tcgetattr(STDIN_FILENO, &former) == 0, isatty(STDOUT_FILENO) == 1 else { throw Missing() }
     var raw = former
@@ -37,11 +34,11 @@ final class Terminal {
       handle(number) { $0.onHangUp() }
     }
     handle(SIGWINCH) { $0.measure() }
-    // What is read while drawing is what is drawn again for: the pages, the models, the size.
+    // Draws again when anything read while drawing changes: the pages, the models, the size.
     drawing = observe { [weak self] in self?.draw() }
   }
 
-  /// Gives it back as it was.
+  /// Restores the terminal's settings and content.
   func restore() {
     drawing?.cancel()
     for source in sources { source.cancel() }
@@ -65,7 +62,7 @@ final class Terminal {
     put("\u{1b}[H" + lines.prefix(rows).map { $0 + "\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J")
   }
 
-  /// Others write what is shown, too, and a terminal obeys.
+  /// Without control characters: other programs may have written the text, and a terminal would execute them.
   private static func printable(_ text: String) -> String {
     String(
       String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "·" : $0 }))
@@ -102,7 +99,7 @@ final class Terminal {
     handle(DispatchSource.makeSignalSource(signal: number, queue: .main), body)
   }
 
-  /// The main queue is the main actor's.
+  /// Handlers run on the main queue, and so on the main actor.
   private func handle(_ source: any DispatchSourceProtocol, _ body: @escaping @MainActor (Terminal) -> Void) {
     source.setEventHandler { [weak self] in MainActor.assumeIsolated { if let self { body(self) } } }
     source.resume()

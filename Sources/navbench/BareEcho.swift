@@ -1,22 +1,20 @@
-// Why this file exists: what a request costs beyond what the bus must carry for it is seen beside a service that sends the
-// same messages, by the same library, and keeps nothing.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
 
-/// Answers Present as navd answers it for an item with another id: two signals of the coordinator, an object added, one
-/// removed, and the reply.
+/// A service that sends the same messages as navd for a Present with another id (two signals of the coordinator,
+/// InterfacesAdded, InterfacesRemoved, the reply), by the same library, and keeps no state. The difference to navd is the
+/// cost of everything else.
 final class BareEcho {
   static let name: BusName = "org.navd.Bench.BareEcho"
 
   private let connection: Connection
   private let objects: BareObjects
-  /// Of the same size as navd's, which begin at the wall clock.
+  /// As long as navd's handles, which begin with the time of day.
   private var number: UInt64 = 1_700_000_000_000_000
 
-  /// Serves until it is killed.
+  /// Runs until the process is killed.
   static func serve() throws {
     let loop = try EventLoop()
     let echo = try BareEcho(Connection.session(loop: loop))
@@ -54,7 +52,7 @@ final class BareEcho {
   ]
 }
 
-/// The objects that come and go; all look alike.
+/// The objects that are announced; all have the same values.
 private final class BareObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   var shown = (binding: "", id: "")

@@ -1,9 +1,8 @@
-// Why this file exists: the rules alone must cost the same however much is presented; this measures them without a bus.
-
 import PresentationModel
 import PresentationRules
 
-/// Operations of the state machine, beside a dictionary, and with much beside little.
+/// Operations of the state machine without a bus, beside a dictionary, and with many presentations beside few: the cost of
+/// an operation must not depend on how much is presented.
 struct CoreBenchmark {
   private let operations = 10_000
   private let rounds = 5
@@ -37,7 +36,7 @@ struct CoreBenchmark {
     }
   }
 
-  // MARK: What is there before
+  // MARK: Initial states
 
   private let group = try! BindingID("group")
   private let stack = try! BindingID("stack")
@@ -78,7 +77,7 @@ struct CoreBenchmark {
 
   // MARK: Measuring
 
-  /// One operation beside the insertion and removal of the same key.
+  /// One operation beside inserting and removing the same key in a dictionary.
   private func compareWithDictionary(into report: inout Report) {
     var machine = slots(1_000)
     let keys = (0..<operations).map { binding("probe[\($0)]") }
@@ -98,40 +97,36 @@ struct CoreBenchmark {
           for key in keys { perform(.dismiss(key), &machine) }
         } / Double(2 * operations))
     }
-    report.add(
-      Comparison(
-        subject: "the rules alone, one operation", peer: "Dictionary, insert and remove",
-        subjects: medians.subject, peers: medians.peer, target: .atMost(6)))
+    report.compare(
+      "the rules alone, one operation", with: "Dictionary, insert and remove", medians.subject, medians.peer,
+      target: .atMost(6))
   }
 
-  /// The same operation where there is much, beside where there is little.
+  /// The same operation in a large state, beside a small one.
   private func grow(
-    _ subject: String, _ peer: String, _ little: StateMachine, _ much: StateMachine, into report: inout Report,
+    _ subject: String, _ peer: String, _ small: consuming StateMachine, _ large: consuming StateMachine, into report: inout Report,
     _ operation: (inout StateMachine, Int) -> Void
   ) {
-    var (little, much) = (little, much)
     var medians: (subject: [Double], peer: [Double]) = ([], [])
     for _ in 0..<rounds {
       medians.peer.append(
-        nanoseconds { for index in 0..<operations { operation(&little, index) } } / Double(operations))
+        nanoseconds { for index in 0..<operations { operation(&small, index) } } / Double(operations))
       medians.subject.append(
-        nanoseconds { for index in 0..<operations { operation(&much, index) } } / Double(operations))
+        nanoseconds { for index in 0..<operations { operation(&large, index) } } / Double(operations))
     }
-    report.add(
-      Comparison(
-        subject: subject, peer: peer, subjects: medians.subject, peers: medians.peer, target: .atMost(3)))
+    report.compare(subject, with: peer, medians.subject, medians.peer, target: .atMost(3))
   }
 
   private func perform(_ operation: Request.Operation, _ machine: inout StateMachine) {
-    // A refusal would be a mistake of the benchmark.
+    // A refusal is a bug of the benchmark.
     _ = try! machine.perform(Request(operation), by: nil, at: now)
   }
 
   private func binding(_ text: String) -> BindingID { try! BindingID(text) }
 
-  private func options(_ give: (inout ItemOptions) -> Void) -> ItemOptions {
+  private func options(_ set: (inout ItemOptions) -> Void) -> ItemOptions {
     var options = ItemOptions()
-    give(&options)
+    set(&options)
     return options
   }
 }

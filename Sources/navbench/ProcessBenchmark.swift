@@ -1,23 +1,16 @@
-// Why this file exists: what a key binding or a script waits for is a whole process, from its start to its end.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
 
-/// `navctl` beside other programs that make one call.
+/// `navctl` beside other programs that make one call: the time from the start of the process to its end, for which a key
+/// binding or a script waits.
 struct ProcessBenchmark {
-  private let peers: Peers
-  private let rounds: Int
-  private let processes: Int
-
-  init(_ peers: Peers, rounds: Int, processes: Int) {
-    self.peers = peers
-    self.rounds = rounds
-    self.processes = processes
-  }
+  let harness: Harness
+  let rounds: Int
+  let processes: Int
 
   func run(into report: inout Report) throws {
-    let navctl = ["\(peers.directory)/navctl", "is-presented", "bench.fact"]
+    let navctl = ["\(harness.directory)/navctl", "is-presented", "bench.fact"]
     let (bus, object) = (CoordinatorNames.bus.text, CoordinatorNames.object.text)
     let others: [(name: String, arguments: [String], target: Double)] = [
       (
@@ -40,18 +33,15 @@ struct ProcessBenchmark {
       }
     }
     for (index, other) in others.enumerated() {
-      report.add(
-        Comparison(
-          subject: "navctl is-presented, a process", peer: other.name, subjects: own, peers: theirs[index],
-          target: .atMost(other.target)))
+      report.compare(
+        "navctl is-presented, a process", with: other.name, own, theirs[index], target: .atMost(other.target))
     }
   }
 }
 
-/// Runs a program and throws away what it writes. Nothing is done about it but what the kernel does: what keeping it
-/// would cost is not its own.
+/// Runs a program to its end and discards its output.
 private func runToEnd(_ arguments: [String]) throws {
   let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
   defer { close(nothing) }
-  waitToEnd(try spawn(arguments, reading: nothing, writing: nothing))
+  waitForExit(try spawn(arguments, reading: nothing, writing: nothing))
 }

@@ -1,9 +1,6 @@
-// Why this file exists: what was measured, as a table for people and as JSON for programs.
-
 import CoordinatorAPI
 import TextFormats
 
-/// What a number counts.
 enum Unit {
   case nanoseconds
   case bytes
@@ -29,41 +26,47 @@ enum Unit {
   }
 }
 
-/// What a ratio, or a difference, should be.
+/// The limit that a ratio or a number is meant to meet.
 enum Target {
   case atMost(Double)
   case atLeast(Double)
 
   func isMet(by number: Double) -> Bool {
     switch self {
-    case .atMost(let most): number <= most
-    case .atLeast(let least): number >= least
+    case .atMost(let limit): number <= limit
+    case .atLeast(let limit): number >= limit
     }
   }
 }
 
-/// One subject beside its peer.
+/// A subject measured beside a peer in the same rounds. Only their ratio is meaningful: the speed of a machine varies.
 struct Comparison {
   let subject: String
   let peer: String
-  var unit = Unit.nanoseconds
-  /// What each round came to.
+  let unit: Unit
+  /// The results of the rounds.
   let subjects: [Double]
   let peers: [Double]
-  /// What the ratio of a round is, by its median, meant to be; nil where nothing is promised.
-  var target: Target?
+  /// The target for the median of the ratios; nil if there is none.
+  let target: Target?
 
-  /// A ratio a round.
+  /// The ratio of each round.
   var ratios: [Double] { zip(subjects, peers).map { $0 / $1 } }
 }
 
-/// All comparisons of a run.
+/// The results of a run, as a table for people and as JSON for programs.
 struct Report {
   private(set) var comparisons: [Comparison] = []
-  /// What stands for itself.
+  /// Results without a peer.
   private(set) var findings: [(subject: String, number: Double, unit: Unit, target: Target?)] = []
 
-  mutating func add(_ comparison: Comparison) { comparisons.append(comparison) }
+  mutating func compare(
+    _ subject: String, with peer: String, _ subjects: [Double], _ peers: [Double], unit: Unit = .nanoseconds,
+    target: Target? = nil
+  ) {
+    comparisons.append(
+      Comparison(subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, target: target))
+  }
 
   mutating func add(_ subject: String, _ number: Double, _ unit: Unit, _ target: Target? = nil) {
     findings.append((subject, number, unit, target))
@@ -95,8 +98,8 @@ struct Report {
 
   private func text(_ target: Target, _ text: (Double) -> String) -> String {
     switch target {
-    case .atMost(let most): "≤ \(text(most))"
-    case .atLeast(let least): "≥ \(text(least))"
+    case .atMost(let limit): "≤ \(text(limit))"
+    case .atLeast(let limit): "≥ \(text(limit))"
     }
   }
 
@@ -127,14 +130,14 @@ struct Report {
 
   private func json(_ target: Target?) -> JSON {
     switch target {
-    case .atMost(let most)?: ["at-most": .real(most)]
-    case .atLeast(let least)?: ["at-least": .real(least)]
+    case .atMost(let limit)?: ["at-most": .real(limit)]
+    case .atLeast(let limit)?: ["at-least": .real(limit)]
     case nil: .null
     }
   }
 }
 
-/// The middle of the values; of an even number the mean of the two in the middle.
+/// The median of the values; NaN if there are none.
 func median(_ values: [Double]) -> Double {
   let sorted = values.sorted()
   guard !sorted.isEmpty else { return .nan }

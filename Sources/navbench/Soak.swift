@@ -1,6 +1,3 @@
-// Why this file exists: what goes wrong once in a million requests, or grows by a little with each, shows only after many
-// of all kinds.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,37 +7,37 @@ import PresentationModel
 import Processes
 import TextFormats
 
-/// A mixed load for some time: many clients that use everything there is as it should be used, so that every error is
-/// one of navd's.
+/// A mixed load for some time: many clients use all of navd's interface correctly, so that every error is navd's. It shows
+/// rare errors, and memory or descriptors that grow with each request.
 final class Soak {
   private typealias Rows = CoordinatorInterface
 
-  /// What navd may have more at the end than at the start: this share, and what buffers and SQLite's pages come to.
+  /// How much navd's memory may grow: a share, and bytes for buffers.
   private static let growth = (share: 0.1, bytes: 2 << 20)
-  /// How long anything may take that is to come to an end.
-  private static let limit = Duration.seconds(60)
+  /// The longest time for navd to finish the requests of a load.
+  private static let timeout = Duration.seconds(60)
 
-  private let peers: Peers
+  private let harness: Harness
   private let duration: Duration
   private let navd: UInt32
   private let watcher: SoakWatcher
   private let presenter: Connection
   private var workers: [SoakWorker] = []
   fileprivate var tally = SoakTally()
-  /// Whether new things are begun.
+  /// Whether the clients start new requests.
   fileprivate private(set) var isRunning = false
 
-  init(_ peers: Peers, duration: Duration, clients: Int) throws {
-    self.peers = peers
+  init(_ harness: Harness, duration: Duration, clients: Int) throws {
+    self.harness = harness
     self.duration = duration
-    navd = try peers.process(of: CoordinatorNames.bus)
-    presenter = try Connection.session(loop: peers.loop)
-    watcher = try SoakWatcher(try Connection.session(loop: peers.loop))
+    navd = try harness.process(of: CoordinatorNames.bus)
+    presenter = try Connection.session(loop: harness.loop)
+    watcher = try SoakWatcher(try Connection.session(loop: harness.loop))
     try register()
     for number in 0..<clients { workers.append(SoakWorker(self, number, try connect())) }
   }
 
-  func connect() throws(DBusError) -> Connection { try Connection.session(loop: peers.loop) }
+  func connect() throws(DBusError) -> Connection { try Connection.session(loop: harness.loop) }
 
   private func register() throws {
     let object = ImplementedInterface(PresenterInterface.interface)
@@ -48,85 +45,73 @@ final class Soak {
     object.implement(PresenterInterface.update) { _, call in call.reply() }
     object.implement(PresenterInterface.dismiss) { _, call in call.reply(["answer": .string("yes")]) }
     presenter.export("/soak", [object])
-    _ = try presenter.callAndWait(
-      Rows.declareContainerValue, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("badge", .string("")))
-    _ = try presenter.callAndWait(
-      Rows.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("soak", "/soak", [:]))
+    _ = try presenter.callNavdAndWait(Rows.declareContainerValue, ("badge", .string("")))
+    _ = try presenter.callNavdAndWait(Rows.registerPresenter, ("soak", "/soak", [:]))
   }
 
   // MARK: Running
 
   func run() throws -> SoakReport {
-    // Until all that is kept for the next time has been made.
+    // Until navd has filled its caches.
     try load(for: min(duration / 5, .seconds(20)))
-    let start = vitals
+    let start = ResourceUsage(of: navd)
     tally = SoakTally()
     try load(for: duration)
-    let end = vitals
-    tally.faults += watcher.faults
+    let end = ResourceUsage(of: navd)
+    tally.errors += watcher.errors
     if Double(end.memory) > Double(start.memory) * (1 + Self.growth.share) + Double(Self.growth.bytes) {
-      tally.faults.append("navd's memory grew from \(start.memory >> 10) KiB to \(end.memory >> 10) KiB")
+      tally.errors.append("navd's memory grew from \(start.memory >> 10) KiB to \(end.memory >> 10) KiB")
     }
     if end.descriptors > start.descriptors {
-      tally.faults.append("navd's descriptors grew from \(start.descriptors) to \(end.descriptors)")
+      tally.errors.append("navd's descriptors grew from \(start.descriptors) to \(end.descriptors)")
     }
     return SoakReport(duration: duration, tally: tally, events: watcher.count, start: start, end: end)
   }
 
-  /// Has all clients work for some time, and ends all that they have begun.
+  /// Runs all clients for some time, then ends all presentations.
   private func load(for time: Duration) throws {
     isRunning = true
-    let end = peers.loop.now + time
-    for worker in workers { worker.goOn() }
-    while peers.loop.now < end { peers.loop.turn(wait: end - peers.loop.now) }
+    let end = harness.loop.now + time
+    for worker in workers { worker.next() }
+    while harness.loop.now < end { harness.loop.turn(wait: end - harness.loop.now) }
     isRunning = false
-    try wait("all is answered") { workers.allSatisfy(\.isIdle) }
-    _ = try peers.connection.callAndWait(
-      Rows.dismissAll, on: CoordinatorNames.bus, at: CoordinatorNames.object, ["all": .boolean(true)])
-    try wait("all has ended") {
-      try peers.connection.callAndWait(Rows.members, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("all", ""))
-        .isEmpty
-        && peers.connection.callAndWait(
-          ObjectManagement.getManagedObjects, on: CoordinatorNames.bus, at: CoordinatorNames.object, ()
-        ).isEmpty
+    try wait("all requests have replies") { workers.allSatisfy(\.isIdle) }
+    _ = try harness.call(Rows.dismissAll, ["all": .boolean(true)])
+    try wait("all presentations have ended") {
+      try harness.call(Rows.members, ("all", "")).isEmpty
+        && harness.call(ObjectManagement.getManagedObjects, ()).isEmpty
     }
-    try wait("all who waited are answered") { workers.allSatisfy { $0.waiting == 0 } }
-    try fillMemory()
+    try wait("all calls of Wait have replies") { workers.allSatisfy { $0.waiting == 0 } }
+    try fillHistory()
   }
 
-  /// Has navd remember as many endings as it ever does, whatever the load was, so that start and end can be compared.
-  private func fillMemory() throws {
-    let limits = try peers.connection.callAndWait(
-      PropertyAccessing.get, on: CoordinatorNames.bus, at: CoordinatorNames.object, (Rows.name.text, "Limits"))
+  /// Fills navd's record of endings to its limit, so that its memory at the start and at the end can be compared.
+  private func fillHistory() throws {
+    let limits = try harness.call(PropertyAccessing.get, (Rows.name.text, "Limits"))
     let endings = [String: UInt64](value: limits)?["endings"] ?? 0
-    var answers = 0
+    var replies = 0
     for number in 0...endings {
-      peers.connection.call(
-        Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("soak.fill", String(number), [:]),
-        timeout: nil
-      ) { _ in answers += 1 }
+      harness.connection.callNavd(Rows.present, ("soak.fill", String(number), [:])) { _ in replies += 1 }
     }
-    try wait("its memory is full") { answers > endings }
-    _ = try peers.connection.callAndWait(
-      Rows.dismiss, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("soak.fill", [:]))
+    try wait("navd's record of endings is full") { replies > endings }
+    _ = try harness.call(Rows.dismiss, ("soak.fill", [:]))
   }
 
-  private func wait(_ what: String, until condition: () throws -> Bool) throws {
-    let end = peers.loop.now + Self.limit
+  /// - Parameter goal: the rest of an error, as in `not all presentations have ended`.
+  private func wait(_ goal: String, until condition: () throws -> Bool) throws {
+    let end = harness.loop.now + Self.timeout
     while try !condition() {
-      guard peers.loop.now < end else {
-        throw MeasuringFailure(description: "waited \(Self.limit) in vain until \(what)")
+      guard harness.loop.now < end else {
+        throw BenchmarkError(description: "waited \(Self.timeout) until \(goal), in vain")
       }
-      peers.loop.turn(wait: .milliseconds(5))
+      harness.loop.turn(wait: .milliseconds(5))
     }
   }
-
-  private var vitals: Vitals { Vitals(of: navd) }
 }
 
-/// What a process has.
-struct Vitals {
-  /// Bytes for itself alone.
+/// The memory and descriptors of a process.
+struct ResourceUsage {
+  /// Private memory in bytes.
   let memory: Int
   let descriptors: Int
 
@@ -150,20 +135,20 @@ struct Vitals {
   }
 }
 
-/// What came of the requests.
+/// The results of the requests.
 struct SoakTally {
   var operations = 0
-  /// Errors that were answered, answers that were not as they must be, and what else should not be.
-  var faults: [String] = []
-  /// How long each answer took, in microseconds.
-  var answers: [UInt32] = []
+  /// Errors in replies, unexpected replies and missing events.
+  var errors: [String] = []
+  /// The time to each reply, in microseconds.
+  var latencies: [UInt32] = []
 }
 
-/// Follows all that navd tells.
+/// Receives all of navd's events and checks that none is missing.
 private final class SoakWatcher {
   let connection: Connection
   private(set) var count = 0
-  private(set) var faults: [String] = []
+  private(set) var errors: [String] = []
   private var serial: UInt64?
 
   init(_ connection: Connection) throws {
@@ -171,19 +156,20 @@ private final class SoakWatcher {
     connection.subscribe(MatchRule(sender: CoordinatorNames.bus, path: CoordinatorNames.object)) { [unowned self] in
       guard let event = try? StateEvent($0) else { return }
       count += 1
-      if let serial, event.serial != serial + 1 { faults.append("event \(event.serial) came after \(serial)") }
+      if let serial, event.serial != serial + 1 {
+        errors.append("expected event \(serial + 1), found \(event.serial)")
+      }
       serial = event.serial
     }
-    _ = try connection.callAndWait(
-      CoordinatorInterface.getState, on: CoordinatorNames.bus, at: CoordinatorNames.object, ())
+    _ = try connection.callNavdAndWait(CoordinatorInterface.getState, ())
   }
 }
 
-/// One client: does one thing after the other, with bindings of its own.
+/// One client: makes one random request after another, with its own bindings.
 private final class SoakWorker {
   private typealias Rows = CoordinatorInterface
 
-  /// Calls that wait for the end of something.
+  /// The number of pending calls of Wait.
   private(set) var waiting = 0
   private(set) var isIdle = true
   private unowned let soak: Soak
@@ -197,7 +183,7 @@ private final class SoakWorker {
     root = "soak[\(number)]"
   }
 
-  func goOn() {
+  func next() {
     guard soak.isRunning else {
       isIdle = true
       return
@@ -234,32 +220,31 @@ private final class SoakWorker {
     ["n": .int64(Int64(count)), "text": .string(String(repeating: "x", count: count % 500))]
   }
 
-  // MARK: What it does
+  // MARK: Operations
 
-  /// - Parameter ending: what may be said to one who waits for its end; nil: nobody does.
+  /// - Parameter ending: the reasons with which the presentation may end; nil not to wait for its end.
   private func present(_ name: String, _ id: String, _ options: Properties, ending: Set<String>? = nil) {
     request(Rows.present, ("\(root).\(name)", id, options)) { [self] output in
       if let ending, let output { wait(for: output.0, ending) }
-      goOn()
+      next()
     }
   }
 
   private func wait(for presentation: ObjectPath, _ ending: Set<String>) {
     waiting += 1
-    connection.call(
-      Rows.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object, (presentation, "gone"), timeout: nil
-    ) { [self] result in
+    connection.callNavd(Rows.wait, (presentation, "gone")) { [self] result in
       waiting -= 1
       soak.tally.operations += 1
       switch result {
       case .success(let (reason, _)):
-        if !ending.contains(reason) { soak.tally.faults.append("\(presentation) ended as \(reason)") }
-      case .failure(let error): soak.tally.faults.append("Wait: \(error)")
+        if !ending.contains(reason) {
+          soak.tally.errors.append("\(presentation): expected the reason \(ending.sorted()), found \(reason)")
+        }
+      case .failure(let error): soak.tally.errors.append("Wait: \(error)")
       }
     }
   }
 
-  /// Both or neither.
   private func transaction(_ id: String) {
     let requests = [
       Structure("Present", [Value.string("\(root).left"), .string(id), ([:] as Properties).value]),
@@ -270,47 +255,41 @@ private final class SoakWorker {
     call(Rows.apply, (requests, [:]))
   }
 
-  /// Something is done in what is shown, and then it is closed.
+  /// Presents a dialog, reports an action in it, and closes it.
   private func act(_ id: String) {
     request(Rows.present, ("\(root).dialog", id, [:])) { [self] output in
-      guard let path = output?.0 else { return goOn() }
+      guard let path = output?.0 else { return next() }
       request(Rows.act, (path, "pressed", ["n": .int64(Int64(count))])) { [self] _ in
         call(Rows.closed, (path, ["answer": .string("ok")]))
       }
     }
   }
 
-  /// Another client comes, watches, registers a presenter, owns something, and leaves.
+  /// Another client connects, subscribes, registers a presenter, presents an item that it owns, and disconnects.
   private func visit() {
     do throws(DBusError) {
       let visitor = try soak.connect()
       visitor.subscribe(MatchRule(sender: CoordinatorNames.bus)) { _ in }
-      visitor.call(
-        Rows.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("visitors", "/x", [:]),
-        timeout: nil
-      ) { [self] result in
+      visitor.callNavd(Rows.registerPresenter, ("visitors", "/x", [:])) { [self] result in
         soak.tally.operations += 1
-        if case .failure(let error) = result { soak.tally.faults.append("a visitor's RegisterPresenter: \(error)") }
+        if case .failure(let error) = result { soak.tally.errors.append("a visitor's RegisterPresenter: \(error)") }
       }
-      let slot = "\(root).visitor"
-      visitor.call(
-        Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object,
-        (slot, String(count), ["owned": .boolean(true)]), timeout: nil
-      ) { [self] result in
+      let item: Properties = ["owned": .boolean(true)]
+      visitor.callNavd(Rows.present, ("\(root).visitor", String(count), item)) { [self] result in
         soak.tally.operations += 1
         switch result {
         case .success(let (presentation, _, _)): wait(for: presentation, ["owner", "replaced", "dismissed"])
-        case .failure(let error): soak.tally.faults.append("a visitor's Present: \(error)")
+        case .failure(let error): soak.tally.errors.append("a visitor's Present: \(error)")
         }
-        // Not within its own call.
+        // A connection cannot be closed in the completion of its own call.
         soak.later { [self] in
           visitor.close()
-          goOn()
+          next()
         }
       }
     } catch {
-      soak.tally.faults.append("a visitor: \(error)")
-      soak.later { [self] in goOn() }
+      soak.tally.errors.append("a visitor: \(error)")
+      soak.later { [self] in next() }
     }
   }
 
@@ -335,7 +314,7 @@ private final class SoakWorker {
     _ method: Method<Input, Output>, _ input: Input, mayLack: Bool = false, mayBeInStack: Bool = false
   ) {
     let allowed: Set<CoordinatorError.Name> = mayLack ? [.notPresented] : mayBeInStack ? [.alreadyInStack] : []
-    request(method, input, allowed) { [self] _ in goOn() }
+    request(method, input, allowed) { [self] _ in next() }
   }
 
   private func request<Input, Output>(
@@ -343,16 +322,15 @@ private final class SoakWorker {
     _ completion: @escaping (Output?) -> Void
   ) {
     let start = connection.loop.now
-    connection.call(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil) {
-      [self] result in
+    connection.callNavd(method, input) { [self] result in
       let nanoseconds = (connection.loop.now - start).saturatingNanoseconds
-      soak.tally.answers.append(UInt32(clamping: nanoseconds / 1000))
+      soak.tally.latencies.append(UInt32(clamping: nanoseconds / 1000))
       soak.tally.operations += 1
       switch result {
       case .success(let output): completion(output)
       case .failure(let error):
         if CoordinatorError.Name(error.name).map(allowed.contains) != true {
-          soak.tally.faults.append("\(method.name): \(error)")
+          soak.tally.errors.append("\(method.name): \(error)")
         }
         completion(nil)
       }
@@ -361,54 +339,54 @@ private final class SoakWorker {
 }
 
 extension Soak {
-  /// Does something in another turn of the loop.
-  fileprivate func later(_ work: @escaping () -> Void) { peers.loop.soon(work) }
+  /// Runs `work` in another turn of the loop.
+  fileprivate func later(_ work: @escaping () -> Void) { harness.loop.soon(work) }
 }
 
-/// What a soak has shown.
+/// The result of a soak.
 struct SoakReport {
   let duration: Duration
   let tally: SoakTally
   let events: Int
-  let start: Vitals
-  let end: Vitals
+  let start: ResourceUsage
+  let end: ResourceUsage
 
   var text: String {
     var lines = [
       "duration     \(duration / .seconds(1)) s",
       "operations   \(tally.operations) (\(Int(Double(tally.operations) / (duration / .seconds(1)))) a second), \(events) events",
-      "errors       \(tally.faults.count)",
+      "errors       \(tally.errors.count)",
       "memory       \(start.memory >> 10) KiB at the start, \(end.memory >> 10) KiB at the end",
       "descriptors  \(start.descriptors) at the start, \(end.descriptors) at the end",
-      "answers      median \(answer(0.5)) µs, 99.9 % within \(answer(0.999)) µs, the worst \(answer(1)) µs",
+      "replies      median \(latency(0.5)) µs, 99.9 % within \(latency(0.999)) µs, the slowest \(latency(1)) µs",
     ]
-    for fault in tally.faults.prefix(20) { lines.append("error: \(fault)") }
+    for error in tally.errors.prefix(20) { lines.append("error: \(error)") }
     return lines.joined(separator: "\n")
   }
 
   var json: JSON {
     [
       "seconds": .real(duration / .seconds(1)), "operations": JSON(tally.operations), "events": JSON(events),
-      "errors": .array(tally.faults.map(JSON.string)), "memory-at-start": JSON(start.memory),
+      "errors": .array(tally.errors.map(JSON.string)), "memory-at-start": JSON(start.memory),
       "memory-at-end": JSON(end.memory), "descriptors-at-start": JSON(start.descriptors),
-      "descriptors-at-end": JSON(end.descriptors), "median-answer-us": JSON(answer(0.5)),
-      "worst-answer-us": JSON(answer(1)),
+      "descriptors-at-end": JSON(end.descriptors), "median-answer-us": JSON(latency(0.5)),
+      "worst-answer-us": JSON(latency(1)),
     ]
   }
 
   private let sorted: [UInt32]
 
-  init(duration: Duration, tally: SoakTally, events: Int, start: Vitals, end: Vitals) {
+  init(duration: Duration, tally: SoakTally, events: Int, start: ResourceUsage, end: ResourceUsage) {
     self.duration = duration
     self.tally = tally
     self.events = events
     self.start = start
     self.end = end
-    sorted = tally.answers.sorted()
+    sorted = tally.latencies.sorted()
   }
 
-  /// Within how many microseconds that share of the answers came.
-  private func answer(_ share: Double) -> UInt32 {
+  /// The time in microseconds within which this share of the replies arrived.
+  private func latency(_ share: Double) -> UInt32 {
     sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
   }
 }

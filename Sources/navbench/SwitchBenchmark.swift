@@ -1,25 +1,17 @@
-// Why this file exists: what people had before navd to switch panels is a line of shell, so a switch is measured beside it,
-// from the request until the old panel is gone and the new one runs.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
 
-/// One of two panels for the other, each a real process.
+/// The time to replace one of two panels, each a process, by the other: from the request until the old panel has ended and
+/// the new one runs.
 struct SwitchBenchmark {
-  private let peers: Peers
-  private let rounds: Int
-  private let switches: Int
-
-  init(_ peers: Peers, rounds: Int, switches: Int) {
-    self.peers = peers
-    self.rounds = rounds
-    self.switches = switches
-  }
+  let harness: Harness
+  let rounds: Int
+  let switches: Int
 
   func run(into report: inout Report) throws {
-    var panels = Turns()
+    var panels = Alternator()
     let shell = try ShellPeer()
     defer { shell.end() }
     try shell.run("sleep 1000 &")
@@ -29,57 +21,55 @@ struct SwitchBenchmark {
         { try medianNanoseconds(of: switches) { _ in try select(panels.next()) } },
         {
           try medianNanoseconds(of: switches) { _ in
-            // By its number, since pkill does not find by its name what was forked just now.
+            // By its process ID: pkill may not find a process by name right after its fork.
             try shell.run("kill $!; wait; sleep 1000 &")
           }
         },
       ])
     try shell.run("kill $!; wait")
     try measureSystemd(into: &report)
-    report.add(
-      Comparison(
-        subject: "another panel of a group, old gone and new running", peer: "kill $!; wait; y &",
-        subjects: results[0], peers: results[1], target: .atMost(1.5)))
-    _ = try peers.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
+    report.compare(
+      "another panel of a group, old gone and new running", with: "kill $!; wait; y &", results[0], results[1],
+      target: .atMost(1.5))
+    _ = try harness.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
   }
 
-  /// The same of two units that conflict; left out, and said so, where no user manager can be had.
+  /// The same with two systemd units that conflict; skipped with a message if no user manager can be started.
   private func measureSystemd(into report: inout Report) throws {
     let systemd: SystemdPeer
     do {
-      systemd = try SystemdPeer(directory: peers.newDirectory())
-    } catch let failure as MeasuringFailure {
-      let line = "navbench: not beside systemd: \(failure)\n"
+      systemd = try SystemdPeer(directory: harness.newDirectory())
+    } catch let failure as BenchmarkError {
+      let line = "navbench: skipped the comparison with systemd: \(failure)\n"
       write(STDERR_FILENO, line, line.utf8.count)
       return
     }
     defer { systemd.end() }
-    var (panels, units) = (Turns(), Turns())
+    var (panels, units) = (Alternator(), Alternator())
     let results = try alternating(
       rounds,
       [
         { try medianNanoseconds(of: switches) { _ in try select(panels.next()) } },
         { try medianNanoseconds(of: switches) { _ in try systemd.start(units.next()) } },
       ])
-    report.add(
-      Comparison(
-        subject: "another panel of a group, old gone and new running", peer: "two systemd units with Conflicts=",
-        subjects: results[0], peers: results[1], target: .atMost(1)))
+    report.compare(
+      "another panel of a group, old gone and new running", with: "two systemd units with Conflicts=", results[0],
+      results[1], target: .atMost(1))
   }
 
   private static let group = "bench.panels"
 
-  /// Done when the new one runs; it starts when the old one is gone (G1).
+  /// Returns when the new panel runs, which starts after the old one has ended (G1).
   private func select(_ panel: Int) throws {
-    let (presentation, _, _) = try peers.call(
+    let (presentation, _, _) = try harness.call(
       CoordinatorInterface.present,
       ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": ["sleep", "1000"].value]))
-    _ = try peers.call(CoordinatorInterface.wait, (presentation, "presented"))
+    _ = try harness.call(CoordinatorInterface.wait, (presentation, "presented"))
   }
 }
 
-/// One of two, then the other, in whatever rounds: what is there already is no switch.
-private struct Turns {
+/// Gives 0 and 1 in turn, across rounds: selecting the present panel again would replace nothing.
+private struct Alternator {
   private var last = 0
   mutating func next() -> Int {
     last = 1 - last
@@ -87,7 +77,7 @@ private struct Turns {
   }
 }
 
-/// A shell that waits for lines, as that of a session does from which panels are started.
+/// A running shell that executes lines, like the one of a session that starts panels.
 private final class ShellPeer {
   private let process: pid_t
   private let input: UnsafeMutablePointer<FILE>
@@ -96,7 +86,7 @@ private final class ShellPeer {
   init() throws {
     var (toShell, fromShell): ([Int32], [Int32]) = ([0, 0], [0, 0])
     guard pipe(&toShell) == 0, pipe(&fromShell) == 0 else {
-      throw MeasuringFailure(description: "no pipe: \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: "pipe: \(String(cString: strerror(errno)))")
     }
     for end in toShell + fromShell { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     process = try spawn(["sh"], reading: toShell[0], writing: fromShell[1])
@@ -106,16 +96,16 @@ private final class ShellPeer {
     output = fdopen(fromShell[0], "r")
   }
 
-  /// Returns when the shell has come to the end of the line.
+  /// Returns when the shell has executed the line.
   func run(_ line: String) throws {
     fputs("\(line)\necho\n", input)
     fflush(input)
-    guard getc(output) != EOF else { throw MeasuringFailure(description: "the shell ended at: \(line)") }
+    guard getc(output) != EOF else { throw BenchmarkError(description: "the shell exited while it ran: \(line)") }
   }
 
   func end() {
     fclose(input)
     fclose(output)
-    waitToEnd(process)
+    waitForExit(process)
   }
 }

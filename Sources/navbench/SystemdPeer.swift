@@ -1,11 +1,9 @@
-// Why this file exists: systemd can have one of two units at a time, too; a switch of panels is measured beside its.
-
 import DBus
 import DBusValues
 import EventLoops
 import Glibc
 
-/// A user manager of its own, with two units that conflict with each other.
+/// A user manager of our own, with two units that conflict with each other.
 final class SystemdPeer {
   private static let name: BusName = "org.freedesktop.systemd1"
   private static let path: ObjectPath = "/org/freedesktop/systemd1"
@@ -19,14 +17,14 @@ final class SystemdPeer {
   private let loop: EventLoop
   private let connection: Connection
   private let manager: pid_t
-  /// The results of jobs that are done.
-  private var done: [ObjectPath: String] = [:]
+  /// The results of finished jobs.
+  private var results: [ObjectPath: String] = [:]
 
-  /// - Parameter directory: what the manager has for itself.
-  /// - Throws: `MeasuringFailure` where no manager can be had.
+  /// - Parameter directory: the manager's home and runtime directory.
+  /// - Throws: `BenchmarkError` if no manager can be started.
   init(directory: String) throws {
     guard access("/run/systemd/system", F_OK) == 0 else {
-      throw MeasuringFailure(description: "/run/systemd/system is not there, without which systemd runs for no user")
+      throw BenchmarkError(description: "systemd is not running: there is no /run/systemd/system")
     }
     for (unit, other) in [(0, 1), (1, 0)] {
       try Self.write(
@@ -49,31 +47,33 @@ final class SystemdPeer {
     loop = try EventLoop()
     connection = try Self.connect("unix:path=\(directory)/bus", loop, manager)
     connection.subscribe(to: Self.jobRemoved, from: Self.name, at: Self.path) { [unowned self] arguments, _ in
-      done[arguments.1] = arguments.3
+      results[arguments.1] = arguments.3
     }
     _ = try connection.callAndWait(Self.subscribe, on: Self.name, at: Self.path, ())
   }
 
-  /// Returns when the unit runs, and the other is gone.
+  /// Returns when the unit runs and the other has ended.
   func start(_ panel: Int) throws {
     let job = try connection.callAndWait(
       Self.startUnit, on: Self.name, at: Self.path, ("bench-panel\(panel).service", "replace"))
-    while done[job] == nil {
+    while results[job] == nil {
       guard loop.turn(wait: .seconds(10)) else {
-        throw MeasuringFailure(description: "systemd tells nothing of its job")
+        throw BenchmarkError(description: "systemd has not finished a job within 10 s")
       }
     }
-    let result = done.removeValue(forKey: job) ?? ""
-    guard result == "done" else { throw MeasuringFailure(description: "systemd's job for a unit ended: \(result)") }
+    let result = results.removeValue(forKey: job) ?? ""
+    guard result == "done" else {
+      throw BenchmarkError(description: "expected the result “done” of a systemd job, found “\(result)”")
+    }
   }
 
   func end() {
     connection.close()
     kill(manager, SIGTERM)
-    waitToEnd(manager)
+    waitForExit(manager)
   }
 
-  /// The manager takes a while until it listens.
+  /// Tries until the manager listens, for at most 20 s.
   private static func connect(_ address: String, _ loop: EventLoop, _ manager: pid_t) throws -> Connection {
     let end = loop.now + .seconds(20)
     while true {
@@ -81,7 +81,7 @@ final class SystemdPeer {
         return try Connection.open(address: address, loop: loop)
       } catch {
         guard loop.now < end, waitpid(manager, nil, WNOHANG) == 0 else {
-          throw MeasuringFailure(description: "no user manager could be started: \(error)")
+          throw BenchmarkError(description: "the user manager cannot be started: \(error)")
         }
         _ = loop.turn(wait: .milliseconds(20))
       }
@@ -91,7 +91,7 @@ final class SystemdPeer {
   private static func write(_ text: String, to path: String) throws {
     for end in path.indices where path[end] == "/" && end != path.startIndex { mkdir(String(path[..<end]), 0o700) }
     guard let file = fopen(path, "w") else {
-      throw MeasuringFailure(description: "\(path): \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: "\(path): \(String(cString: strerror(errno)))")
     }
     fputs(text, file)
     fclose(file)

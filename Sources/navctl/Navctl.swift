@@ -1,20 +1,19 @@
-// Why this file exists: the command line as a whole; each family of verbs has a file of its own in Verbs.
-
 import ArgumentParser
 import CoordinatorAPI
 import Glibc
 import TextFormats
 
+/// The command line as a whole.
 @main
 struct Navctl: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   static let configuration = CommandConfiguration(
     commandName: "navctl",
-    abstract: "Presents, replaces and dismisses what a desktop session shows.",
+    abstract: "Opens, replaces and closes panels, dialogs and windows of a desktop session.",
     discussion: """
-      BINDING is the name of a slot, such as “fact”, “counter.fact” or “notes[3].body”; ID tells one item of a slot \
-      from the next. K=V is text, K:=JSON a typed value.
+      BINDING is the name under which something is shown, such as “mixer”, “counter.fact” or “notes[3].body”. ID says \
+      which item is shown there, for example which note. K=V is a text, K:=JSON a value of another type.
 
       Exit status: \
       \(CommandStatus.allCases.map { "\($0.rawValue) \($0.doc)" }.joined(separator: "; ").filter { $0 != "`" }).
@@ -22,9 +21,9 @@ struct Navctl: ParsableCommand {
     version: Release.version,
     groupedSubcommands: Verbs.groups.map { CommandGroup(name: $0.title, subcommands: $0.verbs.map { $0.type() }) })
 
-  func run() throws { throw ValidationError("which verb?") }
+  func run() throws { throw ValidationError("expected a verb") }
 
-  /// `navctl: what: why` where the command line could not be understood, too.
+  /// Begins ArgumentParser's messages like those of `Failure`: `navctl: VERB: …`.
   static var _errorPrefix: String {
     let arguments = CommandLine.arguments.dropFirst()
     guard let index = arguments.firstIndex(where: { Verbs.named($0) != nil }) else { return "navctl: " }
@@ -35,7 +34,7 @@ struct Navctl: ParsableCommand {
 
   static func main() {
     do {
-      try requireText()
+      try requireUTF8()
       var verb = try parse()
       try verb.run()
     } catch let failure as Failure {
@@ -59,44 +58,43 @@ struct Navctl: ParsableCommand {
     }
   }
 
-  /// ArgumentParser builds the tree of all verbs, and looks for requests of completion scripts, before it looks at the
-  /// first argument; together that takes longer than the call itself. So where the first argument is a verb, that one is
-  /// parsed alone, and where nothing but words follows, without ArgumentParser. Whatever is more than that (help,
-  /// mistakes, options before the verb) goes the long way.
+  /// Before it parses anything, ArgumentParser builds the tree of all verbs and checks for completion scripts, which takes
+  /// longer than a request. So if the first argument is a verb, only that verb is parsed, without ArgumentParser if there
+  /// are no options. Everything else (help, mistakes, options before the verb) is parsed from the root.
   private static func parse() throws -> ParsableCommand {
     let arguments = Array(CommandLine.arguments.dropFirst())
     guard let name = arguments.first else { return try parseAsRoot() }
     let rest = Array(arguments.dropFirst())
-    if let command = Verbs.plain(name, rest) { return command }
+    if let command = Verbs.parsePositional(name, rest) { return command }
     if let verb = Verbs.named(name), let command = try? verb.parseAsRoot(rest), type(of: command) == verb {
       return command
     }
     if let word = Verbs.word(in: arguments), word != "help", name != "--generate-completion-script",
       Verbs.named(word) == nil
     {
-      throw UsageText.noVerb(word)
+      throw UsageText.unknownVerb(word)
     }
-    // Its own answer would be the help for all of them.
-    if name == "help", let word = Verbs.word(in: rest), Verbs.named(word) == nil { throw UsageText.noVerb(word) }
+    // ArgumentParser would print the help of all verbs.
+    if name == "help", let word = Verbs.word(in: rest), Verbs.named(word) == nil { throw UsageText.unknownVerb(word) }
     return try parseAsRoot()
   }
 
-  /// Text on the bus is UTF-8, and Swift's strings of the arguments have been repaired: what was asked for would not be
-  /// what was meant. A command's own arguments go as the bytes that they are.
-  private static func requireText() throws(Failure) {
-    for (index, bytes) in ClientContext.lastArguments(Int(CommandLine.argc) - 1).enumerated() {
+  /// Refuses arguments that are not UTF-8: D-Bus has no such text, and Swift's strings have replaced the wrong bytes.
+  /// Arguments of a command after “--” may have any bytes.
+  private static func requireUTF8() throws(Failure) {
+    for (index, bytes) in RawArguments.last(Int(CommandLine.argc) - 1).enumerated() {
       if bytes == Array("--".utf8) { return }
       guard String(validating: bytes, as: UTF8.self) == nil else { continue }
       throw Failure(
-        "argument \(index + 1)", "“\(UsageText.abridged(String(decoding: bytes, as: UTF8.self)))” is no UTF-8",
-        next: "only a command after “--” may have other bytes", status: .usage)
+        "argument \(index + 1)", "“\(UsageText.abridged(String(decoding: bytes, as: UTF8.self)))” is not UTF-8",
+        hint: "only arguments of a program after “--” may have other bytes", status: .usage)
     }
   }
 
   private static func exit(_ status: CommandStatus) -> Never { Glibc.exit(status.rawValue) }
 
-  /// Whether the exit status is to be that of the command presented: then ours are another one. Also asked where the
-  /// command line could not be understood.
+  /// Whether navctl exits with the presented command's status, so that its own failures have status 125. Read from the
+  /// arguments, since parsing them may have failed.
   private static var isPropagating: Bool {
     CommandLine.arguments.prefix { $0 != "--" }.contains("--propagate")
   }

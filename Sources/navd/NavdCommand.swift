@@ -1,28 +1,29 @@
-// Why this file exists: what the daemon can be told when it is started.
-
 import ArgumentParser
 import CoordinatorAPI
 import CoordinatorDaemon
 import Logging
 import TextFormats
 
+/// The daemon's command line.
 @main
 struct NavdCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "navd",
-    abstract: "Coordinates what is presented in a desktop session.",
+    abstract: "Coordinates the panels, dialogs and windows that a desktop session shows.",
     discussion: """
-      navd is usually started by the session's bus, when navctl or another client first asks for it, or by systemd. It
-      reads destinations from navd/destinations/NAME.toml, and container values from navd/navd.toml, in $XDG_CONFIG_HOME,
+      The session bus starts navd when navctl or another client first calls it; systemd can start it, too. It reads
+      destinations from navd/destinations/NAME.toml and container values from navd/navd.toml, in $XDG_CONFIG_HOME,
       $XDG_CONFIG_DIRS and $XDG_DATA_DIRS.
       """,
     version: "navd \(Release.version)")
 
-  @Option(help: ArgumentHelp("The bus to be found on, instead of the session's.", valueName: "address"))
+  @Option(help: ArgumentHelp("Address of the bus to use instead of the session bus.", valueName: "address"))
   var address: String?
 
   @Option(
-    help: ArgumentHelp("Where to keep files, instead of $XDG_RUNTIME_DIR/navd; for a kiosk.", valueName: "directory"))
+    help: ArgumentHelp(
+      "Directory for navd's own files instead of $XDG_RUNTIME_DIR/navd, e.g. to keep the state of a kiosk across reboots.",
+      valueName: "directory"))
   var stateDirectory: String?
 
   @Option(
@@ -30,23 +31,23 @@ struct NavdCommand: ParsableCommand {
       "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
   var logLevel: Logger.Level = .notice
 
-  @Flag(help: "Only read the configuration files, say what is wrong with them, and end.")
+  @Flag(help: "Check the configuration files, report their mistakes, and exit.")
   var checkConfig = false
 
-  @Flag(help: "With --check-config: write one JSON value on one line.")
+  @Flag(help: "With --check-config: print one line of JSON.")
   var json = false
 
-  @Argument(help: "With --check-config: a directory of such files, instead of those in use.")
+  @Argument(help: "With --check-config: directory to check instead of the files in use.")
   var directory: String?
 
   mutating func validate() throws {
     guard directory == nil || checkConfig else {
-      throw ValidationError("a directory is given, but only --check-config takes one")
+      throw ValidationError("a directory needs --check-config")
     }
     guard directory != "" else {
-      throw ValidationError("the directory is an empty text; a path, or none for the files in use, would do")
+      throw ValidationError("expected a directory, found an empty text; leave it out to check the files in use")
     }
-    guard !json || checkConfig else { throw ValidationError("--json is given, but only --check-config takes it") }
+    guard !json || checkConfig else { throw ValidationError("--json needs --check-config") }
   }
 
   mutating func run() throws {

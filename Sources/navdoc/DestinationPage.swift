@@ -1,18 +1,17 @@
-// Why this file exists: navd.destination(5), of the tables by which the files are read.
-
 import CoordinatorAPI
 import CoordinatorDaemon
 import TextFormats
 
+/// navd.destination(5), made from the tables that navd reads the files by.
 struct DestinationPage {
-  /// Where files are, and what they are.
+  /// Paths of configuration files, and what they hold.
   static let files = [
     ("~/.config/navd/destinations/NAME.toml", "The destination `NAME`."),
-    ("~/.config/navd/navd.toml", "What holds for all of them."),
+    ("~/.config/navd/navd.toml", "Settings of navd, for all destinations."),
     (
       "/etc/xdg/navd/, /usr/local/share/navd/, /usr/share/navd/",
-      "The same, for all users: of several files of one name the first found counts, in the order of `$XDG_CONFIG_HOME`, "
-        + "`$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`."
+      "The same files for all users. Of several files with one name navd reads the first, in the order of "
+        + "`$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`."
     ),
   ]
 
@@ -27,32 +26,32 @@ struct DestinationPage {
     page.heading("Description")
     page.paragraph(
       """
-      A destination says how items are shown. It is a file in TOML that is named after it, and is read by `navd`(8) when that \
-      starts, and again by `navctl reload`. A file with a mistake keeps what was loaded from it before; file, line and \
-      mistake are told by `navctl check-config`.
+      A destination says how items are shown. It is a TOML file with the name of the destination. `navd`(8) reads it when \
+      it starts, and again for `navctl reload`. For a file with a mistake, the version loaded before stays in effect; \
+      `navctl check-config` reports file, line and mistake.
       """)
     page.heading("Keys of a destination")
     page.paragraph(
       """
-      None has to be there, and at most one of `command`, `unit` and `bus` may be. With none of these, items are nothing but \
-      state, for watchers to draw. Durations are a number with `ms`, `s`, `m` or `h`.
+      All keys are optional; at most one of `command`, `unit` and `bus` is allowed. Without these three, items are state \
+      only, for watchers to draw. A duration is a number with `ms`, `s`, `m` or `h`.
       """)
     for key in DestinationKey.allCases {
       page.item(ManualPage.bold(key.rawValue), ManualPage.sentence(key.doc))
       page.indented { $0.code("\(key.rawValue) = \(key.example)") }
     }
     page.heading("Placeholders")
-    page.paragraph("In the arguments of a command, and in the name of a unit, there stand for something of the item:")
-    page.item(ManualPage.bold("{id}"), "its id;")
-    page.item(ManualPage.bold("{binding}"), "the name of its slot;")
+    page.paragraph("navd replaces these in the arguments of a command and in the name of a unit:")
+    page.item(ManualPage.bold("{id}"), "the item's id;")
+    page.item(ManualPage.bold("{binding}"), "its binding;")
     page.item(
       ManualPage.bold("{value.KEY}"),
-      "what its value has for a key: text as it stands, all else as JSON, nothing where it has none.")
+      "the entry of its value with this key: text unchanged, other types as JSON, nothing if it has no such entry.")
     page.paragraph(
       """
-      `{{` and `}}` stand for braces. What stands for a placeholder stays within its argument. The program itself has none, \
-      nor may a shell's script have one; a script finds the item in `NAVD_BINDING`, `NAVD_ID`, `NAVD_PRESENTATION`, and on \
-      its standard input as a line of JSON.
+      Write `{{` and `}}` for braces. The replacement stays within its argument. The program's name and the script of a \
+      shell may have no placeholder; a script reads the item from `NAVD_BINDING`, `NAVD_ID` and `NAVD_PRESENTATION`, and \
+      from its standard input as a line of JSON.
       """)
     page.heading("Keys of navd.toml")
     for key in SettingsKey.allCases {
@@ -63,7 +62,7 @@ struct DestinationPage {
     for (file, doc) in Self.files { page.item(ManualPage.italic(file), doc) }
     page.heading("Examples")
     page.paragraph(
-      "A mixer, in a group of panels of which one is open at a time; `navctl toggle mixer` opens and closes it.")
+      "A mixer in a group of panels, one of them open at a time; `navctl toggle mixer` opens and closes it.")
     page.code(
       """
       # ~/.config/navd/destinations/mixer.toml

@@ -1,15 +1,12 @@
-// Why this file exists: documentation stands in tables as plain text; pages want to know what in it is a paragraph, what
-// is the name of something, and what is code.
-
-/// Documentation as it stands beside what it documents.
+/// Parses doc strings, which are plain text, into paragraphs, lists and code.
 enum DocText {
   enum Block: Equatable {
     case paragraph(String)
-    /// A line such as `priority (i): In a queue …`.
+    /// A line such as `priority (i): Its priority in a queue …`.
     case item(term: String, text: String)
   }
 
-  /// A part of a line; code stands between backticks.
+  /// A part of a line; backticks enclose code.
   enum Span: Equatable {
     case text(String)
     case code(String)
@@ -43,7 +40,7 @@ enum DocText {
     }
   }
 
-  /// A name, a signature in parentheses, and what is said of it.
+  /// Parses a name, a signature in parentheses, and a description.
   private static func item(_ line: Substring) -> Block? {
     let name = line.prefix { $0.isASCII && ($0.isLowercase || $0 == "-") }
     let rest = line[name.endIndex...]

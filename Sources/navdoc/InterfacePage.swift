@@ -1,17 +1,15 @@
-// Why this file exists: the pages about the D-Bus interfaces, of the rows by which these are served and called.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 
-/// What stands in the pages about interfaces.
+/// The interfaces of the contract, as the pages list them.
 enum Interfaces {
   static let all = [
     CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
   ]
 
-  /// Where an interface is found.
-  static func place(of interface: Interface) -> String {
+  /// The bus name and the object of an interface.
+  static func location(of interface: Interface) -> String {
     switch interface.name {
     case CoordinatorInterface.name: "`\(CoordinatorNames.bus)` on the session bus, object `\(CoordinatorNames.object)`"
     case PresentationInterface.name:
@@ -20,7 +18,7 @@ enum Interfaces {
     }
   }
 
-  /// Members of one kind, in the order of the table.
+  /// The members by kind, in the order of the table.
   static func members(_ interface: Interface) -> [(title: String, members: [MemberDescription])] {
     [
       ("Methods", interface.members.filter { if case .method = $0 { true } else { false } }),
@@ -30,7 +28,7 @@ enum Interfaces {
   }
 }
 
-/// `org.navd.Coordinator1`(5) and those beside it.
+/// The manual page of an interface, such as `org.navd.Coordinator1`(5).
 struct InterfacePage {
   private(set) var text = ""
 
@@ -40,7 +38,7 @@ struct InterfacePage {
       interface.name.text, section: 5, release: Release.version, manual: "D-Bus Interfaces",
       summary: "D-Bus interface of navd: \(ManualPage.summary(short))")
     page.heading("Synopsis")
-    page.paragraph(Interfaces.place(of: interface).filter { $0 != "*" })
+    page.paragraph(Interfaces.location(of: interface).filter { $0 != "*" })
     page.heading("Description")
     page.doc(interface.doc)
     for (title, members) in Interfaces.members(interface) {
@@ -58,20 +56,20 @@ struct InterfacePage {
     case .method(let name, let inputs, let outputs, let doc, _):
       page.subheading("\(name)(\(Self.types(inputs))) → (\(Self.types(outputs)))")
       page.doc(doc)
-      list("Takes", inputs, &page)
-      list("Gives", outputs, &page)
+      list("Arguments", inputs, &page)
+      list("Results", outputs, &page)
     case .signal(let name, let arguments, let doc, _):
       page.subheading("\(name)(\(Self.types(arguments)))")
       page.doc(doc)
-      list("Carries", arguments, &page)
+      list("Arguments", arguments, &page)
     case .property(let name, let type, let access, let emitsChanged, let doc, _):
       page.item(
         ManualPage.bold(name.text) + ManualPage.escaped(" (\(type.signature))"),
-        "\(doc) (\(access.rawValue); changes told: \(emitsChanged.rawValue))")
+        "\(doc) (\(access.rawValue); change signal: \(emitsChanged.rawValue))")
     }
   }
 
-  /// Of those with documentation; the others say all by their name.
+  /// Lists the arguments that have documentation; the names of the others are enough.
   private func list(_ title: String, _ arguments: [ArgumentDescription], _ page: inout ManualPage) {
     let documented = arguments.filter { !$0.doc.isEmpty }
     guard !documented.isEmpty else { return }

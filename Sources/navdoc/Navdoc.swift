@@ -1,11 +1,9 @@
-// Why this file exists: the manual pages and the reference of the D-Bus interfaces are made of what the programs
-// themselves go by, so that they cannot say something else.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBus
 import Glibc
 
+/// Generates the manual pages and the D-Bus reference from the tables and help texts that the programs use.
 @main
 struct Navdoc: ParsableCommand {
   enum Page: String, CaseIterable, ExpressibleByArgument {
@@ -22,11 +20,11 @@ struct Navdoc: ParsableCommand {
     commandName: "navdoc",
     abstract: "Writes a page of documentation to standard output.",
     discussion: """
-      navctl.1 and navd.8 are made of what “--experimental-dump-help” of the program writes, read from standard input; \
-      the others of tables.
+      navctl.1 and navd.8 are generated from the program's “--experimental-dump-help”, which navdoc reads from standard \
+      input; the other pages from tables.
       """)
 
-  @Argument(help: "Which page.") var page: Page
+  @Argument(help: "The page to write.") var page: Page
 
   func run() throws {
     print(try text(), terminator: "")

@@ -1,34 +1,32 @@
-// Why this file exists: what a program says in its help, it also says in a form that other programs can read.
-
 import ArgumentParser
 import CoordinatorAPI
 import TextFormats
 
-/// A command, or a verb of one, as ArgumentParser's “--experimental-dump-help” tells it.
+/// A command or a verb, read from the JSON of ArgumentParser's “--experimental-dump-help”.
 struct ProgramHelp {
   struct Argument: Hashable {
-    /// With their dashes, short ones first; none for an argument that stands by its place.
+    /// With their dashes, short ones first; empty for a positional argument.
     let names: [String]
     /// nil for a flag.
     let value: String?
     let isOptional: Bool
     let isRepeating: Bool
-    /// Whether it stands after “--”.
+    /// Whether it follows “--”.
     let isAfterTerminator: Bool
     let doc: String
     let choices: [String]
-    let standard: String?
+    let defaultValue: String?
 
-    /// `--within`: what it is known by.
+    /// The longest name, such as `--within`, or the name of the value.
     var name: String { names.last ?? value ?? "" }
 
-    /// All that is to be said of it.
+    /// The description with the allowed values and the default.
     var explanation: String {
       var text = doc
       if !choices.isEmpty, !choices.allSatisfy({ doc.contains($0) }) {
         text += " One of \(choices.joined(separator: ", "))."
       }
-      if let standard { text += " (Default: \(standard).)" }
+      if let defaultValue { text += " (Default: \(defaultValue).)" }
       return text
     }
   }
@@ -40,10 +38,10 @@ struct ProgramHelp {
   let arguments: [Argument]
   let verbs: [ProgramHelp]
 
-  /// - Throws: `JSON.Mistake`, or `ValidationError` where it is something else.
+  /// - Throws: `JSON.Mistake`, or `ValidationError` if the JSON has no command.
   init(_ dump: String) throws {
     guard let command = try JSON.parse(dump)["command"] else {
-      throw ValidationError("there is no command in it")
+      throw ValidationError("expected the key “command” in the help, found none")
     }
     self.init(command)
   }
@@ -52,7 +50,7 @@ struct ProgramHelp {
     func text(_ name: String) -> String { json[name]?.string ?? "" }
     (name, abstract, discussion) = (text("commandName"), text("abstract"), text("discussion"))
     arguments = (json["arguments"]?.array ?? []).filter { $0["shouldDisplay"] == true }.map { Argument($0) }
-    // “help” is ArgumentParser's, and says nothing of itself.
+    // ArgumentParser adds the verb “help”.
     verbs = (json["subcommands"]?.array ?? []).filter { $0["shouldDisplay"] == true && $0["commandName"] != "help" }
       .map { ProgramHelp($0) }
   }
@@ -69,6 +67,6 @@ extension ProgramHelp.Argument {
     isAfterTerminator = json["parsingStrategy"] == "postTerminator"
     doc = json["abstract"]?.string ?? ""
     choices = (json["allValues"]?.array ?? []).compactMap(\.string)
-    standard = json["defaultValue"]?.string
+    defaultValue = json["defaultValue"]?.string
   }
 }

@@ -1,25 +1,23 @@
-// Why this file exists: navctl(1) and navd(8), of the help texts and of what these cannot know.
-
 import CoordinatorAPI
 
 extension ProgramHelp.Argument {
-  /// In troff's words, as it stands in a list.
+  /// troff for a list: all names, and the value.
   fileprivate var term: String {
-    let known = names.map { ManualPage.bold($0) }.joined(separator: ", ")
-    return known + (value.map { (known.isEmpty ? "" : " ") + ManualPage.italic($0) } ?? "")
+    let term = names.map { ManualPage.bold($0) }.joined(separator: ", ")
+    return term + (value.map { (term.isEmpty ? "" : " ") + ManualPage.italic($0) } ?? "")
   }
 
-  /// In troff's words, as it stands in a synopsis.
+  /// troff for a synopsis: the longest name and the value, in brackets if optional.
   fileprivate var usage: String {
-    let known = names.last.map { ManualPage.bold($0) } ?? (isAfterTerminator ? ManualPage.bold("--") : nil)
-    let more = isRepeating && isAfterTerminator ? "…" : nil
-    let text = [known, value.map { ManualPage.italic($0) }, more].compactMap { $0 }.joined(separator: " ")
-    return (isOptional ? "[\(text)]" : text) + (isRepeating && more == nil ? " …" : "")
+    let name = names.last.map { ManualPage.bold($0) } ?? (isAfterTerminator ? ManualPage.bold("--") : nil)
+    let ellipsis = isRepeating && isAfterTerminator ? "…" : nil
+    let text = [name, value.map { ManualPage.italic($0) }, ellipsis].compactMap { $0 }.joined(separator: " ")
+    return (isOptional ? "[\(text)]" : text) + (isRepeating && ellipsis == nil ? " …" : "")
   }
 }
 
 extension ManualPage {
-  /// What the programs have in common at their end.
+  /// The last section of both pages.
   fileprivate mutating func end(seeAlso pages: [String]) {
     heading("See also")
     paragraph(pages.map { "`\($0.prefix { $0 != "(" })`\($0.drop { $0 != "(" })" }.joined(separator: ", "))
@@ -31,10 +29,10 @@ extension ManualPage {
   }
 }
 
-/// navctl(1).
+/// navctl(1), made from its help text and the sections that a help text does not have.
 struct NavctlPage {
   private(set) var text = ""
-  /// What every verb takes.
+  /// The options that every verb takes.
   private let common: [ProgramHelp.Argument]
   private let help: ProgramHelp
 
@@ -54,14 +52,14 @@ struct NavctlPage {
       page.paragraph(String(paragraph))
     }
     page.paragraph(
-      "Verbs that change something have `navd`(8) started by the bus where it is not running; verbs that only ask do not."
+      "If `navd`(8) is not running, the bus starts it for verbs that change something, and not for verbs that only ask."
     )
     page.heading("Verbs")
     for verb in help.verbs { describe(verb, "", &page) }
     page.heading("Options")
-    page.paragraph("Before or after every verb:")
+    page.paragraph("All verbs take these options, before or after the verb:")
     for option in common { page.item(option.term, option.explanation) }
-    page.paragraph("Of single verbs:")
+    page.paragraph("Some verbs take these:")
     for (option, verbs) in options {
       page.item(option.term, "\(option.explanation) (\(verbs.joined(separator: ", ")))")
     }
@@ -70,23 +68,23 @@ struct NavctlPage {
       page.item(ManualPage.bold("\(status.rawValue)"), ManualPage.sentence(status.doc))
     }
     page.variables([
-      ("DBUS_SESSION_BUS_ADDRESS", "The bus, where neither `--address` nor `--host` is given."),
-      ("XDG_RUNTIME_DIR", "Where the bus is, by the name `bus`, if that is not set."),
-      ("NO_COLOR", "If it is set and not empty, tables have no colours."),
+      ("DBUS_SESSION_BUS_ADDRESS", "The bus, unless `--address` or `--host` is given."),
+      ("XDG_RUNTIME_DIR", "The directory of the bus socket `bus`, if the variable above is not set."),
+      ("NO_COLOR", "If set and not empty, tables have no colours."),
       (
         "DISPLAY, WAYLAND_DISPLAY, …",
-        "What says where the display, the session and the compositor are, is handed to what is presented, unless that is "
-          + "on another machine."
+        "navctl passes the variables of the display, the session and the compositor to the presented program, unless that "
+          + "is on another machine."
       ),
     ])
     page.heading("Examples")
-    page.paragraph("A panel on a key: opened, and closed by the same.")
+    page.paragraph("Open a panel, and close it with the same key.")
     page.code("navctl toggle mixer")
-    page.paragraph("A question, and its answer.")
+    page.paragraph("Ask a question and store the answer.")
     page.code("answer=$(navctl present ask --wait -- zenity --entry --text 'Name?')")
-    page.paragraph("What is shown, for a status bar.")
+    page.paragraph("Write the open panel for a status bar, at each change.")
     page.code("navctl watch --group panels --format '{tag}'")
-    page.paragraph("The panel of another machine.")
+    page.paragraph("Open a panel on another machine.")
     page.code("navctl -H ann@kiosk select panels clock")
     page.end(seeAlso: [
       "navd(8)", "navd.destination(5)", "org.navd.Coordinator1(5)", "ssh(1)", "systemd-stdio-bridge(1)",
@@ -94,17 +92,17 @@ struct NavctlPage {
     text = page.text
   }
 
-  /// A verb, and below it what it has for verbs.
+  /// Describes a verb and its subcommands.
   /// - Parameter before: the words before its name.
   private func describe(_ verb: ProgramHelp, _ before: String, _ page: inout ManualPage) {
     let name = before + verb.name
     if verb.verbs.isEmpty {
-      // Options whose values have to be given stand in a synopsis; there are too many of the others.
-      let places = own(verb).filter { $0.names.isEmpty }
+      // The synopsis of a verb names its arguments; it has too many options.
+      let positional = own(verb).filter { $0.names.isEmpty }
       let hasOptions = own(verb).contains { !$0.names.isEmpty }
       let words =
         [ManualPage.bold(name)] + (hasOptions ? ["[\(ManualPage.italic("option"))] …"] : [])
-        + places.filter { !$0.isAfterTerminator }.map(\.usage) + places.filter(\.isAfterTerminator).map(\.usage)
+        + positional.filter { !$0.isAfterTerminator }.map(\.usage) + positional.filter(\.isAfterTerminator).map(\.usage)
       page.item(words.joined(separator: " "), verb.abstract)
       for paragraph in verb.discussion.split(separator: "\n\n") { page.more(String(paragraph)) }
       let names = own(verb).compactMap(\.names.last).map { "`\($0)`" }
@@ -119,7 +117,7 @@ struct NavctlPage {
     }
   }
 
-  /// Each option, and the verbs that take it; twice if it means something else for some.
+  /// Each option with the verbs that take it; an option with two meanings is listed twice.
   private var options: [(option: ProgramHelp.Argument, verbs: [String])] {
     var order: [ProgramHelp.Argument] = []
     var verbs: [ProgramHelp.Argument: [String]] = [:]
@@ -148,10 +146,9 @@ struct NavdPage {
     page.heading("Description")
     page.paragraph(
       """
-      navd keeps what a desktop session shows: panels, popups, dialogs, windows of any program. Whether something is shown \
-      is a slot, which is nil or holds an item; setting an item starts its program, another id replaces it, nil ends it, and \
-      when the program goes by itself, nil is written back. It is asked by `navctl`(1), or over D-Bus as \
-      `org.navd.Coordinator1`(5).
+      navd coordinates the panels, popups, dialogs and windows of a desktop session. Each has a slot, which is nil or holds \
+      an item. Setting an item starts its program, setting another id replaces it, and setting nil ends it. When the \
+      program ends by itself, the slot becomes nil. Clients use `navctl`(1), or D-Bus: `org.navd.Coordinator1`(5).
       """)
     for paragraph in help.discussion.split(separator: "\n\n") {
       page.paragraph(paragraph.split(separator: "\n").joined(separator: " "))
@@ -161,21 +158,21 @@ struct NavdPage {
     page.heading("Signals")
     page.item(
       ManualPage.bold("SIGTERM, SIGINT"),
-      "navd ends, and what is shown stays; the next navd takes it over. `navctl quit` ends what is shown, too.")
+      "navd ends; presented programs stay, and the next navd adopts them. `navctl quit` ends them, too.")
     page.heading("Exit status")
     page.paragraph(
-      "0 after it was told to end; 1 where it could not start, or a configuration file has a mistake (`--check-config`)."
+      "0 after a signal or `navctl quit`; 1 if navd cannot start, or `--check-config` finds a mistake."
     )
     page.heading("Files")
     for (file, doc) in DestinationPage.files { page.item(ManualPage.italic(file), doc) }
     page.item(
-      ManualPage.italic("$XDG_RUNTIME_DIR/navd/"), "What is presented, on record; see also `--state-directory`.")
+      ManualPage.italic("$XDG_RUNTIME_DIR/navd/"), "The record of the state; see also `--state-directory`.")
     page.item(ManualPage.italic("navd.service"), "The unit of the user's systemd; it need not be enabled.")
     page.variables([
-      ("DBUS_SESSION_BUS_ADDRESS", "The bus to be found on, where `--address` is not given."),
-      ("XDG_RUNTIME_DIR", "Where the record is."),
-      ("XDG_CONFIG_HOME, XDG_CONFIG_DIRS, XDG_DATA_DIRS", "Where configuration files are."),
-      ("PATH", "Where the programs of commands are looked for."),
+      ("DBUS_SESSION_BUS_ADDRESS", "The bus, unless `--address` is given."),
+      ("XDG_RUNTIME_DIR", "The directory of the record."),
+      ("XDG_CONFIG_HOME, XDG_CONFIG_DIRS, XDG_DATA_DIRS", "The directories of configuration files."),
+      ("PATH", "The directories in which navd looks for the programs of commands."),
     ])
     page.end(seeAlso: ["navctl(1)", "navd.destination(5)", "org.navd.Coordinator1(5)", "systemd.unit(5)"])
     text = page.text

@@ -1,10 +1,10 @@
-// Why this file exists: names and signatures are what other programs hold us to, so they stand here once more, by hand.
+// Other programs depend on these names and signatures, so they are written out here by hand a second time.
 
+import PresentationModel
 import CoordinatorAPI
 import DBus
 import DBusValues
-import Glibc
-import PresentationModel
+import TestSupport
 import Testing
 import TextFormats
 
@@ -90,14 +90,14 @@ import TextFormats
   }
 }
 
-/// `navctl introspect --xml INTERFACE > dbus/INTERFACE.xml` makes them anew.
+/// To regenerate a file: `navctl introspect --xml INTERFACE > dbus/INTERFACE.xml`.
 @Test(arguments: [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name])
-func contract_fileInDbus_isWhatTheRowsGive(name: InterfaceName) throws {
+func contract_fileInDbus_matchesTheTable(name: InterfaceName) throws {
   let interface = try #require(interfaces.first { $0.name == name })
-  #expect(try text(ofFile: "dbus/\(name).xml") == interface.xmlFile())
+  #expect(try Files.text(inPackage: "dbus/\(name).xml") == interface.xmlFile())
 }
 
-@Test func changingMethods_takeTheOptionsOfTheirRows() throws {
+@Test func changingMethods_options_areThoseOfTheirTables() throws {
   #expect(CoordinatorInterface.changingMethods.count == 12)
   for method in CoordinatorInterface.changingMethods {
     #expect(method.inputs.last?.name == "options")
@@ -138,7 +138,7 @@ func contract_fileInDbus_isWhatTheRowsGive(name: InterfaceName) throws {
     (#"["main",[],{"timeout":5}]"#, [.element(2), .member("timeout")]),
     (#"[1,[],{}]"#, [.element(0)]), (#"["main",[]]"#, []),
   ] as [(String, [JSON.Step])])
-func changingMethod_mistakeInJSON_hasItsPlace(text: String, path: [JSON.Step]) throws {
+func changingMethod_mistakeInJSON_hasItsPosition(text: String, path: [JSON.Step]) throws {
   let json = try #require(try JSON.parse(text).array)
   let method = try CoordinatorInterface.changingMethod("SetPath")
   let mismatch = try #require(throws: JSON.Mismatch.self) { try method.arguments(json: json) }
@@ -161,14 +161,4 @@ private func lines(_ interface: Interface) -> [String] {
       "property \(name) \(type) \(access.rawValue) \(emitsChanged.rawValue)"
     }
   }
-}
-
-/// - Parameter path: from the top of the package.
-private func text(ofFile path: String, from here: String = #filePath) throws -> String {
-  let top = here.split(separator: "/").dropLast(3).joined(separator: "/")
-  let file = try #require(fopen("/\(top)/\(path)", "r"), "\(path)")
-  defer { fclose(file) }
-  var bytes: [UInt8] = []
-  while case let byte = getc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
-  return String(decoding: bytes, as: UTF8.self)
 }

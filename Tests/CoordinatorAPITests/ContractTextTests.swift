@@ -1,4 +1,4 @@
-// Why this file exists: error names, exit codes and durations are text that scripts and files depend on.
+// Scripts and files depend on the texts of error names, exit codes and durations.
 
 import CoordinatorAPI
 import DBusValues
@@ -6,7 +6,7 @@ import PresentationModel
 import Testing
 import TextFormats
 
-@Test func errorNames_areThoseOfTheContract() {
+@Test func errorNames_all_areThoseOfTheContract() {
   #expect(
     CoordinatorError.Name.allCases.map(\.errorName.text)
       == [
@@ -54,7 +54,7 @@ func duration_text_isMilliseconds(text: String, milliseconds: UInt64) {
   "", "s", "5", "-1s", "+1s", "1 s", " 1s", "1d", "1.s", ".5s", "1.5.5s", "1e3s", "nan", "inf", "٣s", "0x3s",
   "99999999999999999999h",
 ])
-func duration_text_thatIsNone_isRefused(text: String) {
+func duration_invalidText_isRefused(text: String) {
   #expect(DurationText.milliseconds(text) == nil)
 }
 

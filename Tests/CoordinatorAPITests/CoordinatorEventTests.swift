@@ -1,5 +1,3 @@
-// Why this file exists: the signals' JSON is what scripts that follow events read.
-
 import DBus
 import DBusValues
 import PresentationModel
@@ -8,7 +6,7 @@ import TextFormats
 
 @testable import CoordinatorAPI
 
-@Test func event_json_leavesOutWhatThereIsNone() {
+@Test func event_json_omitsMissingMembers() {
   #expect(
     StateEvent(.selection(group: "panels", tag: nil), serial: 3).json
       == ["serial": 3, "event": "selection", "group": "panels"])

@@ -1,5 +1,3 @@
-// Why this file exists: JSON means the same on the bus wherever it is read.
-
 import CoordinatorAPI
 import DBusValues
 import Testing
@@ -52,7 +50,7 @@ func value_ofJSONByItsType_isOfThatType(text: String, type: String, value: Value
     ("[[\"a\",1]]", "a(ss)", "[0][1]", "expected a string"), ("\"\\u0000\"", "s", "", "U+0000"),
     ("{\"\\u0000\":1}", "a{sv}", "[\"\\u0000\"]", "U+0000"), ("{\"a\":\"\\u0000\"}", "v", "[\"a\"]", "U+0000"),
   ] as [(String, String, String, String)])
-func value_ofJSONThatDoesNotFit_saysWhereAndWhatWouldDo(
+func value_ofJSONOfAnotherType_namesPositionAndExpectedType(
   text: String, type: String, path: String, why: String
 ) throws {
   let type = try #require(Signature(text: type)).types[0]
@@ -72,7 +70,7 @@ func value_ofAWordByItsType_isTextOrJSON(word: String, type: String, value: Valu
   #expect(sameTypeAndValue(try Value(argument: word, as: type), value))
 }
 
-@Test func value_ofAWordThatIsNoJSON_saysWhatIsWanted() throws {
+@Test func value_ofAWordThatIsNotJSON_namesTheExpectedType() throws {
   let mismatch = try #require(throws: JSON.Mismatch.self) { try Value(argument: "three", as: .uint32) }
   #expect(mismatch.why.contains("expected an integer (u) as JSON: line 1, column 1"))
 }
@@ -96,6 +94,6 @@ func json_ofAValue_showsIt(value: Value, text: String) {
 }
 
 extension Signature {
-  /// Not the literal: of a text that the test was given.
+  /// Parses a text at run time. `Signature(_:)` with an interpolated literal would choose the literal initializer.
   fileprivate init?(text: String) { self.init(text) }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: an option that a method does not know is refused by name, on both ends in the same words.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
@@ -40,7 +38,7 @@ import TextFormats
     (["command": .string("sleep 1")], "option “command” is of type s; as or aay would do"),
     (["b": .byte(1), "a": .byte(1)], "unknown option “a”"),
   ] as [(Properties, String)])
-func options_mistake_isToldByName(options: Properties, message: String) throws {
+func options_mistake_isReportedByName(options: Properties, message: String) throws {
   let error = try #require(throws: Refusal.self) { try Options.ofPresent.check(options) }
   #expect(error.code == .invalidArgument)
   #expect(error.message.hasPrefix(message), "\(error.message)")
@@ -77,7 +75,7 @@ func options_mistake_isToldByName(options: Properties, message: String) throws {
   (#"{"timeout":-1}"#, "timeout", "out of range"), (#"{"tittle":"x"}"#, "tittle", "unknown option “tittle”"),
   (#"{"command":"sleep"}"#, "command", "expected a list (as)"),
 ])
-func options_fromJSONThatDoNotFit_sayWhich(text: String, name: String, why: String) throws {
+func options_fromJSONOfAnotherType_areNamed(text: String, name: String, why: String) throws {
   let mismatch = try #require(throws: JSON.Mismatch.self) { try Options.ofPresent.options(JSON.parse(text)) }
   #expect(mismatch.path == [.member(name)])
   #expect(mismatch.why.contains(why), "\(mismatch)")

@@ -1,5 +1,3 @@
-// Why this file exists: files are found where the contract says, and a mistake in one takes nothing away that was there.
-
 import Glibc
 import PresentationRules
 import TestSupport
@@ -8,7 +6,7 @@ import TextFormats
 
 @testable import CoordinatorDaemon
 
-/// What counts as `name:style`, and the faults, without the path of the root.
+/// The destinations in effect as `name:style`, and the faults without the path of the root.
 private struct Loaded: Equatable {
   var styles: [String]
   var faults: [String]
@@ -18,7 +16,7 @@ private struct Loaded: Equatable {
   }
 }
 
-/// Base directories of the test's own, and what was read from them.
+/// Temporary base directories, and the configuration read from them.
 private struct Bases {
   let root: TemporaryDirectory
   var configuration: Configuration
@@ -73,13 +71,13 @@ private struct Bases {
   try bases.write("style = 'one'", to: "a.toml")
   #expect(bases.reload() == Loaded(["a:one"]))
   try bases.write("style = 'two'\nstile = 3", to: "a.toml")
-  let fault = "0/navd/destinations/a.toml:2:1: “stile” is no key of a destination; did you mean “style”?"
+  let fault = "0/navd/destinations/a.toml:2:1: “stile” is not a key of a destination; did you mean “style”?"
   for _ in 0..<2 { #expect(bases.reload() == Loaded(["a:one"], [fault])) }
   try bases.write("style = 'three'", to: "a.toml")
   #expect(bases.reload() == Loaded(["a:three"]))
 }
 
-@Test func configuration_mistakeInTheFirstFile_isNotPaperedOverByTheNext() throws {
+@Test func configuration_mistakeInTheFirstFile_isNotReplacedByTheNext() throws {
   var bases = Bases(2)
   try bases.write("= 1", to: "a.toml", in: 0)
   try bases.write("style = 'vendor'", to: "a.toml", in: 1)
@@ -96,7 +94,7 @@ private struct Bases {
   #expect(bases.reload() == Loaded([]))
 }
 
-@Test func configuration_directoriesThatAreNotThere_areNoMistake() {
+@Test func configuration_missingDirectories_areNoMistake() {
   var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
   let (destinations, containerValues, _, faults) = configuration.reload()
   #expect(destinations.isEmpty)
@@ -104,14 +102,14 @@ private struct Bases {
   #expect(faults.isEmpty)
 }
 
-@Test func configuration_whatIsNoDestinationFile_isPassedOver() throws {
+@Test func configuration_otherFiles_areIgnored() throws {
   var bases = Bases()
   for name in [".toml", ".hidden.toml", "a.toml~", "a.txt", "toml", "a.TOML"] { try bases.write("x = 1", to: name) }
   mkdir(bases.path("directory"), 0o755)
   #expect(bases.reload() == Loaded([]))
 }
 
-@Test func configuration_strangeFiles_areToldAndBlockNothing() throws {
+@Test func configuration_filesOfOtherKinds_areReportedAndBlockNothing() throws {
   var bases = Bases()
   try bases.write("", to: "good.toml")
   mkdir(bases.path("directory.toml"), 0o755)
@@ -119,23 +117,23 @@ private struct Bases {
   symlink("/nowhere", bases.path("dangling.toml"))
   symlink("loop.toml", bases.path("loop.toml"))
   symlink("good.toml", bases.path("link.toml"))
-  try bases.write(String(repeating: "#", count: Configuration.largestFile), to: "largest.toml")
-  try bases.write(String(repeating: "#", count: Configuration.largestFile + 1), to: "huge.toml")
+  try bases.write(String(repeating: "#", count: Configuration.maxFileBytes), to: "largest.toml")
+  try bases.write(String(repeating: "#", count: Configuration.maxFileBytes + 1), to: "huge.toml")
   symlink("/dev/zero", bases.path("device.toml"))
   let loaded = bases.reload()
   #expect(loaded.styles == ["good:", "largest:", "link:"])
   #expect(
     loaded.faults == [
-      "0/navd/destinations/dangling.toml: is a link that leads to no file; a file there, or no link, would do",
-      "0/navd/destinations/device.toml: is a device; a regular file would do",
-      "0/navd/destinations/directory.toml: is a directory; a regular file would do",
-      "0/navd/destinations/fifo.toml: is a FIFO; a regular file would do",
-      "0/navd/destinations/huge.toml: is larger than 1048576 bytes; a shorter one would do",
+      "0/navd/destinations/dangling.toml: the link's target does not exist; create the target or remove the link",
+      "0/navd/destinations/device.toml: expected a regular file, found a device",
+      "0/navd/destinations/directory.toml: expected a regular file, found a directory",
+      "0/navd/destinations/fifo.toml: expected a regular file, found a FIFO",
+      "0/navd/destinations/huge.toml: expected at most 1048576 bytes, found more",
       "0/navd/destinations/loop.toml: cannot be read: Too many levels of symbolic links",
     ])
 }
 
-@Test func configuration_nameThatIsNoUTF8_isToldOnOneLine() throws {
+@Test func configuration_nameThatIsNotUTF8_isReportedOnOneLine() throws {
   var bases = Bases()
   let path = Array(bases.path("a\n").utf8) + [0xff] + Array(".toml\0".utf8)
   let file = path.withUnsafeBytes { creat($0.assumingMemoryBound(to: CChar.self).baseAddress!, 0o644) }
@@ -146,12 +144,12 @@ private struct Bases {
   #expect(loaded.styles.isEmpty)
   #expect(
     loaded.faults == [
-      "0/navd/destinations/a\\x0a\\xff.toml: has a name that is no UTF-8, so nobody can ask for it; rename it"
+      "0/navd/destinations/a\\x0a\\xff.toml: the file's name is not UTF-8; use another name"
     ])
 }
 
 @Test(.enabled(if: geteuid() != 0, "root may read everything"))
-func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
+func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   var bases = Bases(2)
   try bases.write("style = 'mine'", to: "a.toml", in: 0)
   try bases.write("style = 'late'", to: "a.toml", in: 1)
@@ -187,7 +185,7 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
     directories(["XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"]) == ["/e", "/d"])
 }
 
-@Test func configuration_onlyOneDirectory_isThatOfDestinationsWhereverItStands() throws {
+@Test func configuration_onlyOneDirectory_mayContainDestinationsAtThreeLevels() throws {
   var bases = Bases()
   try bases.write("style = 's'", to: "a.toml")
   for path in ["0", "0/navd", "0/navd/destinations"] {
@@ -206,25 +204,25 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   #expect(keys() == ["late"])
   try bases.write(settings: "container-values.early = { signature = 's', default = '' }", in: 1)
   #expect(keys() == ["early"])
-  // A mistake in it is not papered over by the next, and is told together with those of the destinations.
+  // A mistake in the first file is reported with those of the destinations, and the next file does not replace it.
   try bases.write("= 1", to: "a.toml")
   try bases.write(settings: "container-value = 1")
   let (_, values, _, faults) = bases.configuration.reload()
   #expect(values == [])
   #expect(
     faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
-      "0/navd/navd.toml:1:1: “container-value” is no key of navd.toml; did you mean “container-values”?",
-      "0/navd/destinations/a.toml:1:1: expected a key, found “=”; letters, digits, “_” and “-”, or a text in quotes, "
-        + "would do",
+      "0/navd/navd.toml:1:1: “container-value” is not a key of navd.toml; did you mean “container-values”?",
+      "0/navd/destinations/a.toml:1:1: expected a key, found “=”; a key is letters, digits, “_” and “-”, or a string "
+        + "in quotes",
     ])
   unlink(bases.root.path(of: "0/navd/navd.toml"))
   mkdir(bases.root.path(of: "0/navd/navd.toml"), 0o755)
   #expect(
     bases.configuration.reload().faults.first?.description
-      == "\(bases.root.path)/0/navd/navd.toml: is a directory; a regular file would do")
+      == "\(bases.root.path)/0/navd/navd.toml: expected a regular file, found a directory")
 }
 
-@Test func configuration_onlyOneDirectory_hasSettingsWhereverTheyStand() throws {
+@Test func configuration_onlyOneDirectory_mayContainSettingsAtTwoLevels() throws {
   var bases = Bases()
   try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
   func keys(_ path: String) -> [String] {
@@ -235,7 +233,7 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   }
   for path in ["0", "0/navd", "0/navd/"] { #expect(keys(path) == ["k"], "\(path)") }
   #expect(keys("0/navd/destinations") == [])
-  // Also where there are no destinations; and among them, it is the file of one.
+  // Without destinations, too; but in a directory of destinations, navd.toml is the file of one.
   rmdir(bases.path(""))
   for path in ["0", "0/navd"] { #expect(keys(path) == ["k"], "\(path)") }
   mkdir(bases.path(""), 0o755)
@@ -251,24 +249,24 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   let path = bases.root.path(of: "0")
   try bases.write("", to: "a.toml")
   #expect(ConfigurationReport(of: path).isFaultless)
-  #expect(ConfigurationReport(of: path).text == "1 destination, 0 container values, no mistake")
+  #expect(ConfigurationReport(of: path).text == "1 destination, 0 container values, no mistakes")
   try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
-  #expect(ConfigurationReport(of: path).text == "1 destination, 1 container value, no mistake")
+  #expect(ConfigurationReport(of: path).text == "1 destination, 1 container value, no mistakes")
   try bases.write("b = 1", to: "b.toml")
   let report = ConfigurationReport(of: path)
   #expect(!report.isFaultless)
-  #expect(report.text.hasPrefix("\(bases.path("b.toml")):1:1: “b” is no key of a destination; "))
+  #expect(report.text.hasPrefix("\(bases.path("b.toml")):1:1: “b” is not a key of a destination; "))
   #expect(report.json.hasPrefix(#"{"container-values":["k"],"destinations":["a"],"faults":[{"column":1,"file":"#))
   #expect(report.json.hasSuffix(#"}],"warnings":[]}"#))
   #expect(!report.json.contains("\n"))
 }
 
-@Test func configurationReport_ofProgramsThatAreNotFound_warnsAndIsNoMistake() throws {
+@Test func configurationReport_programsNotFound_areWarningsAndNoMistakes() throws {
   let bases = Bases()
   try bases.write("command = ['no-such-program', '{id}']", to: "a.toml")
   try bases.write("command = ['/etc/passwd']", to: "b.toml")
   try bases.write("command = ['sh', '-c', 'true']", to: "c.toml")
-  // It depends on the request where this one begins.
+  // A relative path starts in the request's directory, which is unknown.
   try bases.write("command = ['./script']", to: "d.toml")
   let report = ConfigurationReport(of: bases.root.path(of: "0"))
   #expect(report.isFaultless)
@@ -276,11 +274,11 @@ func configuration_whatMayNotBeRead_isToldAndKeepsWhatWasLoaded() throws {
   #expect(lines.count == 3)
   #expect(lines[0].hasPrefix("\(bases.path("a.toml")): warning: no-such-program: not found in PATH (/"))
   #expect(lines[1] == "\(bases.path("b.toml")): warning: /etc/passwd: cannot be executed: Permission denied")
-  #expect(lines[2] == "4 destinations, 0 container values, no mistake")
+  #expect(lines[2] == "4 destinations, 0 container values, no mistakes")
   #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
 }
 
-@Test("L3: what a mistake leaves open about inline commands stays as it was, and is no leave at the start")
+@Test("L3: after a mistake the last valid inline-commands counts, and at the start none are allowed")
 func configuration_mistakeInSettings_switchesNothingOn() throws {
   var bases = Bases()
   let file = bases.root.path(of: "0/navd/navd.toml")

@@ -1,6 +1,3 @@
-// Why this file exists: what tells a program in a sandbox from others is read in what the kernel and the bus say; where
-// there is no such machine, in their words.
-
 import CLinux
 import DBus
 import DBusValues
@@ -10,8 +7,8 @@ import Testing
 
 @testable import CoordinatorDaemon
 
-private func around(_ credentials: Properties) -> Result<Sandbox?, Sandbox.Unknown> {
-  Result { () throws(Sandbox.Unknown) in try Sandbox.around(Credentials(credentials)) }
+private func sandbox(of credentials: Properties) -> Result<Sandbox?, Sandbox.Unknown> {
+  Result { () throws(Sandbox.Unknown) in try Sandbox(of: Credentials(credentials)) }
 }
 
 @Test(
@@ -21,7 +18,7 @@ private func around(_ credentials: Properties) -> Result<Sandbox?, Sandbox.Unkno
     ("snap.firefox.hook.configure\0", .snap), ("unconfined\0", nil), ("/usr/bin/snap (enforce)\0", nil),
     ("unconfined_u:unconfined_r:unconfined_t:s0\0", nil), ("", nil),
   ])
-func sandbox_securityLabel_namesIt(_ label: String, _ sandbox: Sandbox?) {
+func sandbox_securityLabel_identifiesIt(_ label: String, _ sandbox: Sandbox?) {
   #expect(Sandbox.named(bySecurityLabel: Array(label.utf8)) == sandbox)
 }
 
@@ -38,37 +35,38 @@ private let user = "/user.slice/user-1000.slice/user@1000.service/app.slice"
     ("0::\(user)/app-gnome-foot-77.scope\n", nil), ("0::\(user)/snapshot.service\n", nil),
     ("0::\(user)/flatpak-session-helper.service\n", nil), ("0::/\n", nil), ("", nil), ("snap.x", nil),
   ])
-func sandbox_controlGroups_nameIt(_ text: String, _ sandbox: Sandbox?) {
+func sandbox_controlGroups_identifyIt(_ text: String, _ sandbox: Sandbox?) {
   #expect(Sandbox.named(byControlGroups: Array(text.utf8)) == sandbox)
 }
 
-@Test("L3: a process is looked at; one of which nobody can say what it is, is not taken for free")
-func sandbox_ofProcess_isFoundOrUnknown() throws {
+@Test("L3: a process that cannot be inspected does not count as unconfined")
+func sandbox_process_isFoundOrUnknown() throws {
   let own = Value.uint32(UInt32(getpid()))
-  #expect(around(["ProcessID": own]) == .success(nil))
+  #expect(sandbox(of: ["ProcessID": own]) == .success(nil))
   #expect(
-    around(["ProcessID": own, "LinuxSecurityLabel": .bytes(Array("snap.a.b (enforce)\0".utf8))]) == .success(.snap))
-  #expect(around([:]) == .failure(Sandbox.Unknown(why: "the bus does not say which process it is")))
+    sandbox(of: ["ProcessID": own, "LinuxSecurityLabel": .bytes(Array("snap.a.b (enforce)\0".utf8))]) == .success(.snap)
+  )
+  #expect(sandbox(of: [:]) == .failure(Sandbox.Unknown(why: "the bus does not name its process")))
   #expect(
-    around(["ProcessID": .uint32(0)]) == .failure(Sandbox.Unknown(why: "the bus does not say which process it is")))
-  guard case .failure(let unknown) = around(["ProcessID": .uint32(4_194_305)]) else {
+    sandbox(of: ["ProcessID": .uint32(0)]) == .failure(Sandbox.Unknown(why: "the bus does not name its process")))
+  guard case .failure(let unknown) = sandbox(of: ["ProcessID": .uint32(4_194_305)]) else {
     Issue.record("no process has this number")
     return
   }
   #expect(unknown.why.hasSuffix("open /proc/4194305/cgroup: No such file or directory"))
 }
 
-@Test("L3: a number that was given to another process since is not taken for the client's")
-func sandbox_ofProcessThatHasEnded_isUnknown() throws {
+@Test("L3: a process id that was reused is not taken for the client's")
+func sandbox_endedProcess_isUnknown() throws {
   var pid: pid_t = 0
   let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
   defer { free(arguments[0]) }
   #expect(posix_spawn(&pid, "/bin/true", nil, nil, arguments, linux_environment()) == 0)
   let process = Descriptor(owning: pidfd_open(pid, 0))
   waitpid(pid, nil, 0)
-  // As if our own number had been that one's.
+  // The ended process's id is now this process's, as it seems.
   let credentials: Properties = ["ProcessID": .uint32(UInt32(getpid())), "ProcessFD": .descriptor(process)]
-  #expect(around(credentials) == .failure(Sandbox.Unknown(why: "its process has ended")))
+  #expect(sandbox(of: credentials) == .failure(Sandbox.Unknown(why: "its process has ended")))
   let own = Descriptor(owning: pidfd_open(getpid(), 0))
-  #expect(around(["ProcessID": .uint32(UInt32(getpid())), "ProcessFD": .descriptor(own)]) == .success(nil))
+  #expect(sandbox(of: ["ProcessID": .uint32(UInt32(getpid())), "ProcessFD": .descriptor(own)]) == .success(nil))
 }

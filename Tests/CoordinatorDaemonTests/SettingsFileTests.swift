@@ -1,5 +1,3 @@
-// Why this file exists: what navd.toml declares has exactly the type that it says, and a mistake is told with its place.
-
 import DBusValues
 import Testing
 import TextFormats
@@ -20,7 +18,7 @@ private func faults(_ text: String) -> [String] {
 @Test func settingsFile_containerValues_haveTheirTypes() throws {
   let values = try read(
     """
-    # What panels say of themselves.
+    # Values that panels set.
     [container-values]
     badge = { signature = "x", default = -1 }
     level = { signature = "y", default = 0xff }
@@ -53,21 +51,30 @@ private func faults(_ text: String) -> [String] {
   ("= 1", "1:1: expected a key"),
   (
     "container-values = 3",
-    "1:1: “container-values” is an integer; a table of names, such as badge = { signature = \"x\""
+    "1:1: “container-values”: expected a table with keys such as badge = { signature = \"x\""
   ),
-  ("container_values = {}", "1:1: “container_values” is no key of navd.toml; did you mean “container-values”?"),
-  ("[container-values]\nbadge = 0", "2:1: “badge” is an integer; a table such as { signature = \"x\", default = 0 }"),
-  ("[container-values]\n\nbadge = { default = 0 }", "3:1: “badge” has no “signature”; signature = \"x\" would do"),
+  ("container_values = {}", "1:1: “container_values” is not a key of navd.toml; did you mean “container-values”?"),
+  (
+    "[container-values]\nbadge = 0",
+    "2:1: “badge”: expected a table such as { signature = \"x\", default = 0 }, found an integer"
+  ),
+  (
+    "[container-values]\n\nbadge = { default = 0 }",
+    "3:1: “badge” has no “signature”; add one, for example signature = \"x\""
+  ),
   (
     "[container-values]\nbadge = { signature = 'x' }",
-    "2:1: “badge” has no “default”; { signature = \"x\", default = 0 }"
+    "2:1: “badge” has no “default”; add one, for example badge = { signature = \"x\", default = 0 }"
   ),
   (
     "container-values.k = { signature = 'xx', default = 0 }",
-    "1:24: “signature” is “xx”, which is not the signature of one"
+    "1:24: “signature”: expected the signature of one D-Bus type, found “xx”"
   ),
-  ("container-values.k = { signature = '', default = 0 }", "1:24: “signature” is “”, which is not"),
-  ("container-values.k = { signature = 3, default = 0 }", "1:24: “signature” is an integer; a string such as"),
+  (
+    "container-values.k = { signature = '', default = 0 }",
+    "1:24: “signature”: expected the signature of one D-Bus type, found “”"
+  ),
+  ("container-values.k = { signature = 3, default = 0 }", "1:24: “signature”: expected a string such as"),
   (
     "container-values.k = { signature = 'y', default = 256 }",
     "1:41: “default” of “k”: 256 is out of range for y (0 to 255)"
@@ -78,14 +85,23 @@ private func faults(_ text: String) -> [String] {
   ),
   (
     "container-values.k = { signature = 's', default = 1979-05-27 }",
-    "1:41: “default” of “k”: a date or time has no place"
+    "1:41: “default” of “k”: a date or time cannot be sent over D-Bus"
   ),
   ("container-values.k = { signature = 'h', default = 0 }", "1:41: “default” of “k”: expected a descriptor"),
-  ("container-values.k = { signature = 'x', defualt = 0 }", "1:41: “defualt” is no key of k; did you mean “default”?"),
-  ("container-values.'no name' = { signature = 'x', default = 0 }", "1:18: “no name” is no name; letters, digits,"),
-  ("container-values.\"a\\nb\" = 1", "1:18: “a\\x0ab” is no name;"),
-  ("[container-values]\nk = { signature = 's', default = '' }\nk = 1", "3:1: “k” stands already at line 2"),
-  // Inside a default, where it stands.
+  (
+    "container-values.k = { signature = 'x', defualt = 0 }",
+    "1:41: “defualt” is not a key of k; did you mean “default”?"
+  ),
+  (
+    "container-values.'no name' = { signature = 'x', default = 0 }",
+    "1:18: expected a key of letters, digits, “_” and “-” that begins with a letter or “_”, found “no name”"
+  ),
+  (
+    "container-values.\"a\\nb\" = 1",
+    "1:18: expected a key of letters, digits, “_” and “-” that begins with a letter or “_”, found “a\\x0ab”"
+  ),
+  ("[container-values]\nk = { signature = 's', default = '' }\nk = 1", "3:1: “k” is already defined at line 2"),
+  // At the position inside a default.
   (
     "[container-values.k]\nsignature = 'as'\ndefault = [\n  'a',\n  2,\n]",
     "5:3: “default” of “k”: expected a string (s)"
@@ -95,12 +111,12 @@ private func faults(_ text: String) -> [String] {
     "5:1: “default” of “k”: expected"
   ),
 ])
-func settingsFile_mistake_isToldWithItsPlace(_ text: String, _ fault: String) {
+func settingsFile_mistake_isReportedWithItsPosition(_ text: String, _ fault: String) {
   let faults = faults(text)
   #expect(faults.contains { $0.hasPrefix(fault) }, "\(faults)")
 }
 
-@Test func settingsFile_mistakes_areAllTold() {
+@Test func settingsFile_mistakes_areAllReported() {
   #expect(
     faults("[container-values]\na = 1\nb = { signature = 'x', default = 0 }\nc = { signature = 'z', default = 0 }\n")
       .map {
@@ -114,7 +130,7 @@ func settingsFile_mistake_isToldWithItsPlace(_ text: String, _ fault: String) {
     faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("container-values") == true)
 }
 
-@Test("L3: inline-commands, also of a file with another mistake; of one that cannot be read nobody can tell")
+@Test("L3: inline-commands is read despite other mistakes in the file, and is unknown if the text is not TOML")
 func settingsFile_inlineCommands_isReadWhateverElseIsWrong() {
   func inlineCommands(_ text: String) -> InlineCommands? {
     SettingsFile.read(Array(text.utf8), path: "/c/navd.toml").inlineCommands
@@ -125,5 +141,5 @@ func settingsFile_inlineCommands_isReadWhateverElseIsWrong() {
   #expect(inlineCommands("inline-commands = false\nbadge = 1") == .switchedOff(file: "/c/navd.toml"))
   #expect(inlineCommands("inline-commands = \"no\"") == nil)
   #expect(inlineCommands("inline-commands = false\n= 1") == nil)
-  #expect(faults("inline-commands = 0") == ["1:1: “inline-commands” is an integer; inline-commands = false would do"])
+  #expect(faults("inline-commands = 0") == ["1:1: “inline-commands”: expected true or false, found an integer"])
 }

@@ -1,5 +1,3 @@
-// Why this file exists: a unit's name is made of what items say, and has to be the one that systemd would make of it.
-
 import DBusValues
 import EventLoops
 import PresentationModel
@@ -10,9 +8,9 @@ import Testing
 @testable import CoordinatorDaemon
 
 @Test(
-  "D5: what stands for a placeholder is escaped as systemd-escape does",
+  "D5: placeholders in a unit's name are escaped as by systemd-escape",
   arguments: ["", "a", "a-b", "a/b", ".a", "a.b", "a b", "ü", "\\", "a@b:c_d", "/", "-", "%n$HOME\n", "notes[3].body"])
-func unitName_escaped_isWhatSystemdEscapeWrites(text: String) throws {
+func unitName_escaped_equalsSystemdEscape(text: String) throws {
   let loop = try EventLoop()
   let program = try Program(loop, ["/usr/bin/systemd-escape", "--", text], environment: [:])
   try #require(loop.turn(until: { program.hasEnded }))
@@ -27,19 +25,20 @@ func unitName_path_isEscaped() throws {
 }
 
 @Test(
-  "What is no unit's name is told apart, and why",
+  "An invalid unit's name is refused with the reason",
   arguments: [
-    ("pulsemixer", "does not end"), (".service", "no name"), ("@.service", "no name"), ("a@.service", "template"),
-    ("a b.service", "“ ”"), ("ä.service", "“ä”"), ("a/b.service", "“/”"), ("x.scope", "scope"), ("", "does not end"),
-    (String(repeating: "a", count: 248) + ".service", "256 bytes"),
+    ("pulsemixer", "type such as"), (".service", "a name before"), ("@.service", "a name before"),
+    ("a@.service", "template"),
+    ("a b.service", "“ ”"), ("ä.service", "“ä”"), ("a/b.service", "“/”"), ("x.scope", "scope"), ("", "type such as"),
+    (String(repeating: "a", count: 248) + ".service", "at most 255 bytes, found 256"),
   ])
 func unitName_invalid_saysWhy(text: String, why: String) {
   let mistake = #expect(throws: UnitName.Mistake.self) { try UnitName(text) }
   #expect(mistake?.why.contains(why) == true, "\(mistake?.why ?? "")")
 }
 
-@Test("D5: a destination's unit for an item")
-func unitName_ofAnItem_hasItsText() throws {
+@Test("D5: a destination's unit name contains the item's text, escaped")
+func unitName_ofItem_containsItsText() throws {
   let destination = Destination(
     name: "mixer", presenter: .unit("mixer-{value.n}@{id}-{binding}.service"), source: .file(path: "mixer.toml"))
   let name = destination.unitName(binding: try BindingID("a[1]"), id: "x/y z", value: ["n": .int32(-3)])
@@ -47,7 +46,7 @@ func unitName_ofAnItem_hasItsText() throws {
 }
 
 @Test(
-  "A manager's release is what its version begins with",
+  "A manager's release is the number at the beginning of its version",
   arguments: [("252.38-1~deb12u1", 252), ("v249", 249), ("257~rc1", 257), ("unknown", nil)] as [(String, Int?)])
 func systemdManager_release_isANumber(version: String, release: Int?) {
   #expect(SystemdManager.release(version) == release)

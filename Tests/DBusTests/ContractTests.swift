@@ -1,5 +1,3 @@
-// Why this file exists: one row must give both ends the same signature, codec and description.
-
 import DBusValues
 import Testing
 
@@ -24,7 +22,7 @@ enum Sample {
     name, doc: "An example. For tests.", members: [nothing, pop, path, updated, version, title])
 }
 
-/// What arrives of a call with such arguments.
+/// A received call with the arguments that `body` writes.
 private func received(
   _ signature: Signature, _ body: (inout MessageWriter) throws(DBusError) -> Void = { _ throws(DBusError) in }
 ) throws -> Message {
@@ -39,7 +37,7 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
   return try method.input(of: message, budget: &budget)
 }
 
-@Test func method_signatures_comeFromItsArguments() {
+@Test func method_signatures_areThoseOfItsArguments() {
   #expect(Sample.nothing.inputSignature == "")
   #expect(Sample.pop.inputSignature == "su")
   #expect(Sample.pop.outputSignature == "u")
@@ -47,7 +45,7 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
   #expect(Sample.path.outputSignature == "aot")
 }
 
-@Test func method_inputAndOutput_thereAndBack_areTheSame() throws {
+@Test func method_inputAndOutputWritten_areReadAsTheSame() throws {
   let message = try received("su") { writer throws(DBusError) in try Sample.pop.writeInput(("main", 3), &writer) }
   let (stack, count) = try input(of: message, Sample.pop)
   #expect(stack == "main")
@@ -59,7 +57,7 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
   try input(of: received(""), Sample.nothing)
 }
 
-@Test func method_structuresAndProperties_thereAndBack_areTheSame() throws {
+@Test func method_structuresAndPropertiesWritten_areReadAsTheSame() throws {
   let options: Properties = ["a": .int32(1), "b": .bytes([1, 2]), "c": ["d": Value.string("e")].value]
   let message = try received("a(ssa{sv})a{sv}") { writer throws(DBusError) in
     try Sample.path.writeInput(([Structure("fact", "1", options)], options), &writer)
@@ -69,19 +67,19 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
   #expect(elements[0].fields.2 == options)
 }
 
-@Test func input_wrongSignature_saysWhichArgumentAndWhatWouldDo() throws {
+@Test func input_wrongSignature_namesTheArgumentAndBothTypes() throws {
   let message = try received("ss") { writer throws(DBusError) in
     try writer.append("main")
     try writer.append("3")
   }
   let error = #expect(throws: DBusError.self) { try input(of: message, Sample.pop) }
   #expect(error?.name == .invalidArgs)
-  #expect(error?.message == "argument 2, “count”, was s and has to be u (wanted: s stack, u count)")
+  #expect(error?.message == "argument 2, “count”: expected u (s stack, u count), found s")
   let few = #expect(throws: DBusError.self) { try input(of: received(""), Sample.pop) }
-  #expect(few?.message == "0 arguments were given, not 2 (wanted: s stack, u count)")
+  #expect(few?.message == "expected 2 arguments (s stack, u count), found 0")
 }
 
-@Test func introspection_forPrograms_carriesTheDocsAsAnnotations() {
+@Test func introspection_overTheBus_hasTheDocumentationAsAnnotations() {
   var xml = IntrospectionXML(docs: .annotations)
   xml.document {
     $0.interface(Sample.interface)
@@ -131,7 +129,7 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
       """)
 }
 
-@Test func introspection_asAFile_carriesTheDocsAsComments() {
+@Test func introspection_asAFile_hasTheDocumentationAsComments() {
   let xml = Sample.interface.xmlFile()
   #expect(!xml.contains("DocString"))
   #expect(

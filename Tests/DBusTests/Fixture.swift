@@ -1,10 +1,9 @@
-// Why this file exists: most tests want a bus, somebody who serves on it and somebody who calls.
-
-import DBus
 import DBusValues
 import EventLoops
 import TestSupport
 import Testing
+
+@testable import DBus
 
 enum Echo {
   static let name: InterfaceName = "org.example.Echo1"
@@ -12,7 +11,7 @@ enum Echo {
   static let echo = Method(name, "Echo", in: Arg<Value>("value"), out: Arg<Value>("value"))
   static let join = Method(
     name, "Join", in: Arg<String>("first"), Arg<UInt32>("second"), Arg<Properties>("options"), out: Arg<String>("all"))
-  /// Is answered when the test likes.
+  /// Replied to by the test.
   static let later = Method(name, "Later", in: Arg<String>("key"), out: Arg<String>("value"))
   static let pass = Method(name, "Pass", in: Arg<Descriptor>("one"), out: Arg<Descriptor>("other"))
   static let happened = Signal(name, "Happened", Arg<String>("what"), Arg<UInt64>("serial"))
@@ -24,7 +23,7 @@ enum Echo {
     name, doc: "For tests.", members: [echo, join, later, pass, happened, count, label, hint, birth])
 }
 
-/// A bus with an echo service and a client, both on one loop.
+/// A private bus with an echo service and a client, both on one loop.
 final class Fixture {
   let bus: PrivateBus
   let loop: EventLoop
@@ -60,7 +59,16 @@ final class Fixture {
     service.export(Echo.path, [implementation])
   }
 
-  /// A call by the client, made and awaited.
+  /// Makes a call from the client to the echo service, without waiting.
+  @discardableResult
+  func start<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, timeout: Duration? = nil,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) -> PendingCall {
+    client.call(method, on: service.uniqueName, at: Echo.path, input, timeout: timeout, completion)
+  }
+
+  /// Makes a call from the client and waits for its result.
   func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = Echo.path, on destination: BusName? = nil
   ) throws -> Output {
@@ -70,7 +78,7 @@ final class Fixture {
     return try #require(result).get()
   }
 
-  /// A call of anything; its answer's arguments.
+  /// Makes any call from the client and waits for the arguments of the reply.
   func call(
     _ member: MemberName, of interface: InterfaceName?, at path: ObjectPath = Echo.path, _ body: [Value] = []
   ) throws -> [Value] {
@@ -81,15 +89,15 @@ final class Fixture {
     return try #require(result).get().body()
   }
 
-  /// The error that such a call is answered with.
+  /// The error of such a call.
   func error(
     _ member: MemberName, of interface: InterfaceName?, at path: ObjectPath = Echo.path, _ body: [Value] = []
   ) -> DBusError? {
     #expect(throws: DBusError.self) { try call(member, of: interface, at: path, body) }
   }
 
-  /// Turns until what both ends have sent so far has arrived.
-  /// - Parameter other: a client that is served, if the usual one is not.
+  /// Runs the loop until all messages that both ends have sent so far have arrived.
+  /// - Parameter other: a client to make the call with, if calls of the usual one are held.
   func settle(by other: Connection? = nil) throws {
     _ = try call(Bus.getID, (), at: Bus.path, on: Bus.name)
     guard let other else { return _ = try call(Echo.echo, .boolean(true)) }
@@ -98,5 +106,15 @@ final class Fixture {
       isAnswered = true
     }
     #expect(loop.turn { isAnswered })
+  }
+
+  /// Opens another connection, sends `message` as it is and waits until the client has received it.
+  func forge(_ message: Outbox.Entry) throws {
+    let forger = try Connection.open(address: bus.address, loop: loop)
+    forger.enqueue(message)
+    var isDelivered = false
+    forger.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in isDelivered = true }
+    try #require(loop.turn { isDelivered })
+    try settle()
   }
 }

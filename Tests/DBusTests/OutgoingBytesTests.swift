@@ -1,12 +1,10 @@
-// Why this file exists: what a slow reader makes wait has to go out whole, in order, and with its descriptors.
-
 import DBusValues
 import Glibc
 import Testing
 
 @testable import DBus
 
-/// Two ends of a connection.
+/// A connected pair of sockets.
 private struct Sockets: ~Copyable {
   let ours: Int32
   let theirs: Int32
@@ -23,7 +21,7 @@ private struct Sockets: ~Copyable {
     close(theirs)
   }
 
-  /// What has been written, and how many descriptors came with it; at most one message's worth of them at a time.
+  /// Reads the bytes, and the number of descriptors passed with them; at most the descriptors of one message at a time.
   func read() -> (bytes: [UInt8], descriptors: Int) {
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
     var control = [UInt8](repeating: 0, count: 4096)
@@ -40,7 +38,7 @@ private struct Sockets: ~Copyable {
         }
       }
     }
-    // A cmsghdr begins with its length, which the padding after it does not belong to.
+    // A cmsghdr begins with its length without padding.
     let length = control.withUnsafeBytes { $0.load(as: Int.self) }
     let isThere = count > 0 && header.msg_controllen >= MemoryLayout<cmsghdr>.size
     let descriptors = isThere ? (length - MemoryLayout<cmsghdr>.size) / MemoryLayout<Int32>.size : 0
@@ -58,14 +56,14 @@ private func message(_ body: [Value]) throws -> OutgoingMessage {
   try .call("Member", of: "org.example.Interface", on: "org.example.Name", at: "/", body)
 }
 
-/// The message as it should be on the wire.
+/// The bytes expected for the message.
 private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   var bytes = message.bytes
   bytes[OutgoingMessage.serialIndex] = serial
   return bytes
 }
 
-@Test func outgoing_messagesOfATurn_goOutAtOnceAndInOrder() throws {
+@Test func outgoing_messagesOfATurn_areWrittenTogetherInOrder() throws {
   let sockets = Sockets()
   let messages = [try message([.string("a")]), try message([.uint64(1)]), try message([])]
   var outgoing = OutgoingBytes()
@@ -76,7 +74,7 @@ private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   #expect(sockets.read().bytes == expected)
 }
 
-@Test func outgoing_descriptors_goWithTheFirstByteOfTheirMessage() throws {
+@Test func outgoing_descriptors_areSentWithTheFirstByteOfTheirMessage() throws {
   let sockets = Sockets()
   let descriptor = Descriptor(owning: open("/", O_RDONLY | O_CLOEXEC))
   let plain = try message([.string("plain")])
@@ -85,7 +83,7 @@ private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   var outgoing = OutgoingBytes()
   for message in [plain, one, plain, two, plain] { outgoing.append(message, serial: 1) }
   #expect(outgoing.write(to: sockets.ours) == .written)
-  // The kernel ends a read where other descriptors begin.
+  // A read ends before the bytes that other descriptors were sent with.
   var received: [UInt8] = []
   var counts: [Int: Int] = [:]
   while case (let part, let count) = sockets.read(), !part.isEmpty {
@@ -99,7 +97,7 @@ private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   #expect(Set(counts.keys).isSubset(of: Set(starts)))
 }
 
-@Test func outgoing_slowReader_getsEverythingInTheEnd() throws {
+@Test func outgoing_slowReader_receivesEverything() throws {
   let sockets = Sockets()
   let messages = try (0..<40).map { try message([.bytes([UInt8](repeating: UInt8($0), count: 50_000 + $0))]) }
   var outgoing = OutgoingBytes()
@@ -121,7 +119,7 @@ private func bytes(_ message: OutgoingMessage, serial: UInt8) -> [UInt8] {
   #expect(received == messages.flatMap { bytes($0, serial: 1) })
 }
 
-@Test func outgoing_readerThatIsGone_isBrokenAndNoSignal() throws {
+@Test func outgoing_closedReader_isBrokenWithoutSIGPIPE() throws {
   var outgoing = OutgoingBytes()
   outgoing.append(try message([]), serial: 1)
   var pair: [Int32] = [-1, -1]

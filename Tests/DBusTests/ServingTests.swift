@@ -1,5 +1,3 @@
-// Why this file exists: what a caller asks for is found, or the caller is told which part of it is not there.
-
 import DBusValues
 import EventLoops
 import Glibc
@@ -8,13 +6,13 @@ import Testing
 
 @testable import DBus
 
-@Test func call_byRow_isAnswered() throws {
+@Test func call_ofAContract_isServed() throws {
   let fixture = try Fixture()
   #expect(try fixture.call(Echo.join, ("a", 2, ["x": .boolean(true)])) == "a 2 [\"x\"]")
   #expect(try fixture.call(Echo.echo, .string("text")) == .string("text"))
 }
 
-@Test func call_allTypes_comeBackAsTheyWere() throws {
+@Test func call_allTypes_areEchoedUnchanged() throws {
   let fixture = try Fixture()
   let values: [Value] = [
     .byte(255), .boolean(true), .int16(-2), .uint16(3), .int32(-4), .uint32(5), .int64(.min), .uint64(.max),
@@ -35,7 +33,7 @@ import Testing
   }
 }
 
-@Test func call_descriptor_arrivesAsOneOfItsOwn() throws {
+@Test func call_descriptor_isReceivedAsADuplicate() throws {
   let fixture = try Fixture()
   let original = Descriptor(owning: open("/", O_RDONLY | O_CLOEXEC))
   let copy = try fixture.call(Echo.pass, original)
@@ -54,7 +52,7 @@ import Testing
   #expect(fixture.error("Nothing", of: nil)?.name == .unknownMethod)
 }
 
-@Test func call_ofWhatIsNotThere_saysWhatThatIs() throws {
+@Test func call_ofAMissingObjectInterfaceOrMethod_failsWithItsError() throws {
   let fixture = try Fixture()
   #expect(fixture.error("Echo", of: Echo.name, at: "/org/example/Other")?.name == .unknownObject)
   #expect(fixture.error("Echo", of: "org.example.Other1")?.name == .unknownInterface)
@@ -67,16 +65,15 @@ import Testing
   #expect(error?.message.utf8.count ?? 0 < 1000)
 }
 
-@Test func call_wrongSignature_saysWhichArgument() throws {
+@Test func call_wrongSignature_namesTheArgument() throws {
   let fixture = try Fixture()
   let error = fixture.error("Join", of: Echo.name, [.string("a"), .int32(1), Properties().value])
   #expect(error?.name == .invalidArgs)
-  #expect(error?.message == "argument 2, “second”, was i and has to be u (wanted: s first, u second, a{sv} options)")
+  #expect(error?.message == "argument 2, “second”: expected u (s first, u second, a{sv} options), found i")
   #expect(fixture.error("Join", of: Echo.name)?.name == .invalidArgs)
   #expect(fixture.error("Ping", of: Peer.name, [.byte(1)])?.name == .invalidArgs)
 }
 
-/// A word of two.
 private enum Word: String, ValueConvertible {
   case yes, no
   static var valueType: ValueType { .string }
@@ -87,7 +84,7 @@ private enum Word: String, ValueConvertible {
   var value: Value { .string(rawValue) }
 }
 
-@Test func call_argumentThatMeansNothing_saysWhichOne() throws {
+@Test func call_argumentThatIsNotAllowed_isNamed() throws {
   let fixture = try Fixture()
   let name: InterfaceName = "org.example.Words1"
   let choose = Method(name, "Choose", in: Arg<UInt32>("number"), Arg<Word>("word"), out: Arg<Word>("word"))
@@ -96,10 +93,10 @@ private enum Word: String, ValueConvertible {
   fixture.service.export(Echo.path, [words])
   #expect(try fixture.call(choose, (1, .no)) == .no)
   let error = fixture.error("Choose", of: name, [.uint32(1), .string("perhaps")])
-  #expect(error == DBusError(name: .invalidArgs, message: "argument 2, “word”: “perhaps” means nothing here"))
+  #expect(error == DBusError(name: .invalidArgs, message: "argument 2, “word”: “perhaps” is not an allowed value"))
 }
 
-@Test func peer_onAnyPath_answers() throws {
+@Test func peer_onAnyPath_isImplemented() throws {
   let fixture = try Fixture()
   for path: ObjectPath in ["/", "/org", Echo.path, "/nothing/here"] {
     #expect(try fixture.call("Ping", of: Peer.name, at: path) == [])
@@ -108,7 +105,7 @@ private enum Word: String, ValueConvertible {
   }
 }
 
-@Test func introspection_ofNodesInBetween_leadsToTheObject() throws {
+@Test func introspection_ofParentPaths_leadsToTheObject() throws {
   let fixture = try Fixture()
   let root = try fixture.call(Introspection.introspect, (), at: "/")
   #expect(root.contains(#"<node name="org"/>"#))
@@ -149,13 +146,11 @@ private enum Word: String, ValueConvertible {
   #expect(error(PropertyAccessing.set, (name, "Other", .string(""))) == .unknownProperty)
 }
 
-@Test func answer_later_isGivenOnceWhenItIs() throws {
+@Test func reply_later_isSentOnce() throws {
   let fixture = try Fixture()
   var answers: [Result<String, DBusError>] = []
   for key in ["a", "b", "c"] {
-    fixture.client.call(
-      Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil
-    ) { answers.append($0) }
+    fixture.start(Echo.later, key) { answers.append($0) }
   }
   try #require(fixture.loop.turn { fixture.waiting.count == 3 })
   #expect(fixture.waiting[0].sender == fixture.client.uniqueName)
@@ -164,15 +159,17 @@ private enum Word: String, ValueConvertible {
 
   fixture.waiting[1].reply("second")
   fixture.waiting[0].fail(DBusError(name: "org.example.Error.No", message: "why"))
-  // The third is dropped.
+  // The third call is released without a reply.
   fixture.waiting = []
   try #require(fixture.loop.turn { answers.count == 3 })
   #expect(answers[0] == .success("second"))
   #expect(answers[1] == .failure(DBusError(name: "org.example.Error.No", message: "why")))
-  #expect(throws: DBusError(name: .failed, message: "the call was given up without an answer")) { try answers[2].get() }
+  #expect(throws: DBusError(name: .failed, message: "the service dropped the call without a reply")) {
+    try answers[2].get()
+  }
 }
 
-@Test func answer_thatCannotBeSent_isAnErrorAndHarmsNothing() throws {
+@Test func reply_thatCannotBeSent_isAnErrorToTheCaller() throws {
   let fixture = try Fixture()
   fixture.implementation.implement(Echo.later) { _, call in call.reply("a\0b") }
   let error = #expect(throws: DBusError.self) { try fixture.call(Echo.later, "x") }
@@ -181,7 +178,7 @@ private enum Word: String, ValueConvertible {
   try fixture.settle()
 }
 
-@Test func answer_notWanted_isNotGiven() throws {
+@Test func reply_notExpected_isNotSent() throws {
   let fixture = try Fixture()
   try fixture.client.send(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1))
   try fixture.client.send(Echo.later, on: fixture.service.uniqueName, at: "/nothing", "x")
@@ -190,13 +187,13 @@ private enum Word: String, ValueConvertible {
   #expect(!fixture.waiting[0].isReplyExpected)
   fixture.waiting[0].reply("unheard")
   fixture.waiting = []
-  // Had anything been answered, it would have arrived before this, and been counted.
-  let before = fixture.client.answersWithoutCall
+  // A reply would arrive before the next one, and be counted.
+  let before = fixture.client.unmatchedReplies
   try fixture.settle()
-  #expect(fixture.client.answersWithoutCall == before)
+  #expect(fixture.client.unmatchedReplies == before)
 }
 
-@Test func sharedPath_withTwoInterfaces_servesBoth() throws {
+@Test func export_twoInterfacesAtOnePath_servesBoth() throws {
   let fixture = try Fixture()
   let other = ImplementedInterface(Sample.interface)
   other.implement(Sample.pop) { input, call in call.reply(input.1) }
@@ -204,14 +201,14 @@ private enum Word: String, ValueConvertible {
   #expect(try fixture.call(Sample.pop, ("main", 3), at: "/both") == 3)
   #expect(try fixture.call(Echo.echo, .byte(1), at: "/both") == .byte(1))
   #expect(try fixture.call("Pop", of: nil, at: "/both", [.string(""), .uint32(9)]) == [.uint32(9)])
-  // In the contract, yet not done.
+  // In the contract, but not implemented.
   #expect(fixture.error("Nothing", of: Sample.name, at: "/both")?.name == .unknownMethod)
   fixture.service.unexport("/both")
   #expect(fixture.error("Pop", of: Sample.name, at: "/both")?.name == .unknownObject)
 }
 
-@Test("P9, L2: calls of a client that is held keep and are served in their order; others are served meanwhile")
-func hold_laterCalls_waitInOrderAndAlone() throws {
+@Test("P9, L2: held calls of a client are served later in their order; other clients are served meanwhile")
+func hold_laterCallsOfTheClient_waitInOrder() throws {
   let fixture = try Fixture()
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   var answers: [String] = []
@@ -228,7 +225,7 @@ func hold_laterCalls_waitInOrderAndAlone() throws {
   try fixture.settle(by: other)
   #expect(answers == ["other"])
   fixture.service.release(fixture.client.uniqueName)
-  // What comes meanwhile stands behind what is there.
+  // Calls made while the held ones are served wait behind them.
   for number in 200..<300 { ask("\(number)", fixture.client) }
   #expect(fixture.loop.turn { answers.count == 301 })
   #expect(answers == ["other"] + (0..<300).map { "\($0)" })
@@ -237,8 +234,8 @@ func hold_laterCalls_waitInOrderAndAlone() throws {
   #expect(fixture.service.heldCalls.isEmpty)
 }
 
-@Test("P9: a call that was held may hold its client again")
-func hold_byCallThatWasHeld_keepsTheRest() throws {
+@Test("P9: a call that was held may hold the client's other calls again")
+func hold_byAHeldCall_holdsTheRest() throws {
   let fixture = try Fixture()
   var answers: [String] = []
   fixture.implementation.implement(Echo.later) { key, call in
@@ -247,9 +244,7 @@ func hold_byCallThatWasHeld_keepsTheRest() throws {
   }
   fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
   for key in ["a", "hold", "b"] {
-    fixture.client.call(
-      Echo.later, on: fixture.service.uniqueName, at: Echo.path, key, timeout: nil
-    ) { answers.append((try? $0.get()) ?? "error") }
+    fixture.start(Echo.later, key) { answers.append((try? $0.get()) ?? "error") }
   }
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   try fixture.settle(by: other)
@@ -262,8 +257,8 @@ func hold_byCallThatWasHeld_keepsTheRest() throws {
   #expect(answers == ["a", "hold", "b"])
 }
 
-@Test("L1, L2: calls of a client that is held together cost no more than a request may")
-func hold_tooMuch_isRefused() throws {
+@Test("L1, L2: the held calls of a client are limited together to the size of one request")
+func hold_callsBeyondTheLimit_areRefused() throws {
   var limits = Connection.Limits()
   limits.requestBytes = 4096
   let fixture = try Fixture(serviceLimits: limits)
@@ -272,10 +267,7 @@ func hold_tooMuch_isRefused() throws {
   var served = 0
   var refused = 0
   for number in 0..<100 {
-    fixture.client.call(
-      Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .string(String(repeating: "x", count: number * 10)),
-      timeout: nil
-    ) { result in
+    fixture.start(Echo.echo, .string(String(repeating: "x", count: number * 10))) { result in
       switch result {
       case .success: served += 1
       case .failure(let error):

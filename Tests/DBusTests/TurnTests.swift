@@ -1,5 +1,3 @@
-// Why this file exists: the order in which a turn's messages go out is part of the contract.
-
 import DBusValues
 import EventLoops
 import TestSupport
@@ -7,13 +5,13 @@ import Testing
 
 @testable import DBus
 
-/// Everything that the client hears of the service, in order.
+/// The signals and replies that the client has received, in order.
 private final class Log {
   var lines: [String] = []
 }
 
 extension Fixture {
-  /// Writes down all signals of the service.
+  /// Logs all signals of the service.
   fileprivate func listen() throws -> Log {
     let log = Log()
     client.subscribe(MatchRule(sender: service.uniqueName)) { message in
@@ -71,8 +69,8 @@ extension Fixture {
   }
 }
 
-@Test("W2: a request's signals go out before its reply")
-func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
+@Test("W2: the signals of a request are sent before its reply")
+func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()
   items.phases = [1: "old", 2: "old"]
@@ -97,13 +95,13 @@ func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
     fixture.service.propertyChanged(Echo.path, Echo.count)
     try? fixture.service.emit(Echo.happened, from: Echo.path, ("two", 2))
     fixture.service.beforeFlush = { [unowned fixture] in
-      // What the hook adds goes out with the rest, once.
+      // A signal made here is sent with the others, once.
       fixture.service.beforeFlush = nil
       try? fixture.service.emit(Echo.happened, from: Echo.path, ("hook", 3))
     }
   }
   var replies = 0
-  fixture.client.call(Echo.later, on: fixture.service.uniqueName, at: Echo.path, "") { _ in
+  fixture.start(Echo.later, "") { _ in
     log.lines.append("reply")
     replies += 1
   }
@@ -116,7 +114,7 @@ func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
     ])
 }
 
-@Test func turn_objectThatCameAndWent_isNotMentioned() throws {
+@Test func turn_objectAddedAndRemoved_isNotAnnounced() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()
   let log = try fixture.listen()
@@ -129,7 +127,7 @@ func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
   try fixture.settle()
   #expect(log.lines == [])
 
-  // Was there, goes and comes: has to go before it comes.
+  // Removed and added again: the removal is announced first.
   items.phases[1] = "y"
   fixture.service.objectRemoved(path)
   fixture.service.objectAdded(path)
@@ -137,7 +135,7 @@ func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
   try fixture.settle()
   #expect(log.lines == [#"removed \#(path) ["org.example.Item1"]"#, "added \(path) y"])
 
-  // Goes, comes, and goes.
+  // Removed, added and removed again.
   log.lines = []
   fixture.service.objectRemoved(path)
   fixture.service.objectAdded(path)
@@ -147,18 +145,18 @@ func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
   #expect(log.lines == [#"removed \#(path) ["org.example.Item1"]"#])
 }
 
-@Test func turn_propertySetByAClient_isToldBeforeItsReply() throws {
+@Test func turn_propertySetByAClient_isAnnouncedBeforeTheReply() throws {
   let fixture = try Fixture()
   let log = try fixture.listen()
   let input = (Echo.name.text, "Label", Value.string("new"))
-  fixture.client.call(PropertyAccessing.set, on: fixture.service.uniqueName, at: Echo.path, input) { _ in
+  fixture.start(PropertyAccessing.set, input) { _ in
     log.lines.append("reply")
   }
   try #require(fixture.loop.turn { log.lines.contains("reply") })
   #expect(log.lines == [#"changed /org/example/Echo1 ["Label"] []"#, "reply"])
 }
 
-@Test func objectManager_listsWhatIsThere() throws {
+@Test func objectManager_listsTheObjectsBelowIt() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()
   items.phases = [7: "a", 10: "b"]
@@ -182,19 +180,19 @@ func turn_whateverTheOrderOfMaking_sendsSignalsThenChangesThenReplies() throws {
   #expect(try !fixture.call(Introspection.introspect, (), at: Items.prefix).contains("<node name"))
 }
 
-@Test func objectManager_ofManyObjects_answersInTime() throws {
+@Test func objectManager_ofManyObjects_repliesInTime() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()
   for number in 0..<20_000 { items.phases[UInt64(number)] = "presented" }
   #expect(try fixture.call(ObjectManagement.getManagedObjects, ()).count == 20_000)
 }
 
-@Test("L2: no input delays another client's answers")
-func turn_floodOfCalls_leavesRoomForOthers() throws {
+@Test("L2: no input delays the replies to other clients")
+func turn_manyCalls_areSpreadOverTurns() throws {
   let fixture = try Fixture()
   var answered = 0
   for _ in 0..<2000 {
-    fixture.client.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1)) { _ in answered += 1 }
+    fixture.start(Echo.echo, .byte(1)) { _ in answered += 1 }
   }
   var answeredWhenDue: Int?
   var turns = 0
@@ -205,9 +203,9 @@ func turn_floodOfCalls_leavesRoomForOthers() throws {
   fixture.loop.soon(again)
   fixture.loop.timer(after: .milliseconds(1)) { answeredWhenDue = answered }
   try #require(fixture.loop.turn { answered == 2000 && answeredWhenDue != nil })
-  // The last one planned holds the fixture.
+  // Runs the last closure, which otherwise keeps the fixture alive.
   fixture.loop.turn(wait: .zero)
-  // Two connections, at most 64 messages each in a turn: it took many turns, and others had theirs in between.
+  // Each connection handles at most 64 messages in a turn, so this takes many turns, with the timer in between.
   #expect(turns > 2000 / 64)
   #expect(answeredWhenDue ?? 2000 < 2000)
 }

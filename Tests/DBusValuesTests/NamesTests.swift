@@ -1,5 +1,3 @@
-// Why this file exists: a name that is accepted here must be one that libdbus-1 does not abort on.
-
 import DBusValues
 import Testing
 
@@ -33,7 +31,7 @@ func memberName_valid_isAccepted(text: String) { #expect(MemberName(text)?.text 
 @Test(arguments: ["", "1a", "a.b", "a-b", "a b", "ä", "a\0"])
 func memberName_invalid_isRefused(text: String) { #expect(MemberName(text) == nil) }
 
-@Test func names_of255Bytes_areTheLongest() {
+@Test func names_longerThan255Bytes_areRefused() {
   let longest = String(repeating: "x", count: 255)
   #expect(MemberName(longest) != nil)
   #expect(MemberName(longest + "x") == nil)
@@ -43,7 +41,7 @@ func memberName_invalid_isRefused(text: String) { #expect(MemberName(text) == ni
   #expect(BusName(":1." + longest.dropLast(2)) == nil)
 }
 
-@Test func objectPath_appending_makesPathsThatBelowTakesApart() {
+@Test func objectPath_appended_isSplitAgainByBelow() {
   let base: ObjectPath = "/org/navd"
   #expect(base.appending("x") == "/org/navd/x")
   #expect(ObjectPath.root.appending("x") == "/x")
@@ -59,7 +57,7 @@ func memberName_invalid_isRefused(text: String) { #expect(MemberName(text) == ni
   #expect(ObjectPath("/org").below(base) == nil)
 }
 
-@Test func objectPath_number_hasOneSpelling() {
+@Test func objectPath_numberInAnotherSpelling_isNotRead() {
   let base: ObjectPath = "/p"
   #expect(base.appending(UInt64.max).number(below: base) == .max)
   #expect(base.appending(0).number(below: base) == 0)

@@ -1,10 +1,8 @@
-// Why this file exists: a signature that is accepted here must be one that libdbus-1 does not abort on.
-
 import DBusValues
 import Testing
 
 @Test(arguments: ["", "s", "a{sv}", "ssa{sv}", "a(ssa{sv})", "aav", "(y(bn)q)", "aaaay", "a{oh}", "ybnqiuxtdsogvh"])
-func signature_valid_isAcceptedAndSpelledAlike(text: String) throws {
+func signature_valid_isAcceptedWithTheSameText(text: String) throws {
   let signature = try #require(Signature(text))
   #expect(signature.types.map(\.signature).joined() == text)
   #expect(Signature(types: signature.types) == signature)
@@ -17,7 +15,7 @@ func signature_valid_isAcceptedAndSpelledAlike(text: String) throws {
   ])
 func signature_invalid_isRefused(text: String) { #expect(Signature(text) == nil) }
 
-@Test func signature_depthAndLength_haveTheSpecificationsLimits() {
+@Test func signature_depthAndLength_areLimitedAsSpecified() {
   func nested(_ open: String, _ count: Int, _ close: String = "") -> String {
     String(repeating: open, count: count) + "y" + String(repeating: close, count: count)
   }

@@ -1,5 +1,3 @@
-// Why this file exists: what a contract row decodes must be what the other end encoded.
-
 import DBusValues
 import Testing
 
@@ -10,7 +8,7 @@ private func roundTrip<T: ValueConvertible & Equatable>(_ original: T, as signat
   #expect(T(value: .structure([])) == nil)
 }
 
-@Test func basicTypes_thereAndBack_areTheSame() {
+@Test func basicTypes_convertedBothWays_areTheSame() {
   roundTrip(true, as: "b")
   roundTrip(UInt8.max, as: "y")
   roundTrip(Int16.min, as: "n")
@@ -25,7 +23,7 @@ private func roundTrip<T: ValueConvertible & Equatable>(_ original: T, as signat
   roundTrip(Signature("a{sv}"), as: "g")
 }
 
-@Test func containers_thereAndBack_areTheSame() {
+@Test func containers_convertedBothWays_areTheSame() {
   roundTrip(["a", "b"], as: "as")
   roundTrip([String](), as: "as")
   roundTrip([[UInt8]]([[1, 2], []]), as: "aay")
@@ -50,13 +48,13 @@ private func roundTrip<T: ValueConvertible & Equatable>(_ original: T, as signat
   #expect(Value(value: .int32(1)) == nil)
 }
 
-@Test func value_travelsAsAVariant() {
+@Test func value_asAnArgument_isAVariant() {
   #expect(Value.valueType == .variant)
   #expect(Value.int32(1).value.type == .variant)
   #expect(Value(value: .variant(.int32(1))) == .int32(1))
 }
 
-@Test func structure_thereAndBack_isTheSame() throws {
+@Test func structure_convertedBothWays_isTheSame() throws {
   typealias Element = Structure<String, String, Properties>
   let list = [Element("fact", "1", ["a": .byte(1)]), Element("note", "", [:])]
   #expect([Element].valueType.signature == "a(ssa{sv})")

@@ -1,5 +1,3 @@
-// Why this file exists: whether a request changes anything (P2) is decided by the equality of values.
-
 import DBusValues
 import Glibc
 import Testing
@@ -43,7 +41,7 @@ func equality_dictionaries_ignoreOrderAndWidth() {
   #expect(a != ["x": Value.int32(2), "y": .string("z")].value)
 }
 
-@Test("P2: bytes equal an array of bytes, and of whatever integers")
+@Test("P2: bytes equal an array of the same numbers, of any integer type")
 func equality_bytes_equalArraysOfTheSameNumbers() {
   let bytes = Value.bytes([1, 2])
   let arrays: [Value] = [
@@ -59,7 +57,7 @@ func equality_bytes_equalArraysOfTheSameNumbers() {
 }
 
 @Test func equality_strings_areComparedByBytes() {
-  // Canonically equivalent, yet other text: a change that must not get lost.
+  // Canonically equivalent, but different text: such a change must not be lost.
   #expect(Value.string("\u{e9}") != .string("e\u{301}"))
   #expect(Value.string("a").hashValue == Value.string("a").hashValue)
 }
@@ -108,7 +106,7 @@ func equality_bytes_equalArraysOfTheSameNumbers() {
   #expect(fcntl(number, F_GETFD) >= 0)
 }
 
-@Test("P2: a{sv} is equal however it is kept") func value_propertiesAndDictionary_areEqualAndHashAlike() {
+@Test("P2: both forms of a{sv} are equal") func value_propertiesAndDictionary_areEqualAndHashAlike() {
   let kept: Value = .properties(["a": .int32(1), "b": .properties([:])])
   let spelt: Value = .dictionary(
     key: .string, value: .variant,
@@ -123,11 +121,11 @@ func equality_bytes_equalArraysOfTheSameNumbers() {
   #expect([String: UInt8](value: kept) == nil)
 }
 
-@Test func value_ofKeysThatSwiftTakesForEqual_losesNone() {
+@Test func dictionary_keysThatSwiftComparesAsEqual_areBothKept() {
   // One é of one scalar, and one of two.
   let entries: [Value: Value] = [.string("\u{e9}"): .variant(.byte(1)), .string("e\u{301}"): .variant(.byte(2))]
   guard case .dictionary(_, _, let same) = Value(key: .string, value: .variant, entries) else {
-    Issue.record("two keys became one")
+    Issue.record("one of the keys is lost")
     return
   }
   #expect(same == entries)

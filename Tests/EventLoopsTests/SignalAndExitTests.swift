@@ -1,11 +1,9 @@
-// Why this file exists: signals and ends of processes must come as ordinary events, exactly once.
-
 import EventLoops
 import Glibc
 import TestSupport
 import Testing
 
-/// Starts a shell with this script; whoever calls waits for it.
+/// Starts a shell with this script; the caller reaps it.
 private func shell(_ script: String) throws -> pid_t {
   var pid: pid_t = 0
   let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
@@ -15,9 +13,10 @@ private func shell(_ script: String) throws -> pid_t {
   return pid
 }
 
+/// Signals and ends of processes are events of the loop, reported exactly once.
 @Suite struct SignalAndExitTests {
-  @Test func onSignal_raised_handlerToldAndTheMaskRestoredAfterwards() throws {
-    // The pool that runs tests blocks every signal on its threads.
+  @Test func onSignal_raised_callsTheHandlerAndCancelRestoresTheMask() throws {
+    // The threads that run tests block every signal.
     var usual = sigset_t()
     var before = sigset_t()
     sigemptyset(&usual)
@@ -38,7 +37,7 @@ private func shell(_ script: String) throws -> pid_t {
     #expect(sigismember(&mask, SIGUSR2) == 0)
   }
 
-  @Test func onSignal_numberThatIsNoSignal_throws() throws {
+  @Test func onSignal_invalidNumber_throws() throws {
     let loop = try EventLoop()
     let error = #expect(throws: SystemError.self) { try loop.onSignal([4000]) { _ in } }
     #expect(error?.code == EINVAL)
@@ -47,7 +46,7 @@ private func shell(_ script: String) throws -> pid_t {
   @Test(arguments: [
     ("exit 0", ProcessStatus.exited(code: 0)), ("exit 3", .exited(code: 3)), ("kill -9 $$", .signaled(signal: 9)),
   ])
-  func onExit_childEnds_statusToldOnce(_ script: String, _ expected: ProcessStatus) throws {
+  func onExit_childEnds_reportsTheStatusOnce(_ script: String, _ expected: ProcessStatus) throws {
     let loop = try EventLoop()
     var seen: [ProcessStatus] = []
     let pid = try shell(script)
@@ -59,7 +58,7 @@ private func shell(_ script: String) throws -> pid_t {
     #expect(waitpid(pid, nil, WNOHANG) == -1 && errno == ECHILD)
   }
 
-  @Test func onExit_statusTakenBySomebodyElse_isUnknown() throws {
+  @Test func onExit_statusTakenElsewhere_isUnknown() throws {
     let loop = try EventLoop()
     var seen: [ProcessStatus] = []
     let pid = try shell("exit 0")
@@ -69,7 +68,7 @@ private func shell(_ script: String) throws -> pid_t {
     #expect(seen == [.unknown])
   }
 
-  @Test func exitWatch_send_reachesTheProcessAndIsHarmlessAfterItsEnd() throws {
+  @Test func send_toAProcess_reachesItUntilItsEnd() throws {
     let loop = try EventLoop()
     var seen: ProcessStatus?
     let watch = try loop.onExit(of: try shell("exec sleep 1000")) { seen = $0 }

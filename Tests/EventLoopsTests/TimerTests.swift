@@ -1,11 +1,10 @@
-// Why this file exists: time-outs of every kind rest on the order, the cancelling and the bounds that are held here.
-
 import EventLoops
 import TestSupport
 import Testing
 
+/// The order, the cancellation and the range of timers.
 @Suite struct TimerTests {
-  @Test func timers_severalDue_fireByDeadlineThenByAge() throws {
+  @Test func timers_severalDue_fireByDeadlineThenByCreation() throws {
     let loop = try EventLoop()
     var fired: [String] = []
     let base = loop.now
@@ -17,7 +16,7 @@ import Testing
     #expect(fired == ["overdue", "first of two", "second of two", "later"])
   }
 
-  @Test func timer_fires_notBeforeItsDeadlineAndOnce() throws {
+  @Test func timer_due_firesOnceAndNotBeforeItsDeadline() throws {
     let loop = try EventLoop()
     let start = loop.now
     var fired: [MonotonicInstant] = []
@@ -30,7 +29,7 @@ import Testing
     #expect(fired.count == 1)
   }
 
-  @Test func timer_earlierThanTheArmedOne_isNotKeptWaiting() throws {
+  @Test func timer_earlierThanTheArmedOne_firesOnTime() throws {
     let loop = try EventLoop()
     var fired = false
     loop.timer(after: .seconds(3600)) {}
@@ -62,7 +61,7 @@ import Testing
     loop.turn(wait: .zero)
   }
 
-  @Test func timer_setAnewByItself_leavesTheOthersTheirTurn() throws {
+  @Test func timer_renewedByItsHandler_doesNotStarveOthers() throws {
     let loop = try EventLoop()
     var turns = 0
     func again() {
@@ -77,16 +76,16 @@ import Testing
   }
 
   @Test(arguments: [Duration.milliseconds(UInt64.max), .seconds(Int64.max), .nanoseconds(Int64.max)])
-  func timer_fartherThanTheClockReaches_waitsWithoutATrap(_ delay: Duration) throws {
+  func timer_beyondTheRangeOfTheClock_isPending(_ delay: Duration) throws {
     let loop = try EventLoop()
-    let timer = loop.timer(after: delay) { Issue.record("came early") }
+    let timer = loop.timer(after: delay) { Issue.record("fired early") }
     #expect(timer.deadline.nanoseconds == .max)
     #expect(!loop.turn(wait: .zero))
     timer.cancel()
     #expect(loop.now - .seconds(Int64.max) < loop.now)
   }
 
-  @Test func timers_manySetAndCancelled_theRestFireInOrder() throws {
+  @Test func timers_halfOfManyCancelled_othersFireInOrder() throws {
     let loop = try EventLoop()
     var random = SystemRandomNumberGenerator()
     let base = loop.now

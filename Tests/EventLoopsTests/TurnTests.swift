@@ -1,12 +1,11 @@
-// Why this file exists: what a daemon promises about order (record, signals, replies) hangs on the order within a turn.
-
 import EventLoops
 import Glibc
 import TestSupport
 import Testing
 
+/// The order within a turn, on which the daemon's order of record, signals and replies depends.
 @Suite(.timeLimit(.minutes(3))) struct TurnTests {
-  @Test func soon_fromWithinATurn_isDoneInTheNext() throws {
+  @Test func soon_calledInATurn_runsInTheNext() throws {
     let loop = try EventLoop()
     var done: [Int] = []
     loop.soon {
@@ -20,7 +19,7 @@ import Testing
     #expect(!loop.turn(wait: .zero))
   }
 
-  @Test func hooks_atTheEndOfATurn_runInOrderAfterTheHandlers() throws {
+  @Test func hooks_ofATurn_runInOrderAfterTheHandlers() throws {
     let loop = try EventLoop()
     let pipe = Pipe()
     var order: [String] = []
@@ -43,7 +42,7 @@ import Testing
       ])
   }
 
-  @Test func hook_thatLeavesWorkForSoon_itIsDoneWithoutWaiting() throws {
+  @Test func hook_callingSoon_nextTurnDoesNotWait() throws {
     let loop = try EventLoop()
     var left = 3
     loop.atEndOfTurn {
@@ -55,7 +54,7 @@ import Testing
     #expect(left == 0)
   }
 
-  @Test func hooks_workDoneBeforeTheTurn_isSeenBeforeTheWait() throws {
+  @Test func hooks_afterChangesBetweenTurns_runBeforeTheWait() throws {
     let loop = try EventLoop()
     var outbox: [String] = []
     var flushed: [String] = []
@@ -70,7 +69,7 @@ import Testing
     #expect(seenByTimer == ["made between turns"])
   }
 
-  @Test func run_stoppedAndRunAgain_goesOn() throws {
+  @Test func run_afterAStop_runsAgain() throws {
     let loop = try EventLoop()
     var count = 0
     for _ in 0..<2 {
@@ -83,7 +82,7 @@ import Testing
     #expect(count == 2)
   }
 
-  @Test func turn_withNothingToDo_waitsAsLongAsAskedAndSaysSo() throws {
+  @Test func turn_withoutEvents_waitsAsLongAsRequestedAndReturnsFalse() throws {
     let loop = try EventLoop()
     let start = loop.now
     #expect(!loop.turn(wait: .milliseconds(15)))
@@ -91,8 +90,8 @@ import Testing
     #expect(!loop.turn(wait: .seconds(-5)))
   }
 
-  @Test func everyDescriptorOfALoop_isClosedOnExec() async {
-    // In a process of its own, where no other test opens descriptors meanwhile; the runtime opens some as well.
+  @Test func loop_withEveryKindOfDescriptor_closesThemOnExec() async {
+    // In a process of its own, where no other test opens descriptors at the same time.
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()
       try loop.onSignal([SIGUSR1]) { _ in }
@@ -105,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func loop_thousandTimers_shareOneDescriptor() async {
+  @Test func loop_withAThousandTimers_usesOneDescriptor() async {
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()
       for _ in 0..<1_000 { loop.timer(after: .seconds(60)) {} }
@@ -116,7 +115,7 @@ import Testing
   }
 }
 
-/// This process's descriptors of the kernel's kind of that name.
+/// This process's descriptors of a kind, by the kernel's name for it.
 private func descriptors(of kind: String) -> [Int32] {
   (0..<1024).filter { descriptor in
     var name = [UInt8](repeating: 0, count: 256)

@@ -1,11 +1,9 @@
-// Why this file exists: what an event loop may never do is call who has cancelled, or forget who is ready.
-
 import EventLoops
 import Glibc
 import TestSupport
 import Testing
 
-/// A pipe whose ends are closed with it.
+/// A pipe that closes its ends on deinit.
 final class Pipe {
   let reader: Int32
   private(set) var writer: Int32
@@ -38,8 +36,9 @@ final class Pipe {
   }
 }
 
+/// The loop never calls a cancelled handler, and never misses a ready descriptor.
 @Suite struct WatchTests {
-  @Test func watch_descriptorReady_handlerCalledOnceATurn() throws {
+  @Test func watch_readyDescriptor_callsTheHandlerOncePerTurn() throws {
     let loop = try EventLoop()
     let pipe = Pipe()
     var seen: [Readiness] = []
@@ -54,7 +53,7 @@ final class Pipe {
     #expect(!loop.turn(wait: .zero))
   }
 
-  @Test func watch_interestInWriting_toldWhenThereIsRoom() throws {
+  @Test func watch_interestInWriting_reportsRoom() throws {
     let loop = try EventLoop()
     let pipe = Pipe()
     var seen: [Readiness] = []
@@ -67,7 +66,7 @@ final class Pipe {
     #expect(!loop.turn(wait: .zero))
   }
 
-  @Test func watch_hangUp_toldUnlessNothingIsOfInterest() throws {
+  @Test func watch_hangUp_isReportedUnlessTheInterestIsEmpty() throws {
     let loop = try EventLoop()
     let pipe = Pipe()
     var seen: [Readiness] = []
@@ -82,14 +81,14 @@ final class Pipe {
     #expect(seen == [.hangUp, .hangUp])
   }
 
-  @Test func watch_cancelledByAnotherHandlerOfTheTurn_neverCalledAgain() throws {
+  @Test func watch_cancelledByAnotherHandlerOfTheTurn_isNotCalled() throws {
     let loop = try EventLoop()
     let pipes = (Pipe(), Pipe())
     var watches: [Watch] = []
     var calls = 0
     for pipe in [pipes.0, pipes.1] {
       pipe.fill()
-      // Whichever comes first silences both.
+      // The first one called cancels both.
       watches.append(
         try loop.watch(pipe.reader, .read) { _ in
           calls += 1
@@ -103,7 +102,7 @@ final class Pipe {
     #expect(calls == 1)
   }
 
-  @Test func watch_numberReusedInTheTurn_eventOfTheClosedOneIsNotTold() throws {
+  @Test func watch_descriptorNumberReusedInTheTurn_oldEventIsDropped() throws {
     let loop = try EventLoop()
     let quiet = Pipe()
     let pipes = [Pipe(), Pipe()]
@@ -117,7 +116,7 @@ final class Pipe {
           calls += 1
           let other = pipes[1 - index].reader
           watches[1 - index].cancel()
-          // The other's number now means a pipe that nothing was written to.
+          // The other's number now belongs to an empty pipe.
           #expect(dup2(quiet.reader, other) == other)
           _ = try? loop.watch(other, .read) { _ in newcomerCalls += 1 }
         })
@@ -128,7 +127,7 @@ final class Pipe {
     for watch in watches { watch.cancel() }
   }
 
-  @Test func watch_cancelled_letsGoOfWhatTheHandlerHeld() throws {
+  @Test func watch_cancelled_releasesTheHandler() throws {
     final class Held {}
     let loop = try EventLoop()
     let pipe = Pipe()
@@ -144,7 +143,7 @@ final class Pipe {
     #expect(held == nil)
   }
 
-  @Test func watch_descriptorTwiceOrOfNoUse_throws() throws {
+  @Test func watch_descriptorWatchedTwiceOrInvalid_throws() throws {
     let loop = try EventLoop()
     let pipe = Pipe()
     try loop.watch(pipe.reader, .read) { _ in }
@@ -155,7 +154,7 @@ final class Pipe {
     #expect(closed?.description == "epoll_ctl on descriptor 1048576: Bad file descriptor")
   }
 
-  @Test func watch_moreReadyThanOneTurnTakes_nobodyStarves() throws {
+  @Test func watch_moreReadyDescriptorsThanATurnTakes_noneStarves() throws {
     let loop = try EventLoop()
     let pipes = (0..<300).map { _ in Pipe() }
     var calls = Array(repeating: 0, count: pipes.count)

@@ -1,5 +1,3 @@
-// Why this file exists: the laws of bindings: what they read and write, and what they are equal to.
-
 import Observation
 import Testing
 
@@ -28,7 +26,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
 }
 
 @Suite @MainActor struct BindingTests {
-  @Test("B2: equal where they point to the same") func identity_isTheRoute() {
+  @Test("B2: two bindings are equal if they refer to the same state") func binding_sameRoute_isEqual() {
     let (one, two) = (Bindable(Model()), Bindable(Model()))
     #expect(one.note == Bindable(one.wrappedValue).note)
     #expect(one.note != two.note)
@@ -36,11 +34,12 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(one.notes[1].text != one.notes[2].text)
     #expect(Set([one.count, one.count, two.count]).count == 2)
     one.wrappedValue.note = .init(id: 1)
-    // Whatever is there.
+    // Whatever the values are.
     #expect(one.note.hashValue == Bindable(one.wrappedValue).note.hashValue)
   }
 
-  @Test("B1, B3: one text on the bus") func text_followsTheRoute() {
+  @Test("B1, B3: the text of a binding on the bus follows from its route")
+  func text_ofABinding_followsItsRoute() {
     let model = Model()
     let bindable = Bindable(model, .shared("counter"))
     func text<Value>(_ binding: Binding<Value>) -> String { binding.route.text(client: "1-7") }
@@ -52,14 +51,14 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     let own = Bindable(Model(), .own("counter"))
     #expect(
       text(own.note.named("note")) == "counter-1-7.note-2" || text(own.note.named("note")).hasPrefix("counter-1-7"))
-    // Another model of that name is another root.
+    // Another model with the same name is another root.
     #expect(text(own.note) != text(Bindable(Model(), .own("counter")).note))
-    // Names that cannot stand there have one all the same, each another.
+    // Text that is not a valid name is replaced by a unique one.
     let tags = ["wi fi", "wi/fi", "日本"].map { text(Binding(bindable.selection.named("s"), tag: $0)) }
     #expect(Set(tags).count == 3)
   }
 
-  @Test func member_writesThrough() {
+  @Test func member_written_changesTheModel() {
     let model = Bindable(Model())
     let text = model.notes[1].text
     text.wrappedValue = "new"
@@ -67,7 +66,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.notes.map(\.id) == [0, 1, 2])
   }
 
-  @Test func index_elementIsGone_holdsTheLastAndWritesNothing() {
+  @Test func index_afterTheElementIsGone_keepsTheLastValueAndWritesNothing() {
     let model = Bindable(Model())
     let last = model.notes[2]
     model.wrappedValue.notes.removeLast()
@@ -76,7 +75,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.notes.map(\.text) == ["", ""])
   }
 
-  @Test func unwrapped_holdsTheLast_andNeverBringsItBack() throws {
+  @Test func unwrapped_afterNil_keepsTheLastValueAndWritesNothing() throws {
     let model = Bindable(Model())
     #expect(Binding(model.note) == nil)
     model.wrappedValue.note = .init(id: 1)
@@ -91,7 +90,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(note.wrappedValue.id == 2)
   }
 
-  @Test func optional_nilWritesNothing() {
+  @Test func optional_setToNil_writesNothing() {
     let model = Bindable(Model())
     let count = Binding<Int?>(model.count)
     count.wrappedValue? += 1
@@ -99,22 +98,22 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.count == 1 && count.wrappedValue == 1)
   }
 
-  @Test func presence_trueIsNotInvented() {
-    let told = Told()
-    Misuse.report { message, _, _ in told.add(message) }
+  @Test func presence_setToTrue_createsNothing() {
+    let misuse = MisuseLog()
+    Misuse.report { message, _, _ in misuse.add(message) }
     defer { Misuse.report(to: nil) }
     let model = Bindable(Model())
     let isThere = Binding<Bool>(model.note)
     isThere.wrappedValue = true
-    #expect(model.wrappedValue.note == nil && told.messages.count == 1)
+    #expect(model.wrappedValue.note == nil && misuse.messages.count == 1)
     model.wrappedValue.note = .init(id: 1)
     isThere.wrappedValue = true
-    #expect(isThere.wrappedValue && told.messages.count == 1)
+    #expect(isThere.wrappedValue && misuse.messages.count == 1)
     isThere.wrappedValue = false
     #expect(model.wrappedValue.note == nil)
   }
 
-  @Test("G3: selection == tag") func tag_setAndCleared() {
+  @Test("G3: the binding of a tag selects and clears it") func tag_written_selectsAndClears() {
     let model = Bindable(Model())
     let (wifi, volume) = (Binding(model.selection, tag: "wifi"), Binding(model.selection, tag: "volume"))
     wifi.wrappedValue = true
@@ -127,7 +126,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.selection == nil)
   }
 
-  @Test func enumCase_isInertWhileAnotherIsThere() {
+  @Test func enumCase_whileAnotherIsPresent_writesNothing() {
     let model = Bindable(Model())
     let note = model.destination.case(edit)
     note.wrappedValue = .init(id: 1)
@@ -144,7 +143,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.destination == nil)
   }
 
-  @Test func enumCase_ofWhatIsAlwaysThere_holdsTheLast() throws {
+  @Test func enumCase_ofANonOptional_keepsTheLastValue() throws {
     let model = Bindable(Model())
     #expect(model.shape.case(edit) == nil)
     model.wrappedValue.shape = .edit(.init(id: 1))
@@ -156,7 +155,7 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.shape == .confirm(1) && note.wrappedValue.text == "b")
   }
 
-  @Test func optionalMember_nilMakesTheWholeNil() {
+  @Test func optionalMember_setToNil_setsTheWholeToNil() {
     let model = Bindable(Model())
     let text = model.note.text
     text.wrappedValue = "nothing there"
@@ -168,26 +167,26 @@ private let edit = EnumCase("edit", { Model.Destination.edit($0) }) {
     #expect(model.wrappedValue.note == nil)
   }
 
-  @Test func constant_isNotChanged() {
+  @Test func constant_written_isNotChanged() {
     let count = Binding.constant(1)
     count.wrappedValue = 2
     #expect(count.wrappedValue == 1)
   }
 
-  @Test("B1: state of its own has a name, too") func ofItsOwn_isNamed() {
+  @Test("B1: state without a model has a name on the bus") func ownState_onTheBus_isNamed() {
     @Binding(.shared("panel-state")) var isOpen = false
     $isOpen.wrappedValue = true
     #expect(isOpen && $isOpen.route.text(client: "1-7") == "panel-state")
   }
 
-  @Test func ofItsOwn_isSharedByWhatIsDerived() {
+  @Test func ownState_derivedBindings_shareIt() {
     @Binding var note = Model.Note(id: 1)
     let text = $note.text
     text.wrappedValue = "a"
     #expect(note.text == "a")
   }
 
-  @Test func modelIsGone_holdsTheLast() {
+  @Test func binding_afterTheModelIsGone_keepsTheLastValue() {
     var model: Model? = Model()
     weak let observed = model
     let count = Bindable(model!).count
@@ -208,7 +207,7 @@ extension Transaction {
 }
 
 @Suite @MainActor struct TransactionTests {
-  @Test func nested_areMerged_innerWins() {
+  @Test func nested_areMerged_innerValuesWin() {
     #expect(Transaction.current.isEmpty && Transaction.current.haste == 1)
     withTransaction(\.haste, 2) {
       withTransaction(Transaction(animated: false)) {
@@ -221,7 +220,7 @@ extension Transaction {
     #expect(Transaction.current.isEmpty)
   }
 
-  @Test func binding_writesInItsTransaction() async {
+  @Test func binding_withTransaction_writesInIt() async {
     let box = Box(0)
     var seen: [Int] = []
     let binding = Binding(
@@ -238,7 +237,7 @@ extension Transaction {
     #expect(seen == [1, 7, 3])
   }
 
-  @Test func derived_overridesWhatItIsDerivedFrom() throws {
+  @Test func derivedBinding_transaction_overridesThatOfItsBase() throws {
     let model = Model()
     var seen: [Bool?] = []
     func seeing(_ write: () -> Void) {
@@ -263,12 +262,12 @@ extension Transaction {
     seeing { Binding<Int?>(bindable.count.animated()).animated(false).wrappedValue = 3 }
     seeing { Binding<Bool>(bindable.note.animated()).animated(false).wrappedValue = false }
     #expect(seen == Array(repeating: false, count: 7))
-    // What is not overridden is handed down.
+    // Values that are not overridden are inherited.
     seeing { bindable.notes.animated(false)[1].wrappedValue.text = "b" }
     #expect(seen.last == false)
   }
 
-  @Test func observe_runsInTheTransactionOfTheChange() async {
+  @Test func observe_afterAChange_runsInItsTransaction() async {
     let model = Model()
     var seen: [Int] = []
     let (changes, continuation) = AsyncStream.makeStream(of: Void.self)

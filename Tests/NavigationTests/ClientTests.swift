@@ -1,5 +1,3 @@
-// Why this file exists: every method of the contract has a typed call, and who follows the state misses nothing.
-
 import CoordinatorAPI
 import DBusValues
 import EventLoops
@@ -28,11 +26,11 @@ extension ContainerValues {
 }
 
 @Suite @MainActor struct ClientTests {
-  @Test("P1–P4, D8: items", arguments: Coordinating.allCases)
-  func client_items_areDriven(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("P1–P4, D8: items can be presented, updated, replaced and dismissed", arguments: CoordinatorKind.allCases)
+  func client_items_canBeChanged(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     let first = try await coordinator.present(
       "fact", id: "1", PresentationOptions(value: ["n": .int32(1)], style: "sheet", title: "Fact"))
     let handle = try #require(first.presentation)
@@ -59,11 +57,11 @@ extension ContainerValues {
     #expect(history.map { $0["reason"] } == [.string("dismissed"), .string("dismissed")])
   }
 
-  @Test("G2–G4, S1–S5, T1: groups, stacks, transactions", arguments: Coordinating.allCases)
-  func client_containers_areDriven(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("G2–G4, S1–S5, T1: groups, stacks and transactions can be changed", arguments: CoordinatorKind.allCases)
+  func client_containers_canBeChanged(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     try await coordinator.select("panels", "wifi")
     try await coordinator.select("panels", "volume")
     var state = try await coordinator.state()
@@ -93,11 +91,11 @@ extension ContainerValues {
     #expect(Set(state.presentations.map(\.binding)) == ["two", "panels.wifi", "three"])
   }
 
-  @Test("V1–V5: container values", arguments: Coordinating.allCases)
-  func client_containerValues_areResolved(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("V1–V5: container values are declared and resolved", arguments: CoordinatorKind.allCases)
+  func client_containerValues_areResolved(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     try await coordinator.declare(Rank.self)
     try await coordinator.push("main", "one", PresentationOptions().containerValue(\.isPinned, true))
     try await coordinator.push("main", "two", PresentationOptions().containerValue(\.rank, 1))
@@ -111,11 +109,11 @@ extension ContainerValues {
     #expect(try await coordinator.members(of: .parent("one")).isEmpty)
   }
 
-  @Test("A refusal says which argument, and changes nothing", arguments: Coordinating.allCases)
-  func client_refused_throwsTheName(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("A refused call throws the error with its name and changes nothing", arguments: CoordinatorKind.allCases)
+  func client_refused_throwsTheName(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     await #expect(throws: NavigationError.self) { try await coordinator.present("no binding") }
     do throws(NavigationError) {
       try await coordinator.present("fact", PresentationOptions(destination: "nowhere"))
@@ -133,11 +131,11 @@ extension ContainerValues {
     await #expect(throws: NavigationError.self) { try await coordinator.waitUntilGone(PresentationHandle(99)) }
   }
 
-  @Test("Cancelling a task gives up its call", arguments: Coordinating.allCases)
-  func client_cancelled_throwsCancelled(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("Cancelling a task cancels its call", arguments: CoordinatorKind.allCases)
+  func client_cancelled_throwsCancelled(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     let handle = try #require(try await coordinator.present("fact").presentation)
     let waiting = Task { () -> NavigationError? in
       do throws(NavigationError) {
@@ -151,13 +149,17 @@ extension ContainerValues {
     #expect(try await coordinator.presentation(at: "fact") != nil)
   }
 
-  @Test("W1, W2: the state, then each event, its serial one more than the last", arguments: Coordinating.allCases)
-  func following_changes_missesNone(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test(
+    "W1, W2: following returns the state, then every event with consecutive serials",
+    arguments: CoordinatorKind.allCases)
+  func following_changes_missesNone(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     var following = coordinator.following.makeAsyncIterator()
-    guard case .state(let state) = try await following.next() else { throw Stage.Timeout(description: "no state") }
+    guard case .state(let state) = try await following.next() else {
+      throw NavigationFixture.Timeout(description: "no state")
+    }
     var serial = state.serial
     for round in 1...50 {
       try await coordinator.present("fact", id: "\(round)")
@@ -173,57 +175,70 @@ extension ContainerValues {
     }
   }
 
-  @Test("W2: who reads too slowly is told the state instead") func following_fallsBehind_isToldTheState() async throws {
-    let stage = try await Stage(.embedded)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("W2: a reader that falls behind receives the state instead of the missed events")
+  func following_fallsBehind_returnsTheState() async throws {
+    let fixture = try await NavigationFixture(.embedded)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     var following = coordinator.following.makeAsyncIterator()
     _ = try await following.next()
     for round in 0..<mostNotices { try await coordinator.present("fact", id: "\(round)") }
     let element = try await following.next()
-    guard case .state(let state) = element else { throw Stage.Timeout(description: "\(String(describing: element))") }
+    guard case .state(let state) = element else {
+      throw NavigationFixture.Timeout(description: "\(String(describing: element))")
+    }
     #expect(state.presentation(at: "fact")?.id == "\(mostNotices - 1)")
     try await coordinator.dismiss("fact")
-    guard case .event(let event) = try await following.next() else { throw Stage.Timeout(description: "no event") }
+    guard case .event(let event) = try await following.next() else {
+      throw NavigationFixture.Timeout(description: "no event")
+    }
     #expect(event.serial == state.serial + 1)
   }
 
-  @Test("R1, W2: navd is killed, and another comes") func navd_restarted_isFollowedAndShowsOn() async throws {
-    let stage = try await Stage(.navd)
-    let session = try #require(stage.session)
+  @Test("R1, W2: following and presenting continue after navd was killed and restarted")
+  func navd_restarted_isFollowedAndPresents() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let session = try #require(fixture.session)
     let model = RestartModel()
-    stage.navigator.present(item: Bindable(model).note) { Sign("note \($0.wrappedValue.id)", on: stage.wall) }
+    fixture.navigator.present(item: Bindable(model).note) {
+      DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display)
+    }
     model.note = .init(id: 1)
-    try await stage.shows("note 1")
-    await stage.navigator.settle()
-    var following = stage.coordinator.following.makeAsyncIterator()
+    try await fixture.shows("note 1")
+    await fixture.navigator.settle()
+    var following = fixture.coordinator.following.makeAsyncIterator()
     _ = try await following.next()
-    let handle = try #require(stage.wall["note 1"]?.showing?.presentation)
-    let waiting = Task { try await stage.coordinator.waitUntilGone(handle) }
+    let handle = try #require(fixture.display["note 1"]?.showing?.presentation)
+    let waiting = Task { try await fixture.coordinator.waitUntilGone(handle) }
     _ = try session.stop(SIGKILL)
     try session.start()
-    guard case .state(let state) = try await following.next() else { throw Stage.Timeout(description: "no state") }
+    guard case .state(let state) = try await following.next() else {
+      throw NavigationFixture.Timeout(description: "no state")
+    }
     #expect(state.presentations.map(\.presentation) == [handle])
-    // What was on screen stayed, and goes on.
-    #expect(stage.wall.log == ["+note 1"])
+    // The screen stayed and remains presented.
+    #expect(fixture.display.log == ["+note 1"])
     model.note = .init(id: 2)
-    try await stage.shows("note 2")
+    try await fixture.shows("note 2")
     #expect(try await waiting.value.reason == .replaced)
-    #expect(stage.wall.log == ["+note 1", "-note 1", "+note 2"])
+    #expect(fixture.display.log == ["+note 1", "-note 1", "+note 2"])
   }
 
-  @Test("O1: what a program shows ends when it leaves") func coordinator_closed_endsWhatItOwns() async throws {
-    let stage = try await Stage(.navd)
-    let address = try #require(stage.session).bus.address
+  @Test("O1: presentations of a program end when it closes its coordinator")
+  func coordinator_closed_endsWhatItOwns()
+    async throws
+  {
+    let fixture = try await NavigationFixture(.navd)
+    let address = try #require(fixture.session).bus.address
     let model = RestartModel()
-    stage.navigator.present(item: Bindable(model).note, to: nil)
+    fixture.navigator.present(item: Bindable(model).note, to: nil)
     model.note = .init(id: 1)
     let other = try await Coordinator.bus(address: address)
-    let note = stage.text(Bindable(model).note)
+    let note = fixture.text(Bindable(model).note)
     for try await _ in other.following where try await other.presentation(at: note) != nil { break }
     var following = other.following.makeAsyncIterator()
     _ = try await following.next()
-    await stage.coordinator.close()
+    await fixture.coordinator.close()
     while let element = try await following.next() {
       if case .event(let event) = element, case .dismissed(_, let reason) = event.kind {
         #expect(reason == .owner)
@@ -232,11 +247,11 @@ extension ContainerValues {
     }
   }
 
-  @Test("T1: every changing method may stand in a transaction", arguments: Coordinating.allCases)
-  func apply_everyChange_isAccepted(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("T1: a transaction may contain every changing method", arguments: CoordinatorKind.allCases)
+  func apply_everyChange_isAccepted(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     let changes: [Coordinator.Change] = [
       .present("a.one", id: "1", PresentationOptions(value: ["x": .int32(1), "y": .int32(2)])), .toggle("a.two"),
       .update("a.one", ["z": .int32(3)], remove: ["x"]), .select("panels", "wifi"),
@@ -254,15 +269,15 @@ extension ContainerValues {
     ])
     state = try await coordinator.state()
     #expect(state.presentations.isEmpty)
-    // What has moved on since is left alone (P10).
+    // A request with an outdated expectation changes nothing (P10).
     await #expect(throws: NavigationError.self) { try await coordinator.apply([.present("b")], expectedSerial: serial) }
   }
 
-  @Test("The coordinator tells of itself", arguments: Coordinating.allCases)
-  func coordinator_properties_areRead(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    defer { withExtendedLifetime(stage) {} }
-    let coordinator = stage.coordinator
+  @Test("The coordinator's properties can be read", arguments: CoordinatorKind.allCases)
+  func coordinator_properties_areRead(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
     #expect(try await coordinator.interfaceVersion() == 1)
     #expect(try await coordinator.release() == Release.version)
     #expect(try await coordinator.limits()["id"] == 4096)
@@ -270,22 +285,24 @@ extension ContainerValues {
     #expect(try await coordinator.serial() == coordinator.state().serial)
   }
 
-  @Test("D1, D4, D7: a program shows what others present", arguments: Coordinating.allCases)
-  func navigator_serves_showsForOthers(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    let (coordinator, wall) = (stage.coordinator, stage.wall)
-    try await stage.navigator.serve("calendar", DestinationOptions(group: "panels", style: "popover")) {
-      Sign("\($0.id) \($0.value["day"] ?? .string("none"))", on: wall)
+  @Test(
+    "D1, D4, D7: a program can present the items of a destination for other programs",
+    arguments: CoordinatorKind.allCases)
+  func navigator_servingADestination_presentsForOthers(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let (coordinator, display) = (fixture.coordinator, fixture.display)
+    try await fixture.navigator.serve("calendar", DestinationOptions(group: "panels", style: "popover")) {
+      DisplayedScreen("\($0.id) \($0.value["day"] ?? .string("none"))", on: display)
     }
     #expect(try await coordinator.destinations()["calendar"]?["style"] == .string("popover"))
     let presented = try await coordinator.present(
       "cal", id: "1", PresentationOptions(destination: "calendar", value: ["day": .string("friday")]))
-    try await stage.until { wall.names.count == 1 }
-    #expect(wall.names[0].contains("friday") && wall.names[0].hasPrefix("1"))
+    try await fixture.until { display.names.count == 1 }
+    #expect(display.names[0].contains("friday") && display.names[0].hasPrefix("1"))
     #expect(try await coordinator.presentation(at: "cal")?.group == "panels")
-    try await wall.signs[0].close()
+    try await display.screens[0].close()
     #expect(try await coordinator.waitUntilGone(try #require(presented.presentation)).reason == .closed)
-    try await stage.navigator.stopServing("calendar")
+    try await fixture.navigator.stopServing("calendar")
     await #expect(throws: NavigationError.self) {
       try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
     }
@@ -296,47 +313,55 @@ extension ContainerValues {
   }
 
   @Test func coordinator_closed_refusesAll() async throws {
-    for coordinating in Coordinating.allCases {
-      let stage = try await Stage(coordinating)
-      await stage.coordinator.close()
-      await #expect(throws: NavigationError.closed) { try await stage.coordinator.state() }
-      await #expect(throws: NavigationError.closed) { for try await _ in stage.coordinator.following {} }
+    for kind in CoordinatorKind.allCases {
+      let fixture = try await NavigationFixture(kind)
+      await fixture.coordinator.close()
+      await #expect(throws: NavigationError.closed) { try await fixture.coordinator.state() }
+      await #expect(throws: NavigationError.closed) { for try await _ in fixture.coordinator.following {} }
     }
   }
 
-  @Test("Who closes a coordinator is not told that it is gone; state says what is so", arguments: Coordinating.allCases)
-  func coordinator_closed_isNoNews(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
+  @Test(
+    "Closing a coordinator is not reported as a loss of connection, and the state becomes nil",
+    arguments: CoordinatorKind.allCases)
+  func coordinator_closed_reportsNothing(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
     let model = RestartModel()
-    var told: [NavigationError] = []
-    stage.navigator.onRefused = { told.append($0) }
-    stage.navigator.present(item: Bindable(model).note) { Sign("note \($0.wrappedValue.id)", on: stage.wall) }
+    var refusals: [NavigationError] = []
+    fixture.navigator.onRefused = { refusals.append($0) }
+    fixture.navigator.present(item: Bindable(model).note) {
+      DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display)
+    }
     model.note = .init(id: 1)
-    try await stage.shows("note 1")
-    await stage.navigator.settle()
-    await stage.coordinator.close()
-    try await stage.until { model.note == nil }
-    #expect(told.isEmpty)
+    try await fixture.shows("note 1")
+    await fixture.navigator.settle()
+    await fixture.coordinator.close()
+    try await fixture.until { model.note == nil }
+    #expect(refusals.isEmpty)
   }
 
-  @Test("What was shown was presented, also while it goes", arguments: Coordinating.allCases)
-  func wait_forPresented_whileItGoes_isAnsweredAtOnce(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
+  @Test(
+    "Waiting for “presented” returns at once for an item that is being dismissed after it was presented",
+    arguments: CoordinatorKind.allCases)
+  func wait_forPresentedDuringDismissal_returnsAtOnce(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
     let model = RestartModel()
-    stage.navigator.present(item: Bindable(model).note) { Sign("note \($0.wrappedValue.id)", on: stage.wall) }
+    fixture.navigator.present(item: Bindable(model).note) {
+      DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display)
+    }
     model.note = .init(id: 1)
-    try await stage.shows("note 1")
-    await stage.navigator.settle()
-    let handle = try #require(stage.wall["note 1"]?.showing?.presentation)
-    #expect(try await stage.coordinator.waitUntilPresented(handle) == nil)
-    stage.wall.stuck = ["note 1"]
+    try await fixture.shows("note 1")
+    await fixture.navigator.settle()
+    let handle = try #require(fixture.display["note 1"]?.showing?.presentation)
+    #expect(try await fixture.coordinator.waitUntilPresented(handle) == nil)
+    fixture.display.stuck = ["note 1"]
     model.note = nil
-    try await stage.until { stage.wall.leaving == ["note 1"] }
-    let waiting = Task { try await stage.coordinator.waitUntilPresented(handle) }
-    try await stage.coordinator.present("other")
-    stage.wall.stuck = []
+    try await fixture.until { fixture.display.disappearing == ["note 1"] }
+    let waiting = Task { try await fixture.coordinator.waitUntilPresented(handle) }
+    try await fixture.coordinator.present("other")
+    fixture.display.stuck = []
     #expect(try await waiting.value == nil)
-    try await stage.shows()
+    try await fixture.shows()
   }
 
   @Test func embedded_command_isRefused() async throws {

@@ -1,6 +1,3 @@
-// Why this file exists: what goes wrong in between — a request that is refused, a coordinator that is killed, a screen that
-// does not come or does not go — leaves the state, the wall and the coordinator agreeing.
-
 import CoordinatorAPI
 import DBusValues
 import EventLoops
@@ -24,186 +21,191 @@ private final class Model {
   var mixed = NavigationPath()
 }
 
-/// Longer than any id may be.
+/// Longer than the limit of an id.
 private let tooLong = String(repeating: "x", count: 10_000)
 
 @Suite @MainActor struct FaultTests {
-  @Test("P4: dismissed while it is slow to come", arguments: Coordinating.allCases)
-  func appear_isSlow_isCancelled(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    stage.presentNote(of: model)
-    stage.wall.slow = ["a"]
+  @Test("P4: a screen dismissed before it has appeared is cancelled", arguments: CoordinatorKind.allCases)
+  func appear_isSlow_isCancelled(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    fixture.display.slow = ["a"]
     model.note = .init(id: "a")
-    try await stage.until { stage.wall.coming == ["a"] }
+    try await fixture.until { fixture.display.appearing == ["a"] }
     model.note = nil
-    try await stage.state { $0.presentations.isEmpty }
-    try await stage.until { stage.wall.ends == [.dismissed] }
-    // It has not come, so there is nothing to be taken away.
-    #expect(stage.wall.cancelled == ["a"] && stage.wall.leaving == [] && stage.wall.log == [])
+    try await fixture.state { $0.presentations.isEmpty }
+    try await fixture.until { fixture.display.ends == [.dismissed] }
+    // It never appeared, so disappear is not called.
+    #expect(fixture.display.cancelled == ["a"] && fixture.display.disappearing == [] && fixture.display.log == [])
     model.note = .init(id: "b")
-    try await stage.shows("b")
+    try await fixture.shows("b")
   }
 
-  @Test("P4: dismissed while it comes all the same", arguments: Coordinating.allCases)
-  func appear_hearsNothing_isTakenAwayWhenItHasCome(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    stage.presentNote(of: model)
-    (stage.wall.slow, stage.wall.deaf) = (["a"], ["a"])
+  @Test(
+    "P4: a screen that ignores its cancellation is dismissed after it has appeared", arguments: CoordinatorKind.allCases
+  )
+  func appear_ignoresCancellation_isDismissedAfterwards(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    (fixture.display.slow, fixture.display.uncancellable) = (["a"], ["a"])
     model.note = .init(id: "a")
-    try await stage.until { stage.wall.coming == ["a"] }
+    try await fixture.until { fixture.display.appearing == ["a"] }
     model.note = .init(id: "b")
-    try await stage.until { stage.wall.cancelled == ["a"] }
-    stage.wall.slow = []
-    try await stage.shows("b")
-    #expect(stage.wall.log == ["+a", "-a", "+b"])
+    try await fixture.until { fixture.display.cancelled == ["a"] }
+    fixture.display.slow = []
+    try await fixture.shows("b")
+    #expect(fixture.display.log == ["+a", "-a", "+b"])
   }
 
-  @Test("D4, D7: a screen that never comes", arguments: Coordinating.allCases)
-  func appear_neverReturns_failsInTime(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating, startTimeout: .milliseconds(300), grace: .milliseconds(50))
+  @Test("D4, D7: a screen that never appears fails after the start timeout", arguments: CoordinatorKind.allCases)
+  func appear_neverReturns_failsInTime(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind, startTimeout: .milliseconds(300), grace: .milliseconds(50))
     let model = Model()
-    stage.presentNote(of: model)
-    // What shows the other has all the time that it needs.
-    let (patient, wall) = (Navigator(stage.coordinator), stage.wall)
-    patient.present(item: Bindable(model).second) { Sign($0.wrappedValue.id, on: wall) }
-    (stage.wall.slow, stage.wall.deaf) = (["a"], ["a"])
+    fixture.presentNote(of: model)
+    // The timeout of the other screen is long enough.
+    let (patient, display) = (Navigator(fixture.coordinator), fixture.display)
+    patient.present(item: Bindable(model).second) { DisplayedScreen($0.wrappedValue.id, on: display) }
+    (fixture.display.slow, fixture.display.uncancellable) = (["a"], ["a"])
     model.note = .init(id: "a")
-    try await stage.until { stage.wall.ends == [.failed] && model.note == nil }
-    try await stage.state { $0.presentations.isEmpty }
+    try await fixture.until { fixture.display.ends == [.failed] && model.note == nil }
+    try await fixture.state { $0.presentations.isEmpty }
     model.second = .init(id: "b")
-    try await stage.shows("b")
-    // It comes after all, and is taken away; if it was asked for before its time was over.
-    let wasAsked = !stage.wall.coming.isEmpty
-    stage.wall.slow = []
-    if wasAsked { try await stage.until { stage.wall.log.count == 3 && stage.wall.log[1] == "+a" } }
-    #expect(stage.wall.names == ["b"] && model.second?.id == "b")
+    try await fixture.shows("b")
+    // If it appears after all within its timeout, it is dismissed.
+    let wasAsked = !fixture.display.appearing.isEmpty
+    fixture.display.slow = []
+    if wasAsked { try await fixture.until { fixture.display.log.count == 3 && fixture.display.log[1] == "+a" } }
+    #expect(fixture.display.names == ["b"] && model.second?.id == "b")
   }
 
-  @Test("P14: a screen that never goes", arguments: Coordinating.allCases)
-  func disappear_neverReturns_countsAsGone(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating, grace: .milliseconds(50))
+  @Test("P14: a screen that never disappears counts as gone after the grace time", arguments: CoordinatorKind.allCases)
+  func disappear_neverReturns_countsAsGone(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind, grace: .milliseconds(50))
     let model = Model()
-    stage.presentNote(of: model)
+    fixture.presentNote(of: model)
     model.note = .init(id: "a")
-    try await stage.shows("a")
-    stage.wall.stuck = ["a"]
+    try await fixture.shows("a")
+    fixture.display.stuck = ["a"]
     model.note = .init(id: "b")
-    try await stage.shows("a", "b")
-    try await stage.until { stage.wall.ends == [.replaced] }
-    stage.wall.stuck = []
-    try await stage.shows("b")
-    #expect(model.note?.id == "b" && stage.wall.leaving == ["a"])
+    try await fixture.shows("a", "b")
+    try await fixture.until { fixture.display.ends == [.replaced] }
+    fixture.display.stuck = []
+    try await fixture.shows("b")
+    #expect(model.note?.id == "b" && fixture.display.disappearing == ["a"])
   }
 
-  @Test("P11: another id while the first is slow to come", arguments: Coordinating.allCases)
-  func appear_isSlowAndOvertaken_showsTheLast(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    stage.presentNote(of: model)
-    stage.wall.slow = ["a"]
+  @Test(
+    "P11: an id that is replaced before its screen has appeared is never shown", arguments: CoordinatorKind.allCases)
+  func appear_replacedWhileSlow_showsTheLast(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    fixture.display.slow = ["a"]
     model.note = .init(id: "a")
-    try await stage.until { stage.wall.coming == ["a"] }
+    try await fixture.until { fixture.display.appearing == ["a"] }
     model.note = .init(id: "b")
-    try await stage.shows("b")
+    try await fixture.shows("b")
     model.note = .init(id: "a")
-    stage.wall.slow = []
-    try await stage.shows("a")
+    fixture.display.slow = []
+    try await fixture.shows("a")
     #expect(model.note?.id == "a")
   }
 
-  @Test("A request is refused while another item is shown", arguments: Coordinating.allCases)
-  func replacement_refused_nothingIsLeft(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
+  @Test(
+    "A refused replacement of a presented item leaves no screen and sets the state to nil",
+    arguments: CoordinatorKind.allCases)
+  func replacement_refused_leavesNothing(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
-    stage.navigator.onRefused = { refusals.append($0) }
-    stage.presentNote(of: model)
+    fixture.navigator.onRefused = { refusals.append($0) }
+    fixture.presentNote(of: model)
     model.note = .init(id: "a")
-    try await stage.shows("a")
+    try await fixture.shows("a")
     model.note = .init(id: tooLong)
-    try await stage.until { model.note == nil }
-    try await stage.shows()
-    try await stage.state { $0.presentations.isEmpty }
+    try await fixture.until { model.note == nil }
+    try await fixture.shows()
+    try await fixture.state { $0.presentations.isEmpty }
     #expect(refusals.map(\.refusal) == [.limitExceeded])
   }
 
-  @Test("An element of a path is refused", arguments: Coordinating.allCases)
-  func path_elementRefused_isCut(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
+  @Test("If an element of a path is refused, the path is cut there", arguments: CoordinatorKind.allCases)
+  func path_elementRefused_isCut(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
-    stage.navigator.onRefused = { refusals.append($0) }
-    stage.presentPath(of: model)
+    fixture.navigator.onRefused = { refusals.append($0) }
+    fixture.presentPath(of: model)
     model.path = ["a", "b"]
-    try await stage.shows("a", "b")
+    try await fixture.shows("a", "b")
     model.path = ["a", tooLong]
-    try await stage.until { model.path == ["a"] }
-    try await stage.shows("a")
+    try await fixture.until { model.path == ["a"] }
+    try await fixture.shows("a")
     model.path.append("c")
-    try await stage.shows("a", "c")
+    try await fixture.shows("a", "c")
     #expect(refusals.map(\.refusal) == [.limitExceeded])
   }
 
-  @Test("S4: another type of value with the same text", arguments: Coordinating.allCases)
-  func path_sameTextOfAnotherType_isAnother(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    let stack = stage.navigator.stack(path: Bindable(model).mixed.named("mixed"))
-    stack.navigationDestination(for: Int.self) { Sign("number \($0)", on: stage.wall) }
-    stack.navigationDestination(for: String.self) { Sign("text \($0)", on: stage.wall) }
+  @Test("S4: a value of another type with the same text is another element", arguments: CoordinatorKind.allCases)
+  func path_sameTextOfAnotherType_isAnother(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
+    stack.navigationDestination(for: Int.self) { DisplayedScreen("number \($0)", on: fixture.display) }
+    stack.navigationDestination(for: String.self) { DisplayedScreen("text \($0)", on: fixture.display) }
     model.mixed.append(1)
-    try await stage.shows("number 1")
+    try await fixture.shows("number 1")
     model.mixed = NavigationPath(["1"])
-    try await stage.shows("text 1")
+    try await fixture.shows("text 1")
     #expect(model.mixed.count == 1)
   }
 
-  @Test("Cancelled while its request is on its way", arguments: Coordinating.allCases)
-  func presence_cancelledInFlight_nothingIsLeft(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
+  @Test("A presentation cancelled while its request is pending leaves nothing", arguments: CoordinatorKind.allCases)
+  func presence_cancelledWhilePending_leavesNothing(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
     for turns in 0..<12 {
       let model = Model()
-      let presence = stage.presentNote(of: model)
+      let presence = fixture.presentNote(of: model)
       model.note = .init(id: "a")
       for _ in 0..<turns { await Task.yield() }
       presence.cancel()
-      await stage.navigator.settle()
-      try await stage.state { $0.presentations.isEmpty }
-      try await stage.shows()
+      await fixture.navigator.settle()
+      try await fixture.state { $0.presentations.isEmpty }
+      try await fixture.shows()
       #expect(model.note?.id == "a")
     }
   }
 
-  @Test("What a turn has changed is settled, too", arguments: Coordinating.allCases)
-  func settle_justChanged_hasAsked(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    stage.presentNote(of: model)
+  @Test("settle() includes the changes of the current turn", arguments: CoordinatorKind.allCases)
+  func settle_afterAChange_includesIt(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
     model.note = .init(id: "a")
-    await stage.navigator.settle()
-    #expect(try await stage.coordinator.state().presentations.map(\.id) == ["a"])
+    await fixture.navigator.settle()
+    #expect(try await fixture.coordinator.state().presentations.map(\.id) == ["a"])
     model.note = nil
-    await stage.navigator.settle()
-    #expect(try await stage.coordinator.presentation(at: stage.text(Bindable(model).note.named("note"))) == nil)
+    await fixture.navigator.settle()
+    #expect(try await fixture.coordinator.presentation(at: fixture.text(Bindable(model).note.named("note"))) == nil)
   }
 
-  @Test("P5: to another and back before anybody could look", arguments: Coordinating.allCases)
-  func item_thereAndBack_isShown(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    stage.presentNote(of: model)
+  @Test("P5: an item changed and changed back within one turn stays presented", arguments: CoordinatorKind.allCases)
+  func item_thereAndBack_isShown(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
     for turns in 0..<16 {
       model.note = .init(id: "a")
       for _ in 0..<turns { await Task.yield() }
       model.note = .init(id: "b")
       for _ in 0..<turns { await Task.yield() }
       model.note = .init(id: "a")
-      try await stage.shows("a")
+      try await fixture.shows("a")
       #expect(model.note?.id == "a")
       model.note = nil
-      try await stage.shows()
+      try await fixture.shows()
     }
   }
 
-  @Test("D8: what is typed is not overtaken by the news of it", arguments: Coordinating.allCases)
-  func edits_fast_lastStays(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
+  @Test("D8: fast edits are not overwritten by the announcements of earlier ones", arguments: CoordinatorKind.allCases)
+  func edits_fast_lastIsKept(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).note.named("note")
-    stage.navigator.present(item: binding, to: nil)
+    fixture.navigator.present(item: binding, to: nil)
     model.note = .init(id: "a")
     for edit in 1...60 {
       let text = "\(model.note?.text.count ?? -1)"
@@ -211,130 +213,135 @@ private let tooLong = String(repeating: "x", count: 10_000)
       #expect(text == "\(edit - 1)", "an edit was taken back")
       for _ in 0..<(edit % 7) { await Task.yield() }
     }
-    try await stage.state {
-      $0.presentation(at: stage.text(binding))?.value["text"] == .string(String(repeating: ".", count: 60))
+    try await fixture.state {
+      $0.presentation(at: fixture.text(binding))?.value["text"] == .string(String(repeating: ".", count: 60))
     }
-    await stage.navigator.settle()
+    await fixture.navigator.settle()
     #expect(model.note?.text.count == 60)
   }
 
-  @Test("D8: the id does not change by others' edits", arguments: Coordinating.allCases)
-  func edit_ofTheID_isNotTaken(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
+  @Test("D8: an update by another client cannot change the item's id", arguments: CoordinatorKind.allCases)
+  func edit_ofTheID_isIgnored(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
     let binding = Bindable(model).note.named("note")
-    stage.navigator.present(item: binding, to: nil)
+    fixture.navigator.present(item: binding, to: nil)
     model.note = .init(id: "a")
-    try await stage.state { $0.presentation(at: stage.text(binding)) != nil }
-    try await stage.coordinator.update(stage.text(binding), ["id": .string("b"), "text": .string("theirs")])
-    // The state is asked for what it says, and has its own back.
-    try await stage.state { $0.presentation(at: stage.text(binding))?.value["id"] == .string("a") }
+    try await fixture.state { $0.presentation(at: fixture.text(binding)) != nil }
+    try await fixture.coordinator.update(fixture.text(binding), ["id": .string("b"), "text": .string("theirs")])
+    // The program sends its own value again.
+    try await fixture.state { $0.presentation(at: fixture.text(binding))?.value["id"] == .string("a") }
     #expect(model.note?.id == "a" && model.note?.text == "")
   }
 
-  // MARK: navd goes
+  // MARK: End of navd
 
-  @Test("R6: dismissed while there is no navd") func navd_goneWhileDismissed_isDismissedByTheNext() async throws {
-    let (stage, model) = (try await Stage(.navd), Model())
-    let session = try #require(stage.session)
-    stage.presentNote(of: model)
-    stage.presentPath(of: model)
+  @Test("R6: an item dismissed while navd is down is dismissed by the next navd")
+  func navd_downDuringDismissal_isDismissedByTheNext() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
+    fixture.presentPath(of: model)
     (model.note, model.path) = (.init(id: "a"), ["1", "2"])
-    try await stage.until { Set(stage.wall.names) == ["a", "1", "2"] }
+    try await fixture.until { Set(fixture.display.names) == ["a", "1", "2"] }
     try session.stop(SIGKILL)
     (model.note, model.path) = (nil, ["1"])
-    await stage.navigator.settle()
+    await fixture.navigator.settle()
     try session.start()
-    try await stage.shows("1")
+    try await fixture.shows("1")
     #expect(model.note == nil && model.path == ["1"])
     try session.stop(SIGKILL)
     (model.note, model.path) = (.init(id: "b"), ["3", "4"])
-    await stage.navigator.settle()
+    await fixture.navigator.settle()
     try session.start()
-    try await stage.until { Set(stage.wall.names) == ["b", "3", "4"] }
-    try await stage.state { Set($0.presentations.map(\.id)) == ["b", "3", "4"] }
+    try await fixture.until { Set(fixture.display.names) == ["b", "3", "4"] }
+    try await fixture.state { Set($0.presentations.map(\.id)) == ["b", "3", "4"] }
   }
 
-  @Test("R6: killed while a screen goes") func navd_killedWhileDismissing_waitsForTheScreen() async throws {
-    let (stage, model) = (try await Stage(.navd), Model())
-    let session = try #require(stage.session)
-    stage.presentNote(of: model)
+  @Test("R6: after a kill during a dismissal, the next navd waits for the same screen")
+  func navd_killedWhileDismissing_waitsForTheScreen() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
     model.note = .init(id: "a")
-    try await stage.shows("a")
-    stage.wall.stuck = ["a"]
+    try await fixture.shows("a")
+    fixture.display.stuck = ["a"]
     model.note = .init(id: "b")
-    try await stage.until { stage.wall.leaving == ["a"] }
+    try await fixture.until { fixture.display.disappearing == ["a"] }
     try session.stop(SIGKILL)
     try session.start()
-    for _ in 0..<20 { _ = try await stage.coordinator.state() }
-    // It is told once, and what comes next waits for it.
-    #expect(stage.wall.names == ["a"] && stage.wall.leaving == ["a"])
-    stage.wall.stuck = []
-    try await stage.shows("b")
-    #expect(stage.wall.log == ["+a", "-a", "+b"])
-    try await stage.until { stage.wall.ends == [.replaced] }
+    for _ in 0..<20 { _ = try await fixture.coordinator.state() }
+    // disappear is called once, and the next screen waits for it.
+    #expect(fixture.display.names == ["a"] && fixture.display.disappearing == ["a"])
+    fixture.display.stuck = []
+    try await fixture.shows("b")
+    #expect(fixture.display.log == ["+a", "-a", "+b"])
+    try await fixture.until { fixture.display.ends == [.replaced] }
   }
 
-  @Test("P5: closed by its user while there is no navd") func navd_goneWhileClosed_isToldLater() async throws {
-    let (stage, model) = (try await Stage(.navd), Model())
-    let session = try #require(stage.session)
-    stage.presentNote(of: model)
+  @Test("P5: a screen closed by its user while navd is down is reported later")
+  func navd_downDuringClose_isReportedLater() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
     model.note = .init(id: "a")
-    try await stage.shows("a")
+    try await fixture.shows("a")
     try session.stop(SIGKILL)
-    await #expect(throws: NavigationError.self) { try await stage.wall["a"]?.close() }
+    await #expect(throws: NavigationError.self) { try await fixture.display["a"]?.close() }
     try session.start()
-    try await stage.until { model.note == nil }
-    #expect(stage.wall.log == ["+a", "xa"] && stage.wall.ends == [.closed])
+    try await fixture.until { model.note == nil }
+    #expect(fixture.display.log == ["+a", "xa"] && fixture.display.ends == [.closed])
   }
 
-  @Test("R4: the next navd knows nothing") func navd_forgetsAll_screensGo() async throws {
-    let (stage, model) = (try await Stage(.navd), Model())
-    let session = try #require(stage.session)
-    stage.presentNote(of: model)
+  @Test("R4: screens are dismissed if the next navd has lost its record")
+  func navd_recordLost_screensAreDismissed() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
     model.note = .init(id: "a")
-    try await stage.shows("a")
+    try await fixture.shows("a")
     try session.stop(SIGKILL)
     let removing = try session.run(program: "/bin/rm", ["-rf", session.bus.directory + "/navd"])
     #expect(removing.status == .exited(code: 0))
     try session.start()
-    try await stage.until { model.note == nil }
-    try await stage.shows()
-    #expect(stage.wall.ends == [.lost])
+    try await fixture.until { model.note == nil }
+    try await fixture.shows()
+    #expect(fixture.display.ends == [.lost])
     model.note = .init(id: "b")
-    try await stage.shows("b")
+    try await fixture.shows("b")
   }
 
-  @Test("The bus goes, and all with it") func bus_goes_screensGo() async throws {
-    let (stage, model) = (try await Stage(.navd), Model())
-    let session = try #require(stage.session)
+  @Test("When the bus ends, screens are dismissed and the state becomes nil")
+  func bus_ends_screensAreDismissed() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
     var refusals: [NavigationError] = []
-    stage.navigator.onRefused = { refusals.append($0) }
-    stage.presentNote(of: model)
-    stage.presentPath(of: model)
+    fixture.navigator.onRefused = { refusals.append($0) }
+    fixture.presentNote(of: model)
+    fixture.presentPath(of: model)
     (model.note, model.path) = (.init(id: "a"), ["1", "2"])
-    try await stage.until { Set(stage.wall.names) == ["a", "1", "2"] }
+    try await fixture.until { Set(fixture.display.names) == ["a", "1", "2"] }
     kill(session.bus.processID, SIGKILL)
-    try await stage.shows()
-    try await stage.until { model.note == nil && model.path == [] }
-    #expect(stage.wall.ends == [.lost])
-    // It is told once; and what is set later waits in vain.
+    try await fixture.shows()
+    try await fixture.until { model.note == nil && model.path == [] }
+    #expect(fixture.display.ends == [.lost])
+    // The loss is reported once; state that is set later is not presented.
     model.note = .init(id: "b")
-    await stage.navigator.settle()
-    #expect(refusals.count == 1 && stage.wall.names == [])
+    await fixture.navigator.settle()
+    #expect(refusals.count == 1 && fixture.display.names == [])
   }
 }
 
-extension Stage {
+extension NavigationFixture {
   @discardableResult
   fileprivate func presentNote(of model: Model) -> Presence {
-    let wall = wall
-    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { wall.ends.append($0) }) {
-      Sign($0.wrappedValue.id, on: wall)
+    let display = display
+    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.ends.append($0) }) {
+      DisplayedScreen($0.wrappedValue.id, on: display)
     }
   }
 
   fileprivate func presentPath(of model: Model) {
     let stack = navigator.stack(path: Bindable(model).path.named("path"))
-    stack.navigationDestination(for: String.self) { [wall] in Sign($0, on: wall) }
+    stack.navigationDestination(for: String.self) { [display] in DisplayedScreen($0, on: display) }
   }
 }

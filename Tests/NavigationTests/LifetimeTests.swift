@@ -1,6 +1,3 @@
-// Why this file exists: what presents state does not keep it, and what is let go takes with it all that it had: threads,
-// descriptors, destinations, and what was shown.
-
 import DBusValues
 import Glibc
 import Observation
@@ -20,10 +17,10 @@ private final class Model {
 }
 
 @Suite @MainActor struct LifetimeTests {
-  @Test("Observation retains no model, whatever is driven", arguments: Coordinating.allCases)
-  func model_goes_isRetainedByNothing(_ coordinating: Coordinating) async throws {
-    let stage = try await Stage(coordinating)
-    let wall = stage.wall
+  @Test("Presenting state retains no model", arguments: CoordinatorKind.allCases)
+  func model_released_isRetainedByNothing(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     weak var observed: Model?
     var bindings: [Navigation.Binding<Model.Note?>] = []
     var observing: Observing?
@@ -31,28 +28,30 @@ private final class Model {
       let model = Model()
       observed = model
       let bindable = Bindable(model)
-      let stack = stage.navigator.stack(path: bindable.path.named("path"))
-      stack.navigationDestination(for: Int.self) { Sign("\($0)", on: wall) }
-      stage.navigator.stack(path: bindable.mixed.named("mixed"))
-        .navigationDestination(for: Int.self) { Sign("mixed \($0)", on: wall) }
+      let stack = fixture.navigator.stack(path: bindable.path.named("path"))
+      stack.navigationDestination(for: Int.self) { DisplayedScreen("\($0)", on: display) }
+      fixture.navigator.stack(path: bindable.mixed.named("mixed"))
+        .navigationDestination(for: Int.self) { DisplayedScreen("mixed \($0)", on: display) }
       let second = bindable.second
       stack.push(item: bindable.note) { _ in
-        Sign("note", on: wall) { $0.present(item: second) { _ in Sign("second", on: wall) } }
+        DisplayedScreen("note", on: display) {
+          $0.present(item: second) { _ in DisplayedScreen("second", on: display) }
+        }
       }
-      stage.navigator.present(tag: "a", selection: bindable.selection) { Sign("a", on: wall) }
+      fixture.navigator.present(tag: "a", selection: bindable.selection) { DisplayedScreen("a", on: display) }
       observing = observe { [weak model] in _ = model?.note }
       bindings = [bindable.note, bindable.second]
       (model.path, model.note, model.second, model.selection) = ([1], .init(id: 1), .init(id: 1), "a")
-      try await stage.until { Set(wall.names) == ["1", "note", "second", "a"] }
+      try await fixture.until { Set(display.names) == ["1", "note", "second", "a"] }
       #expect(bindings.map { $0.wrappedValue?.id } == [1, 1])
     }
     #expect(observed == nil)
-    // They hold what was there last.
+    // The bindings keep the last values.
     #expect(bindings.map { $0.wrappedValue?.id } == [1, 1])
     withExtendedLifetime(observing) {}
   }
 
-  @Test("Observing ends with who holds it") func observing_letGo_isOver() async {
+  @Test("Observing ends when its handle is released") func observing_released_ends() async {
     let model = Model()
     var count = 0
     var observing: Observing? = observe {
@@ -67,32 +66,32 @@ private final class Model {
   }
 
   @Test(
-    "A navigator that is let go dismisses what others show, and takes its destination back",
-    arguments: Coordinating.allCases)
-  func navigator_letGo_takesAllBack(_ coordinating: Coordinating) async throws {
-    let (stage, model) = (try await Stage(coordinating), Model())
-    let wall = stage.wall
-    var navigator: Navigator? = Navigator(stage.coordinator)
+    "A released navigator dismisses what destinations show, and removes its own destination",
+    arguments: CoordinatorKind.allCases)
+  func navigator_released_dismissesAll(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    var navigator: Navigator? = Navigator(fixture.coordinator)
     weak let observed = navigator
     navigator?.present(item: Bindable(model).note, to: nil)
-    navigator?.present(item: Bindable(model).second) { _ in Sign("second", on: wall) }
+    navigator?.present(item: Bindable(model).second) { _ in DisplayedScreen("second", on: display) }
     model.second = .init(id: 1)
-    try await stage.shows("second")
-    try await wall["second"]?.close()
-    try await stage.until { model.second == nil }
+    try await fixture.shows("second")
+    try await display["second"]?.close()
+    try await fixture.until { model.second == nil }
     model.note = .init(id: 1)
     await navigator?.settle()
-    #expect(try await stage.coordinator.destinations().count == 1)
+    #expect(try await fixture.coordinator.destinations().count == 1)
     navigator = nil
-    try await stage.state { $0.presentations.isEmpty }
-    try await stage.until { observed == nil }
-    for _ in 0..<1000 where try await !stage.coordinator.destinations().isEmpty {}
-    #expect(try await stage.coordinator.destinations().isEmpty)
-    // What the program shows itself is its model's still.
+    try await fixture.state { $0.presentations.isEmpty }
+    try await fixture.until { observed == nil }
+    for _ in 0..<1000 where try await !fixture.coordinator.destinations().isEmpty {}
+    #expect(try await fixture.coordinator.destinations().isEmpty)
+    // The state of a screen that the program showed itself stays.
     #expect(model.note?.id == 1)
   }
 
-  @Test("Coordinators that are let go leave no threads and no descriptors")
+  @Test("Released coordinators leave no threads and no descriptors")
   func coordinators_opened_leaveNothing() async throws {
     let session = try Session()
     let address = session.bus.address
@@ -103,15 +102,15 @@ private final class Model {
       if round % 4 == 1 { for try await _ in coordinator.following { break } }
       if round % 4 == 2 { await coordinator.close() }
     }
-    // Other tests use some, too; 200 of ours would be a thousand.
+    // Other tests run at the same time and use some; 200 leaked coordinators would use a thousand.
     let end = ContinuousClock.now + .seconds(20)
     while Self.used() > before + 400, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
     #expect(Self.used() <= before + 400, "before: \(before)")
   }
 
-  /// Threads and descriptors of this process.
+  /// Number of threads and descriptors of this process.
   private static func used() -> Int {
-    let status = String(decoding: Session.contents(of: "/proc/self/status"), as: UTF8.self)
+    let status = String(decoding: Files.contents(of: "/proc/self/status"), as: UTF8.self)
     let threads = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }
     return Session.descriptors(of: getpid())
       + (threads?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)

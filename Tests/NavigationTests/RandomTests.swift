@@ -1,5 +1,5 @@
-// Why this file exists: nobody thinks of every order in which a program, its users and other clients can change the same
-// state; whatever they did, in the end the model, the wall and the coordinator say the same.
+// Random orders of changes by the program, its users and other clients: afterwards the model, the screens and the
+// coordinator must agree.
 
 import CoordinatorAPI
 import DBusValues
@@ -27,54 +27,54 @@ private final class Model {
   var selection: String?
   var isPresented = false
 
-  /// What is to be on the wall.
-  var signs: [String] {
-    var signs = path.map { "page \($0)" }
-    if let pushed { signs.append("pushed \(pushed.id)") }
-    if let selection { signs.append("tag \(selection)") }
-    if isPresented { signs.append("panel") }
+  /// The screens that should be shown.
+  var screens: [String] {
+    var screens = path.map { "page \($0)" }
+    if let pushed { screens.append("pushed \(pushed.id)") }
+    if let selection { screens.append("tag \(selection)") }
+    if isPresented { screens.append("panel") }
     if let sheet {
-      signs.append("sheet \(sheet.id)")
+      screens.append("sheet \(sheet.id)")
       if let note {
-        signs.append("note \(note.id)")
-        if let detail { signs.append("detail \(detail.id)") }
+        screens.append("note \(note.id)")
+        if let detail { screens.append("detail \(detail.id)") }
       }
     }
-    return signs.sorted()
+    return screens.sorted()
   }
 }
 
 @Suite @MainActor struct RandomTests {
   fileprivate static let tags = ["a", "b", "c"]
-  /// In each of the two worlds.
+  /// For each kind of coordinator.
   private static let operations = 2000
 
-  @Test("Whatever is done, all agree in the end", arguments: Coordinating.allCases)
-  func anything_done_allAgree(_ coordinating: Coordinating) async throws {
+  @Test("After random changes, the model, the screens and the coordinator agree", arguments: CoordinatorKind.allCases)
+  func randomChanges_made_allAgree(_ kind: CoordinatorKind) async throws {
     let seed = SeededNumbers.chosenSeed
     var numbers = SeededNumbers(seed: seed)
-    let (stage, model) = (try await Stage(coordinating), Model())
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
     var refusals: [NavigationError] = []
-    stage.navigator.onRefused = { refusals.append($0) }
-    let bindings = stage.present(model)
-    // Others can select by name what was asked for once.
+    fixture.navigator.onRefused = { refusals.append($0) }
+    let bindings = fixture.present(model)
+    // Select every tag once, because other clients can only select known tags.
     for tag in Self.tags {
       model.selection = tag
-      await stage.navigator.settle()
+      await fixture.navigator.settle()
     }
     for _ in 0..<Self.operations {
-      await stage.change(model, bindings, &numbers)
+      await fixture.change(model, bindings, &numbers)
       for _ in 0..<Int.random(in: 0..<6, using: &numbers) { await Task.yield() }
     }
-    (stage.wall.stuck, stage.wall.slow) = ([], [])
-    try await stage.agrees(model, seed)
-    // That a parent has just gone is nobody's mistake.
+    (fixture.display.stuck, fixture.display.slow) = ([], [])
+    try await fixture.agrees(model, seed)
+    // A request that fails because its parent has just ended is not reported.
     #expect(refusals.isEmpty, "NAVD_SEED=\(seed)")
   }
 }
 
-extension Stage {
-  /// The names of what others change.
+extension NavigationFixture {
+  /// The bus names that other clients use.
   fileprivate struct Bindings {
     var items: [String]
     var group: String
@@ -82,23 +82,25 @@ extension Stage {
   }
 
   fileprivate func present(_ model: Model) -> Bindings {
-    let (bindable, wall) = (Bindable(model), wall)
+    let (bindable, display) = (Bindable(model), display)
     let (note, detail) = (bindable.note.named("note"), bindable.detail.named("detail"))
     navigator.present(item: bindable.sheet.named("sheet")) { sheet in
-      Sign("sheet \(sheet.wrappedValue.id)", on: wall) { showing in
+      DisplayedScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
         showing.present(item: note) { note in
-          Sign("note \(note.wrappedValue.id)", on: wall) { showing in
-            showing.present(item: detail) { Sign("detail \($0.wrappedValue.id)", on: wall) }
+          DisplayedScreen("note \(note.wrappedValue.id)", on: display) { showing in
+            showing.present(item: detail) { DisplayedScreen("detail \($0.wrappedValue.id)", on: display) }
           }
         }
       }
     }
     let stack = navigator.stack(path: bindable.path.named("path"))
-    stack.navigationDestination(for: Int.self) { Sign("page \($0)", on: wall) }
-    stack.push(item: bindable.pushed.named("pushed")) { Sign("pushed \($0.wrappedValue.id)", on: wall) }
+    stack.navigationDestination(for: Int.self) { DisplayedScreen("page \($0)", on: display) }
+    stack.push(item: bindable.pushed.named("pushed")) { DisplayedScreen("pushed \($0.wrappedValue.id)", on: display) }
     let selection = bindable.selection.named("selection")
-    for tag in RandomTests.tags { navigator.present(tag: tag, selection: selection) { Sign("tag \(tag)", on: wall) } }
-    navigator.present(isPresented: bindable.isPresented.named("panel")) { Sign("panel", on: wall) }
+    for tag in RandomTests.tags {
+      navigator.present(tag: tag, selection: selection) { DisplayedScreen("tag \(tag)", on: display) }
+    }
+    navigator.present(isPresented: bindable.isPresented.named("panel")) { DisplayedScreen("panel", on: display) }
     let items = [text(bindable.sheet.named("sheet")), text(note), text(detail), text(bindable.pushed.named("pushed"))]
     return Bindings(items: items, group: text(selection), stack: text(bindable.path.named("path")))
   }
@@ -119,23 +121,23 @@ extension Stage {
     case 9, 10: model.selection = numbers.chance(0.3) ? nil : numbers.pick(RandomTests.tags)
     case 11: model.isPresented.toggle()
     case 12: model.sheet?.text += "."
-    // A user.
-    case 13, 14, 15: if !wall.signs.isEmpty { try? await numbers.pick(wall.signs).close() }
+    // The user.
+    case 13, 14, 15: if !display.screens.isEmpty { try? await numbers.pick(display.screens).close() }
     // Another client.
     case 16: _ = try? await coordinator.dismiss(numbers.pick(bindings.items))
     case 17: _ = try? await coordinator.toggleSelection(bindings.group, numbers.pick(RandomTests.tags))
     case 18: _ = try? await coordinator.pop(bindings.stack, Int.random(in: 1...2, using: &numbers))
-    // A screen takes its time.
+    // A slow screen.
     default:
       let names = ["sheet", "note", "detail", "page", "pushed"].map {
         "\($0) \(Int.random(in: 1...3, using: &numbers))"
       }
-      wall.stuck = numbers.chance(0.5) ? [] : Set(names)
-      wall.slow = numbers.chance(0.5) ? [] : [numbers.pick(names)]
+      display.stuck = numbers.chance(0.5) ? [] : Set(names)
+      display.slow = numbers.chance(0.5) ? [] : [numbers.pick(names)]
     }
   }
 
-  /// Waits until the model, the wall and the coordinator say the same, and go on doing so.
+  /// Waits until the model, the screens and the coordinator agree five times in a row.
   fileprivate func agrees(_ model: Model, _ seed: UInt64) async throws {
     let end = ContinuousClock.now + .seconds(20)
     var times = 0
@@ -144,7 +146,7 @@ extension Stage {
       await navigator.settle()
       shown = try await coordinator.state().presentations
       let isSo =
-        wall.names.sorted() == model.signs && shown.count == model.signs.count
+        display.names.sorted() == model.screens && shown.count == model.screens.count
         && shown.allSatisfy { $0.phase == .presented }
       times = isSo ? times + 1 : 0
       if times == 5 { return }
@@ -152,8 +154,8 @@ extension Stage {
     }
     throw Timeout(
       description: """
-        NAVD_SEED=\(seed): the model says \(model.signs), on the wall is \(wall.names), the coordinator has \
-        \(shown.map { "\($0.binding) \($0.id) \($0.phase)" }), slow: \(wall.slow)
+        NAVD_SEED=\(seed): the model has \(model.screens), shown are \(display.names), the coordinator has \
+        \(shown.map { "\($0.binding) \($0.id) \($0.phase)" }), slow: \(display.slow)
         """)
   }
 }

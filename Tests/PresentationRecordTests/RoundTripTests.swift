@@ -1,5 +1,3 @@
-// Why this file exists: what is read from a record is what was written to it, whatever it was.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
@@ -11,7 +9,7 @@ import Testing
 private func binding(_ text: String) throws -> BindingID { try BindingID(text) }
 
 /// A state in which everything that can be there is there.
-private func fullState() throws -> RecordedState {
+func fullState() throws -> RecordedState {
   var state = RecordedState(
     numbers: .init(
       serial: Serial(.max), lastHandle: Handle(1 << 63), lastQueueAge: 7, changesForgotten: Serial(3)))
@@ -116,7 +114,7 @@ private func fullState() throws -> RecordedState {
 }
 
 /// All of a state as changes.
-private func changes(to state: RecordedState) -> RecordChanges {
+func changes(to state: RecordedState) -> RecordChanges {
   var changes = RecordChanges()
   changes.numbers = state.numbers
   changes.presentations = state.presentations.map { ($0.key, $0.value) }
@@ -129,11 +127,11 @@ private func changes(to state: RecordedState) -> RecordChanges {
 }
 
 private func read(_ directory: TemporaryDirectory) throws -> Record.Content {
-  try Record.open(in: directory.path, patience: 0.1) { $0 }.restored
+  try Record.open(in: directory.path, timeout: 0.1) { $0 }.restored
 }
 
 private func write(_ directory: TemporaryDirectory, _ body: (Record) throws -> Void) throws {
-  let record = try Record.open(in: directory.path, patience: 0.1) { _ in }.record
+  let record = try Record.open(in: directory.path, timeout: 0.1) { _ in }.record
   try body(record)
   try record.commit()
 }

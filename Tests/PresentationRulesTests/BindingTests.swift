@@ -1,5 +1,3 @@
-// Why this file exists: the rules of binding identity, B1 to B5.
-
 import DBusValues
 import PresentationModel
 import Testing
@@ -20,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "B1: anything else is refused, saying what is wrong and where",
+    "B1: any other text is refused, with the fault and its position",
     arguments: [
       ("", "empty"), ("1a", "byte 0"), ("-a", "byte 0"), (".a", "byte 0"), ("[0]", "byte 0"), ("a.", "byte 2"),
       ("a..b", "byte 2"), ("a.1", "byte 2"), ("a.-", "byte 2"), ("a[", "byte 1"), ("a[]", "byte 1"),
@@ -66,14 +64,14 @@ import Testing
     #expect(Set(different).count == different.count)
   }
 
-  @Test("B2: what differs only in the route is another slot, whatever it holds")
+  @Test("B2: bindings that differ only in the route are different slots")
   func present_sameItemAtOtherRoute_otherSlot() throws {
-    let desk = Desk()
-    try desk.present("a", "1")
-    try desk.present("b", "1")
-    #expect(desk.taken() == ["presented a 1", "presented b 1"])
-    #expect(desk.handle("a") == 1 && desk.handle("b") == 2)
-    try desk.clearAway()
+    let fixture = RulesFixture()
+    try fixture.present("a", "1")
+    try fixture.present("b", "1")
+    #expect(fixture.taken() == ["presented a 1", "presented b 1"])
+    #expect(fixture.handle("a") == 1 && fixture.handle("b") == 2)
+    try fixture.clearAway()
   }
 
   @Test("B2: finding a slot does not cost more where there are many")
@@ -113,13 +111,13 @@ import Testing
     #expect(ancestors("a.b[0][1].c-d") == ["a.b[0][1]", "a.b[0]", "a.b", "a"])
   }
 
-  @Test("B3: dismissing a root leaves roots alone whose names only begin alike")
+  @Test("B3: dismissing a root keeps roots whose names only start the same")
   func dismissAll_root_otherRootStays() throws {
-    let desk = Desk()
-    for binding: BindingID in ["a", "a.b", "a[0]", "ab", "ab.c"] { try desk.present(binding) }
-    #expect(try desk.ask(.dismissAll(.root("a"))) == .count(3))
-    #expect(desk.shown == ["ab", "ab.c"])
-    try desk.clearAway()
+    let fixture = RulesFixture()
+    for binding: BindingID in ["a", "a.b", "a[0]", "ab", "ab.c"] { try fixture.present(binding) }
+    #expect(try fixture.ask(.dismissAll(.root("a"))) == .count(3))
+    #expect(fixture.shown == ["ab", "ab.c"])
+    try fixture.clearAway()
   }
 
   @Test("B4: appending .name or [index] gives a binding, whose root is the root")
@@ -133,7 +131,7 @@ import Testing
     #expect(binding.root == "notes")
   }
 
-  @Test("B4: appending what is no name or index, or past the longest, gives none")
+  @Test("B4: appending an invalid name or index, or exceeding the length, gives no binding")
   func appending_malformed_nil() throws {
     let binding: BindingID = "a"
     #expect(binding.appending(name: "") == nil)
@@ -149,65 +147,65 @@ import Testing
 
   @Test("B5: keys are names as in B1", arguments: ["a", "_x", "level-2"])
   func key_name_taken(key: String) throws {
-    let desk = Desk()
-    try desk.present("a", "", .with(value: [key: .boolean(true)]))
-    #expect(desk.item("a")?.value[key] == .boolean(true))
-    try desk.machine.declareContainerValue(key, defaultValue: .byte(1))
+    let fixture = RulesFixture()
+    try fixture.present("a", "", .with(value: [key: .boolean(true)]))
+    #expect(fixture.item("a")?.value[key] == .boolean(true))
+    try fixture.machine.declareContainerValue(key, defaultValue: .byte(1))
   }
 
   @Test("B5: keys that are no names are refused", arguments: ["", "1", "a b", "a.b", "é", "-a", "a\0"])
   func key_noName_refused(key: String) throws {
-    let desk = Desk()
-    #expect(desk.refusal(.present("a", id: "", .with(value: [key: .boolean(true)]))) == .invalidArgument)
-    #expect(desk.refusal(.present("a", id: "", .with(platformData: [key: .boolean(true)]))) == .invalidArgument)
-    try desk.present("a")
+    let fixture = RulesFixture()
+    #expect(fixture.refusal(.present("a", id: "", .with(value: [key: .boolean(true)]))) == .invalidArgument)
+    #expect(fixture.refusal(.present("a", id: "", .with(platformData: [key: .boolean(true)]))) == .invalidArgument)
+    try fixture.present("a")
     #expect(
-      desk.refusal(.update("a", value: [key: .byte(0)], remove: [], containerValues: nil, timeout: nil))
+      fixture.refusal(.update("a", value: [key: .byte(0)], remove: [], containerValues: nil, timeout: nil))
         == .invalidArgument)
-    #expect(throws: Refusal.self) { try desk.machine.declareContainerValue(key, defaultValue: .byte(1)) }
+    #expect(throws: Refusal.self) { try fixture.machine.declareContainerValue(key, defaultValue: .byte(1)) }
   }
 
   @Test("B5: tags are any text of 1 to 255 bytes", arguments: ["x", " ", "Wi-Fi “5”", "日本", "a/b", "1"])
   func tag_text_taken(tag: String) throws {
-    let desk = Desk()
-    try desk.present("a", "", .with(group: "g", tag: tag))
-    #expect(desk.machine.selection(of: "g") == tag)
-    try desk.present("b", "", .with(group: "g", tag: String(repeating: "é", count: 127) + "x"))
-    try desk.clearAway()
+    let fixture = RulesFixture()
+    try fixture.present("a", "", .with(group: "g", tag: tag))
+    #expect(fixture.machine.selection(of: "g") == tag)
+    try fixture.present("b", "", .with(group: "g", tag: String(repeating: "é", count: 127) + "x"))
+    try fixture.clearAway()
   }
 
   @Test(
     "B5: tags with control characters, and an empty one, are refused",
     arguments: ["", "a\n", "\0", "\u{7f}", "\u{9b}1m"])
   func tag_controlCharacter_refused(tag: String) {
-    let desk = Desk()
-    #expect(desk.refusal(.present("a", id: "", .with(group: "g", tag: tag))) == .invalidArgument)
-    #expect(desk.refusal(.select("g", tag: tag, binding: "a", id: nil, .with())) == .invalidArgument)
-    #expect(desk.refusal(.toggleSelection("g", tag: tag, binding: "a", id: nil, .with())) == .invalidArgument)
+    let fixture = RulesFixture()
+    #expect(fixture.refusal(.present("a", id: "", .with(group: "g", tag: tag))) == .invalidArgument)
+    #expect(fixture.refusal(.select("g", tag: tag, binding: "a", id: nil, .with())) == .invalidArgument)
+    #expect(fixture.refusal(.toggleSelection("g", tag: tag, binding: "a", id: nil, .with())) == .invalidArgument)
   }
 
   @Test("B5: a tag of more than 255 bytes is refused")
   func tag_tooLong_refused() {
-    let desk = Desk()
+    let fixture = RulesFixture()
     let tag = String(repeating: "é", count: 128)
-    #expect(desk.refusal(.present("a", id: "", .with(group: "g", tag: tag))) == .limitExceeded)
-    #expect(desk.refusal(.select("g", tag: tag, binding: "a", id: nil, .with())) == .limitExceeded)
+    #expect(fixture.refusal(.present("a", id: "", .with(group: "g", tag: tag))) == .limitExceeded)
+    #expect(fixture.refusal(.select("g", tag: tag, binding: "a", id: nil, .with())) == .limitExceeded)
   }
 
   @Test("B5: destinations are file names without a slash or a leading dot", arguments: ["a", "a b", "x.y", "é", "-"])
   func destination_fileName_taken(name: String) throws {
-    let desk = Desk()
-    try desk.register(Desk.bus(name, source: .client("bar")), by: "bar")
-    try desk.present("a", "", .with(to: name))
-    #expect(desk.item("a")?.destination?.name == name)
+    let fixture = RulesFixture()
+    try fixture.register(RulesFixture.bus(name, source: .client("bar")), by: "bar")
+    try fixture.present("a", "", .with(to: name))
+    #expect(fixture.item("a")?.destination?.name == name)
   }
 
   @Test(
     "B5: destinations that could be no file's name are refused",
     arguments: ["", "a/b", "/", ".", "..", ".a", "a\0", String(repeating: "a", count: 256)])
   func destination_noFileName_refused(name: String) {
-    let desk = Desk()
-    #expect(desk.refusal(.present("a", id: "", .with(to: name))) == .invalidArgument)
-    #expect(throws: Refusal.self) { try desk.register(Desk.bus(name, source: .client("bar")), by: "bar") }
+    let fixture = RulesFixture()
+    #expect(fixture.refusal(.present("a", id: "", .with(to: name))) == .invalidArgument)
+    #expect(throws: Refusal.self) { try fixture.register(RulesFixture.bus(name, source: .client("bar")), by: "bar") }
   }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: the rules of container values, V1 to V5.
-
 import DBusValues
 import PresentationModel
 import Testing
@@ -7,26 +5,27 @@ import Testing
 @testable import PresentationRules
 
 @Suite struct ContainerValueTests {
-  let desk = Desk()
+  let fixture = RulesFixture()
 
   init() throws(Refusal) {
-    try desk.machine.declareContainerValue("title", defaultValue: .string("Untitled"))
-    try desk.machine.declareContainerValue("badge", defaultValue: .int32(0))
+    try fixture.machine.declareContainerValue("title", defaultValue: .string("Untitled"))
+    try fixture.machine.declareContainerValue("badge", defaultValue: .int32(0))
   }
 
   private func declare(_ key: String, _ defaultValue: Value) -> ErrorCode? {
-    let before = desk.machine
+    let before = fixture.machine.state
     do throws(Refusal) {
-      try desk.machine.declareContainerValue(key, defaultValue: defaultValue)
+      try fixture.machine.declareContainerValue(key, defaultValue: defaultValue)
       return nil
     } catch {
-      #expect(picture(of: desk.machine.containerValueDeclarations) == picture(of: before.containerValueDeclarations))
+      #expect(
+        picture(of: fixture.machine.state.containerValueDeclarations) == picture(of: before.containerValueDeclarations))
       return error.code
     }
   }
 
   private func value(_ key: String, at binding: BindingID?) -> Result<Value, Refusal> {
-    do throws(Refusal) { return .success(try desk.machine.containerValue(key, at: binding)) } catch {
+    do throws(Refusal) { return .success(try fixture.machine.containerValue(key, at: binding)) } catch {
       return .failure(error)
     }
   }
@@ -41,33 +40,48 @@ import Testing
     #expect(declare("badge", .int32(1)) == .containerValueType)
     #expect(declare("badge", .int64(0)) == .containerValueType)
     #expect(declare("badge", .string("0")) == .containerValueType)
-    #expect(desk.machine.containerValueDefaults == ["title": .string("Untitled"), "badge": .int32(0)])
+    #expect(fixture.machine.containerValueDefaults == ["title": .string("Untitled"), "badge": .int32(0)])
     #expect(declare("nan", .double(.nan)) == nil && declare("nan", .double(.nan)) == nil)
   }
 
-  @Test("V1: declared anew before anybody asks, a key takes another default, and another type where nothing holds one")
+  private func redeclare(_ values: [(key: String, defaultValue: Value)]) -> [Int: ErrorCode] {
+    fixture.machine.declareContainerValues(values, overridingRecord: true).mapValues(\.code)
+  }
+
+  @Test("V1: several keys are declared together, or none of them, and every mistake is reported")
+  func declareSeveral_oneRefused_noneDeclared() {
+    let before = fixture.machine.containerValueDefaults
+    let refusals = fixture.machine.declareContainerValues([
+      (key: "new", defaultValue: .byte(0)), (key: "badge", defaultValue: .string("")),
+      (key: "9", defaultValue: .byte(0)),
+    ])
+    #expect(refusals.mapValues(\.code) == [1: .containerValueType, 2: .invalidArgument])
+    #expect(fixture.machine.containerValueDefaults == before)
+    #expect(fixture.machine.declareContainerValues([(key: "new", defaultValue: .byte(0))]).isEmpty)
+    #expect(fixture.machine.containerValueDefaults["new"] == .byte(0))
+  }
+
+  @Test("V1: at a start, a declaration replaces the recorded default, and the type unless a value is held")
   func redeclare_key_otherUnlessHeld() throws {
-    try desk.machine.declareContainerValue("k", defaultValue: .byte(1))
-    try desk.present("a", "", .with(containerValues: ["k": .byte(5)]))
-    try desk.machine.redeclareContainerValue("k", defaultValue: .byte(2))
-    #expect(desk.machine.containerValueDefaults["k"] == .byte(2))
+    try fixture.machine.declareContainerValue("k", defaultValue: .byte(1))
+    try fixture.present("a", "", .with(containerValues: ["k": .byte(5)]))
+    #expect(redeclare([("k", .byte(2))]) == [:])
+    #expect(fixture.machine.containerValueDefaults["k"] == .byte(2))
     func isRefused() -> Bool {
-      do throws(Refusal) {
-        try desk.machine.redeclareContainerValue("k", defaultValue: .string(""))
-        return false
-      } catch { return error.code == .containerValueType && desk.machine.containerValueDefaults["k"] == .byte(2) }
+      redeclare([("new", .byte(0)), ("k", .string(""))]) == [1: .containerValueType]
+        && fixture.machine.containerValueDefaults["k"] == .byte(2)
+        && fixture.machine.containerValueDefaults["new"] == nil
     }
     #expect(isRefused())
-    try desk.dismiss("a")
+    try fixture.dismiss("a")
     // What a group would present again counts, too.
-    try desk.present("b", "", .with(containerValues: ["k": .byte(6)], group: "g"))
-    try desk.dismiss("b")
+    try fixture.present("b", "", .with(containerValues: ["k": .byte(6)], group: "g"))
+    try fixture.dismiss("b")
     #expect(isRefused())
-    try desk.present("b", "2", .with(containerValues: [:], group: "g"))
-    try desk.machine.redeclareContainerValue("k", defaultValue: .string("x"))
-    #expect(desk.machine.containerValueDefaults["k"] == .string("x"))
-    try desk.machine.redeclareContainerValue("new", defaultValue: .byte(0))
-    try desk.clearAway()
+    try fixture.present("b", "2", .with(containerValues: [:], group: "g"))
+    #expect(redeclare([("k", .string("x")), ("new", .byte(0))]) == [:])
+    #expect(fixture.machine.containerValueDefaults["k"] == .string("x"))
+    try fixture.clearAway()
   }
 
   @Test("V1: the type is the whole signature")
@@ -79,75 +93,75 @@ import Testing
 
   @Test("V2: an item may set values for declared keys; another type or an undeclared key is refused")
   func present_containerValues_checked() throws {
-    try desk.present("a", "", .with(containerValues: ["badge": .int32(3)]))
+    try fixture.present("a", "", .with(containerValues: ["badge": .int32(3)]))
     for (values, code): (Properties, ErrorCode) in [
       (["badge": .int64(3)], .containerValueType), (["badge": .string("3")], .containerValueType),
       (["colour": .int32(3)], .unknownContainerValue),
       (["badge": .int32(4), "colour": .int32(3)], .unknownContainerValue),
     ] {
-      #expect(desk.refusal(.present("a", id: "", .with(containerValues: values))) == code)
-      #expect(desk.refusal(.present("b", id: "", .with(containerValues: values))) == code)
-      #expect(desk.refusal(.push("s", "b", id: "", .with(containerValues: values))) == code)
-      #expect(desk.refusal(.update("a", value: [:], remove: [], containerValues: values, timeout: nil)) == code)
+      #expect(fixture.refusal(.present("a", id: "", .with(containerValues: values))) == code)
+      #expect(fixture.refusal(.present("b", id: "", .with(containerValues: values))) == code)
+      #expect(fixture.refusal(.push("s", "b", id: "", .with(containerValues: values))) == code)
+      #expect(fixture.refusal(.update("a", value: [:], remove: [], containerValues: values, timeout: nil)) == code)
     }
-    #expect(desk.item("a")?.containerValues == ["badge": .int32(3)])
-    try desk.clearAway()
+    #expect(fixture.item("a")?.containerValues == ["badge": .int32(3)])
+    try fixture.clearAway()
   }
 
-  @Test("V2: an update sets the keys it gives, a request for the same id replaces them whole (P2)")
+  @Test("V2: an update sets the given keys; a request for the same id replaces all of them (P2)")
   func update_containerValues_merged() throws {
-    try desk.present("a", "", .with(containerValues: ["badge": .int32(3)]))
+    try fixture.present("a", "", .with(containerValues: ["badge": .int32(3)]))
     #expect(
-      try desk.ask(.update("a", value: [:], remove: [], containerValues: ["title": .string("T")], timeout: nil))
+      try fixture.ask(.update("a", value: [:], remove: [], containerValues: ["title": .string("T")], timeout: nil))
         == .changed(true))
-    #expect(desk.item("a")?.containerValues == ["badge": .int32(3), "title": .string("T")])
-    try desk.present("a", "", .with(containerValues: ["title": .string("U")]))
-    #expect(desk.item("a")?.containerValues == ["title": .string("U")])
-    try desk.clearAway()
+    #expect(fixture.item("a")?.containerValues == ["badge": .int32(3), "title": .string("T")])
+    try fixture.present("a", "", .with(containerValues: ["title": .string("U")]))
+    #expect(fixture.item("a")?.containerValues == ["title": .string("U")])
+    try fixture.clearAway()
   }
 
-  @Test("V3: reading a key of an item gives what was set, else the default")
+  @Test("V3: reading a key of an item gives the value set, or the default")
   func read_setOrDefault() throws {
-    try desk.present("a", "", .with(containerValues: ["badge": .int32(3)]))
+    try fixture.present("a", "", .with(containerValues: ["badge": .int32(3)]))
     #expect(value("badge", at: "a") == .success(.int32(3)))
     #expect(value("title", at: "a") == .success(.string("Untitled")))
     #expect(value("title", at: nil) == .success(.string("Untitled")))
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
-  @Test("V3: reading what is not declared is an error, and so is reading of no item")
+  @Test("V3: reading an undeclared key, or from an empty slot, is an error")
   func read_undeclared_refused() throws {
-    try desk.present("a")
+    try fixture.present("a")
     #expect(code(value("colour", at: "a")) == .unknownContainerValue)
     #expect(code(value("colour", at: nil)) == .unknownContainerValue)
     #expect(code(value("badge", at: "b")) == .notPresented)
-    try desk.show("c")
-    try desk.dismiss("c")
+    try fixture.show("c")
+    try fixture.dismiss("c")
     #expect(code(value("badge", at: "c")) == .notPresented)
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("V3: a key declared later is read by its default of items that were there before")
   func read_declaredLater_default() throws {
-    try desk.present("a")
+    try fixture.present("a")
     #expect(declare("colour", .string("blue")) == nil)
     #expect(value("colour", at: "a") == .success(.string("blue")))
-    #expect(desk.machine.members(of: .everything).first?.containerValues["colour"] == .string("blue"))
-    try desk.clearAway()
+    #expect(fixture.machine.members(of: .everything).first?.containerValues["colour"] == .string("blue"))
+    try fixture.clearAway()
   }
 
-  @Test("V4: they belong to the item alone: children do not inherit them, nor does what replaces it")
+  @Test("V4: container values belong to the item alone: neither children nor its replacement inherit them")
   func values_notInherited() throws {
-    try desk.present("a", "1", .with(containerValues: ["badge": .int32(3)]))
-    try desk.present("a.b")
+    try fixture.present("a", "1", .with(containerValues: ["badge": .int32(3)]))
+    try fixture.present("a.b")
     #expect(value("badge", at: "a.b") == .success(.int32(0)))
-    try desk.present("a", "2")
+    try fixture.present("a", "2")
     #expect(value("badge", at: "a") == .success(.int32(0)))
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   private func members(_ container: Container<BindingID>) -> [String] {
-    desk.machine.members(of: container).map { member in
+    fixture.machine.members(of: container).map { member in
       guard case .int32(let badge)? = member.containerValues["badge"], member.containerValues["title"] != nil else {
         return "?"
       }
@@ -157,42 +171,43 @@ import Testing
 
   @Test("V5: a stack lists its members in the order of its path, with all declared values resolved")
   func members_stack_pathOrder() throws {
-    try desk.ask(.setPath("s", [.at("z", "1", .with(containerValues: ["badge": .int32(1)])), .at("y", "2"), .at("x")]))
+    try fixture.ask(
+      .setPath("s", [.at("z", "1", .with(containerValues: ["badge": .int32(1)])), .at("y", "2"), .at("x")]))
     #expect(members(.stack("s")) == ["1 z=1 1", "2 y=2 0", "3 x= 0"])
-    try desk.ask(.setPath("s", [.at("z", "1"), .at("x"), .at("y", "2")]))
+    try fixture.ask(.setPath("s", [.at("z", "1"), .at("x"), .at("y", "2")]))
     #expect(members(.stack("s")) == ["1 z=1 1", "4 x= 0", "5 y=2 0"])
-    try desk.ask(.pop("s", count: 2))
+    try fixture.ask(.pop("s", count: 2))
     #expect(members(.stack("s")) == ["1 z=1 1"])
     #expect(members(.stack("r")) == [])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("V5: a group, a parent and the coordinator list theirs in the order of acceptance; a queued one is a member")
   func members_others_acceptanceOrder() throws {
-    try desk.present("p")
-    try desk.present("z", "", .with(from: "p", group: "g"))
-    try desk.present("y", "", .with(containerValues: ["badge": .int32(7)], from: "p", group: "g", ifBusy: .queue))
-    try desk.present("x", "", .with(group: "g", ifBusy: .queue, priority: 5))
-    try desk.present("a")
+    try fixture.present("p")
+    try fixture.present("z", "", .with(from: "p", group: "g"))
+    try fixture.present("y", "", .with(containerValues: ["badge": .int32(7)], from: "p", group: "g", ifBusy: .queue))
+    try fixture.present("x", "", .with(group: "g", ifBusy: .queue, priority: 5))
+    try fixture.present("a")
     #expect(members(.group("g")) == ["2 z= 0", "3 y= 7", "4 x= 0"])
     #expect(members(.parent("p")) == ["2 z= 0", "3 y= 7"])
     #expect(members(.everything) == ["1 p= 0", "2 z= 0", "3 y= 7", "4 x= 0", "5 a= 0"])
     #expect(members(.group("h")) == [] && members(.parent("q")) == [])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
-  @Test("V5: what is going is no member any more; what waits is one")
+  @Test("V5: a dismissed item is no longer a member; a waiting one is")
   func members_going_none() throws {
-    try desk.show("p", "1")
-    try desk.show("c", "", .with(to: "cmd", from: "p", group: "g", stack: "s"))
-    try desk.present("c", "2", .with(to: "cmd", from: "p", group: "g"))
+    try fixture.show("p", "1")
+    try fixture.show("c", "", .with(to: "cmd", from: "p", group: "g", stack: "s"))
+    try fixture.present("c", "2", .with(to: "cmd", from: "p", group: "g"))
     for container: Container<BindingID> in [.group("g"), .stack("s"), .parent("p")] {
       #expect(members(container) == ["3 c=2 0"])
     }
-    try desk.dismiss("p")
+    try fixture.dismiss("p")
     for container: Container<BindingID> in [.group("g"), .stack("s"), .parent("p"), .everything] {
       #expect(members(container) == [])
     }
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: the rules of exclusive groups, G1 to G9.
-
 import DBusValues
 import PresentationModel
 import Testing
@@ -7,7 +5,7 @@ import Testing
 @testable import PresentationRules
 
 @Suite struct GroupTests {
-  let desk = Desk()
+  let fixture = RulesFixture()
 
   private func select(
     _ tag: String, _ options: ItemOptions = .with(), at binding: BindingID? = nil, id: String? = nil
@@ -17,64 +15,64 @@ import Testing
     .toggleSelection("g", tag: tag, binding: nil, id: nil, options)
   }
 
-  private var selection: String? { desk.machine.selection(of: "g") }
-  private var queue: [String] { desk.machine.queuedTags(of: "g") }
+  private var selection: String? { fixture.machine.selection(of: "g") }
+  private var queue: [String] { fixture.machine.queuedTags(of: "g") }
 
   // MARK: G1
 
   @Test("G1: the next member starts only after the last one's end was acknowledged")
   func present_other_afterTheLastIsGone() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    try desk.present("y", "", .with(to: "cmd", group: "g"))
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.present("y", "", .with(to: "cmd", group: "g"))
     #expect(
-      desk.taken() == ["selection g y", "group g x y ·", "dismissing x", "waiting y", "dismiss 1 deselected"])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
-    desk.shows(2)
-    #expect(desk.taken() == ["presented y"])
-    try desk.clearAway()
+      fixture.taken() == ["selection g y", "group g x y ·", "dismissing x", "waiting y", "dismiss 1 deselected"])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
+    fixture.shows(2)
+    #expect(fixture.taken() == ["presented y"])
+    try fixture.clearAway()
   }
 
   @Test("G1: or after it was given up")
   func present_otherSilent_afterGrace() throws {
-    try desk.show("x", "", .with(to: "bus", group: "g"))
-    try desk.present("y", "", .with(to: "cmd", group: "g"))
-    _ = desk.taken()
-    desk.pass(Destination.standardGrace)
-    #expect(desk.taken() == ["dismissed x deselected", "presenting y", "abandon 1", "present 2 y"])
-    try desk.clearAway()
+    try fixture.show("x", "", .with(to: "bus", group: "g"))
+    try fixture.present("y", "", .with(to: "cmd", group: "g"))
+    _ = fixture.taken()
+    fixture.pass(Destination.standardGrace)
+    #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "abandon 1", "present 2 y"])
+    try fixture.clearAway()
   }
 
   @Test("G1: a member that is still presenting is live already")
   func present_otherPresenting_waits() throws {
-    try desk.present("x", "", .with(to: "cmd", group: "g"))
-    try desk.present("y", "", .with(to: "cmd", group: "g"))
-    _ = desk.taken()
-    desk.shows(1)
-    #expect(desk.taken() == [])
-    desk.ends(1)
-    #expect(desk.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
-    try desk.clearAway()
+    try fixture.present("x", "", .with(to: "cmd", group: "g"))
+    try fixture.present("y", "", .with(to: "cmd", group: "g"))
+    _ = fixture.taken()
+    fixture.shows(1)
+    #expect(fixture.taken() == [])
+    fixture.ends(1)
+    #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
+    try fixture.clearAway()
   }
 
-  @Test("G1: the children of the last one go first, too")
+  @Test("G1: the children of the previous member end first, too")
   func present_otherWithChildren_afterThem() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    try desk.show("x.c")
-    try desk.present("y", "", .with(to: "cmd", group: "g"))
-    desk.goes(2)
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.show("x.c")
+    try fixture.present("y", "", .with(to: "cmd", group: "g"))
+    fixture.goes(2)
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "selection g y", "group g x y ·", "dismissing x", "dismissing x.c", "waiting y", "dismiss 2 parent",
         "dismissed x.c parent", "dismiss 1 deselected",
       ])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed x deselected", "presenting y", "present 3 y"])
-    try desk.clearAway()
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "present 3 y"])
+    try fixture.clearAway()
   }
 
   @Test(
-    "G1: 50 members selected at random 20 ms apart, with a presenter that takes 120 ms to go: one at a time, the last wins"
+    "G1: 50 members selected at random 20 ms apart, with a presenter that takes 120 ms to dismiss: one at a time, the last one wins"
   )
   func select_fifty_oneAtATime() throws {
     var random: UInt64 = 42
@@ -83,18 +81,18 @@ import Testing
     var live: Set<Handle> = []
     var mostLive = 0
     var last = ""
-    /// What the presenter does: shows at once, and goes after 120 ms.
+    /// The presenter shows at once, and takes 120 ms for a dismissal.
     func play() {
-      while told < desk.log.count {
-        let words = desk.log[told].split(separator: " ").map(String.init)
+      while told < fixture.log.count {
+        let words = fixture.log[told].split(separator: " ").map(String.init)
         told += 1
         if words[0] == "present" {
           let handle = Handle(UInt64(words[1])!)
           live.insert(handle)
           mostLive = max(mostLive, live.count)
-          desk.shows(handle)
+          fixture.shows(handle)
         } else if words[0] == "dismiss" {
-          going.append((Handle(UInt64(words[1])!), desk.now.after(milliseconds: 120)))
+          going.append((Handle(UInt64(words[1])!), fixture.now.after(milliseconds: 120)))
         }
       }
     }
@@ -102,109 +100,109 @@ import Testing
       if step < 50 {
         random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         last = "t\(random >> 33 & 7)"
-        try desk.ask(select(last, .with(to: "cmd")))
+        try fixture.ask(select(last, .with(to: "cmd")))
       }
       play()
-      desk.pass(20)
-      for (handle, _) in going.filter({ $0.at <= desk.now }) {
-        desk.goes(handle)
+      fixture.pass(20)
+      for (handle, _) in going.filter({ $0.at <= fixture.now }) {
+        fixture.goes(handle)
         live.remove(handle)
       }
-      going.removeAll { $0.at <= desk.now }
+      going.removeAll { $0.at <= fixture.now }
       play()
     }
     #expect(mostLive == 1)
     #expect(
-      desk.shown == ["g.\(last)"]
-        && desk.handle(BindingID("g").appending(name: last)!).flatMap(desk.phase) == "presented")
-    #expect(desk.log.filter { $0.hasPrefix("present ") }.count < 12, "the ones between are never shown")
-    try desk.clearAway()
+      fixture.shown == ["g.\(last)"]
+        && fixture.handle(BindingID("g").appending(name: last)!).flatMap(fixture.phase) == "presented")
+    #expect(fixture.log.filter { $0.hasPrefix("present ") }.count < 12, "the ones between are never shown")
+    try fixture.clearAway()
   }
 
   // MARK: G2
 
   @Test("G2: selecting makes the tag the selection, the others' slots nil")
   func select_other_deselected() throws {
-    try desk.ask(select("x"))
-    #expect(desk.taken() == ["selection g x", "group g x ·", "presented g.x"])
-    #expect(try desk.ask(select("y")) == .presentation(2, changed: true))
+    try fixture.ask(select("x"))
+    #expect(fixture.taken() == ["selection g x", "group g x ·", "presented g.x"])
+    #expect(try fixture.ask(select("y")) == .presentation(2, changed: true))
     #expect(
-      desk.taken() == ["selection g y", "group g x y ·", "dismissed g.x deselected", "presented g.y"])
-    #expect(desk.shown == ["g.y"])
-    try desk.clearAway()
+      fixture.taken() == ["selection g y", "group g x y ·", "dismissed g.x deselected", "presented g.y"])
+    #expect(fixture.shown == ["g.y"])
+    try fixture.clearAway()
   }
 
-  @Test("G2: while one is going the latest selection wins, and the ones between are never shown")
+  @Test("G2: while a member is being dismissed the latest selection wins, and those in between are never shown")
   func select_whileGoing_latestWins() throws {
-    for tag in ["a", "b", "c", "d"] { try desk.ask(select(tag, .with(to: "cmd"))) }
+    for tag in ["a", "b", "c", "d"] { try fixture.ask(select(tag, .with(to: "cmd"))) }
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "selection g a", "group g a ·", "presenting g.a", "present 1 g.a",  //
         "selection g b", "group g a b ·", "dismissing g.a", "waiting g.b", "dismiss 1 deselected",
         "selection g c", "group g a b c ·", "dismissed g.b deselected", "waiting g.c",
         "selection g d", "group g a b c d ·", "dismissed g.c deselected", "waiting g.d",
       ])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed g.a deselected", "presenting g.d", "present 4 g.d"])
-    try desk.clearAway()
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed g.a deselected", "presenting g.d", "present 4 g.d"])
+    try fixture.clearAway()
   }
 
-  @Test("G2: selecting what is going makes a new one")
+  @Test("G2: selecting a member that is being dismissed makes a new presentation")
   func select_going_newOne() throws {
-    try desk.ask(select("a", .with(to: "cmd")))
-    desk.shows(1)
-    try desk.ask(select("b", .with(to: "cmd")))
-    try desk.ask(select("a"))
-    _ = desk.taken()
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed g.a deselected", "presenting g.a", "present 3 g.a"])
-    try desk.clearAway()
+    try fixture.ask(select("a", .with(to: "cmd")))
+    fixture.shows(1)
+    try fixture.ask(select("b", .with(to: "cmd")))
+    try fixture.ask(select("a"))
+    _ = fixture.taken()
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed g.a deselected", "presenting g.a", "present 3 g.a"])
+    try fixture.clearAway()
   }
 
   @Test("G2: a selection concerns its own group only")
   func select_otherGroup_untouched() throws {
-    try desk.present("x", "", .with(group: "g"))
-    try desk.present("y", "", .with(group: "h"))
-    try desk.present("z")
-    #expect(desk.shown == ["x", "y", "z"])
-    try desk.ask(.deselect("h", tag: nil))
-    #expect(desk.shown == ["x", "z"])
-    try desk.clearAway()
+    try fixture.present("x", "", .with(group: "g"))
+    try fixture.present("y", "", .with(group: "h"))
+    try fixture.present("z")
+    #expect(fixture.shown == ["x", "y", "z"])
+    try fixture.ask(.deselect("h", tag: nil))
+    #expect(fixture.shown == ["x", "z"])
+    try fixture.clearAway()
   }
 
   // MARK: G3
 
   @Test("G3: deselecting makes the selection nil; with a tag only where that is selected")
   func deselect_tag_onlyThat() throws {
-    try desk.ask(select("x"))
-    _ = desk.taken()
-    #expect(try desk.ask(.deselect("g", tag: "y")) == .changed(false))
-    #expect(desk.taken() == [])
-    #expect(try desk.ask(.deselect("g", tag: "x")) == .changed(true))
-    #expect(desk.taken() == ["selection g -", "dismissed g.x deselected"])
-    #expect(try desk.ask(.deselect("g", tag: nil)) == .changed(false))
-    try desk.ask(select("y"))
-    #expect(try desk.ask(.deselect("g", tag: nil)) == .changed(true))
-    #expect(desk.shown == [])
-    #expect(desk.leftovers == [])
+    try fixture.ask(select("x"))
+    _ = fixture.taken()
+    #expect(try fixture.ask(.deselect("g", tag: "y")) == .changed(false))
+    #expect(fixture.taken() == [])
+    #expect(try fixture.ask(.deselect("g", tag: "x")) == .changed(true))
+    #expect(fixture.taken() == ["selection g -", "dismissed g.x deselected"])
+    #expect(try fixture.ask(.deselect("g", tag: nil)) == .changed(false))
+    try fixture.ask(select("y"))
+    #expect(try fixture.ask(.deselect("g", tag: nil)) == .changed(true))
+    #expect(fixture.shown == [])
+    #expect(fixture.leftovers == [])
   }
 
-  @Test("G3: deselecting does nothing to what is queued")
+  @Test("G3: deselecting does not affect queued items")
   func deselect_queuedTag_stays() throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("y", .with(ifBusy: .queue)))
-    #expect(try desk.ask(.deselect("g", tag: "y")) == .changed(false))
+    try fixture.ask(select("x"))
+    try fixture.ask(select("y", .with(ifBusy: .queue)))
+    #expect(try fixture.ask(.deselect("g", tag: "y")) == .changed(false))
     #expect(queue == ["y"])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
-  @Test("G3: what ends because a selection changed ends deselected; by a dismiss or toggle of its binding dismissed")
+  @Test("G3: a changed selection ends the member as deselected; a dismiss or toggle of its binding, as dismissed")
   func end_reasons() throws {
     func reason(_ operation: Request.Operation) throws -> Reason? {
-      try desk.ask(select("x"))
-      let handle = try #require(desk.handle("g.x"))
-      try desk.ask(operation)
-      return desk.ending(handle)?.reason
+      try fixture.ask(select("x"))
+      let handle = try #require(fixture.handle("g.x"))
+      try fixture.ask(operation)
+      return fixture.ending(handle)?.reason
     }
     #expect(try reason(select("y")) == .deselected)
     #expect(try reason(.present("z", id: "", .with(group: "g"))) == .deselected)
@@ -215,637 +213,642 @@ import Testing
     #expect(try reason(.dismissAll(.group("g"))) == .dismissed)
     #expect(try reason(.dismissAll(.everything)) == .dismissed)
     #expect(try reason(.present("g.x", id: "2", .with(group: "g"))) == .replaced)
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   // MARK: G4
 
   @Test("G4: toggling the selected one deselects, else it selects")
   func toggle_selectedOrNot() throws {
-    #expect(try desk.ask(toggle("x")) == .selected(true))
-    #expect(try desk.ask(toggle("x")) == .selected(false))
+    #expect(try fixture.ask(toggle("x")) == .selected(true))
+    #expect(try fixture.ask(toggle("x")) == .selected(false))
     #expect(selection == nil)
-    try desk.ask(select("y"))
-    #expect(try desk.ask(toggle("x")) == .selected(true))
-    #expect(desk.shown == ["g.x"])
-    try desk.clearAway()
+    try fixture.ask(select("y"))
+    #expect(try fixture.ask(toggle("x")) == .selected(true))
+    #expect(fixture.shown == ["g.x"])
+    try fixture.clearAway()
   }
 
   @Test(
     "G4: 30 toggles of one tag leave the state that 30 in a row would, whatever the presenter's pace",
     arguments: [30, 31])
   func toggle_thirty_parity(count: Int) throws {
-    try desk.show("g.x", "", .with(to: "cmd", group: "g"))
+    try fixture.show("g.x", "", .with(to: "cmd", group: "g"))
     for index in 0..<count {
-      #expect(try desk.ask(toggle("x", .with(to: "cmd"))) == .selected(index % 2 == 1))
+      #expect(try fixture.ask(toggle("x", .with(to: "cmd"))) == .selected(index % 2 == 1))
     }
     #expect(selection == (count % 2 == 0 ? "x" : nil))
-    #expect(desk.log.filter { $0.hasPrefix("present ") } == [], "nothing is shown while the first is going")
-    desk.goes(1)
-    #expect(desk.log.filter { $0.hasPrefix("present ") }.count == (count % 2 == 0 ? 1 : 0))
-    try desk.clearAway()
+    #expect(fixture.log.filter { $0.hasPrefix("present ") } == [], "nothing is shown while the first is going")
+    fixture.goes(1)
+    #expect(fixture.log.filter { $0.hasPrefix("present ") }.count == (count % 2 == 0 ? 1 : 0))
+    try fixture.clearAway()
   }
 
   // MARK: G5
 
   @Test("G5: a member closed by its user clears the selection")
   func ended_selected_cleared() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    desk.ends(1)
-    #expect(desk.taken() == ["selection g -", "dismissed x closed"])
-    #expect(desk.leftovers == [])
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    fixture.ends(1)
+    #expect(fixture.taken() == ["selection g -", "dismissed x closed"])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("G5: closed by the user in the very moment of a deselection: the new selection stays")
   func ended_deselected_selectionStays() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    try desk.present("y", "", .with(to: "cmd", group: "g"))
-    _ = desk.taken()
-    desk.ends(1)
-    #expect(desk.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
-    desk.goes(1)
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.present("y", "", .with(to: "cmd", group: "g"))
+    _ = fixture.taken()
+    fixture.ends(1)
+    #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "present 2 y"])
+    fixture.goes(1)
     #expect(selection == "y")
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G5: the same tag selected again while it is closing: the farewell of the first does not clear the second")
   func ended_reselected_selectionStays() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    try desk.ask(toggle("x"))
-    try desk.ask(toggle("x"))
-    _ = desk.taken()
-    desk.ends(1)
-    #expect(desk.taken() == ["dismissed x deselected", "presenting x", "present 2 x"])
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.ask(toggle("x"))
+    try fixture.ask(toggle("x"))
+    _ = fixture.taken()
+    fixture.ends(1)
+    #expect(fixture.taken() == ["dismissed x deselected", "presenting x", "present 2 x"])
     #expect(selection == "x")
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   // MARK: G6
 
   @Test("G6: presenting a member's binding selects it, setting it to nil deselects it, by whatever verb")
   func present_member_selected() throws {
-    try desk.present("x", "", .with(group: "g", tag: "t"))
+    try fixture.present("x", "", .with(group: "g", tag: "t"))
     #expect(selection == "t")
-    try desk.dismiss("x")
+    try fixture.dismiss("x")
     #expect(selection == nil)
-    try desk.ask(.toggle("x", id: "", .with(group: "g", tag: "t"), anyID: false))
+    try fixture.ask(.toggle("x", id: "", .with(group: "g", tag: "t"), anyID: false))
     #expect(selection == "t")
-    try desk.ask(.toggle("x", id: "", .with(), anyID: true))
+    try fixture.ask(.toggle("x", id: "", .with(), anyID: true))
     #expect(selection == nil)
-    try desk.ask(.push("s", "x", id: "", .with(group: "g")))
+    try fixture.ask(.push("s", "x", id: "", .with(group: "g")))
     #expect(selection == "x")
-    try desk.ask(.pop("s", count: 1))
+    try fixture.ask(.pop("s", count: 1))
     #expect(selection == nil)
-    try desk.present("x", "", .with(group: "g", timeout: 5))
-    desk.pass(5)
+    try fixture.present("x", "", .with(group: "g", timeout: 5))
+    fixture.pass(5)
     #expect(selection == nil)
-    try desk.present("x", "", .with(group: "g", owned: true))
-    desk.leave("anna")
+    try fixture.present("x", "", .with(group: "g", owned: true))
+    fixture.leave("anna")
     #expect(selection == nil)
-    #expect(desk.leftovers == [])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("G6: an id change of the selected one keeps the selection where the new item is a member")
   func present_otherID_selectionStays() throws {
-    try desk.present("x", "1", .with(group: "g"))
-    _ = desk.taken()
-    try desk.present("x", "2", .with(group: "g"))
-    #expect(desk.taken() == ["dismissed x 1 replaced", "presented x 2"])
+    try fixture.present("x", "1", .with(group: "g"))
+    _ = fixture.taken()
+    try fixture.present("x", "2", .with(group: "g"))
+    #expect(fixture.taken() == ["dismissed x 1 replaced", "presented x 2"])
     #expect(selection == "x")
-    try desk.present("x", "3", .with(group: "g", tag: "t"))
-    #expect(desk.taken() == ["selection g t", "group g t x ·", "dismissed x 2 replaced", "presented x 3"])
-    try desk.clearAway()
+    try fixture.present("x", "3", .with(group: "g", tag: "t"))
+    #expect(fixture.taken() == ["selection g t", "group g t x ·", "dismissed x 2 replaced", "presented x 3"])
+    try fixture.clearAway()
   }
 
   @Test("G6, G7: an id change without a group leaves the group, as its item says")
   func present_otherIDWithoutGroup_leaves() throws {
-    try desk.present("x", "1", .with(group: "g"))
-    try desk.present("q", "", .with(group: "g", ifBusy: .queue))
-    try desk.present("x", "2")
-    #expect(selection == "q" && desk.shown == ["q", "x=2"])
-    try desk.clearAway()
+    try fixture.present("x", "1", .with(group: "g"))
+    try fixture.present("q", "", .with(group: "g", ifBusy: .queue))
+    try fixture.present("x", "2")
+    #expect(selection == "q" && fixture.shown == ["q", "x=2"])
+    try fixture.clearAway()
   }
 
   // MARK: G7, tags
 
-  @Test("G7: a member's tag is what the request gives, else the text of its binding less a leading group")
+  @Test("G7: a member's tag is that of the request, or the text of its binding without a leading group")
   func tag_givenOrDerived() throws {
     for (binding, tag, expected): (BindingID, String?, String) in [
       ("x", "t", "t"), ("x.y", nil, "x.y"), ("g.x", nil, "x"), ("g.x.y", nil, "x.y"), ("g[1]", nil, "g[1]"),
       ("gx", nil, "gx"), ("g", nil, "g"), ("g.x", "u", "u"),
     ] {
-      try desk.present(binding, "", .with(group: "g", tag: tag))
+      try fixture.present(binding, "", .with(group: "g", tag: tag))
       #expect(selection == expected)
-      try desk.dismiss(binding)
+      try fixture.dismiss(binding)
     }
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G7: a tag without a group is refused")
   func tag_withoutGroup_refused() {
-    #expect(desk.refusal(.present("x", id: "", .with(tag: "t"))) == .invalidArgument)
+    #expect(fixture.refusal(.present("x", id: "", .with(tag: "t"))) == .invalidArgument)
   }
 
-  @Test("G7: the group of an item comes from its options, else from its destination")
+  @Test("G7: the group of an item is that of its options, or of its destination")
   func group_optionsThenDestination() throws {
-    let desk = Desk(destinations: [Desk.bus("volume", group: "panels")])
-    try desk.present("x", "", .with(to: "volume"))
-    #expect(desk.item("x")?.membership == Membership(group: "panels", tag: "x"))
-    try desk.present("y", "", .with(to: "volume", group: "others"))
-    #expect(desk.item("y")?.membership == Membership(group: "others", tag: "y"))
-    try desk.present("z", "", .with(to: "volume", tag: "t"))
-    #expect(desk.item("z")?.membership == Membership(group: "panels", tag: "t"))
-    #expect(desk.shown == ["y", "z"])
-    try desk.clearAway()
+    let fixture = RulesFixture(destinations: [RulesFixture.bus("volume", group: "panels")])
+    try fixture.present("x", "", .with(to: "volume"))
+    #expect(fixture.item("x")?.membership == Membership(group: "panels", tag: "x"))
+    try fixture.present("y", "", .with(to: "volume", group: "others"))
+    #expect(fixture.item("y")?.membership == Membership(group: "others", tag: "y"))
+    try fixture.present("z", "", .with(to: "volume", tag: "t"))
+    #expect(fixture.item("z")?.membership == Membership(group: "panels", tag: "t"))
+    #expect(fixture.shown == ["y", "z"])
+    try fixture.clearAway()
   }
 
   @Test("G7: a destination with a group declares its name as a tag, at the binding of that name")
   func destination_declaresTag() throws {
-    let desk = Desk(destinations: [Desk.bus("volume", group: "panels"), Desk.bus("panels.wifi", group: "panels")])
-    #expect(desk.machine.tags(of: "panels") == ["panels.wifi", "volume"])
-    try desk.ask(.select("panels", tag: "volume", binding: nil, id: nil, .with()))
-    #expect(desk.taken() == ["selection panels volume", "presenting volume", "present 1 volume"])
-    #expect(desk.item("volume")?.membership == Membership(group: "panels", tag: "volume"))
-    desk.shows(1)
-    _ = desk.taken()
-    try desk.ask(.select("panels", tag: "panels.wifi", binding: nil, id: nil, .with()))
-    #expect(desk.handle("panels.wifi") == 2)
-    try desk.clearAway()
+    let fixture = RulesFixture(destinations: [
+      RulesFixture.bus("volume", group: "panels"), RulesFixture.bus("panels.wifi", group: "panels"),
+    ])
+    #expect(fixture.machine.tags(of: "panels") == ["panels.wifi", "volume"])
+    try fixture.ask(.select("panels", tag: "volume", binding: nil, id: nil, .with()))
+    #expect(fixture.taken() == ["selection panels volume", "presenting volume", "present 1 volume"])
+    #expect(fixture.item("volume")?.membership == Membership(group: "panels", tag: "volume"))
+    fixture.shows(1)
+    _ = fixture.taken()
+    try fixture.ask(.select("panels", tag: "panels.wifi", binding: nil, id: nil, .with()))
+    #expect(fixture.handle("panels.wifi") == 2)
+    try fixture.clearAway()
   }
 
-  @Test("G7: a destination whose name can be no binding cannot have a group", arguments: ["Wi-Fi 5", "5g", "x..y"])
+  @Test("G7: a destination whose name gives no binding cannot have a group", arguments: ["Wi-Fi 5", "5g", "x..y"])
   func destination_noBinding_refused(name: String) throws {
     do throws(Refusal) {
-      try desk.register(Desk.bus(name, group: "panels", source: .client("bar")), by: "bar")
+      try fixture.register(RulesFixture.bus(name, group: "panels", source: .client("bar")), by: "bar")
       Issue.record("“\(name)” was registered")
     } catch { #expect(error.code == .invalidConfiguration) }
-    try desk.register(Desk.bus(name, source: .client("bar")), by: "bar")
+    try fixture.register(RulesFixture.bus(name, source: .client("bar")), by: "bar")
   }
 
   @Test("G7: a tag that another binding's item holds is refused")
   func tag_heldByOther_refused() throws {
-    try desk.present("x", "", .with(group: "g", tag: "t"))
-    #expect(desk.refusal(.present("y", id: "", .with(group: "g", tag: "t"))) == .invalidArgument)
-    #expect(desk.refusal(.present("y", id: "", .with(group: "g", tag: "t", ifBusy: .queue))) == .invalidArgument)
-    #expect(desk.refusal(select("t", at: "y")) == .invalidArgument)
-    try desk.present("z", "", .with(group: "g", tag: "u", ifBusy: .queue))
-    #expect(desk.refusal(.present("y", id: "", .with(group: "g", tag: "u"))) == .invalidArgument)
-    #expect(desk.refusal(select("u", at: "y")) == .invalidArgument)
-    try desk.present("y", "", .with(group: "h", tag: "t"))
-    try desk.dismiss("z")
-    try desk.present("y2", "", .with(group: "g", tag: "u"))
-    try desk.present("y3", "", .with(group: "g", tag: "t"))
-    try desk.clearAway()
+    try fixture.present("x", "", .with(group: "g", tag: "t"))
+    #expect(fixture.refusal(.present("y", id: "", .with(group: "g", tag: "t"))) == .invalidArgument)
+    #expect(fixture.refusal(.present("y", id: "", .with(group: "g", tag: "t", ifBusy: .queue))) == .invalidArgument)
+    #expect(fixture.refusal(select("t", at: "y")) == .invalidArgument)
+    try fixture.present("z", "", .with(group: "g", tag: "u", ifBusy: .queue))
+    #expect(fixture.refusal(.present("y", id: "", .with(group: "g", tag: "u"))) == .invalidArgument)
+    #expect(fixture.refusal(select("u", at: "y")) == .invalidArgument)
+    try fixture.present("y", "", .with(group: "h", tag: "t"))
+    try fixture.dismiss("z")
+    try fixture.present("y2", "", .with(group: "g", tag: "u"))
+    try fixture.present("y3", "", .with(group: "g", tag: "t"))
+    try fixture.clearAway()
   }
 
   @Test("G7: the same binding in two groups: the same id is refused, another id is moved")
   func present_otherGroup_refusedOrMoved() throws {
-    try desk.present("x", "1", .with(group: "g"))
-    #expect(desk.refusal(.present("x", id: "1", .with(group: "h"))) == .invalidArgument)
-    #expect(desk.refusal(.select("h", tag: "x", binding: "x", id: "1", .with())) == .invalidArgument)
-    _ = desk.taken()
-    try desk.present("x", "2", .with(group: "h"))
+    try fixture.present("x", "1", .with(group: "g"))
+    #expect(fixture.refusal(.present("x", id: "1", .with(group: "h"))) == .invalidArgument)
+    #expect(fixture.refusal(.select("h", tag: "x", binding: "x", id: "1", .with())) == .invalidArgument)
+    _ = fixture.taken()
+    try fixture.present("x", "2", .with(group: "h"))
     #expect(
-      desk.taken() == ["selection g -", "selection h x", "group h x ·", "dismissed x 1 replaced", "presented x 2"])
-    try desk.clearAway()
+      fixture.taken() == ["selection g -", "selection h x", "group h x ·", "dismissed x 1 replaced", "presented x 2"])
+    try fixture.clearAway()
   }
 
   // MARK: G7, memory
 
   @Test("G7: selecting a tag repeats the last request for it: binding, id and item")
   func select_remembered_repeated() throws {
-    try desk.machine.declareContainerValue("k", defaultValue: .byte(0))
-    try desk.present("p")
+    try fixture.machine.declareContainerValue("k", defaultValue: .byte(0))
+    try fixture.present("p")
     let options = ItemOptions.with(
       to: "cmd", value: ["x": .byte(1)], containerValues: ["k": .byte(2)], style: "sheet", title: "T", from: "p",
       group: "g", tag: "t", timeout: 1000, directory: "/", environment: ["A": "b"])
-    try desk.present("x", "7", options)
-    let item = desk.item("x")
-    try desk.dismiss("x")
-    desk.goes(2)
-    #expect(try desk.ask(select("t")) == .presentation(3, changed: true))
-    #expect(desk.item("x") == item)
-    #expect(desk.parent("x") == 1)
-    try desk.clearAway()
+    try fixture.present("x", "7", options)
+    let item = fixture.item("x")
+    try fixture.dismiss("x")
+    fixture.goes(2)
+    #expect(try fixture.ask(select("t")) == .presentation(3, changed: true))
+    #expect(fixture.item("x") == item)
+    #expect(fixture.parent("x") == 1)
+    try fixture.clearAway()
   }
 
   @Test("G7: but never owned, if-busy, priority, expectations, animated or platform-data")
   func select_remembered_notAll() throws {
-    try desk.ask(
+    try fixture.ask(
       .present(
         "x", id: "7",
         .with(
           group: "g", tag: "t", owned: true, ifBusy: .queue, priority: 5, platformData: ["output": .string("DP-1")])),
       expecting: .emptySlot, animated: false)
-    #expect(desk.item("x")?.owner == "anna" && desk.item("x")?.animated == false)
-    try desk.dismiss("x")
-    try desk.ask(select("o"))
-    try desk.ask(select("t"))
-    let item = try #require(desk.item("x"))
+    #expect(fixture.item("x")?.owner == "anna" && fixture.item("x")?.animated == false)
+    try fixture.dismiss("x")
+    try fixture.ask(select("o"))
+    try fixture.ask(select("t"))
+    let item = try #require(fixture.item("x"))
     #expect(item.owner == nil && item.priority == 0 && item.platformData == [:] && item.animated && !item.isQueued)
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
-  @Test("G7: what the selecting request gives wins, and is remembered then")
+  @Test("G7: options of the selecting request win, and are remembered")
   func select_givesMore_wins() throws {
-    try desk.present("x", "7", .with(to: "cmd", value: ["x": .byte(1)], title: "T", group: "g", tag: "t"))
-    try desk.dismiss("x")
-    desk.goes(1)
-    try desk.ask(select("t", .with(to: "bare", title: "U"), id: "8"))
-    var item = try #require(desk.item("x"))
+    try fixture.present("x", "7", .with(to: "cmd", value: ["x": .byte(1)], title: "T", group: "g", tag: "t"))
+    try fixture.dismiss("x")
+    fixture.goes(1)
+    try fixture.ask(select("t", .with(to: "bare", title: "U"), id: "8"))
+    var item = try #require(fixture.item("x"))
     #expect(item.id == "8" && item.title == "U" && item.value == ["x": .byte(1)] && item.destination?.name == "bare")
-    try desk.dismiss("x")
-    try desk.ask(select("t"))
-    item = try #require(desk.item("x"))
+    try fixture.dismiss("x")
+    try fixture.ask(select("t"))
+    item = try #require(fixture.item("x"))
     #expect(item.id == "8" && item.title == "U" && item.value == ["x": .byte(1)] && item.destination?.name == "bare")
-    try desk.dismiss("x")
-    try desk.ask(select("t", .with(command: ["foot"]), at: "y"))
-    #expect(desk.item("y")?.destination?.presenter == .command([Array("foot".utf8)]))
-    #expect(desk.item("y")?.id == "8")
-    try desk.clearAway()
+    try fixture.dismiss("x")
+    try fixture.ask(select("t", .with(command: ["foot"]), at: "y"))
+    #expect(fixture.item("y")?.destination?.presenter == .command([Array("foot".utf8)]))
+    #expect(fixture.item("y")?.id == "8")
+    try fixture.clearAway()
   }
 
   @Test("G7: the last request is remembered, not the ones before it")
   func present_again_lastRemembered() throws {
-    try desk.present("x", "7", .with(value: ["x": .byte(1)], title: "T", group: "g", tag: "t"))
-    try desk.dismiss("x")
-    try desk.present("x", "7", .with(style: "sheet", group: "g", tag: "t"))
-    #expect(desk.item("x")?.value == [:])
-    try desk.dismiss("x")
-    try desk.ask(select("t"))
-    #expect(desk.item("x")?.value == [:] && desk.item("x")?.title == nil && desk.item("x")?.style == "sheet")
-    try desk.clearAway()
+    try fixture.present("x", "7", .with(value: ["x": .byte(1)], title: "T", group: "g", tag: "t"))
+    try fixture.dismiss("x")
+    try fixture.present("x", "7", .with(style: "sheet", group: "g", tag: "t"))
+    #expect(fixture.item("x")?.value == [:])
+    try fixture.dismiss("x")
+    try fixture.ask(select("t"))
+    #expect(fixture.item("x")?.value == [:] && fixture.item("x")?.title == nil && fixture.item("x")?.style == "sheet")
+    try fixture.clearAway()
   }
 
-  @Test("G7: a request for what is shown adds to what is remembered: it is the item that is repeated")
+  @Test("G7: a request for the shown item adds to the remembered options: selecting repeats the item")
   func present_updated_rememberedToo() throws {
-    try desk.present("x", "7", .with(value: ["x": .byte(1)], group: "g", tag: "t"))
-    try desk.present("x", "7", .with(title: "T"))
-    try desk.dismiss("x")
-    try desk.ask(select("t"))
-    #expect(desk.item("x")?.value == ["x": .byte(1)] && desk.item("x")?.title == "T")
-    try desk.clearAway()
+    try fixture.present("x", "7", .with(value: ["x": .byte(1)], group: "g", tag: "t"))
+    try fixture.present("x", "7", .with(title: "T"))
+    try fixture.dismiss("x")
+    try fixture.ask(select("t"))
+    #expect(fixture.item("x")?.value == ["x": .byte(1)] && fixture.item("x")?.title == "T")
+    try fixture.clearAway()
   }
 
-  @Test("G7: selecting what is selected applies only what it gives")
+  @Test("G7: selecting the selected tag applies only the given options")
   func select_selected_appliesGiven() throws {
-    try desk.present("x", "7", .with(value: ["x": .byte(1)], title: "T", group: "g", tag: "t", timeout: 1000))
-    try desk.ask(.update("x", value: ["x": .byte(2)], remove: [], containerValues: nil, timeout: nil))
-    desk.pass(900)
-    _ = desk.taken()
-    #expect(try desk.ask(select("t")) == .presentation(1, changed: false))
-    #expect(desk.taken() == [])
-    #expect(try desk.ask(select("t", .with(title: "U"))) == .presentation(1, changed: true))
-    #expect(desk.item("x")?.value == ["x": .byte(2)] && desk.item("x")?.title == "U")
-    desk.pass(100)
+    try fixture.present("x", "7", .with(value: ["x": .byte(1)], title: "T", group: "g", tag: "t", timeout: 1000))
+    try fixture.ask(.update("x", value: ["x": .byte(2)], remove: [], containerValues: nil, timeout: nil))
+    fixture.pass(900)
+    _ = fixture.taken()
+    #expect(try fixture.ask(select("t")) == .presentation(1, changed: false))
+    #expect(fixture.taken() == [])
+    #expect(try fixture.ask(select("t", .with(title: "U"))) == .presentation(1, changed: true))
+    #expect(fixture.item("x")?.value == ["x": .byte(2)] && fixture.item("x")?.title == "U")
+    fixture.pass(100)
     #expect(selection == nil, "the timeout was not given again")
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
-  @Test("G7: selecting what is selected with another id replaces it, with what is given and no more")
+  @Test("G7: selecting the selected tag with another id replaces the item, with the given options only")
   func select_selectedOtherID_replaced() throws {
-    try desk.present("x", "7", .with(title: "T", group: "g", tag: "t"))
-    try desk.ask(select("t", id: "8"))
-    #expect(desk.item("x")?.id == "8" && desk.item("x")?.title == nil && selection == "t")
-    try desk.clearAway()
+    try fixture.present("x", "7", .with(title: "T", group: "g", tag: "t"))
+    try fixture.ask(select("t", id: "8"))
+    #expect(fixture.item("x")?.id == "8" && fixture.item("x")?.title == nil && selection == "t")
+    try fixture.clearAway()
   }
 
   @Test("G7: a selection's own group or tag may be given, others not")
   func select_otherGroupOption_refused() throws {
-    #expect(desk.refusal(select("t", .with(group: "h"))) == .invalidArgument)
-    #expect(desk.refusal(select("t", .with(tag: "u"))) == .invalidArgument)
-    try desk.ask(select("t", .with(group: "g", tag: "t")))
-    try desk.clearAway()
+    #expect(fixture.refusal(select("t", .with(group: "h"))) == .invalidArgument)
+    #expect(fixture.refusal(select("t", .with(tag: "u"))) == .invalidArgument)
+    try fixture.ask(select("t", .with(group: "g", tag: "t")))
+    try fixture.clearAway()
   }
 
-  @Test("G7: a tag that nobody declared or asked for presents state only, at group.tag")
+  @Test("G7: a tag that is neither declared nor remembered presents state only, at group.tag")
   func select_unknown_stateOnly() throws {
-    try desk.ask(select("t"))
-    #expect(desk.taken() == ["selection g t", "group g t ·", "presented g.t"])
-    #expect(desk.item("g.t")?.destination == nil && desk.item("g.t")?.id == "")
-    try desk.clearAway()
+    try fixture.ask(select("t"))
+    #expect(fixture.taken() == ["selection g t", "group g t ·", "presented g.t"])
+    #expect(fixture.item("g.t")?.destination == nil && fixture.item("g.t")?.id == "")
+    try fixture.clearAway()
   }
 
   @Test(
-    "G7: where group.tag is no binding, the tag is unknown; a binding given helps",
+    "G7: where group.tag is not a binding, the tag is unknown, unless a binding is given",
     arguments: ["a b", "1", "x..y", "é"])
   func select_noBinding_unknown(tag: String) throws {
-    #expect(desk.refusal(select(tag)) == .unknownTag)
-    #expect(desk.refusal(toggle(tag)) == .unknownTag)
-    try desk.ask(select(tag, at: "x"))
-    #expect(selection == tag && desk.shown == ["x"])
-    try desk.ask(.deselect("g", tag: tag))
-    try desk.ask(select(tag))
-    #expect(desk.shown == ["x"])
-    try desk.clearAway()
+    #expect(fixture.refusal(select(tag)) == .unknownTag)
+    #expect(fixture.refusal(toggle(tag)) == .unknownTag)
+    try fixture.ask(select(tag, at: "x"))
+    #expect(selection == tag && fixture.shown == ["x"])
+    try fixture.ask(.deselect("g", tag: tag))
+    try fixture.ask(select(tag))
+    #expect(fixture.shown == ["x"])
+    try fixture.clearAway()
   }
 
   @Test("G7: a remembered stack is pushed onto again, a parent presented from again")
   func select_rememberedStack_pushed() throws {
-    try desk.ask(.push("s", "a", id: "", .with()))
-    try desk.ask(.push("s", "x", id: "", .with(group: "g", tag: "t")))
-    try desk.ask(.deselect("g", tag: nil))
-    #expect(desk.path("s") == ["a"])
-    try desk.ask(select("t"))
-    #expect(desk.path("s") == ["a", "x"])
-    try desk.clearAway()
+    try fixture.ask(.push("s", "a", id: "", .with()))
+    try fixture.ask(.push("s", "x", id: "", .with(group: "g", tag: "t")))
+    try fixture.ask(.deselect("g", tag: nil))
+    #expect(fixture.path("s") == ["a"])
+    try fixture.ask(select("t"))
+    #expect(fixture.path("s") == ["a", "x"])
+    try fixture.clearAway()
   }
 
   @Test("G7: tags with dots lead to bindings below the group")
   func select_dottedTag_binding() throws {
-    try desk.ask(select("a.b[1]"))
-    #expect(desk.shown == ["g.a.b[1]"] && selection == "a.b[1]")
-    try desk.clearAway()
+    try fixture.ask(select("a.b[1]"))
+    #expect(fixture.shown == ["g.a.b[1]"] && selection == "a.b[1]")
+    try fixture.clearAway()
   }
 
   // MARK: G8
 
   @Test("G8: replace is the default; refuse is Busy, and nothing changes")
   func present_busy_policies() throws {
-    try desk.present("x", "", .with(group: "g"))
-    try desk.present("y", "", .with(group: "g", ifBusy: .replace))
-    #expect(desk.shown == ["y"])
-    #expect(desk.refusal(.present("z", id: "", .with(group: "g", ifBusy: .refuse))) == .busy)
-    #expect(desk.refusal(select("z", .with(ifBusy: .refuse))) == .busy)
-    #expect(desk.refusal(toggle("z", .with(ifBusy: .refuse))) == .busy)
-    #expect(desk.refusal(.toggle("z", id: "", .with(group: "g", ifBusy: .refuse), anyID: false)) == .busy)
-    #expect(desk.shown == ["y"])
-    try desk.present("y", "", .with(title: "T", ifBusy: .refuse))
-    try desk.present("y", "2", .with(group: "g", ifBusy: .refuse))
-    try desk.ask(toggle("y", .with(ifBusy: .refuse)))
-    try desk.present("z", "", .with(group: "g", ifBusy: .refuse))
-    #expect(desk.shown == ["z"])
-    try desk.clearAway()
+    try fixture.present("x", "", .with(group: "g"))
+    try fixture.present("y", "", .with(group: "g", ifBusy: .replace))
+    #expect(fixture.shown == ["y"])
+    #expect(fixture.refusal(.present("z", id: "", .with(group: "g", ifBusy: .refuse))) == .busy)
+    #expect(fixture.refusal(select("z", .with(ifBusy: .refuse))) == .busy)
+    #expect(fixture.refusal(toggle("z", .with(ifBusy: .refuse))) == .busy)
+    #expect(fixture.refusal(.toggle("z", id: "", .with(group: "g", ifBusy: .refuse), anyID: false)) == .busy)
+    #expect(fixture.shown == ["y"])
+    try fixture.present("y", "", .with(title: "T", ifBusy: .refuse))
+    try fixture.present("y", "2", .with(group: "g", ifBusy: .refuse))
+    try fixture.ask(toggle("y", .with(ifBusy: .refuse)))
+    try fixture.present("z", "", .with(group: "g", ifBusy: .refuse))
+    #expect(fixture.shown == ["z"])
+    try fixture.clearAway()
   }
 
   // MARK: G9
 
   @Test("G9: a queued item holds its slot as waiting, is not selected and not shown")
   func queue_waiting() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    #expect(try desk.present("y", "1", .with(to: "cmd", group: "g", ifBusy: .queue)) == .presentation(2, changed: true))
-    #expect(desk.taken() == ["group g x y · y", "waiting y 1"])
-    #expect(selection == "x" && desk.shown == ["x", "y=1"])
-    #expect(try desk.present("y", "1", .with(ifBusy: .queue)) == .presentation(2, changed: false))
-    try desk.ask(.update("y", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
-    #expect(desk.taken() == ["updated y 1"])
-    try desk.clearAway()
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    #expect(
+      try fixture.present("y", "1", .with(to: "cmd", group: "g", ifBusy: .queue)) == .presentation(2, changed: true))
+    #expect(fixture.taken() == ["group g x y · y", "waiting y 1"])
+    #expect(selection == "x" && fixture.shown == ["x", "y=1"])
+    #expect(try fixture.present("y", "1", .with(ifBusy: .queue)) == .presentation(2, changed: false))
+    try fixture.ask(.update("y", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
+    #expect(fixture.taken() == ["updated y 1"])
+    try fixture.clearAway()
   }
 
-  @Test("G9: when nobody is selected, queue selects at once")
+  @Test("G9: with nothing selected, queue selects at once")
   func queue_notBusy_selected() throws {
-    try desk.present("y", "1", .with(group: "g", ifBusy: .queue))
+    try fixture.present("y", "1", .with(group: "g", ifBusy: .queue))
     #expect(selection == "y")
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G9: when the selection becomes nil the next is selected: highest priority first, then the oldest")
   func queue_served_byPriorityThenAge() throws {
-    try desk.ask(select("x"))
+    try fixture.ask(select("x"))
     for (tag, priority): (String, Int32) in [("a", 0), ("b", 5), ("c", -1), ("d", 5), ("e", 0)] {
-      try desk.ask(select(tag, .with(ifBusy: .queue, priority: priority)))
+      try fixture.ask(select(tag, .with(ifBusy: .queue, priority: priority)))
     }
     #expect(queue == ["b", "d", "a", "e", "c"])
     var served: [String?] = []
     for _ in 0..<6 {
-      try desk.ask(.deselect("g", tag: nil))
+      try fixture.ask(.deselect("g", tag: nil))
       served.append(selection)
     }
     #expect(served == ["b", "d", "a", "e", "c", nil])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test(
-    "G9: by whatever way the selection became nil",
+    "G9: however the selection ended",
     arguments: [
       "dismiss", "deselect", "toggle", "close", "fail", "expire", "owner", "parent", "pop", "other group", "root",
     ])
   func queue_served_whateverWay(way: String) throws {
-    try desk.present("p")
-    try desk.ask(.push("s", "b", id: "", .with()))
-    try desk.show(
+    try fixture.present("p")
+    try fixture.ask(.push("s", "b", id: "", .with()))
+    try fixture.show(
       "x", "1",
       .with(to: "cmd", from: "p", group: "g", stack: "s", timeout: 100, owned: true), by: "bert")
-    try desk.present("y", "", .with(to: "cmd", group: "g", ifBusy: .queue))
-    _ = desk.taken()
+    try fixture.present("y", "", .with(to: "cmd", group: "g", ifBusy: .queue))
+    _ = fixture.taken()
     switch way {
-    case "dismiss": try desk.dismiss("x")
-    case "deselect": try desk.ask(.deselect("g", tag: "x"))
-    case "toggle": try desk.ask(toggle("x"))
-    case "close": try desk.closed(3)
-    case "fail": desk.ends(3, failed: true)
-    case "expire": desk.pass(100)
-    case "owner": desk.leave("bert")
-    case "parent": try desk.dismiss("p")
-    case "pop": try desk.ask(.popTo("s", nil))
-    case "root": try desk.ask(.dismissAll(.root("x")))
-    default: try desk.present("x", "2", .with(group: "h"))
+    case "dismiss": try fixture.dismiss("x")
+    case "deselect": try fixture.ask(.deselect("g", tag: "x"))
+    case "toggle": try fixture.ask(toggle("x"))
+    case "close": try fixture.closed(3)
+    case "fail": fixture.ends(3, failed: true)
+    case "expire": fixture.pass(100)
+    case "owner": fixture.leave("bert")
+    case "parent": try fixture.dismiss("p")
+    case "pop": try fixture.ask(.popTo("s", nil))
+    case "root": try fixture.ask(.dismissAll(.root("x")))
+    default: try fixture.present("x", "2", .with(group: "h"))
     }
     #expect(selection == "y" && queue == [])
-    desk.goes(3)
-    #expect(desk.taken().suffix(2) == ["presenting y", "present 4 y"])
-    try desk.clearAway()
+    fixture.goes(3)
+    #expect(fixture.taken().suffix(2) == ["presenting y", "present 4 y"])
+    try fixture.clearAway()
   }
 
-  @Test("G9: the queue is served as soon as nothing is selected; it starts when the last is gone")
+  @Test("G9: the next item is selected as soon as nothing is; it starts when the previous one has ended")
   func queue_servedWhileGoing_waits() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    try desk.present("y", "", .with(to: "cmd", group: "g", ifBusy: .queue))
-    _ = desk.taken()
-    try desk.dismiss("x")
-    #expect(desk.taken() == ["selection g y", "group g x y ·", "dismissing x", "dismiss 1 dismissed"])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed x dismissed", "presenting y", "present 2 y"])
-    try desk.clearAway()
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.present("y", "", .with(to: "cmd", group: "g", ifBusy: .queue))
+    _ = fixture.taken()
+    try fixture.dismiss("x")
+    #expect(fixture.taken() == ["selection g y", "group g x y ·", "dismissing x", "dismiss 1 dismissed"])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed x dismissed", "presenting y", "present 2 y"])
+    try fixture.clearAway()
   }
 
-  @Test("G9: a higher priority never closes what is shown")
+  @Test("G9: a higher priority never ends the shown item")
   func queue_higherPriority_waits() throws {
-    try desk.ask(select("x", .with(priority: 0)))
-    try desk.ask(select("y", .with(ifBusy: .queue, priority: 100)))
+    try fixture.ask(select("x", .with(priority: 0)))
+    try fixture.ask(select("y", .with(ifBusy: .queue, priority: 100)))
     #expect(selection == "x" && queue == ["y"])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G9: replace leaves the queue as it is")
   func queue_replace_stays() throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("y", .with(ifBusy: .queue)))
-    try desk.ask(select("z"))
+    try fixture.ask(select("x"))
+    try fixture.ask(select("y", .with(ifBusy: .queue)))
+    try fixture.ask(select("z"))
     #expect(selection == "z" && queue == ["y"])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test(
     "G9: a queued item asked for without queue or refuse is selected: the same handle, changed",
     arguments: ["present", "select", "toggle", "present replace"])
   func queue_askedAgain_selected(verb: String) throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("y", .with(ifBusy: .queue)))
-    try desk.ask(select("z", .with(ifBusy: .queue)))
-    _ = desk.taken()
+    try fixture.ask(select("x"))
+    try fixture.ask(select("y", .with(ifBusy: .queue)))
+    try fixture.ask(select("z", .with(ifBusy: .queue)))
+    _ = fixture.taken()
     switch verb {
-    case "present": #expect(try desk.present("g.y") == .presentation(2, changed: true))
+    case "present": #expect(try fixture.present("g.y") == .presentation(2, changed: true))
     case "present replace":
-      #expect(try desk.present("g.y", "", .with(ifBusy: .replace)) == .presentation(2, changed: true))
-    case "select": #expect(try desk.ask(select("y")) == .presentation(2, changed: true))
-    default: #expect(try desk.ask(toggle("y")) == .selected(true))
+      #expect(try fixture.present("g.y", "", .with(ifBusy: .replace)) == .presentation(2, changed: true))
+    case "select": #expect(try fixture.ask(select("y")) == .presentation(2, changed: true))
+    default: #expect(try fixture.ask(toggle("y")) == .selected(true))
     }
     #expect(
-      desk.taken() == ["selection g y", "group g x y z · z", "dismissed g.x deselected", "presented g.y"])
-    #expect(selection == "y" && queue == ["z"] && desk.handle("g.y") == 2)
-    try desk.clearAway()
+      fixture.taken() == ["selection g y", "group g x y z · z", "dismissed g.x deselected", "presented g.y"])
+    #expect(selection == "y" && queue == ["z"] && fixture.handle("g.y") == 2)
+    try fixture.clearAway()
   }
 
   @Test("G9: with refuse it is Busy, with queue it stays")
   func queue_askedAgainPolicies() throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("y", .with(ifBusy: .queue)))
-    #expect(desk.refusal(select("y", .with(ifBusy: .refuse))) == .busy)
-    #expect(desk.refusal(.present("g.y", id: "", .with(ifBusy: .refuse))) == .busy)
-    #expect(try desk.ask(select("y", .with(ifBusy: .queue))) == .presentation(2, changed: false))
-    #expect(try desk.ask(toggle("y", .with(ifBusy: .queue))) == .selected(false))
+    try fixture.ask(select("x"))
+    try fixture.ask(select("y", .with(ifBusy: .queue)))
+    #expect(fixture.refusal(select("y", .with(ifBusy: .refuse))) == .busy)
+    #expect(fixture.refusal(.present("g.y", id: "", .with(ifBusy: .refuse))) == .busy)
+    #expect(try fixture.ask(select("y", .with(ifBusy: .queue))) == .presentation(2, changed: false))
+    #expect(try fixture.ask(toggle("y", .with(ifBusy: .queue))) == .selected(false))
     #expect(queue == ["y"])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G9: asked for again with queue, another priority moves it, and it keeps its age")
   func queue_otherPriority_moves() throws {
-    try desk.ask(select("x"))
-    for tag in ["a", "b", "c"] { try desk.ask(select(tag, .with(ifBusy: .queue))) }
-    _ = desk.taken()
-    #expect(try desk.ask(select("b", .with(ifBusy: .queue, priority: 1))) == .presentation(3, changed: true))
-    #expect(desk.taken() == ["updated g.b", "group g a b c x · b a c"])
-    try desk.ask(select("b", .with(ifBusy: .queue, priority: 0)))
+    try fixture.ask(select("x"))
+    for tag in ["a", "b", "c"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
+    _ = fixture.taken()
+    #expect(try fixture.ask(select("b", .with(ifBusy: .queue, priority: 1))) == .presentation(3, changed: true))
+    #expect(fixture.taken() == ["updated g.b", "group g a b c x · b a c"])
+    try fixture.ask(select("b", .with(ifBusy: .queue, priority: 0)))
     #expect(queue == ["a", "b", "c"])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G9: with another id it is another item, at the end of its priority")
   func queue_otherID_atTheEnd() throws {
-    try desk.ask(select("x"))
-    for tag in ["a", "b"] { try desk.ask(select(tag, .with(ifBusy: .queue))) }
-    _ = desk.taken()
-    try desk.ask(select("a", .with(ifBusy: .queue), id: "2"))
-    #expect(desk.taken() == ["group g a b x · b a", "dismissed g.a replaced", "waiting g.a 2"])
-    try desk.clearAway()
+    try fixture.ask(select("x"))
+    for tag in ["a", "b"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
+    _ = fixture.taken()
+    try fixture.ask(select("a", .with(ifBusy: .queue), id: "2"))
+    #expect(fixture.taken() == ["group g a b x · b a", "dismissed g.a replaced", "waiting g.a 2"])
+    try fixture.clearAway()
   }
 
   @Test("G9: dismiss and toggle of its binding take it out")
   func queue_dismissed_out() throws {
-    try desk.ask(select("x"))
-    for tag in ["a", "b"] { try desk.ask(select(tag, .with(ifBusy: .queue))) }
-    _ = desk.taken()
-    try desk.dismiss("g.a")
-    #expect(desk.taken() == ["group g a b x · b", "dismissed g.a dismissed"])
-    #expect(try desk.ask(.toggle("g.b", id: "", .with(), anyID: false)) == .toggled(presented: false, nil))
-    #expect(desk.taken() == ["group g a b x ·", "dismissed g.b dismissed"])
+    try fixture.ask(select("x"))
+    for tag in ["a", "b"] { try fixture.ask(select(tag, .with(ifBusy: .queue))) }
+    _ = fixture.taken()
+    try fixture.dismiss("g.a")
+    #expect(fixture.taken() == ["group g a b x · b", "dismissed g.a dismissed"])
+    #expect(try fixture.ask(.toggle("g.b", id: "", .with(), anyID: false)) == .toggled(presented: false, nil))
+    #expect(fixture.taken() == ["group g a b x ·", "dismissed g.b dismissed"])
     #expect(selection == "x")
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G9: dismissing the group empties the queue")
   func queue_dismissGroup_empty() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    for binding: BindingID in ["a", "b"] { try desk.present(binding, "", .with(to: "cmd", group: "g", ifBusy: .queue)) }
-    _ = desk.taken()
-    #expect(try desk.ask(.dismissAll(.group("g"))) == .count(3))
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    for binding: BindingID in ["a", "b"] {
+      try fixture.present(binding, "", .with(to: "cmd", group: "g", ifBusy: .queue))
+    }
+    _ = fixture.taken()
+    #expect(try fixture.ask(.dismissAll(.group("g"))) == .count(3))
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "selection g -", "group g a b x ·", "dismissed a dismissed", "dismissed b dismissed", "dismissing x",
         "dismiss 1 dismissed",
       ])
-    desk.goes(1)
-    #expect(desk.leftovers == [])
+    fixture.goes(1)
+    #expect(fixture.leftovers == [])
   }
 
-  @Test("G9: a queued item is nobody's parent: naming it is refused, an implied one passes over it")
+  @Test("G9: a queued item is no parent: naming it is refused, and an implied parent skips it")
   func queue_nobodysParent() throws {
-    try desk.present("a")
-    try desk.present("x", "", .with(group: "g"))
-    try desk.present("a.q", "", .with(group: "g", ifBusy: .queue))
-    #expect(desk.refusal(.present("c", id: "", .with(from: "a.q"))) == .notPresented)
-    try desk.present("a.q.c")
-    #expect(desk.parent("a.q.c") == 1)
-    try desk.dismiss("x")
-    #expect(selection == "a.q" && desk.parent("a.q.c") == 1)
-    try desk.present("a.q.d")
-    #expect(desk.parent("a.q.d") == 3)
-    try desk.clearAway()
+    try fixture.present("a")
+    try fixture.present("x", "", .with(group: "g"))
+    try fixture.present("a.q", "", .with(group: "g", ifBusy: .queue))
+    #expect(fixture.refusal(.present("c", id: "", .with(from: "a.q"))) == .notPresented)
+    try fixture.present("a.q.c")
+    #expect(fixture.parent("a.q.c") == 1)
+    try fixture.dismiss("x")
+    #expect(selection == "a.q" && fixture.parent("a.q.c") == 1)
+    try fixture.present("a.q.d")
+    #expect(fixture.parent("a.q.d") == 3)
+    try fixture.clearAway()
   }
 
-  @Test("G9: a queued item has a parent, and goes with it")
+  @Test("G9: a queued item has a parent, and ends with it")
   func queue_parentGoes_goes() throws {
-    try desk.present("a")
-    try desk.present("x", "", .with(group: "g"))
-    try desk.present("a.q", "", .with(group: "g", ifBusy: .queue))
-    _ = desk.taken()
-    try desk.dismiss("a")
-    #expect(desk.taken() == ["group g a.q x ·", "dismissed a.q parent", "dismissed a dismissed"])
-    try desk.clearAway()
+    try fixture.present("a")
+    try fixture.present("x", "", .with(group: "g"))
+    try fixture.present("a.q", "", .with(group: "g", ifBusy: .queue))
+    _ = fixture.taken()
+    try fixture.dismiss("a")
+    #expect(fixture.taken() == ["group g a.q x ·", "dismissed a.q parent", "dismissed a dismissed"])
+    try fixture.clearAway()
   }
 
-  @Test("G9: it stands in no stack: queue with a stack is refused, whether or not the group is busy")
+  @Test("G9: a queued item is in no stack: queue with a stack is refused, even if the group is not busy")
   func queue_withStack_refused() throws {
-    #expect(desk.refusal(.push("s", "q", id: "", .with(group: "g", ifBusy: .queue))) == .invalidArgument)
-    try desk.present("x", "", .with(group: "g"))
-    #expect(desk.refusal(.push("s", "q", id: "", .with(group: "g", ifBusy: .queue))) == .invalidArgument)
-    #expect(desk.refusal(.present("q", id: "", .with(group: "g", stack: "s", ifBusy: .queue))) == .invalidArgument)
-    try desk.ask(.push("s", "b", id: "", .with()))
-    #expect(desk.refusal(.present("b", id: "2", .with(group: "g", ifBusy: .queue))) == .invalidArgument)
+    #expect(fixture.refusal(.push("s", "q", id: "", .with(group: "g", ifBusy: .queue))) == .invalidArgument)
+    try fixture.present("x", "", .with(group: "g"))
+    #expect(fixture.refusal(.push("s", "q", id: "", .with(group: "g", ifBusy: .queue))) == .invalidArgument)
+    #expect(fixture.refusal(.present("q", id: "", .with(group: "g", stack: "s", ifBusy: .queue))) == .invalidArgument)
+    try fixture.ask(.push("s", "b", id: "", .with()))
+    #expect(fixture.refusal(.present("b", id: "2", .with(group: "g", ifBusy: .queue))) == .invalidArgument)
     #expect(
-      desk.refusal(.setPath("s", [.at("b"), .at("q", "", .with(group: "g", ifBusy: .queue))])) == .invalidArgument)
-    try desk.clearAway()
+      fixture.refusal(.setPath("s", [.at("b"), .at("q", "", .with(group: "g", ifBusy: .queue))])) == .invalidArgument)
+    try fixture.clearAway()
   }
 
-  @Test("G9: what is queued cannot be pushed; taken out first it can")
+  @Test("G9: a queued item cannot be pushed, unless it is dismissed first")
   func queue_pushed_refused() throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("q", .with(ifBusy: .queue)))
-    #expect(desk.refusal(.push("s", "g.q", id: "", .with())) == .invalidArgument)
-    try desk.apply(.dismiss("g.q"), .push("s", "g.q", id: "", .with()))
-    try desk.clearAway()
+    try fixture.ask(select("x"))
+    try fixture.ask(select("q", .with(ifBusy: .queue)))
+    #expect(fixture.refusal(.push("s", "g.q", id: "", .with())) == .invalidArgument)
+    try fixture.apply(.dismiss("g.q"), .push("s", "g.q", id: "", .with()))
+    try fixture.clearAway()
   }
 
   @Test("G9: the owner of a queued item leaves: it is out; a closed report of it too")
   func queue_ends_out() throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("q", .with(owned: true, ifBusy: .queue)), by: "bert")
-    try desk.ask(select("r", .with(ifBusy: .queue)))
-    desk.leave("bert")
+    try fixture.ask(select("x"))
+    try fixture.ask(select("q", .with(owned: true, ifBusy: .queue)), by: "bert")
+    try fixture.ask(select("r", .with(ifBusy: .queue)))
+    fixture.leave("bert")
     #expect(queue == ["r"])
-    try desk.closed(3)
+    try fixture.closed(3)
     #expect(queue == [] && selection == "x")
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("G9: an alert that is never shown for its group's sake does not expire")
   func queue_timeout_startsWhenPresented() throws {
-    try desk.ask(select("x"))
-    try desk.ask(select("q", .with(timeout: 100, ifBusy: .queue)))
-    desk.pass(1000)
+    try fixture.ask(select("x"))
+    try fixture.ask(select("q", .with(timeout: 100, ifBusy: .queue)))
+    fixture.pass(1000)
     #expect(queue == ["q"])
-    try desk.ask(.deselect("g", tag: nil))
-    desk.pass(99)
+    try fixture.ask(.deselect("g", tag: nil))
+    fixture.pass(99)
     #expect(selection == "q")
-    desk.pass(1)
+    fixture.pass(1)
     #expect(selection == nil)
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
-  @Test("G9: when all goes down, no queue is served")
+  @Test("G9: at a shutdown, no queued item is selected")
   func shutDown_queue_notServed() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    try desk.present("q", "", .with(to: "cmd", group: "g", ifBusy: .queue))
-    _ = desk.taken()
-    desk.shutDown()
-    desk.goes(1)
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    try fixture.present("q", "", .with(to: "cmd", group: "g", ifBusy: .queue))
+    _ = fixture.taken()
+    fixture.shutDown()
+    fixture.goes(1)
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "selection g -", "group g q x ·", "dismissed q shutdown", "dismissing x", "dismiss 1 shutdown",
         "dismissed x shutdown",
       ])
-    #expect(desk.machine.isEmpty)
-    #expect(desk.refusal(.present("a", id: "", .with())) == .shuttingDown)
+    #expect(fixture.machine.count == 0)
+    #expect(fixture.refusal(.present("a", id: "", .with())) == .shuttingDown)
   }
 }

@@ -1,13 +1,10 @@
-// Why this file exists: tests name bindings, handles and values as they are written, so that a test reads as the rule
-// that it is about.
-
 import DBusValues
 import PresentationModel
 
 @testable import PresentationRules
 
 extension BindingID: ExpressibleByStringLiteral {
-  /// A literal that is no binding is a mistake of the test.
+  /// Traps for a literal that is not a binding.
   public init(stringLiteral text: String) {
     do { try self.init(text) } catch { preconditionFailure("\(error)") }
   }
@@ -26,7 +23,7 @@ extension Client: ExpressibleByStringLiteral {
 }
 
 extension ItemOptions {
-  /// Options as a request gives them; what is left out is not given.
+  /// The options of a request; options left out are not given.
   static func with(
     to destination: String? = nil, value: Properties? = nil, containerValues: Properties? = nil, style: String? = nil,
     title: String? = nil, from: BindingID? = nil, group: BindingID? = nil, tag: String? = nil,

@@ -1,5 +1,3 @@
-// Why this file exists: the rules of presenting, P1 to P14.
-
 import DBusValues
 import PresentationModel
 import Testing
@@ -7,7 +5,7 @@ import Testing
 @testable import PresentationRules
 
 @Suite struct PresentingTests {
-  let desk = Desk()
+  let fixture = RulesFixture()
 
   // MARK: P1
 
@@ -15,56 +13,56 @@ import Testing
     "P1: an item set where nothing is live is presenting, and presented when its presenter acknowledges",
     arguments: ["cmd", "unit", "bus"])
   func present_nothingLive_presentingThenPresented(destination: String) throws {
-    let reply = try desk.present("a", "1", .with(to: destination))
+    let reply = try fixture.present("a", "1", .with(to: destination))
     #expect(reply == .presentation(1, changed: true))
-    #expect(desk.taken() == ["presenting a 1", "present 1 a"])
-    #expect(desk.phase(1) == "presenting")
-    desk.shows(1)
-    #expect(desk.taken() == ["presented a 1"])
-    #expect(desk.phase(1) == "presented")
-    desk.shows(1)
-    #expect(desk.taken() == [], "an acknowledgement counts once")
-    try desk.clearAway()
+    #expect(fixture.taken() == ["presenting a 1", "present 1 a"])
+    #expect(fixture.phase(1) == "presenting")
+    fixture.shows(1)
+    #expect(fixture.taken() == ["presented a 1"])
+    #expect(fixture.phase(1) == "presented")
+    fixture.shows(1)
+    #expect(fixture.taken() == [], "an acknowledgement counts once")
+    try fixture.clearAway()
   }
 
-  @Test("P1: what is nothing but state is presented at once", arguments: [nil, "bare"])
+  @Test("P1: an item that is state only is presented at once", arguments: [nil, "bare"])
   func present_stateOnly_presentedAtOnce(destination: String?) throws {
-    try desk.present("a", "1", .with(to: destination))
-    #expect(desk.taken() == ["presented a 1"])
-    try desk.dismiss("a")
-    #expect(desk.taken() == ["dismissed a 1 dismissed"])
-    #expect(desk.leftovers == [])
+    try fixture.present("a", "1", .with(to: destination))
+    #expect(fixture.taken() == ["presented a 1"])
+    try fixture.dismiss("a")
+    #expect(fixture.taken() == ["dismissed a 1 dismissed"])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("P1: different bindings are presented side by side")
   func present_severalBindings_independent() throws {
-    try desk.show("a", "1")
-    try desk.show("b", "1")
-    try desk.dismiss("a")
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed"])
-    #expect(desk.shown == ["b=1"])
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.show("b", "1")
+    try fixture.dismiss("a")
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed"])
+    #expect(fixture.shown == ["b=1"])
+    try fixture.clearAway()
   }
 
   // MARK: P2
 
-  @Test("P2: the same id dismisses nothing; what is given is replaced whole, and the presenter is told")
+  @Test("P2: the same id dismisses nothing; given options are replaced, and the presenter gets an update")
   func present_sameID_updated() throws {
-    try desk.machine.declareContainerValue("k", defaultValue: .int32(0))
-    try desk.machine.declareContainerValue("l", defaultValue: .int32(0))
-    try desk.show(
+    try fixture.machine.declareContainerValue("k", defaultValue: .int32(0))
+    try fixture.machine.declareContainerValue("l", defaultValue: .int32(0))
+    try fixture.show(
       "a", "1",
       .with(
         to: "bus", value: ["x": .int32(1), "y": .int32(2)], containerValues: ["k": .int32(1)], style: "sheet",
         title: "One", owned: true, priority: 1))
     func expect(_ options: ItemOptions, _ change: (inout Shared<Item>) -> Void) throws {
-      var item = try #require(desk.item("a"))
+      var item = try #require(fixture.item("a"))
       change(&item)
-      #expect(try desk.present("a", "1", options, by: "bert") == .presentation(1, changed: true))
-      #expect(desk.taken() == ["updated a 1", "update 1 by bert"])
-      desk.updates(1)
-      #expect(desk.item("a") == item)
-      #expect(desk.taken() == [])
+      #expect(try fixture.present("a", "1", options, by: "bert") == .presentation(1, changed: true))
+      #expect(fixture.taken() == ["updated a 1", "update 1 by bert"])
+      fixture.updates(1)
+      #expect(fixture.item("a") == item)
+      #expect(fixture.taken() == [])
     }
     try expect(.with(value: ["x": .int32(3)])) { $0.value = ["x": .int32(3)] }
     try expect(.with(containerValues: ["l": .int32(1)])) { $0.containerValues = ["l": .int32(1)] }
@@ -78,40 +76,40 @@ import Testing
       $0.value = ["x": .int32(4)]
       $0.title = "Three"
     }
-    #expect(desk.phase(1) == "presented")
-    try desk.clearAway()
+    #expect(fixture.phase(1) == "presented")
+    try fixture.clearAway()
   }
 
-  @Test("P2: what the request does not give stays")
+  @Test("P2: options that the request does not give stay")
   func present_sameIDGivesNothing_stays() throws {
     let options = ItemOptions.with(
       to: "bus", value: ["x": .int32(1)], style: "sheet", title: "One", timeout: 1000, owned: true, priority: 1)
-    try desk.show("a", "1", options)
-    let before = desk.item("a")
-    #expect(try desk.present("a", "1", by: "bert") == .presentation(1, changed: false))
-    #expect(desk.item("a") == before)
-    #expect(desk.taken() == [])
-    try desk.clearAway()
+    try fixture.show("a", "1", options)
+    let before = fixture.item("a")
+    #expect(try fixture.present("a", "1", by: "bert") == .presentation(1, changed: false))
+    #expect(fixture.item("a") == before)
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
   }
 
-  @Test("P2: if nothing differs nothing happens, and the caller is told so")
+  @Test("P2: if nothing differs nothing happens, and the reply says so")
   func present_nothingDiffers_unchanged() throws {
     let options = ItemOptions.with(
       to: "bus", value: ["x": .int32(1), "n": .double(.nan), "d": .dictionary(key: .string, value: .variant, [:])],
       style: "sheet", title: "One", owned: true, priority: 1)
-    try desk.show("a", "1", options)
-    let serial = desk.machine.serial
-    #expect(try desk.present("a", "1", options) == .presentation(1, changed: false))
-    #expect(desk.taken() == [])
-    #expect(desk.machine.serial == serial)
-    try desk.clearAway()
+    try fixture.show("a", "1", options)
+    let serial = fixture.machine.serial
+    #expect(try fixture.present("a", "1", options) == .presentation(1, changed: false))
+    #expect(fixture.taken() == [])
+    #expect(fixture.machine.serial == serial)
+    try fixture.clearAway()
   }
 
   @Test("P2: integers compare by number whatever their width, dictionaries without order, NaN equals NaN")
   func present_equalValues_unchanged() throws {
     let words: [Value: Value] = [.string("p"): .byte(1), .string("q"): .byte(2)]
     let others: [Value: Value] = [.string("q"): .int64(2), .string("p"): .uint16(1)]
-    try desk.show(
+    try fixture.show(
       "a", "1",
       .with(
         to: "bus",
@@ -123,396 +121,397 @@ import Testing
       "l": .array(element: .uint64, [.uint64(1)]), "d": .dictionary(key: .string, value: .int64, others),
       "n": .double(-.nan), "i": .int64(7),
     ]
-    #expect(try desk.present("a", "1", .with(value: same)) == .presentation(1, changed: false))
-    #expect(desk.taken() == [])
+    #expect(try fixture.present("a", "1", .with(value: same)) == .presentation(1, changed: false))
+    #expect(fixture.taken() == [])
     for (key, value): (String, Value) in [("i", .int64(8)), ("i", .double(7)), ("i", .string("7")), ("n", .double(0))] {
       var different = same
       different[key] = value
-      #expect(try desk.present("a", "1", .with(value: different)) == .presentation(1, changed: true))
-      desk.updates(1)
-      #expect(desk.taken() == ["updated a 1", "update 1 by anna"])
-      try desk.present("a", "1", .with(value: same))
-      desk.updates(1)
-      #expect(desk.taken() == ["updated a 1", "update 1 by anna"])
+      #expect(try fixture.present("a", "1", .with(value: different)) == .presentation(1, changed: true))
+      fixture.updates(1)
+      #expect(fixture.taken() == ["updated a 1", "update 1 by anna"])
+      try fixture.present("a", "1", .with(value: same))
+      fixture.updates(1)
+      #expect(fixture.taken() == ["updated a 1", "update 1 by anna"])
     }
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("P2: a timeout given starts again and is on record, without an event")
   func present_onlyTimeoutGiven_restartsWithoutEvent() throws {
-    try desk.show("a", "1", .with(to: "cmd", timeout: 1000))
-    desk.pass(900)
-    let serial = desk.machine.serial
-    #expect(try desk.present("a", "1", .with(timeout: 2000)) == .presentation(1, changed: false))
-    #expect(desk.item("a")?.timeout == 2000)
-    #expect(desk.machine.serial == serial)
-    desk.pass(1999)
-    #expect(desk.taken() == [])
-    desk.pass(1)
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 expired"])
-    try desk.clearAway()
+    try fixture.show("a", "1", .with(to: "cmd", timeout: 1000))
+    fixture.pass(900)
+    let serial = fixture.machine.serial
+    #expect(try fixture.present("a", "1", .with(timeout: 2000)) == .presentation(1, changed: false))
+    #expect(fixture.item("a")?.timeout == 2000)
+    #expect(fixture.machine.serial == serial)
+    fixture.pass(1999)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 expired"])
+    try fixture.clearAway()
   }
 
   @Test("P2: the same id with another destination, command, parent, group, tag or stack is refused")
   func present_sameIDOtherPlace_refused() throws {
-    try desk.present("p")
-    try desk.present("q")
-    try desk.show("a", "1", .with(to: "cmd", from: "p", group: "g", tag: "t", stack: "s"))
+    try fixture.present("p")
+    try fixture.present("q")
+    try fixture.show("a", "1", .with(to: "cmd", from: "p", group: "g", tag: "t", stack: "s"))
     for options: ItemOptions in [
       .with(to: "bus"), .with(command: ["sleep", "9"]), .with(from: "q"), .with(group: "h"),
       .with(group: "g", tag: "u"),
       .with(tag: "u"), .with(stack: "r"), .with(from: "a"), .with(value: ["x": .byte(1)], stack: "r"),
     ] {
-      #expect(desk.refusal(.present("a", id: "1", options)) == .invalidArgument, "\(options)")
+      #expect(fixture.refusal(.present("a", id: "1", options)) == .invalidArgument, "\(options)")
     }
     #expect(
-      try desk.present("a", "1", .with(to: "cmd", from: "p", group: "g", tag: "t", stack: "s"))
+      try fixture.present("a", "1", .with(to: "cmd", from: "p", group: "g", tag: "t", stack: "s"))
         == .presentation(3, changed: false))
-    #expect(try desk.present("a", "1", .with(group: "g")) == .presentation(3, changed: false))
-    try desk.clearAway()
+    #expect(try fixture.present("a", "1", .with(group: "g")) == .presentation(3, changed: false))
+    try fixture.clearAway()
   }
 
-  @Test("P2: what had no destination, command, parent, group or stack is not given one by the same id")
+  @Test("P2: a request with the same id cannot add a destination, command, parent, group or stack")
   func present_sameIDNewPlace_refused() throws {
-    try desk.present("p")
-    try desk.present("a", "1")
+    try fixture.present("p")
+    try fixture.present("a", "1")
     for options: ItemOptions in [
       .with(to: "cmd"), .with(command: ["sleep", "9"]), .with(from: "p"), .with(group: "h"), .with(stack: "r"),
     ] {
-      #expect(desk.refusal(.present("a", id: "1", options)) == .invalidArgument, "\(options)")
+      #expect(fixture.refusal(.present("a", id: "1", options)) == .invalidArgument, "\(options)")
     }
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("P2: the same command again is an update, another is refused")
   func present_sameIDCommand_comparedWhole() throws {
-    try desk.show("a", "1", .with(command: ["foot", "-e", "top"]))
-    #expect(try desk.present("a", "1", .with(command: ["foot", "-e", "top"])) == .presentation(1, changed: false))
+    try fixture.show("a", "1", .with(command: ["foot", "-e", "top"]))
+    #expect(try fixture.present("a", "1", .with(command: ["foot", "-e", "top"])) == .presentation(1, changed: false))
     for command in [["foot", "-e"], ["foot", "-e top"], ["foot", "-e", "top", ""], ["top", "-e", "foot"]] {
-      #expect(desk.refusal(.present("a", id: "1", .with(command: command))) == .invalidArgument)
+      #expect(fixture.refusal(.present("a", id: "1", .with(command: command))) == .invalidArgument)
     }
-    #expect(desk.refusal(.present("a", id: "1", .with(to: "cmd"))) == .invalidArgument)
-    try desk.clearAway()
+    #expect(fixture.refusal(.present("a", id: "1", .with(to: "cmd"))) == .invalidArgument)
+    try fixture.clearAway()
   }
 
-  @Test("P2: what is only told when it starts makes no difference afterwards")
+  @Test("P2: options that only matter at the start make no difference afterwards")
   func present_sameIDOtherEnvironment_unchanged() throws {
-    try desk.show(
+    try fixture.show(
       "a", "1", .with(to: "cmd", directory: "/", environment: ["A": "1"], platformData: ["output": .string("DP-1")]))
     let options = ItemOptions.with(
       directory: "/tmp", environment: ["A": "2"], platformData: ["output": .string("DP-2")])
-    #expect(try desk.present("a", "1", options) == .presentation(1, changed: false))
-    #expect(desk.taken() == [])
-    try desk.clearAway()
+    #expect(try fixture.present("a", "1", options) == .presentation(1, changed: false))
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
   }
 
-  @Test("P2: what waits, or is presenting, is updated too, and stays in its phase")
+  @Test("P2: waiting and presenting items are updated, too, and keep their phase")
   func present_sameIDWhileWaiting_updated() throws {
-    try desk.show("a", "1")
-    try desk.present("a", "2", .with(to: "cmd", value: ["x": .byte(1)]))
-    #expect(desk.taken() == ["dismissing a 1", "waiting a 2", "dismiss 1 replaced"])
-    #expect(try desk.present("a", "2", .with(value: ["x": .byte(2)])) == .presentation(2, changed: true))
-    #expect(desk.taken() == ["updated a 2"])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a 1 replaced", "presenting a 2", "present 2 a"])
-    #expect(try desk.present("a", "2", .with(value: ["x": .byte(3)])) == .presentation(2, changed: true))
-    #expect(desk.taken() == ["updated a 2"])
-    #expect(desk.phase(2) == "presenting")
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.present("a", "2", .with(to: "cmd", value: ["x": .byte(1)]))
+    #expect(fixture.taken() == ["dismissing a 1", "waiting a 2", "dismiss 1 replaced"])
+    #expect(try fixture.present("a", "2", .with(value: ["x": .byte(2)])) == .presentation(2, changed: true))
+    #expect(fixture.taken() == ["updated a 2"])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a 1 replaced", "presenting a 2", "present 2 a"])
+    #expect(try fixture.present("a", "2", .with(value: ["x": .byte(3)])) == .presentation(2, changed: true))
+    #expect(fixture.taken() == ["updated a 2"])
+    #expect(fixture.phase(2) == "presenting")
+    try fixture.clearAway()
   }
 
   // MARK: P3
 
-  @Test("P3: another id dismisses the old one first, and presents the new one when it is gone")
+  @Test("P3: another id dismisses the old item first, and presents the new one when that has ended")
   func present_otherID_replacedAfterwards() throws {
-    try desk.show("a", "A")
-    #expect(try desk.present("a", "B", .with(to: "cmd")) == .presentation(2, changed: true))
-    #expect(desk.taken() == ["dismissing a A", "waiting a B", "dismiss 1 replaced"])
-    #expect(desk.item("a")?.id == "B")
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a A replaced", "presenting a B", "present 2 a"])
-    desk.shows(2)
-    #expect(desk.taken() == ["presented a B"])
-    try desk.clearAway()
+    try fixture.show("a", "A")
+    #expect(try fixture.present("a", "B", .with(to: "cmd")) == .presentation(2, changed: true))
+    #expect(fixture.taken() == ["dismissing a A", "waiting a B", "dismiss 1 replaced"])
+    #expect(fixture.item("a")?.id == "B")
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a A replaced", "presenting a B", "present 2 a"])
+    fixture.shows(2)
+    #expect(fixture.taken() == ["presented a B"])
+    try fixture.clearAway()
   }
 
-  @Test("P3: A→B→C while A is going presents C and never B")
+  @Test("P3: A→B→C while A is being dismissed presents C and never B")
   func present_overtaken_neverShown() throws {
-    try desk.show("a", "A")
-    try desk.present("a", "B", .with(to: "cmd"))
-    desk.pass(100)
-    #expect(try desk.present("a", "C", .with(to: "cmd")) == .presentation(3, changed: true))
+    try fixture.show("a", "A")
+    try fixture.present("a", "B", .with(to: "cmd"))
+    fixture.pass(100)
+    #expect(try fixture.present("a", "C", .with(to: "cmd")) == .presentation(3, changed: true))
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "dismissing a A", "waiting a B", "dismiss 1 replaced", "dismissed a B replaced", "waiting a C",
       ])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a A replaced", "presenting a C", "present 3 a"])
-    desk.shows(3)
-    #expect(desk.taken() == ["presented a C"])
-    #expect(desk.ending(2)?.reason == .replaced && desk.ending(2)?.presentedAt == nil)
-    try desk.clearAway()
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a A replaced", "presenting a C", "present 3 a"])
+    fixture.shows(3)
+    #expect(fixture.taken() == ["presented a C"])
+    #expect(fixture.ending(2)?.reason == .replaced && fixture.ending(2)?.presentedAt == nil)
+    try fixture.clearAway()
   }
 
-  @Test("P3: A→B→nil presents nothing; what was waiting ends with the reason of what overtook it")
+  @Test("P3: A→B→nil presents nothing; B ends with the reason of the last request")
   func dismiss_whileWaiting_nothingShown() throws {
-    try desk.show("a", "A")
-    try desk.present("a", "B", .with(to: "cmd"))
-    #expect(desk.taken() == ["dismissing a A", "waiting a B", "dismiss 1 replaced"])
-    #expect(try desk.dismiss("a") == .changed(true))
-    #expect(desk.taken() == ["dismissed a B dismissed"])
-    #expect(desk.shown == [])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a A replaced"])
-    #expect(desk.leftovers == [])
+    try fixture.show("a", "A")
+    try fixture.present("a", "B", .with(to: "cmd"))
+    #expect(fixture.taken() == ["dismissing a A", "waiting a B", "dismiss 1 replaced"])
+    #expect(try fixture.dismiss("a") == .changed(true))
+    #expect(fixture.taken() == ["dismissed a B dismissed"])
+    #expect(fixture.shown == [])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a A replaced"])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("P3: A→B→A dismisses A and presents A again, as a new presentation")
   func present_firstIDAgain_newPresentation() throws {
-    try desk.show("a", "A")
-    try desk.present("a", "B", .with(to: "cmd"))
-    #expect(try desk.present("a", "A", .with(to: "cmd")) == .presentation(3, changed: true))
+    try fixture.show("a", "A")
+    try fixture.present("a", "B", .with(to: "cmd"))
+    #expect(try fixture.present("a", "A", .with(to: "cmd")) == .presentation(3, changed: true))
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "dismissing a A", "waiting a B", "dismiss 1 replaced", "dismissed a B replaced", "waiting a A",
       ])
-    desk.goes(1)
-    desk.shows(3)
-    #expect(desk.taken() == ["dismissed a A replaced", "presenting a A", "present 3 a", "presented a A"])
-    try desk.clearAway()
+    fixture.goes(1)
+    fixture.shows(3)
+    #expect(fixture.taken() == ["dismissed a A replaced", "presenting a A", "present 3 a", "presented a A"])
+    try fixture.clearAway()
   }
 
-  @Test("P3: what was still presenting is dismissed at once when another id is set")
+  @Test("P3: a presenting item is dismissed at once when another id is set")
   func present_otherIDWhilePresenting_cancelled() throws {
-    try desk.present("a", "A", .with(to: "bus"))
-    try desk.present("a", "B", .with(to: "cmd"))
-    #expect(desk.taken() == ["presenting a A", "present 1 a", "dismissing a A", "waiting a B", "dismiss 1 replaced"])
-    desk.shows(1)
-    #expect(desk.taken() == [], "a late answer to the first is ignored")
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a A replaced", "presenting a B", "present 2 a"])
-    try desk.clearAway()
+    try fixture.present("a", "A", .with(to: "bus"))
+    try fixture.present("a", "B", .with(to: "cmd"))
+    #expect(
+      fixture.taken() == ["presenting a A", "present 1 a", "dismissing a A", "waiting a B", "dismiss 1 replaced"])
+    fixture.shows(1)
+    #expect(fixture.taken() == [], "a late answer to the first is ignored")
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a A replaced", "presenting a B", "present 2 a"])
+    try fixture.clearAway()
   }
 
-  @Test("P3: the item is presented as it then stands")
+  @Test("P3: the item is presented as it is by then")
   func present_editedWhileWaiting_presentedAsItStands() throws {
-    try desk.show("a", "A")
-    try desk.present("a", "B", .with(to: "cmd", value: ["x": .byte(1)]))
-    try desk.ask(.update("a", value: ["x": .byte(2)], remove: [], containerValues: nil, timeout: nil))
-    desk.goes(1)
-    #expect(desk.machine.presentation(2)?.item.value == ["x": .byte(2)])
-    try desk.clearAway()
+    try fixture.show("a", "A")
+    try fixture.present("a", "B", .with(to: "cmd", value: ["x": .byte(1)]))
+    try fixture.ask(.update("a", value: ["x": .byte(2)], remove: [], containerValues: nil, timeout: nil))
+    fixture.goes(1)
+    #expect(fixture.machine.presentation(2)?.item.value == ["x": .byte(2)])
+    try fixture.clearAway()
   }
 
   @Test("P3: an id change is another item: nothing of the old one is taken over")
   func present_otherID_startsAfresh() throws {
-    try desk.show(
+    try fixture.show(
       "a", "A",
       .with(to: "cmd", value: ["x": .byte(1)], style: "sheet", title: "One", timeout: 1, owned: true, priority: 3))
-    try desk.present("a", "B")
-    let item = try #require(desk.item("a"))
+    try fixture.present("a", "B")
+    let item = try #require(fixture.item("a"))
     #expect(item.destination == nil && item.value == [:] && item.style == nil && item.title == nil)
     #expect(item.timeout == nil && item.owner == nil && item.priority == 0)
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test("P3: state only is replaced without a moment between")
   func present_otherIDStateOnly_replacedAtOnce() throws {
-    try desk.present("a", "A")
-    try desk.present("a", "B")
-    #expect(desk.taken() == ["presented a A", "dismissed a A replaced", "presented a B"])
-    try desk.clearAway()
+    try fixture.present("a", "A")
+    try fixture.present("a", "B")
+    #expect(fixture.taken() == ["presented a A", "dismissed a A replaced", "presented a B"])
+    try fixture.clearAway()
   }
 
   // MARK: P4
 
   @Test("P4: nil dismisses the presentation")
   func dismiss_presented_dismissed() throws {
-    try desk.show("a", "1")
-    #expect(try desk.dismiss("a") == .changed(true))
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed"])
-    #expect(desk.shown == [])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed"])
-    #expect(desk.leftovers == [])
+    try fixture.show("a", "1")
+    #expect(try fixture.dismiss("a") == .changed(true))
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed"])
+    #expect(fixture.shown == [])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed"])
+    #expect(fixture.leftovers == [])
   }
 
-  @Test("P4: what is presenting is cancelled: told to dismiss at once, and a late answer to the first is ignored")
+  @Test("P4: a presenting item is cancelled: dismissed at once, and a late answer to Present is ignored")
   func dismiss_presenting_cancelled() throws {
-    try desk.present("a", "1", .with(to: "bus"))
-    try desk.dismiss("a")
-    #expect(desk.taken() == ["presenting a 1", "present 1 a", "dismissing a 1", "dismiss 1 dismissed"])
-    desk.shows(1)
-    desk.fails(1)
-    #expect(desk.taken() == [])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed"])
-    #expect(desk.ending(1)?.result == [:])
-    #expect(desk.leftovers == [])
-    desk.shows(1)
-    #expect(desk.taken() == [])
+    try fixture.present("a", "1", .with(to: "bus"))
+    try fixture.dismiss("a")
+    #expect(fixture.taken() == ["presenting a 1", "present 1 a", "dismissing a 1", "dismiss 1 dismissed"])
+    fixture.shows(1)
+    fixture.fails(1)
+    #expect(fixture.taken() == [])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed"])
+    #expect(fixture.ending(1)?.result == [:])
+    #expect(fixture.leftovers == [])
+    fixture.shows(1)
+    #expect(fixture.taken() == [])
   }
 
   @Test("P4: an error for an answer to the dismissal is the end too")
   func dismiss_answeredByError_gone() throws {
-    try desk.show("a", "1", .with(to: "bus"))
-    try desk.dismiss("a")
-    desk.goes(1, result: ["error": .string("no such method")])
-    #expect(desk.ending(1)?.reason == .dismissed)
-    #expect(desk.ending(1)?.result == ["error": .string("no such method")])
-    #expect(desk.leftovers == [])
+    try fixture.show("a", "1", .with(to: "bus"))
+    try fixture.dismiss("a")
+    fixture.goes(1, result: ["error": .string("no such method")])
+    #expect(fixture.ending(1)?.reason == .dismissed)
+    #expect(fixture.ending(1)?.result == ["error": .string("no such method")])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("P4: nil where nil is already changes nothing")
   func dismiss_nothingThere_unchanged() throws {
-    #expect(try desk.dismiss("a") == .changed(false))
-    try desk.show("a")
-    try desk.dismiss("a")
-    _ = desk.taken()
-    #expect(try desk.dismiss("a") == .changed(false), "it is going already (P11)")
-    #expect(desk.taken() == [])
-    try desk.clearAway()
+    #expect(try fixture.dismiss("a") == .changed(false))
+    try fixture.show("a")
+    try fixture.dismiss("a")
+    _ = fixture.taken()
+    #expect(try fixture.dismiss("a") == .changed(false), "it is going already (P11)")
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
   }
 
   @Test("P4: nothing stays behind, and nothing queued for it shows up later")
   func dismiss_waitingOnes_nothingLater() throws {
-    try desk.show("a", "A")
-    for id in ["B", "C", "D"] { try desk.present("a", id, .with(to: "cmd")) }
-    try desk.dismiss("a")
-    _ = desk.taken()
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a A replaced"])
-    #expect(desk.leftovers == [] && desk.machine.nextDeadline.map { $0 <= desk.now } != true)
-    desk.pass(100_000)
-    #expect(desk.taken() == [])
+    try fixture.show("a", "A")
+    for id in ["B", "C", "D"] { try fixture.present("a", id, .with(to: "cmd")) }
+    try fixture.dismiss("a")
+    _ = fixture.taken()
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a A replaced"])
+    #expect(fixture.leftovers == [] && fixture.machine.nextDeadline.map { $0 <= fixture.now } != true)
+    fixture.pass(100_000)
+    #expect(fixture.taken() == [])
   }
 
   // MARK: P5
 
-  @Test("P5: gone without having been asked: nil is written to the slot")
+  @Test("P5: an item that ends by itself empties its slot")
   func ended_byItself_slotNil() throws {
-    try desk.show("a", "1")
-    desk.ends(1, result: ["status": .int32(3)])
-    #expect(desk.taken() == ["dismissed a 1 closed"])
-    #expect(desk.ending(1)?.result == ["status": .int32(3)])
-    #expect(desk.leftovers == [])
+    try fixture.show("a", "1")
+    fixture.ends(1, result: ["status": .int32(3)])
+    #expect(fixture.taken() == ["dismissed a 1 closed"])
+    #expect(fixture.ending(1)?.result == ["status": .int32(3)])
+    #expect(fixture.leftovers == [])
   }
 
   @Test("P5: true→false→true while the first is closing: its late farewell does not clear the second")
   func ended_lateFarewell_secondStays() throws {
-    try desk.show("a", "1")
-    try desk.dismiss("a")
-    try desk.present("a", "1", .with(to: "cmd"))
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed", "waiting a 1"])
-    desk.ends(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed", "presenting a 1", "present 2 a"])
-    desk.ends(1)
-    desk.goes(1)
-    desk.ends(1, failed: true)
-    #expect(desk.taken() == [])
-    #expect(desk.handle("a") == 2)
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.dismiss("a")
+    try fixture.present("a", "1", .with(to: "cmd"))
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed", "waiting a 1"])
+    fixture.ends(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed", "presenting a 1", "present 2 a"])
+    fixture.ends(1)
+    fixture.goes(1)
+    fixture.ends(1, failed: true)
+    #expect(fixture.taken() == [])
+    #expect(fixture.handle("a") == 2)
+    try fixture.clearAway()
   }
 
   @Test("P5: a farewell is compared by handle, not by id", arguments: [false, true])
   func ended_afterReplacement_replacementStays(failed: Bool) throws {
-    try desk.show("a", "1")
-    try desk.present("a", "2", .with(to: "cmd"))
-    _ = desk.taken()
-    desk.ends(1, failed: failed)
-    #expect(desk.taken() == ["dismissed a 1 replaced", "presenting a 2", "present 2 a"])
-    #expect(desk.item("a")?.id == "2")
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.present("a", "2", .with(to: "cmd"))
+    _ = fixture.taken()
+    fixture.ends(1, failed: failed)
+    #expect(fixture.taken() == ["dismissed a 1 replaced", "presenting a 2", "present 2 a"])
+    #expect(fixture.item("a")?.id == "2")
+    try fixture.clearAway()
   }
 
   @Test("P5: one that ends while it is still presenting writes nil too")
   func ended_presenting_slotNil() throws {
-    try desk.present("a", "1", .with(to: "cmd"))
-    desk.ends(1, failed: true)
-    #expect(desk.taken() == ["presenting a 1", "present 1 a", "dismissed a 1 failed"])
-    #expect(desk.leftovers == [])
+    try fixture.present("a", "1", .with(to: "cmd"))
+    fixture.ends(1, failed: true)
+    #expect(fixture.taken() == ["presenting a 1", "present 1 a", "dismissed a 1 failed"])
+    #expect(fixture.leftovers == [])
   }
 
-  @Test("P5: nobody can say of what waits that it is gone")
+  @Test("P5: a report that a waiting item has ended is ignored")
   func ended_waiting_ignored() throws {
-    try desk.show("a", "1")
-    try desk.present("a", "2", .with(to: "cmd"))
-    _ = desk.taken()
-    desk.ends(2)
-    desk.goes(2)
-    desk.shows(2)
-    desk.fails(2)
-    #expect(desk.taken() == [])
-    #expect(desk.phase(2) == "waiting")
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.present("a", "2", .with(to: "cmd"))
+    _ = fixture.taken()
+    fixture.ends(2)
+    fixture.goes(2)
+    fixture.shows(2)
+    fixture.fails(2)
+    #expect(fixture.taken() == [])
+    #expect(fixture.phase(2) == "waiting")
+    try fixture.clearAway()
   }
 
   // MARK: P6
 
-  @Test("P6: a presentation ends once, however often its end is told")
+  @Test("P6: a presentation ends once, however often its end is reported")
   func end_toldAgain_once() throws {
-    try desk.show("a", "1", .with(to: "bus"))
-    try desk.dismiss("a")
-    _ = desk.taken()
-    desk.goes(1, result: ["x": .byte(1)])
-    desk.goes(1, result: ["x": .byte(2)])
-    desk.ends(1, failed: true, result: ["x": .byte(3)])
-    desk.fails(1)
-    desk.pass(60_000)
-    #expect(try desk.closed(1, result: ["x": .byte(4)], byPresenter: true) == false)
-    #expect(desk.taken() == ["dismissed a 1 dismissed"])
-    #expect(desk.ending(1)?.result == ["x": .byte(1)])
+    try fixture.show("a", "1", .with(to: "bus"))
+    try fixture.dismiss("a")
+    _ = fixture.taken()
+    fixture.goes(1, result: ["x": .byte(1)])
+    fixture.goes(1, result: ["x": .byte(2)])
+    fixture.ends(1, failed: true, result: ["x": .byte(3)])
+    fixture.fails(1)
+    fixture.pass(60_000)
+    #expect(try fixture.closed(1, result: ["x": .byte(4)], byPresenter: true) == false)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed"])
+    #expect(fixture.ending(1)?.result == ["x": .byte(1)])
   }
 
   @Test("P6: every way to end has its reason, and ends exactly once")
   func end_everyWay_oneReason() throws {
     func end(_ reason: Reason, _ options: ItemOptions = .with(to: "cmd"), _ body: (Handle) throws -> Void) throws {
-      let desk = self.desk
+      let fixture = self.fixture
       let binding: BindingID = "a"
-      try desk.present("p")
-      let handle = try desk.show(binding, "1", options)
+      try fixture.present("p")
+      let handle = try fixture.show(binding, "1", options)
       try body(handle)
-      desk.goes(handle)
-      let ends = desk.changes.filter {
+      fixture.goes(handle)
+      let ends = fixture.changes.filter {
         if case .dismissed(handle, _, _, _, _) = $0.event { true } else { false }
       }
       #expect(ends.count == 1)
-      #expect(desk.ending(handle)?.reason == reason)
-      #expect(desk.ending(handle)?.presentedAt != nil)
-      try desk.clearAway()
+      #expect(fixture.ending(handle)?.reason == reason)
+      #expect(fixture.ending(handle)?.presentedAt != nil)
+      try fixture.clearAway()
     }
-    try end(.dismissed) { _ in try desk.dismiss("a") }
-    try end(.closed) { desk.ends($0) }
-    try end(.closed) { try desk.closed($0) }
-    try end(.replaced) { _ in try desk.present("a", "2") }
-    try end(.deselected, .with(to: "cmd", group: "g")) { _ in try desk.ask(.deselect("g", tag: nil)) }
-    try end(.popped, .with(to: "cmd", stack: "s")) { _ in try desk.ask(.pop("s", count: 1)) }
-    try end(.parent, .with(to: "cmd", from: "p")) { _ in try desk.dismiss("p") }
-    try end(.expired, .with(to: "cmd", timeout: 5)) { _ in desk.pass(5) }
-    try end(.owner, .with(to: "cmd", owned: true)) { _ in desk.leave("anna") }
-    try end(.failed) { desk.ends($0, failed: true) }
+    try end(.dismissed) { _ in try fixture.dismiss("a") }
+    try end(.closed) { fixture.ends($0) }
+    try end(.closed) { try fixture.closed($0) }
+    try end(.replaced) { _ in try fixture.present("a", "2") }
+    try end(.deselected, .with(to: "cmd", group: "g")) { _ in try fixture.ask(.deselect("g", tag: nil)) }
+    try end(.popped, .with(to: "cmd", stack: "s")) { _ in try fixture.ask(.pop("s", count: 1)) }
+    try end(.parent, .with(to: "cmd", from: "p")) { _ in try fixture.dismiss("p") }
+    try end(.expired, .with(to: "cmd", timeout: 5)) { _ in fixture.pass(5) }
+    try end(.owner, .with(to: "cmd", owned: true)) { _ in fixture.leave("anna") }
+    try end(.failed) { fixture.ends($0, failed: true) }
     try end(.shutdown) { _ in
-      desk.shutDown()
-      desk.machine.isShuttingDown = false
+      fixture.shutDown()
+      fixture.machine.state.isShuttingDown = false
     }
   }
 
   @Test("P6: an ending is remembered with binding, id, destination, reason, result, serial and times")
   func end_remembered() throws {
-    try desk.show("a", "1")
-    let shownAt = desk.now
-    desk.pass(10)
-    desk.ends(1, result: ["status": .int32(0)])
+    try fixture.show("a", "1")
+    let shownAt = fixture.now
+    fixture.pass(10)
+    fixture.ends(1, result: ["status": .int32(0)])
     #expect(
-      desk.ending(1)
+      fixture.ending(1)
         == Ending(
           handle: 1, binding: "a", id: "1", destination: "cmd", group: nil, stack: nil, reason: .closed,
           result: ["status": .int32(0)],
-          serial: 3, presentedAt: shownAt, endedAt: desk.now))
-    #expect(desk.machine.history.map(\.handle) == [1])
-    try desk.machine.requireKnown(1)
+          serial: 3, presentedAt: shownAt, endedAt: fixture.now))
+    #expect(fixture.machine.history.map(\.handle) == [1])
+    try fixture.machine.requireKnown(1)
     do throws(Refusal) {
-      try desk.machine.requireKnown(2)
+      try fixture.machine.requireKnown(2)
       Issue.record("2 was never given out")
     } catch { #expect(error.code == .unknownPresentation) }
   }
@@ -521,13 +520,13 @@ import Testing
   func handles_neverUsedAgain() throws {
     var given: [Handle] = []
     for _ in 0..<5 {
-      guard case .presentation(let handle?, _) = try desk.present("a", "1", .with(to: "cmd")) else {
+      guard case .presentation(let handle?, _) = try fixture.present("a", "1", .with(to: "cmd")) else {
         Issue.record("no handle")
         return
       }
       given.append(handle)
-      try desk.dismiss("a")
-      desk.goes(handle)
+      try fixture.dismiss("a")
+      fixture.goes(handle)
     }
     #expect(given == [1, 2, 3, 4, 5])
   }
@@ -536,43 +535,44 @@ import Testing
 
   @Test("P7: an item without an id has the empty id, which is never replaced by itself")
   func present_emptyID_equalsItself() throws {
-    try desk.show("a")
-    #expect(try desk.present("a", "", .with(to: "cmd")) == .presentation(1, changed: false))
-    #expect(desk.taken() == [])
-    #expect(try desk.present("a", "1", .with(to: "cmd")) == .presentation(2, changed: true))
-    #expect(try desk.present("a", "", .with(to: "cmd")) == .presentation(3, changed: true))
-    try desk.clearAway()
+    try fixture.show("a")
+    #expect(try fixture.present("a", "", .with(to: "cmd")) == .presentation(1, changed: false))
+    #expect(fixture.taken() == [])
+    #expect(try fixture.present("a", "1", .with(to: "cmd")) == .presentation(2, changed: true))
+    #expect(try fixture.present("a", "", .with(to: "cmd")) == .presentation(3, changed: true))
+    try fixture.clearAway()
   }
 
   // MARK: P8
 
-  @Test("P8: an action of a presentation is told before its end")
+  @Test("P8: an action of a presentation is announced before its end")
   func act_thenEnd_inOrder() throws {
-    try desk.show("a", "1", .with(to: "bus"))
-    try desk.act(1, "ok", ["x": .byte(1)], byPresenter: true)
-    desk.ends(1, result: ["answer": .string("yes")])
-    #expect(desk.taken() == ["action a 1 ok", "dismissed a 1 closed"])
-    guard case .action(1, "a", "1", "ok", ["x": .byte(1)]) = desk.changes[desk.changes.count - 2].event else {
+    try fixture.show("a", "1", .with(to: "bus"))
+    try fixture.act(1, "ok", ["x": .byte(1)], byPresenter: true)
+    fixture.ends(1, result: ["answer": .string("yes")])
+    #expect(fixture.taken() == ["action a 1 ok", "dismissed a 1 closed"])
+    guard case .action(1, "a", "1", "ok", ["x": .byte(1)]) = fixture.changes[fixture.changes.count - 2].event else {
       Issue.record("the action was not told whole")
       return
     }
   }
 
-  @Test("P8: while it is going, an action is still told; when it is gone, it is too late and nothing happens")
+  @Test("P8: an action is announced during the dismissal, and ignored after the end")
   func act_whileGoing_told() throws {
-    try desk.show("a", "1", .with(to: "bus"))
-    try desk.dismiss("a")
-    try desk.act(1, "saved", byPresenter: true)
-    desk.goes(1)
-    try desk.act(1, "late", byPresenter: true)
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed", "action a 1 saved", "dismissed a 1 dismissed"])
+    try fixture.show("a", "1", .with(to: "bus"))
+    try fixture.dismiss("a")
+    try fixture.act(1, "saved", byPresenter: true)
+    fixture.goes(1)
+    try fixture.act(1, "late", byPresenter: true)
+    #expect(
+      fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed", "action a 1 saved", "dismissed a 1 dismissed"])
   }
 
-  @Test("P8: a result stands in the ending that tells of the end")
+  @Test("P8: the result is in the announced ending")
   func end_carriesResult() throws {
-    try desk.show("a", "1", .with(to: "bus"))
-    desk.ends(1, result: ["answer": .string("yes")])
-    guard case .dismissed(1, "a", "1", .closed, ["answer": .string("yes")]) = desk.changes.last?.event else {
+    try fixture.show("a", "1", .with(to: "bus"))
+    fixture.ends(1, result: ["answer": .string("yes")])
+    guard case .dismissed(1, "a", "1", .closed, ["answer": .string("yes")]) = fixture.changes.last?.event else {
       Issue.record("the end was told without its result")
       return
     }
@@ -582,131 +582,134 @@ import Testing
 
   @Test("P9: requests are carried out in the order of their arrival")
   func requests_inOrder() throws {
-    try desk.present("a", "1")
-    try desk.present("b", "1")
-    try desk.dismiss("a")
-    try desk.present("a", "2")
-    try desk.dismiss("b")
+    try fixture.present("a", "1")
+    try fixture.present("b", "1")
+    try fixture.dismiss("a")
+    try fixture.present("a", "2")
+    try fixture.dismiss("b")
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "presented a 1", "presented b 1", "dismissed a 1 dismissed", "presented a 2", "dismissed b 1 dismissed",
       ])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   // MARK: P10
 
   @Test("P10: an expected id holds while the slot holds it")
   func expectedID_movedOn_refused() throws {
-    try desk.present("a", "1")
-    #expect(desk.refusal(.dismiss("a"), expecting: Expected(id: "2")) == .stale)
-    #expect(desk.refusal(.present("a", id: "3", .with()), expecting: Expected(id: "")) == .stale)
-    #expect(desk.refusal(.present("b", id: "3", .with()), expecting: Expected(id: "")) == .stale, "nil is no empty id")
-    #expect(try desk.ask(.dismiss("a"), expecting: Expected(id: "1")) == .changed(true))
-    #expect(desk.refusal(.dismiss("a"), expecting: Expected(id: "1")) == .stale)
+    try fixture.present("a", "1")
+    #expect(fixture.refusal(.dismiss("a"), expecting: Expected(id: "2")) == .stale)
+    #expect(fixture.refusal(.present("a", id: "3", .with()), expecting: Expected(id: "")) == .stale)
+    #expect(
+      fixture.refusal(.present("b", id: "3", .with()), expecting: Expected(id: "")) == .stale, "nil is no empty id")
+    #expect(try fixture.ask(.dismiss("a"), expecting: Expected(id: "1")) == .changed(true))
+    #expect(fixture.refusal(.dismiss("a"), expecting: Expected(id: "1")) == .stale)
   }
 
   @Test("P10: a late timer cannot close the replacement: an expected presentation is compared by handle")
   func expectedPresentation_replaced_refused() throws {
-    try desk.show("a", "1")
-    try desk.dismiss("a")
-    try desk.present("a", "1", .with(to: "cmd"))
-    #expect(desk.refusal(.dismiss("a"), expecting: Expected(presentation: 1)) == .stale)
-    #expect(desk.refusal(.dismiss("b"), expecting: Expected(presentation: 1)) == .stale)
-    #expect(desk.refusal(.present("a", id: "2", .with()), expecting: .emptySlot) == .stale)
-    try desk.ask(.dismiss("a"), expecting: Expected(presentation: 2))
-    try desk.ask(.present("a", id: "2", .with()), expecting: .emptySlot)
-    desk.goes(1)
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.dismiss("a")
+    try fixture.present("a", "1", .with(to: "cmd"))
+    #expect(fixture.refusal(.dismiss("a"), expecting: Expected(presentation: 1)) == .stale)
+    #expect(fixture.refusal(.dismiss("b"), expecting: Expected(presentation: 1)) == .stale)
+    #expect(fixture.refusal(.present("a", id: "2", .with()), expecting: .emptySlot) == .stale)
+    try fixture.ask(.dismiss("a"), expecting: Expected(presentation: 2))
+    try fixture.ask(.present("a", id: "2", .with()), expecting: .emptySlot)
+    fixture.goes(1)
+    try fixture.clearAway()
   }
 
   @Test("P10: a double click: the second toggle with the same expectation is refused")
   func expectedSerial_doubleClick_refused() throws {
-    let seen = desk.machine.serial
-    try desk.ask(.toggle("a", id: "", .with(), anyID: false), expecting: Expected(serial: seen))
-    #expect(desk.refusal(.toggle("a", id: "", .with(), anyID: false), expecting: Expected(serial: seen)) == .stale)
-    #expect(desk.shown == ["a"])
-    try desk.clearAway()
+    let seen = fixture.machine.serial
+    try fixture.ask(.toggle("a", id: "", .with(), anyID: false), expecting: Expected(serial: seen))
+    #expect(fixture.refusal(.toggle("a", id: "", .with(), anyID: false), expecting: Expected(serial: seen)) == .stale)
+    #expect(fixture.shown == ["a"])
+    try fixture.clearAway()
   }
 
   @Test("P10: an expected serial is about the slot that the request names, and no other")
   func expectedSerial_otherSlotChanged_holds() throws {
-    try desk.present("a", "1")
-    let seen = desk.machine.serial
-    try desk.present("b", "1")
-    try desk.ask(
+    try fixture.present("a", "1")
+    let seen = fixture.machine.serial
+    try fixture.present("b", "1")
+    try fixture.ask(
       .update("a", value: [:], remove: [], containerValues: nil, timeout: nil), expecting: Expected(serial: seen))
-    try desk.ask(.dismiss("a"), expecting: Expected(serial: seen))
-    let gone = desk.machine.serial
-    #expect(desk.refusal(.present("a", id: "1", .with()), expecting: Expected(serial: seen)) == .stale)
-    try desk.ask(.present("a", id: "1", .with()), expecting: Expected(serial: gone))
-    #expect(desk.refusal(.dismiss("b"), expecting: Expected(serial: seen)) == .stale)
-    try desk.clearAway()
+    try fixture.ask(.dismiss("a"), expecting: Expected(serial: seen))
+    let gone = fixture.machine.serial
+    #expect(fixture.refusal(.present("a", id: "1", .with()), expecting: Expected(serial: seen)) == .stale)
+    try fixture.ask(.present("a", id: "1", .with()), expecting: Expected(serial: gone))
+    #expect(fixture.refusal(.dismiss("b"), expecting: Expected(serial: seen)) == .stale)
+    try fixture.clearAway()
   }
 
   @Test("P10: every change of the item moves the slot on; a phase does not, since requests are not judged by phases")
   func expectedSerial_changesOfItem_moveOn() throws {
     func isStale(after body: () throws -> Void) throws -> Bool {
-      let seen = desk.machine.serial
+      let seen = fixture.machine.serial
       try body()
       do throws(Refusal) {
-        var machine = desk.machine
+        var machine = fixture.machine.copy()
         _ = try machine.perform(
-          Request(.dismiss("a"), expecting: Expected(serial: seen)), by: nil, at: desk.now)
+          Request(.dismiss("a"), expecting: Expected(serial: seen)), by: nil, at: fixture.now)
         return false
       } catch {
         #expect(error.code == .stale)
         return true
       }
     }
-    #expect(try isStale { try desk.present("a", "1", .with(to: "bus")) })
-    #expect(try !isStale { desk.shows(1) })
-    #expect(try isStale { try desk.present("a", "1", .with(title: "T")) })
-    #expect(try !isStale { desk.updates(1) })
-    #expect(try !isStale { try desk.act(1, "x", byPresenter: true) })
-    #expect(try isStale { try desk.present("a", "2", .with(to: "cmd")) })
-    #expect(try !isStale { desk.goes(1) })
-    #expect(try !isStale { try desk.present("a", "2", .with(timeout: 5)) })
-    #expect(try isStale { desk.ends(2) })
-    try desk.clearAway()
+    #expect(try isStale { try fixture.present("a", "1", .with(to: "bus")) })
+    #expect(try !isStale { fixture.shows(1) })
+    #expect(try isStale { try fixture.present("a", "1", .with(title: "T")) })
+    #expect(try !isStale { fixture.updates(1) })
+    #expect(try !isStale { try fixture.act(1, "x", byPresenter: true) })
+    #expect(try isStale { try fixture.present("a", "2", .with(to: "cmd")) })
+    #expect(try !isStale { fixture.goes(1) })
+    #expect(try !isStale { try fixture.present("a", "2", .with(timeout: 5)) })
+    #expect(try isStale { fixture.ends(2) })
+    try fixture.clearAway()
   }
 
   @Test("P10: groups and stacks have serials of their own")
   func expectedSerial_groupAndStack_movedOn() throws {
-    try desk.present("x", "", .with(group: "g"))
-    try desk.present("y", "", .with(stack: "s"))
-    let seen = desk.machine.serial
-    try desk.ask(.update("x", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
-    try desk.ask(.update("y", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
-    try desk.ask(.select("g", tag: "z", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
-    try desk.ask(.push("s", "z2", id: "", .with()), expecting: Expected(serial: seen))
-    #expect(desk.refusal(.deselect("g", tag: nil), expecting: Expected(serial: seen)) == .stale)
+    try fixture.present("x", "", .with(group: "g"))
+    try fixture.present("y", "", .with(stack: "s"))
+    let seen = fixture.machine.serial
+    try fixture.ask(.update("x", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
+    try fixture.ask(.update("y", value: ["v": .byte(1)], remove: [], containerValues: nil, timeout: nil))
+    try fixture.ask(.select("g", tag: "z", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
+    try fixture.ask(.push("s", "z2", id: "", .with()), expecting: Expected(serial: seen))
+    #expect(fixture.refusal(.deselect("g", tag: nil), expecting: Expected(serial: seen)) == .stale)
     #expect(
-      desk.refusal(.select("g", tag: "q", binding: nil, id: nil, .with()), expecting: Expected(serial: seen)) == .stale)
-    #expect(
-      desk.refusal(.toggleSelection("g", tag: "q", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
+      fixture.refusal(.select("g", tag: "q", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
         == .stale)
-    #expect(desk.refusal(.dismissAll(.group("g")), expecting: Expected(serial: seen)) == .stale)
+    #expect(
+      fixture.refusal(
+        .toggleSelection("g", tag: "q", binding: nil, id: nil, .with()), expecting: Expected(serial: seen))
+        == .stale)
+    #expect(fixture.refusal(.dismissAll(.group("g")), expecting: Expected(serial: seen)) == .stale)
     for operation: Request.Operation in [
       .pop("s", count: 1), .popTo("s", nil), .setPath("s", []), .push("s", "w", id: "", .with()),
       .dismissAll(.stack("s")),
     ] {
-      #expect(desk.refusal(operation, expecting: Expected(serial: seen)) == .stale)
+      #expect(fixture.refusal(operation, expecting: Expected(serial: seen)) == .stale)
     }
-    let later = desk.machine.serial
-    try desk.ask(.deselect("g", tag: nil), expecting: Expected(serial: later))
-    try desk.ask(.pop("s", count: 1), expecting: Expected(serial: later))
-    try desk.clearAway()
+    let later = fixture.machine.serial
+    try fixture.ask(.deselect("g", tag: nil), expecting: Expected(serial: later))
+    try fixture.ask(.pop("s", count: 1), expecting: Expected(serial: later))
+    try fixture.clearAway()
   }
 
-  @Test("P10: of a root, or of everything, a serial is that of the whole state")
+  @Test("P10: for a root, or everything, the serial is that of the whole state")
   func expectedSerial_everything_movedOn() throws {
-    try desk.present("a")
-    let seen = desk.machine.serial
-    try desk.present("b")
-    #expect(desk.refusal(.dismissAll(.root("a")), expecting: Expected(serial: seen)) == .stale)
-    #expect(desk.refusal(.dismissAll(.everything), expecting: Expected(serial: seen)) == .stale)
-    try desk.ask(.dismissAll(.everything), expecting: Expected(serial: desk.machine.serial))
+    try fixture.present("a")
+    let seen = fixture.machine.serial
+    try fixture.present("b")
+    #expect(fixture.refusal(.dismissAll(.root("a")), expecting: Expected(serial: seen)) == .stale)
+    #expect(fixture.refusal(.dismissAll(.everything), expecting: Expected(serial: seen)) == .stale)
+    try fixture.ask(.dismissAll(.everything), expecting: Expected(serial: fixture.machine.serial))
   }
 
   @Test(
@@ -716,97 +719,97 @@ import Testing
       .select("g", tag: "t", binding: nil, id: nil, .with()), .popTo("s", nil),
     ])
   func expectedID_noSlotNamed_refused(operation: Request.Operation) {
-    #expect(desk.refusal(operation, expecting: Expected(id: "1")) == .invalidArgument)
-    #expect(desk.refusal(operation, expecting: Expected(presentation: 1)) == .invalidArgument)
+    #expect(fixture.refusal(operation, expecting: Expected(id: "1")) == .invalidArgument)
+    #expect(fixture.refusal(operation, expecting: Expected(presentation: 1)) == .invalidArgument)
   }
 
-  @Test("P10: what is gone so long that its change is forgotten is taken to have changed as late as it can have")
+  @Test("P10: a subject whose change is forgotten counts as changed at the latest possible serial")
   func expectedSerial_forgotten_refused() throws {
     var limits = Limits()
     limits.endings = 1
-    let desk = Desk(limits: limits)
+    let fixture = RulesFixture(limits: limits)
     for index in 0..<20 {
       let binding = try #require(BindingID("a").appending(index: index))
-      try desk.present(binding)
-      try desk.dismiss(binding)
+      try fixture.present(binding)
+      try fixture.dismiss(binding)
     }
-    #expect(desk.refusal(.present("a[0]", id: "", .with()), expecting: Expected(serial: 1)) == .stale)
-    try desk.ask(.present("a[0]", id: "", .with()), expecting: Expected(serial: desk.machine.serial))
-    try desk.clearAway()
+    #expect(fixture.refusal(.present("a[0]", id: "", .with()), expecting: Expected(serial: 1)) == .stale)
+    try fixture.ask(.present("a[0]", id: "", .with()), expecting: Expected(serial: fixture.machine.serial))
+    try fixture.clearAway()
   }
 
   // MARK: P11
 
-  @Test("P11: what is being dismissed is never revived: the same id makes a new one that waits")
+  @Test("P11: a dismissed item is never revived: the same id makes a new presentation that waits")
   func present_sameIDWhileGoing_newOneWaits() throws {
-    try desk.show("a", "1")
-    try desk.dismiss("a")
-    _ = desk.taken()
-    #expect(try desk.present("a", "1", .with(to: "cmd")) == .presentation(2, changed: true))
-    #expect(desk.taken() == ["waiting a 1"])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed", "presenting a 1", "present 2 a"])
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.dismiss("a")
+    _ = fixture.taken()
+    #expect(try fixture.present("a", "1", .with(to: "cmd")) == .presentation(2, changed: true))
+    #expect(fixture.taken() == ["waiting a 1"])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed", "presenting a 1", "present 2 a"])
+    try fixture.clearAway()
   }
 
   @Test("P11: toggle after dismiss makes a new one too")
   func toggle_whileGoing_newOneWaits() throws {
-    try desk.show("a", "1")
+    try fixture.show("a", "1")
     let toggle = Request.Operation.toggle("a", id: "1", .with(to: "cmd"), anyID: false)
-    #expect(try desk.ask(toggle) == .toggled(presented: false, nil))
-    #expect(try desk.ask(toggle) == .toggled(presented: true, 2))
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed", "waiting a 1"])
-    #expect(try desk.ask(toggle) == .toggled(presented: false, nil))
-    #expect(try desk.ask(toggle) == .toggled(presented: true, 3))
-    #expect(desk.taken() == ["dismissed a 1 dismissed", "waiting a 1"])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed", "presenting a 1", "present 3 a"])
-    try desk.clearAway()
+    #expect(try fixture.ask(toggle) == .toggled(presented: false, nil))
+    #expect(try fixture.ask(toggle) == .toggled(presented: true, 2))
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed", "waiting a 1"])
+    #expect(try fixture.ask(toggle) == .toggled(presented: false, nil))
+    #expect(try fixture.ask(toggle) == .toggled(presented: true, 3))
+    #expect(fixture.taken() == ["dismissed a 1 dismissed", "waiting a 1"])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed", "presenting a 1", "present 3 a"])
+    try fixture.clearAway()
   }
 
   @Test("P11: toggle of another id presents it; with any id it dismisses whatever is shown")
   func toggle_otherID_presents() throws {
-    try desk.show("a", "1")
-    #expect(try desk.ask(.toggle("a", id: "2", .with(), anyID: false)) == .toggled(presented: true, 2))
-    #expect(try desk.ask(.toggle("a", id: "", .with(), anyID: true)) == .toggled(presented: false, nil))
-    #expect(desk.shown == [])
-    #expect(try desk.ask(.toggle("a", id: "3", .with(), anyID: true)) == .toggled(presented: true, 3))
-    #expect(desk.shown == ["a=3"])
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    #expect(try fixture.ask(.toggle("a", id: "2", .with(), anyID: false)) == .toggled(presented: true, 2))
+    #expect(try fixture.ask(.toggle("a", id: "", .with(), anyID: true)) == .toggled(presented: false, nil))
+    #expect(fixture.shown == [])
+    #expect(try fixture.ask(.toggle("a", id: "3", .with(), anyID: true)) == .toggled(presented: true, 3))
+    #expect(fixture.shown == ["a=3"])
+    try fixture.clearAway()
   }
 
-  @Test("P11: a group whose only member is going is not busy")
+  @Test("P11: a group whose only member is being dismissed is not busy")
   func refuse_onlyMemberGoing_notBusy() throws {
-    try desk.show("x", "", .with(to: "cmd", group: "g"))
-    #expect(desk.refusal(.present("y", id: "", .with(to: "cmd", group: "g", ifBusy: .refuse))) == .busy)
-    try desk.dismiss("x")
-    _ = desk.taken()
-    try desk.present("y", "", .with(to: "cmd", group: "g", ifBusy: .refuse))
-    #expect(desk.taken() == ["selection g y", "group g x y ·", "waiting y"])
-    try desk.clearAway()
+    try fixture.show("x", "", .with(to: "cmd", group: "g"))
+    #expect(fixture.refusal(.present("y", id: "", .with(to: "cmd", group: "g", ifBusy: .refuse))) == .busy)
+    try fixture.dismiss("x")
+    _ = fixture.taken()
+    try fixture.present("y", "", .with(to: "cmd", group: "g", ifBusy: .refuse))
+    #expect(fixture.taken() == ["selection g y", "group g x y ·", "waiting y"])
+    try fixture.clearAway()
   }
 
-  @Test("P11: a path's common beginning leaves out what is going")
+  @Test("P11: the common beginning of a path does not include items that are being dismissed")
   func setPath_beginningGoing_pushedAnew() throws {
-    try desk.ask(.setPath("s", .values("1", "2", to: "cmd")))
-    desk.shows(1, 2)
-    try desk.ask(.popTo("s", nil))
-    _ = desk.taken()
-    #expect(try desk.ask(.setPath("s", .values("1", "2", to: "cmd"))) == .path([3, 4]))
-    #expect(desk.taken() == ["path s s[0]=1 s[1]=2", "waiting s[0] 1", "waiting s[1] 2"])
-    try desk.clearAway()
+    try fixture.ask(.setPath("s", .values("1", "2", to: "cmd")))
+    fixture.shows(1, 2)
+    try fixture.ask(.popTo("s", nil))
+    _ = fixture.taken()
+    #expect(try fixture.ask(.setPath("s", .values("1", "2", to: "cmd"))) == .path([3, 4]))
+    #expect(fixture.taken() == ["path s s[0]=1 s[1]=2", "waiting s[0] 1", "waiting s[1] 2"])
+    try fixture.clearAway()
   }
 
-  @Test("P11: an item that is going is nobody's parent")
+  @Test("P11: an item that is being dismissed is no parent")
   func present_fromGoing_refused() throws {
-    try desk.show("p")
-    try desk.dismiss("p")
-    #expect(desk.refusal(.present("a", id: "", .with(from: "p"))) == .notPresented)
-    try desk.present("p.x")
-    #expect(desk.parent("p.x") == nil)
-    desk.goes(1)
-    #expect(desk.shown == ["p.x"])
-    try desk.clearAway()
+    try fixture.show("p")
+    try fixture.dismiss("p")
+    #expect(fixture.refusal(.present("a", id: "", .with(from: "p"))) == .notPresented)
+    try fixture.present("p.x")
+    #expect(fixture.parent("p.x") == nil)
+    fixture.goes(1)
+    #expect(fixture.shown == ["p.x"])
+    try fixture.clearAway()
   }
 
   // MARK: P12
@@ -814,196 +817,199 @@ import Testing
   @Test("P12: the first cause fixes the reason; errors, crashes and farewells while dismissing only complete it")
   func end_secondCause_firstReason() throws {
     for complete: (Handle) -> Void in [
-      { desk.ends($0) }, { desk.ends($0, failed: true, result: ["signal": .string("SEGV")]) }, { desk.goes($0) },
+      { fixture.ends($0) }, { fixture.ends($0, failed: true, result: ["signal": .string("SEGV")]) },
+      { fixture.goes($0) },
     ] {
-      let handle = try desk.show("a", "1", .with(to: "cmd", timeout: 10, owned: true))
-      try desk.present("a", "2", .with(to: "cmd"))
-      desk.pass(20)
-      try desk.dismiss("a")
-      desk.leave("anna")
+      let handle = try fixture.show("a", "1", .with(to: "cmd", timeout: 10, owned: true))
+      try fixture.present("a", "2", .with(to: "cmd"))
+      fixture.pass(20)
+      try fixture.dismiss("a")
+      fixture.leave("anna")
       complete(handle)
-      #expect(desk.ending(handle)?.reason == .replaced)
-      try desk.clearAway()
+      #expect(fixture.ending(handle)?.reason == .replaced)
+      try fixture.clearAway()
     }
   }
 
-  @Test("P12: a timeout, an owner's leaving and a deselection of what is going already change nothing")
+  @Test("P12: a timeout, an owner that leaves and a deselection do not change a dismissal under way")
   func end_whileGoing_nothing() throws {
-    try desk.show("a", "1", .with(to: "cmd", group: "g", timeout: 10, owned: true))
-    try desk.dismiss("a")
-    _ = desk.taken()
-    desk.pass(20)
-    desk.leave("anna")
-    try desk.ask(.deselect("g", tag: nil))
-    #expect(desk.taken() == [])
-    desk.goes(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed"])
+    try fixture.show("a", "1", .with(to: "cmd", group: "g", timeout: 10, owned: true))
+    try fixture.dismiss("a")
+    _ = fixture.taken()
+    fixture.pass(20)
+    fixture.leave("anna")
+    try fixture.ask(.deselect("g", tag: nil))
+    #expect(fixture.taken() == [])
+    fixture.goes(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed"])
   }
 
-  @Test("P12: what fails to show and is then dismissed by its client has failed")
+  @Test("P12: an item that cannot be shown and is then dismissed ends as failed")
   func end_failedFirst_failed() throws {
-    try desk.show("a", "1")
-    try desk.show("b", "1", .with(to: "cmd", from: "a"))
-    desk.ends(1, failed: true, result: ["signal": .string("SEGV")])
-    #expect(desk.taken() == ["dismissing a 1", "dismissing b 1", "dismiss 2 parent"])
-    #expect(try desk.dismiss("a") == .changed(false))
-    desk.goes(2)
-    #expect(desk.taken() == ["dismissed b 1 parent", "dismissed a 1 failed"])
-    #expect(desk.ending(1)?.result == ["signal": .string("SEGV")])
+    try fixture.show("a", "1")
+    try fixture.show("b", "1", .with(to: "cmd", from: "a"))
+    fixture.ends(1, failed: true, result: ["signal": .string("SEGV")])
+    #expect(fixture.taken() == ["dismissing a 1", "dismissing b 1", "dismiss 2 parent"])
+    #expect(try fixture.dismiss("a") == .changed(false))
+    fixture.goes(2)
+    #expect(fixture.taken() == ["dismissed b 1 parent", "dismissed a 1 failed"])
+    #expect(fixture.ending(1)?.result == ["signal": .string("SEGV")])
   }
 
   // MARK: P13
 
-  @Test("P13: it waits for its slot's previous, its group's previous, its parent, and what stood above, in any order")
+  @Test(
+    "P13: an item waits for the previous one of its slot and group, its parent, and the items above it, in any order")
   func start_severalWaits_startsAfterTheLast() throws {
-    let ends: [(Desk) -> Void] = [{ $0.goes(1) }, { $0.goes(2) }, { $0.goes(4) }, { $0.shows(5) }]
+    let ends: [(RulesFixture) -> Void] = [{ $0.goes(1) }, { $0.goes(2) }, { $0.goes(4) }, { $0.shows(5) }]
     func permutations(_ list: [Int]) -> [[Int]] {
       list.isEmpty ? [[]] : list.flatMap { first in permutations(list.filter { $0 != first }).map { [first] + $0 } }
     }
     for order in permutations(Array(ends.indices)) {
-      let desk = Desk()
-      try desk.show("x", "old")
-      try desk.show("m", "", .with(to: "cmd", group: "g"))
-      try desk.show("b", "", .with(to: "cmd", stack: "s"))
-      try desk.show("t", "", .with(to: "cmd", stack: "s"))
-      try desk.present("p", "", .with(to: "cmd"))
-      try desk.ask(.pop("s", count: 1))
-      try desk.ask(.push("s", "x", id: "new", .with(to: "cmd", from: "p", group: "g")))
-      #expect(desk.taken().suffix(2) == ["dismiss 2 deselected", "dismiss 1 replaced"])
+      let fixture = RulesFixture()
+      try fixture.show("x", "old")
+      try fixture.show("m", "", .with(to: "cmd", group: "g"))
+      try fixture.show("b", "", .with(to: "cmd", stack: "s"))
+      try fixture.show("t", "", .with(to: "cmd", stack: "s"))
+      try fixture.present("p", "", .with(to: "cmd"))
+      try fixture.ask(.pop("s", count: 1))
+      try fixture.ask(.push("s", "x", id: "new", .with(to: "cmd", from: "p", group: "g")))
+      #expect(fixture.taken().suffix(2) == ["dismiss 2 deselected", "dismiss 1 replaced"])
       for wait in order {
-        #expect(desk.phase(6) == "waiting")
-        ends[wait](desk)
+        #expect(fixture.phase(6) == "waiting")
+        ends[wait](fixture)
       }
-      #expect(desk.taken().suffix(2) == ["presenting x new", "present 6 x"])
-      try desk.clearAway()
+      #expect(fixture.taken().suffix(2) == ["presenting x new", "present 6 x"])
+      try fixture.clearAway()
     }
   }
 
   @Test("P13: it waits for the stack element below it")
   func start_belowNotPresented_waits() throws {
-    try desk.ask(.setPath("s", [.at("a", "", .with(to: "cmd")), .at("b"), .at("c", "", .with(to: "cmd"))]))
-    #expect(desk.taken() == ["path s a b c", "presenting a", "waiting b", "waiting c", "present 1 a"])
-    desk.shows(1)
-    #expect(desk.taken() == ["presented a", "presented b", "presenting c", "present 3 c"])
-    try desk.clearAway()
+    try fixture.ask(.setPath("s", [.at("a", "", .with(to: "cmd")), .at("b"), .at("c", "", .with(to: "cmd"))]))
+    #expect(fixture.taken() == ["path s a b c", "presenting a", "waiting b", "waiting c", "present 1 a"])
+    fixture.shows(1)
+    #expect(fixture.taken() == ["presented a", "presented b", "presenting c", "present 3 c"])
+    try fixture.clearAway()
   }
 
-  @Test("P13: while what stood at and above its place goes, it waits, though what is below it is presented")
+  @Test("P13: an item waits while those at and above its position are dismissed, though the one below is presented")
   func start_aboveGoing_waits() throws {
-    try desk.ask(.setPath("s", .values("1", "2", "3", to: "cmd")))
-    desk.shows(1, 2, 3)
-    try desk.ask(.setPath("s", .values("1", "9", to: "cmd")))
-    _ = desk.taken()
-    desk.goes(3)
-    #expect(desk.taken() == ["dismissed s[2] 3 popped", "dismiss 2 popped"])
-    desk.goes(2)
-    #expect(desk.taken() == ["dismissed s[1] 2 popped", "presenting s[1] 9", "present 4 s[1]"])
-    try desk.clearAway()
+    try fixture.ask(.setPath("s", .values("1", "2", "3", to: "cmd")))
+    fixture.shows(1, 2, 3)
+    try fixture.ask(.setPath("s", .values("1", "9", to: "cmd")))
+    _ = fixture.taken()
+    fixture.goes(3)
+    #expect(fixture.taken() == ["dismissed s[2] 3 popped", "dismiss 2 popped"])
+    fixture.goes(2)
+    #expect(fixture.taken() == ["dismissed s[1] 2 popped", "presenting s[1] 9", "present 4 s[1]"])
+    try fixture.clearAway()
   }
 
   @Test("P13: one in a queue is not the selected one, and waits")
   func start_queued_waits() throws {
-    try desk.present("x", "", .with(group: "g"))
-    try desk.present("y", "", .with(group: "g", ifBusy: .queue))
-    #expect(desk.phase(2) == "waiting")
-    try desk.dismiss("x")
-    #expect(desk.phase(2) == "presented")
-    try desk.clearAway()
+    try fixture.present("x", "", .with(group: "g"))
+    try fixture.present("y", "", .with(group: "g", ifBusy: .queue))
+    #expect(fixture.phase(2) == "waiting")
+    try fixture.dismiss("x")
+    #expect(fixture.phase(2) == "presented")
+    try fixture.clearAway()
   }
 
   // MARK: P14
 
-  @Test("P14: a process that outlives its grace is killed, and after another grace it counts as gone")
+  @Test("P14: a process that outlives its grace is killed, and after another grace it counts as ended")
   func dismiss_commandDoesNotGo_killedThenGone() throws {
-    try desk.show("a", "1")
-    try desk.present("a", "2", .with(to: "cmd"))
-    _ = desk.taken()
-    desk.pass(Destination.standardGrace - 1)
-    #expect(desk.taken() == [])
-    desk.pass(1)
-    #expect(desk.taken() == ["kill 1"])
-    desk.pass(Destination.standardGrace - 1)
-    #expect(desk.taken() == [])
-    desk.pass(1)
-    #expect(desk.taken() == ["dismissed a 1 replaced", "presenting a 2", "abandon 1", "present 2 a"])
-    #expect(desk.ending(1)?.reason == .replaced, "the reason stays")
-    #expect(desk.ending(1)?.result["error"] != nil, "it is told")
-    desk.goes(1)
-    desk.ends(1)
-    #expect(desk.taken() == [])
-    try desk.clearAway()
+    try fixture.show("a", "1")
+    try fixture.present("a", "2", .with(to: "cmd"))
+    _ = fixture.taken()
+    fixture.pass(Destination.standardGrace - 1)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["kill 1"])
+    fixture.pass(Destination.standardGrace - 1)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissed a 1 replaced", "presenting a 2", "abandon 1", "present 2 a"])
+    #expect(fixture.ending(1)?.reason == .replaced, "the reason stays")
+    #expect(fixture.ending(1)?.result["error"] != nil, "it is told")
+    fixture.goes(1)
+    fixture.ends(1)
+    #expect(fixture.taken() == [])
+    try fixture.clearAway()
   }
 
-  @Test("P14: a process or unit that goes when it is killed is gone", arguments: ["cmd", "unit"])
+  @Test("P14: a process or unit that ends when killed has ended", arguments: ["cmd", "unit"])
   func dismiss_killed_gone(destination: String) throws {
-    try desk.show("a", "1", .with(to: destination))
-    try desk.dismiss("a")
-    desk.pass(Destination.standardGrace)
-    desk.ends(1, failed: true, result: ["signal": .string("KILL")])
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed", "kill 1", "dismissed a 1 dismissed"])
-    #expect(desk.ending(1)?.result == ["signal": .string("KILL")])
-    desk.pass(10_000)
-    #expect(desk.taken() == [])
+    try fixture.show("a", "1", .with(to: destination))
+    try fixture.dismiss("a")
+    fixture.pass(Destination.standardGrace)
+    fixture.ends(1, failed: true, result: ["signal": .string("KILL")])
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed", "kill 1", "dismissed a 1 dismissed"])
+    #expect(fixture.ending(1)?.result == ["signal": .string("KILL")])
+    fixture.pass(10_000)
+    #expect(fixture.taken() == [])
   }
 
-  @Test("P14: a presenter that nothing can kill counts as gone after one grace")
+  @Test("P14: a presentation on the bus counts as ended after one grace")
   func dismiss_otherDoesNotGo_gone() throws {
-    try desk.show("a", "1", .with(to: "bus"))
-    try desk.dismiss("a")
-    desk.pass(Destination.standardGrace - 1)
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 dismissed"])
-    desk.pass(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed", "abandon 1"])
-    #expect(desk.leftovers == [])
+    try fixture.show("a", "1", .with(to: "bus"))
+    try fixture.dismiss("a")
+    fixture.pass(Destination.standardGrace - 1)
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 dismissed"])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed", "abandon 1"])
+    #expect(fixture.leftovers == [])
   }
 
-  @Test("P14: the grace is the destination's, and starts when it is told to go")
+  @Test("P14: the grace is the destination's, and starts with the dismissal")
   func dismiss_heldUp_graceStartsWhenTold() throws {
-    desk.load([
+    fixture.load([
       Destination(
-        name: "slow", presenter: .bus(name: "org.example.Slow", path: "/"), grace: 5000, source: Desk.file("slow")),
-      Desk.bus("bus"),
+        name: "slow", presenter: .bus(name: "org.example.Slow", path: "/"), grace: 5000,
+        source: RulesFixture.file("slow")),
+      RulesFixture.bus("bus"),
     ])
-    try desk.show("a", "1", .with(to: "slow"))
-    try desk.show("b", "1", .with(to: "slow", from: "a"))
-    try desk.dismiss("a")
-    desk.pass(4999)
-    #expect(desk.taken() == ["dismissing a 1", "dismissing b 1", "dismiss 2 parent"])
-    desk.pass(1)
-    #expect(desk.taken() == ["dismissed b 1 parent", "abandon 2", "dismiss 1 dismissed"])
-    desk.pass(4999)
-    #expect(desk.taken() == [])
-    desk.pass(1)
-    #expect(desk.taken() == ["dismissed a 1 dismissed", "abandon 1"])
+    try fixture.show("a", "1", .with(to: "slow"))
+    try fixture.show("b", "1", .with(to: "slow", from: "a"))
+    try fixture.dismiss("a")
+    fixture.pass(4999)
+    #expect(fixture.taken() == ["dismissing a 1", "dismissing b 1", "dismiss 2 parent"])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissed b 1 parent", "abandon 2", "dismiss 1 dismissed"])
+    fixture.pass(4999)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissed a 1 dismissed", "abandon 1"])
   }
 
-  @Test("P14: what is not shown within its time has failed, and is told to go, since it may yet come up")
+  @Test("P14: an item not shown within the start timeout has failed, and is dismissed, since it may still appear")
   func present_notShownInTime_failed() throws {
-    try desk.present("a", "1", .with(to: "bus"))
-    _ = desk.taken()
-    desk.pass(Destination.standardStartTimeout - 1)
-    #expect(desk.taken() == [])
-    desk.pass(1)
-    #expect(desk.taken() == ["dismissing a 1", "dismiss 1 failed"])
-    desk.shows(1)
-    #expect(desk.taken() == [])
-    desk.goes(1, result: ["x": .byte(1)])
-    #expect(desk.taken() == ["dismissed a 1 failed"])
-    #expect(desk.ending(1)?.result["error"] != nil)
-    #expect(desk.leftovers == [])
+    try fixture.present("a", "1", .with(to: "bus"))
+    _ = fixture.taken()
+    fixture.pass(Destination.standardStartTimeout - 1)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 failed"])
+    fixture.shows(1)
+    #expect(fixture.taken() == [])
+    fixture.goes(1, result: ["x": .byte(1)])
+    #expect(fixture.taken() == ["dismissed a 1 failed"])
+    #expect(fixture.ending(1)?.result["error"] != nil)
+    #expect(fixture.leftovers == [])
   }
 
-  @Test("P14: everything that a machine waits for has an end, if all presenters are silent")
+  @Test("P14: everything ends even if no presenter answers")
   func everybodySilent_allGone() throws {
-    try desk.present("p", "", .with(to: "bus"))
-    try desk.ask(.setPath("s", .values("1", "2", to: "cmd")))
-    desk.shows(1, 2, 3)
-    try desk.present("p.q", "", .with(to: "cmd", group: "g"))
-    desk.shows(4)
-    try desk.present("m", "", .with(to: "unit", group: "g", ifBusy: .queue))
-    try desk.ask(.dismissAll(.everything))
-    desk.pass(60_000)
-    #expect(desk.leftovers == [])
-    #expect(desk.machine.nextDeadline == nil)
+    try fixture.present("p", "", .with(to: "bus"))
+    try fixture.ask(.setPath("s", .values("1", "2", to: "cmd")))
+    fixture.shows(1, 2, 3)
+    try fixture.present("p.q", "", .with(to: "cmd", group: "g"))
+    fixture.shows(4)
+    try fixture.present("m", "", .with(to: "unit", group: "g", ifBusy: .queue))
+    try fixture.ask(.dismissAll(.everything))
+    fixture.pass(60_000)
+    #expect(fixture.leftovers == [])
+    #expect(fixture.machine.nextDeadline == nil)
   }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: the history says by whose request something ended, or that it was by nobody's.
-
 import DBusValues
 import PresentationModel
 import Testing
@@ -7,67 +5,67 @@ import Testing
 @testable import PresentationRules
 
 @Suite struct RequesterTests {
-  private let desk = Desk()
+  private let fixture = RulesFixture()
 
-  private func ender(_ handle: Handle) -> String? { desk.ending(handle)?.by?.client.name }
+  private func ender(_ handle: Handle) -> String? { fixture.ending(handle)?.by?.client.name }
 
-  @Test("By whom: whose request dismissed, replaced, deselected, popped it, or what it was presented from")
+  @Test("By whom: the client that dismissed, replaced, deselected or popped the item or its parent")
   func end_byRequest_namesItsClient() throws {
-    let dismissed = try desk.show("a")
-    try desk.ask(.dismiss("a"), by: "berta")
-    desk.goes(dismissed)
+    let dismissed = try fixture.show("a")
+    try fixture.ask(.dismiss("a"), by: "berta")
+    fixture.goes(dismissed)
     #expect(ender(dismissed) == "berta")
 
-    try desk.present("b", "1", by: "anna")
-    try desk.present("b", "2", by: "berta")
+    try fixture.present("b", "1", by: "anna")
+    try fixture.present("b", "2", by: "berta")
     #expect(ender(2) == "berta")
-    try desk.present("x", "", .with(group: "g"), by: "anna")
-    try desk.ask(.deselect("g", tag: nil), by: "carla")
+    try fixture.present("x", "", .with(group: "g"), by: "anna")
+    try fixture.ask(.deselect("g", tag: nil), by: "carla")
     #expect(ender(4) == "carla")
-    try desk.ask(.push("s", "s1", id: "", ItemOptions()), by: "anna")
-    try desk.ask(.push("s", "s2", id: "", ItemOptions()), by: "anna")
-    try desk.ask(.pop("s", count: 1), by: "berta")
+    try fixture.ask(.push("s", "s1", id: "", ItemOptions()), by: "anna")
+    try fixture.ask(.push("s", "s2", id: "", ItemOptions()), by: "anna")
+    try fixture.ask(.pop("s", count: 1), by: "berta")
     #expect(ender(6) == "berta")
-    try desk.present("p", by: "anna")
-    try desk.present("p.child", by: "anna")
-    try desk.apply(.dismiss("p"), .present("q", id: "", ItemOptions()), by: "carla")
-    #expect(["parent", "dismissed"] == [8, 7].map { desk.ending($0)?.reason.rawValue })
+    try fixture.present("p", by: "anna")
+    try fixture.present("p.child", by: "anna")
+    try fixture.apply(.dismiss("p"), .present("q", id: "", ItemOptions()), by: "carla")
+    #expect(["parent", "dismissed"] == [8, 7].map { fixture.ending($0)?.reason.rawValue })
     #expect([ender(7), ender(8)] == ["carla", "carla"])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 
   @Test(
     "By whom: an owner that left, one who reports it closed, one who has navd quit; nobody, where it ends by itself")
   func end_otherwise_namesWhoItWas() throws {
-    try desk.present("a", "", .with(owned: true), by: "anna")
-    desk.leave("anna")
+    try fixture.present("a", "", .with(owned: true), by: "anna")
+    fixture.leave("anna")
     #expect(ender(1) == "anna")
-    let bus = try desk.show("b", "", .with(to: "bus"))
-    #expect(try desk.closed(bus, by: "bar", byPresenter: true))
+    let bus = try fixture.show("b", "", .with(to: "bus"))
+    #expect(try fixture.closed(bus, by: "bar", byPresenter: true))
     #expect(ender(bus) == "bar")
-    let command = try desk.show("c")
-    desk.ends(command)
-    #expect(desk.ending(command)?.reason == .closed)
-    #expect(desk.ending(command)?.by == nil)
-    try desk.present("d", "", .with(timeout: 10), by: "anna")
-    desk.pass(10)
-    #expect(desk.ending(4)?.reason == .expired)
-    #expect(desk.ending(4)?.by == nil)
-    try desk.present("e", by: "anna")
-    desk.shutDown(by: "berta")
+    let command = try fixture.show("c")
+    fixture.ends(command)
+    #expect(fixture.ending(command)?.reason == .closed)
+    #expect(fixture.ending(command)?.by == nil)
+    try fixture.present("d", "", .with(timeout: 10), by: "anna")
+    fixture.pass(10)
+    #expect(fixture.ending(4)?.reason == .expired)
+    #expect(fixture.ending(4)?.by == nil)
+    try fixture.present("e", by: "anna")
+    fixture.shutDown(by: "berta")
     #expect(ender(5) == "berta")
   }
 
-  @Test("By whom: the first who asks counts")
+  @Test("By whom: the first client counts")
   func end_askedForTwice_namesTheFirst() throws {
-    let handle = try desk.show("a")
-    try desk.ask(.dismiss("a"), by: "berta")
-    try desk.ask(.dismissAll(.everything), by: "carla")
-    desk.goes(handle)
+    let handle = try fixture.show("a")
+    try fixture.ask(.dismiss("a"), by: "berta")
+    try fixture.ask(.dismissAll(.everything), by: "carla")
+    fixture.goes(handle)
     #expect(ender(handle) == "berta")
   }
 
-  @Test("By whom: each client is asked about once, and what is found out is known of all that it ended and ends")
+  @Test("By whom: each client is identified once, for all presentations that it ended and will end")
   func identify_once_fillsInWhatItEnded() throws {
     var machine = StateMachine()
     _ = machine.load([
@@ -116,10 +114,11 @@ import Testing
     #expect(machine.presentation(1)?.since == 1_000_005)
     var record = RecordedState()
     record.apply(machine.takeUnrecorded())
-    #expect(try StateMachine(restoring: record).presentation(2)?.since == 1_000_007)
+    let restored = try StateMachine(restoring: record)
+    #expect(restored.presentation(2)?.since == 1_000_007)
   }
 
-  @Test("R6: by whose request something goes is known after a restart, too")
+  @Test("R6: the client whose request ends a presentation is known after a restart, too")
   func restored_going_knowsBecauseOfWhom() throws {
     var machine = try StateMachine(restoring: RecordedState())
     var record = RecordedState()

@@ -1,13 +1,10 @@
-// Why this file exists: what becomes of each thing that was there when navd was killed (R2, R6, R7), one by one; the
-// simulation mixes them.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 import Testing
 
-/// A navd that can be killed: a machine, and what of it is on record.
-private struct Mortal {
+/// A machine with its record, which can be restarted at any time.
+private final class RestartableMachine {
   private(set) var machine: StateMachine
   private var record = RecordedState()
   private var now = Instant(nanoseconds: 1_000_000_000)
@@ -23,7 +20,7 @@ private struct Mortal {
     record.apply(machine.takeUnrecorded())
   }
 
-  mutating func present(
+  func present(
     _ text: String, _ id: String = "", to destination: String? = nil, by client: Client? = nil,
     _ change: (inout ItemOptions) -> Void = { _ in }
   ) throws -> Handle {
@@ -36,19 +33,19 @@ private struct Mortal {
     return handle
   }
 
-  mutating func dismiss(_ text: String) throws {
+  func dismiss(_ text: String) throws {
     _ = try machine.perform(Request(.dismiss(binding(text))), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
   }
 
   @discardableResult
-  mutating func hear(_ report: Report) -> [Command] {
+  func hear(_ report: Report) -> [Command] {
     defer { record.apply(machine.takeUnrecorded()) }
     return machine.report(report, at: now).commands
   }
 
-  /// It is killed, and comes back after some milliseconds.
-  mutating func restart(
+  /// Replaces the machine by one restored from the record, some milliseconds later.
+  func restart(
     after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = []
   ) throws -> [Command] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
@@ -58,7 +55,7 @@ private struct Mortal {
     return outcome.commands
   }
 
-  mutating func pass(_ milliseconds: UInt64) -> [Command] {
+  func pass(_ milliseconds: UInt64) -> [Command] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
     return machine.expire(at: now).commands
   }
@@ -68,9 +65,9 @@ private struct Mortal {
 }
 
 @Suite struct RestoringTests {
-  @Test("R2: what is shown and found is as before, and nobody is asked anything")
+  @Test("R2: a presentation that is found again stays as it is, and no presenter is asked")
   func restored_shown_isAsBefore() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     let state = try navd.present("b")
@@ -81,9 +78,9 @@ private struct Mortal {
     #expect([command, state].map(navd.phase) == ["presented", "presented"])
   }
 
-  @Test("R2: what ended meanwhile is lost, with what is known of it, and its children are gone for it")
+  @Test("R2: a presentation that ended in the meantime is lost, with the known result, and ends its children")
   func restored_gone_isLost() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     let child = try navd.present("a.b")
@@ -94,18 +91,18 @@ private struct Mortal {
     #expect(navd.machine.current(at: binding("a")) == nil)
   }
 
-  @Test("R6: what was to be shown is, once, whether or not that had begun")
+  @Test("R6: a presentation that was to be shown is shown once, whether or not that had begun")
   func restored_presenting_isShownOnce() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let begun = try navd.present("a", to: "cmd")
     let not = try navd.present("b", to: "cmd")
     #expect(try navd.restart([begun: .shown, not: .toBeShown]) == [.present(not)])
     #expect([begun, not].map(navd.phase) == ["presented", "presenting"])
   }
 
-  @Test("R6, P14: what was told to go is told again, with its whole grace, and ends for its reason")
+  @Test("R6, P14: a dismissal under way is asked for again, with its whole grace, and keeps its reason")
   func restored_dismissing_isToldAgain() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let command = try navd.present("a", to: "cmd")
     navd.hear(.presentAnswered(command, error: nil))
     try navd.dismiss("a")
@@ -118,9 +115,9 @@ private struct Mortal {
     #expect(navd.reason(command) == .dismissed)
   }
 
-  @Test("R6: what was told to go and went while there was no navd ends for its reason, and what waited for that comes")
+  @Test("R6: a dismissal completed without navd keeps its reason, and waiting items are presented")
   func restored_dismissingAndGone_hasEnded() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let first = try navd.present("a", "1", to: "cmd")
     navd.hear(.presentAnswered(first, error: nil))
     let second = try navd.present("a", "2", to: "cmd")
@@ -130,7 +127,7 @@ private struct Mortal {
 
   @Test("R2, P14: a presenter on the bus is asked to present again; an error, or no answer in time, is the end")
   func restored_onTheBus_isAskedAgain() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let handles = try ["a", "b", "c"].map { try navd.present($0, to: "bus") }
     for handle in handles { navd.hear(.presentAnswered(handle, error: nil)) }
     let survivals = Dictionary(uniqueKeysWithValues: handles.map { ($0, Survival.toBeShown) })
@@ -143,9 +140,9 @@ private struct Mortal {
     #expect(navd.phase(handles[0]) == "presented")
   }
 
-  @Test("R2: what belongs to those who left ends for that, and what they registered is no more")
+  @Test("R2: items of clients that left end as owner, and their registrations are removed")
   func restored_owned_endsForItsOwner() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let owned = try navd.present("a", by: "anna") { $0.owned = true }
     let others = try navd.present("b", by: "bert") { $0.owned = true }
     #expect(navd.machine.knownClients == ["anna", "bert"])
@@ -155,9 +152,9 @@ private struct Mortal {
     #expect(navd.machine.knownClients == ["bert"])
   }
 
-  @Test("O2: a timeout that ran out while there was no navd ends it at once; of another, what remains runs on")
+  @Test("O2: a timeout that passed without navd ends the item at once; another one continues")
   func restored_timeout_runsOn() throws {
-    var navd = try Mortal()
+    let navd = try RestartableMachine()
     let short = try navd.present("a") { $0.timeout = 50 }
     let long = try navd.present("b") { $0.timeout = 500 }
     _ = try navd.restart(after: 200)
@@ -169,7 +166,7 @@ private struct Mortal {
     #expect(navd.reason(long) == .expired)
   }
 
-  @Test("O2: where the machine's clock began anew, instants are moved, neither before its beginning nor past its end")
+  @Test("O2: instants are moved to a clock that started again, within its bounds")
   func recorded_moved_keepsWhatRemains() throws {
     var row = RecordedState.Presentation(
       handle: Handle(1), binding: binding("a"), item: Shared(Item(id: "")), phase: .presented)
@@ -185,7 +182,7 @@ private struct Mortal {
     #expect(state.moved(by: .max).presentations[Handle(1)]?.expires == Instant(nanoseconds: 5_000 + UInt64(Int64.max)))
   }
 
-  @Test("R4: a record that contradicts itself is no state")
+  @Test("R4: a record that contradicts itself is refused")
   func restored_contradiction_isRefused() throws {
     func row(_ number: UInt64, _ text: String, _ phase: Lifecycle = .presented) -> RecordedState.Presentation {
       RecordedState.Presentation(
@@ -194,7 +191,7 @@ private struct Mortal {
     func check(_ rows: [RecordedState.Presentation], last: UInt64 = 9) {
       var state = RecordedState(numbers: .init(lastHandle: Handle(last)))
       for row in rows { state.presentations[row.handle] = row }
-      #expect(throws: RecordFault.self) { try StateMachine(restoring: state) }
+      #expect(throws: RecordFault.self) { _ = try StateMachine(restoring: state) }
     }
     check([row(1, "a"), row(2, "a")])
     check([row(5, "a")], last: 4)

@@ -1,6 +1,3 @@
-// Why this file exists: the rules of watching, W1 and W2. That no event is missing and none tells of nothing is looked
-// after by the desk, after every input of every test.
-
 import DBusValues
 import PresentationModel
 import Testing
@@ -8,68 +5,68 @@ import Testing
 @testable import PresentationRules
 
 @Suite struct WatchingTests {
-  let desk = Desk()
+  let fixture = RulesFixture()
 
   @Test("W1: every difference is one event with a serial, one more than the last")
   func changes_serials_noHoles() throws {
-    try desk.show("a", "1", .with(to: "bus", group: "g", stack: "s"))
-    try desk.present("b", "1", .with(group: "g", ifBusy: .queue))
-    try desk.present("a", "1", .with(title: "T"))
-    try desk.act(1, "ok", byPresenter: true)
-    try desk.present("a", "2", .with(to: "cmd"))
-    desk.goes(1)
-    desk.shows(3)
-    desk.ends(3)
-    #expect(desk.changes.map(\.serial.number) == Array(1...UInt64(desk.changes.count)))
-    #expect(desk.machine.serial == desk.changes.last?.serial)
-    try desk.clearAway()
+    try fixture.show("a", "1", .with(to: "bus", group: "g", stack: "s"))
+    try fixture.present("b", "1", .with(group: "g", ifBusy: .queue))
+    try fixture.present("a", "1", .with(title: "T"))
+    try fixture.act(1, "ok", byPresenter: true)
+    try fixture.present("a", "2", .with(to: "cmd"))
+    fixture.goes(1)
+    fixture.shows(3)
+    fixture.ends(3)
+    #expect(fixture.changes.map(\.serial.number) == Array(1...UInt64(fixture.changes.count)))
+    #expect(fixture.machine.serial == fixture.changes.last?.serial)
+    try fixture.clearAway()
   }
 
-  @Test("W1: an event carries what a watcher needs: binding, id, handle, item, reason")
+  @Test("W1: an event has the binding, id, handle, item and reason")
   func changes_carryWhole() throws {
-    try desk.present("a", "1", .with(to: "bare", value: ["x": .byte(1)], title: "T"))
-    let item = try #require(desk.item("a"))
-    try desk.present("a", "1", .with(title: "U"))
-    let later = try #require(desk.item("a"))
-    try desk.dismiss("a")
+    try fixture.present("a", "1", .with(to: "bare", value: ["x": .byte(1)], title: "T"))
+    let item = try #require(fixture.item("a"))
+    try fixture.present("a", "1", .with(title: "U"))
+    let later = try #require(fixture.item("a"))
+    try fixture.dismiss("a")
     #expect(
-      desk.changes.map(\.event) == [
+      fixture.changes.map(\.event) == [
         .presented(1, "a", id: "1", item), .updated(1, "a", id: "1", later),
         .dismissed(1, "a", id: "1", .dismissed, result: [:]),
       ])
   }
 
-  @Test("W1: phases are told only where something else than at once happened")
+  @Test("W1: phases are announced only if the change is not immediate")
   func phases_onlyWhereNotAtOnce() throws {
-    try desk.present("a", "1")
-    try desk.present("a", "2")
-    try desk.dismiss("a")
-    #expect(desk.taken().allSatisfy { $0.hasPrefix("presented") || $0.hasPrefix("dismissed") })
-    try desk.present("b", "", .with(to: "cmd"))
-    try desk.present("b.c")
-    try desk.present("b.d", "", .with(to: "cmd"))
-    #expect(desk.taken() == ["presenting b", "present 3 b", "waiting b.c", "waiting b.d"])
-    desk.shows(3)
-    #expect(desk.taken() == ["presented b", "presented b.c", "presenting b.d", "present 5 b.d"])
-    try desk.clearAway()
+    try fixture.present("a", "1")
+    try fixture.present("a", "2")
+    try fixture.dismiss("a")
+    #expect(fixture.taken().allSatisfy { $0.hasPrefix("presented") || $0.hasPrefix("dismissed") })
+    try fixture.present("b", "", .with(to: "cmd"))
+    try fixture.present("b.c")
+    try fixture.present("b.d", "", .with(to: "cmd"))
+    #expect(fixture.taken() == ["presenting b", "present 3 b", "waiting b.c", "waiting b.d"])
+    fixture.shows(3)
+    #expect(fixture.taken() == ["presented b", "presented b.c", "presenting b.d", "present 5 b.d"])
+    try fixture.clearAway()
   }
 
-  @Test("W1: for every presentation an end is told, shown or not")
+  @Test("W1: the end of every presentation is announced, shown or not")
   func dismissed_neverShown_told() throws {
-    try desk.show("a", "1")
-    for id in ["2", "3", "4"] { try desk.present("a", id, .with(to: "cmd")) }
-    try desk.clearAway()
-    let ended = desk.changes.compactMap { change -> Handle? in
+    try fixture.show("a", "1")
+    for id in ["2", "3", "4"] { try fixture.present("a", id, .with(to: "cmd")) }
+    try fixture.clearAway()
+    let ended = fixture.changes.compactMap { change -> Handle? in
       if case .dismissed(let handle, _, _, _, _) = change.event { handle } else { nil }
     }
     #expect(ended.sorted() == [1, 2, 3, 4])
   }
 
-  @Test("W1: what asks for what is so already is no difference, and has no serial")
+  @Test("W1: a request for the present state makes no change and has no serial")
   func requests_nothingNew_noEvent() throws {
-    try desk.present("a", "1", .with(group: "g", stack: "s"))
-    try desk.present("b", "1", .with(group: "g", ifBusy: .queue))
-    let serial = desk.machine.serial
+    try fixture.present("a", "1", .with(group: "g", stack: "s"))
+    try fixture.present("b", "1", .with(group: "g", ifBusy: .queue))
+    let serial = fixture.machine.serial
     for operation: Request.Operation in [
       .present("a", id: "1", .with(group: "g", stack: "s")), .present("b", id: "1", .with(ifBusy: .queue)),
       .dismiss("c"), .deselect("g", tag: "b"), .deselect("h", tag: nil),
@@ -78,56 +75,56 @@ import Testing
       .setPath("r", []), .pop("r", count: 3), .popTo("r", nil), .dismissAll(.root("c")), .dismissAll(.group("h")),
       .dismissAll(.stack("r")), .update("a", value: [:], remove: ["x"], containerValues: [:], timeout: nil),
     ] {
-      try desk.ask(operation)
-      #expect(desk.machine.serial == serial, "\(operation)")
+      try fixture.ask(operation)
+      #expect(fixture.machine.serial == serial, "\(operation)")
     }
-    #expect(desk.taken().count == 6)
-    try desk.clearAway()
+    #expect(fixture.taken().count == 6)
+    try fixture.clearAway()
   }
 
   @Test("W1: registering a destination that declares a tag tells the group's tags, once")
   func register_declaresTag_groupTold() throws {
-    try desk.register(Desk.bus("volume", group: "panels", source: .client("bar")), by: "bar")
-    #expect(desk.taken() == ["group panels volume ·"])
-    try desk.register(Desk.bus("volume", group: "panels", source: .client("bar")), by: "bar")
-    #expect(desk.taken() == [], "again the same is nothing new")
-    try desk.register(Desk.bus("volume", group: "panels", source: .client("baz")), by: "baz")
-    #expect(desk.taken() == [])
-    try desk.present("volume")
-    #expect(desk.taken() == ["selection panels volume", "presenting volume", "present 1 volume"])
-    desk.leave("bar")
-    desk.leave("baz")
-    #expect(desk.taken() == [], "the group has learned the tag from the request")
-    try desk.clearAway()
+    try fixture.register(RulesFixture.bus("volume", group: "panels", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == ["group panels volume ·"])
+    try fixture.register(RulesFixture.bus("volume", group: "panels", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == [], "again the same is nothing new")
+    try fixture.register(RulesFixture.bus("volume", group: "panels", source: .client("baz")), by: "baz")
+    #expect(fixture.taken() == [])
+    try fixture.present("volume")
+    #expect(fixture.taken() == ["selection panels volume", "presenting volume", "present 1 volume"])
+    fixture.leave("bar")
+    fixture.leave("baz")
+    #expect(fixture.taken() == [], "the group has learned the tag from the request")
+    try fixture.clearAway()
   }
 
-  @Test("W1: a declared tag that nobody asked for goes with its destination")
+  @Test("W1: a declared tag that was never requested ends with its destination")
   func leave_declaredTag_groupTold() throws {
-    try desk.register(Desk.bus("volume", group: "panels", source: .client("bar")), by: "bar")
-    try desk.register(Desk.bus("wifi", group: "panels", source: .client("bar")), by: "bar")
-    #expect(desk.taken() == ["group panels volume ·", "group panels volume wifi ·"])
-    try desk.unregister("wifi", by: "bar")
-    #expect(desk.taken() == ["group panels volume ·"])
-    try desk.register(Desk.bus("volume", group: "others", source: .client("bar")), by: "bar")
-    #expect(desk.taken() == ["group others volume ·", "group panels ·"])
-    desk.load([Desk.bus("x", group: "others"), Desk.bus("y", group: "others")])
-    #expect(desk.taken() == ["group others volume x y ·"])
-    desk.leave("bar")
-    #expect(desk.taken() == ["group others x y ·"])
-    desk.load([])
-    #expect(desk.taken() == ["group others ·"])
-    #expect(desk.machine.groupNames == [])
+    try fixture.register(RulesFixture.bus("volume", group: "panels", source: .client("bar")), by: "bar")
+    try fixture.register(RulesFixture.bus("wifi", group: "panels", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == ["group panels volume ·", "group panels volume wifi ·"])
+    try fixture.unregister("wifi", by: "bar")
+    #expect(fixture.taken() == ["group panels volume ·"])
+    try fixture.register(RulesFixture.bus("volume", group: "others", source: .client("bar")), by: "bar")
+    #expect(fixture.taken() == ["group others volume ·", "group panels ·"])
+    fixture.load([RulesFixture.bus("x", group: "others"), RulesFixture.bus("y", group: "others")])
+    #expect(fixture.taken() == ["group others volume x y ·"])
+    fixture.leave("bar")
+    #expect(fixture.taken() == ["group others x y ·"])
+    fixture.load([])
+    #expect(fixture.taken() == ["group others ·"])
+    #expect(fixture.machine.groupNames == [])
   }
 
-  @Test("W2: events stand in the order in which things happened")
+  @Test("W2: events are in the order in which things happened")
   func changes_inOrder() throws {
-    try desk.present("m", "", .with(group: "g"))
-    try desk.present("n", "", .with(group: "g"))
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("n", "", .with(group: "g"))
     #expect(
-      desk.taken() == [
+      fixture.taken() == [
         "selection g m", "group g m ·", "presented m", "selection g n", "group g m n ·", "dismissed m deselected",
         "presented n",
       ])
-    try desk.clearAway()
+    try fixture.clearAway()
   }
 }

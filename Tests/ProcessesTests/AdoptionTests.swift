@@ -1,5 +1,3 @@
-// Why this file exists: R2 and R6, what runs on while the daemon is away is found again, and nothing else is taken for it.
-
 import EventLoops
 import Glibc
 import TestSupport
@@ -7,93 +5,183 @@ import Testing
 
 @testable import Processes
 
+/// R2 and R6: processes that run on while the daemon is away are found again, and no others are taken for them.
 @Suite struct AdoptionTests {
-  @Test("R2: a command that still runs is adopted, its status cannot be known")
+  @Test("R2: A command that still runs is adopted, and its status is unknown.")
   func adopt_runningCommand_isWatchedAndCanBeEnded() throws {
-    let stage = try Stage()
-    let command = try stage.shell("setsid sleep 1000 & exec sleep 1000")
+    let fixture = try ProcessFixture()
+    let command = try fixture.shell("setsid sleep 1000 & exec sleep 1000")
     let remembered = RememberedCommand(marker: command.tree.marker, first: command.tree.first, output: nil)
-    stage.restart()
-    let adopted = stage.keep(try #require(stage.keeper.adopt([remembered])[0]))
-    try stage.wait { adopted.tree.processes().count == 2 }
+    fixture.restart()
+    let adopted = try #require(try fixture.adopt(remembered))
+    try fixture.wait { adopted.tree.processes().count == 2 }
     adopted.tree.terminate()
-    // This process is its parent all the same, so the status is known here; a restarted daemon is not.
-    _ = try stage.end(of: adopted)
+    // This process is still its parent, so the status is known here; a restarted daemon does not know it.
+    _ = try fixture.end(of: adopted)
     #expect(adopted.results.count == 1)
     #expect(adopted.tree.processes().isEmpty)
   }
 
-  @Test("R6: what was started but not recorded is found by its marker")
+  @Test("R6: A command whose process was not recorded is found by its marker.")
   func adopt_byMarkerAlone_findsTheFirstProcessToo() throws {
-    let stage = try Stage()
-    let command = try stage.shell("sleep 1000 & exec sleep 1000")
+    let fixture = try ProcessFixture()
+    let command = try fixture.shell("sleep 1000 & exec sleep 1000")
     let first = command.tree.first
     let remembered = RememberedCommand(marker: command.tree.marker, first: nil, output: nil)
-    try stage.wait { command.tree.processes().count == 2 }
-    stage.restart()
-    let adopted = stage.keep(try #require(stage.keeper.adopt([remembered])[0]))
+    try fixture.wait { command.tree.processes().count == 2 }
+    fixture.restart()
+    let adopted = try #require(try fixture.adopt(remembered))
     #expect(adopted.tree.first == first)
     #expect(adopted.tree.processes().count == 2)
     adopted.tree.kill()
-    _ = try stage.end(of: adopted)
+    _ = try fixture.end(of: adopted)
   }
 
-  @Test func adopt_firstProcessGoneButNotItsDescendants_areKept() throws {
-    let stage = try Stage()
-    let command = try stage.shell("sleep 1000 & echo $! > $DIR/pid; exit 0")
-    let sleeper = try stage.pid(in: "pid")
+  @Test func adopt_firstProcessEndedAndDescendantsAlive_findsTheDescendants() throws {
+    let fixture = try ProcessFixture()
+    let command = try fixture.shell("sleep 1000 & echo $! > $DIR/pid; exit 0")
+    let sleeper = try fixture.pid(in: "pid")
     let first = try #require(command.tree.first)
-    try stage.wait { ProcessTable.entry(of: first.pid) == nil }
+    try fixture.wait { ProcessTable.entry(of: first.pid) == nil }
     let remembered = RememberedCommand(marker: command.tree.marker, first: first, output: nil)
-    stage.restart()
-    let adopted = stage.keep(try #require(stage.keeper.adopt([remembered])[0]))
+    fixture.restart()
+    let adopted = try #require(try fixture.adopt(remembered))
     #expect(adopted.tree.processes().map(\.pid) == [sleeper])
     adopted.tree.terminate()
-    #expect(try stage.end(of: adopted).status == .unknown)
+    #expect(try fixture.end(of: adopted).status == .unknown)
   }
 
-  @Test func adopt_whatIsGone_isNone() throws {
-    let stage = try Stage()
-    let command = try stage.shell("exit 0")
+  @Test func adopt_commandThatHasEnded_findsNothing() throws {
+    let fixture = try ProcessFixture()
+    let command = try fixture.shell("exit 0")
     let remembered = RememberedCommand(marker: command.tree.marker, first: command.tree.first, output: nil)
-    _ = try stage.end(of: command)
-    stage.restart()
-    #expect(stage.keeper.adopt([remembered])[0] == nil)
+    _ = try fixture.end(of: command)
+    fixture.restart()
+    #expect(try fixture.adopt(remembered) == nil)
     // The marker is free again.
-    #expect(stage.keeper.adopt([remembered])[0] == nil)
-    #expect(stage.keeper.adopt([]).isEmpty)
+    #expect(try fixture.adopt(remembered) == nil)
   }
 
-  @Test func adopt_numberThatNowIsAnothers_isNotTaken() throws {
-    let stage = try Stage()
-    let bystander = try stage.shell("exec sleep 1000")
+  @Test func adopt_reusedProcessNumber_findsNothing() throws {
+    let fixture = try ProcessFixture()
+    let bystander = try fixture.shell("exec sleep 1000")
     let identity = try #require(bystander.tree.first)
     let reused = ProcessIdentity(pid: identity.pid, startTime: identity.startTime - 1)
-    let remembered = RememberedCommand(marker: stage.marker(), first: reused, output: nil)
-    #expect(stage.keeper.adopt([remembered])[0] == nil)
+    let remembered = RememberedCommand(marker: fixture.marker(), first: reused, output: nil)
+    #expect(try fixture.adopt(remembered) == nil)
     bystander.tree.kill()
-    _ = try stage.end(of: bystander)
+    _ = try fixture.end(of: bystander)
   }
 
-  @Test func adopt_several_eachHasItsOwn() throws {
-    let stage = try Stage()
-    let commands = try (0..<5).map { _ in try stage.shell("setsid sleep 1000 & exec sleep 1000") }
+  @Test func adopt_severalCommands_eachHasItsOwnProcesses() throws {
+    let fixture = try ProcessFixture()
+    let commands = try (0..<5).map { _ in try fixture.shell("setsid sleep 1000 & exec sleep 1000") }
     let remembered = commands.map {
       RememberedCommand(marker: $0.tree.marker, first: $0.tree.first, output: nil)
     }
-    try stage.wait { commands.allSatisfy { $0.tree.processes().count == 2 } }
-    stage.restart()
-    let adopted = try stage.keeper.adopt(remembered).map { stage.keep(try #require($0)) }
+    try fixture.wait { commands.allSatisfy { $0.tree.processes().count == 2 } }
+    fixture.restart()
+    let adopted = try fixture.adopt(remembered).map { command in try #require(command) }
     for (index, command) in adopted.enumerated() {
       #expect(command.tree.first == remembered[index].first)
       #expect(command.tree.processes().count == 2)
       command.tree.kill()
-      _ = try stage.end(of: command)
+      _ = try fixture.end(of: command)
       for other in adopted[(index + 1)...] { #expect(other.result == nil) }
     }
   }
 
-  @Test func bootIdentifier_isThatOfTheKernel() throws {
+  @Test("R2: One scan of the process table serves all commands that still run.")
+  func adopt_manyRunningCommands_scansOnce() throws {
+    let fixture = try ProcessFixture()
+    let commands = try (0..<40).map { _ in try fixture.shell("exec sleep 1000") }
+    let remembered = commands.map {
+      RememberedCommand(marker: $0.tree.marker, first: $0.tree.first, output: nil)
+    }
+    fixture.restart()
+    let adopted = try fixture.adopt(remembered).map { command in try #require(command) }
+    #expect(fixture.scans == 1)
+    for command in adopted { command.tree.kill() }
+    for command in adopted { _ = try fixture.end(of: command) }
+  }
+
+  @Test("R2: One more scan confirms that nothing is left of the other commands.")
+  func adopt_manyEndedCommands_scansOnceMore() throws {
+    let fixture = try ProcessFixture()
+    let remembered = (0..<40).map { _ in
+      RememberedCommand(marker: fixture.marker(), first: nil, output: nil)
+    }
+    #expect(try fixture.adopt(remembered).allSatisfy { $0 == nil })
+    // More, if processes of other tests are in the middle of execve.
+    #expect((2...5).contains(fixture.scans))
+  }
+
+  @Test func adopt_manyCommands_areReportedOverSeveralTurns() throws {
+    let fixture = try ProcessFixture()
+    var answers = 0
+    let count = ProcessSupervisor.adoptionsPerTurn * 3
+    for _ in 0..<count {
+      fixture.supervisor.adopt(RememberedCommand(marker: fixture.marker(), first: nil, output: nil)) { _ in answers += 1
+      }
+    }
+    var most = 0
+    while answers < count {
+      let before = answers
+      fixture.loop.turn(wait: nil)
+      most = max(most, answers - before)
+    }
+    #expect(most == ProcessSupervisor.adoptionsPerTurn)
+  }
+
+  @Test("A process in the middle of execve delays the adoption, and not the loop.")
+  func adopt_environmentNotReadable_loopTurnsMeanwhile() throws {
+    let fixture = try ProcessFixture()
+    fixture.hidesEnvironments = true
+    let stranger = try fixture.shell("exec sleep 1000")
+    var isAnswered = false
+    fixture.supervisor.adopt(RememberedCommand(marker: fixture.marker(), first: nil, output: nil)) { found in
+      #expect(found == nil)
+      isAnswered = true
+    }
+    // Timers fire in every turn while the adoption waits for its own.
+    var turns = 0
+    while !isAnswered {
+      let before = fixture.scans
+      var hasFired = false
+      fixture.loop.timer(after: .zero) { hasFired = true }
+      fixture.loop.turn(wait: .zero)
+      try #require(hasFired)
+      #expect(fixture.scans - before <= 1)
+      turns += 1
+    }
+    #expect(turns > 2)
+    stranger.tree.kill()
+    _ = try fixture.end(of: stranger)
+  }
+
+  @Test func adopt_commandThatEndsBeforeItIsReported_reportsTheTreeThenItsEnd() throws {
+    let fixture = try ProcessFixture()
+    let capture = fixture.capture("out")
+    let command = try fixture.shell("echo kept; exec sleep 1000", output: capture)
+    let first = try #require(command.tree.first)
+    try fixture.wait { capture.read()?.bytes == Array("kept\n".utf8) }
+    fixture.restart()
+    var found: ProcessTree?
+    fixture.supervisor.adopt(RememberedCommand(marker: command.tree.marker, first: first, output: capture)) {
+      found = $0
+    }
+    // The inspection of this turn finds it; its end is known before the next turn reports it.
+    fixture.loop.turn(wait: nil)
+    #expect(fixture.scans == 1)
+    kill(first.pid, SIGKILL)
+    try fixture.wait { found?.isLive == false }
+    // A handler that is set later still gets the result.
+    var results: [ProcessResult] = []
+    found?.onExit = { results.append($0) }
+    #expect(results.map(\.output?.bytes) == [Array("kept\n".utf8)])
+  }
+
+  @Test func bootIdentifier_readTwice_isTheKernels() throws {
     let identifier = try #require(ProcessIdentity.bootIdentifier())
     #expect(identifier.count == 36)
     #expect(identifier == ProcessIdentity.bootIdentifier())

@@ -1,6 +1,3 @@
-// Why this file exists: where somebody else starts a command for us, what it gets and what is known of it has to be what it
-// is where we do.
-
 import EventLoops
 import Glibc
 import TestSupport
@@ -8,22 +5,23 @@ import Testing
 
 @testable import Processes
 
-@Suite(.timeLimit(.minutes(3))) struct LendingTests {
-  @Test func command_program_isTheFileToExecute() throws {
-    let stage = try Stage()
-    let script = stage.directory.path(of: "script")
+/// A command that another program starts has the same program, input and output as one that the supervisor starts.
+@Suite(.timeLimit(.minutes(3))) struct DelegatedStartTests {
+  @Test func program_lookedUp_isTheFileToExecute() throws {
+    let fixture = try ProcessFixture()
+    let script = fixture.directory.path(of: "script")
     let file = try #require(fopen(script, "w"))
     fclose(file)
     chmod(script, 0o700)
     func program(_ name: String, path: String) throws(SpawnError) -> ByteString {
       try Command(
-        [ByteString(name)], environment: ["PATH": ByteString(path)], directory: ByteString(stage.directory.path)
+        [ByteString(name)], environment: ["PATH": ByteString(path)], directory: ByteString(fixture.directory.path)
       ).program()
     }
-    #expect(try program("script", path: "/nowhere:\(stage.directory.path)") == ByteString(script))
-    // What is relative is so to the command's directory.
-    #expect(try program("./script", path: "/nowhere") == ByteString("\(stage.directory.path)/./script"))
-    #expect(try program("script", path: ":/nowhere") == ByteString("\(stage.directory.path)/./script"))
+    #expect(try program("script", path: "/nowhere:\(fixture.directory.path)") == ByteString(script))
+    // Relative paths are relative to the command's directory.
+    #expect(try program("./script", path: "/nowhere") == ByteString("\(fixture.directory.path)/./script"))
+    #expect(try program("script", path: ":/nowhere") == ByteString("\(fixture.directory.path)/./script"))
     #expect(try program("/bin/sh", path: "") == "/bin/sh")
     #expect(throws: SpawnError.programNotFound("script", searchPath: "/nowhere")) {
       try program("script", path: "/nowhere")
@@ -33,7 +31,7 @@ import Testing
     #expect(throws: SpawnError.self) { try Command(["sh"], environment: [:], directory: "nowhere").program() }
   }
 
-  @Test func command_input_isReadAndNotWritten() throws {
+  @Test func input_opened_canBeReadAndNotWritten() throws {
     let command = Command(["cat"], environment: [:], input: Array("item\n".utf8))
     let descriptor = try command.openInput()
     defer { close(descriptor) }
@@ -46,40 +44,40 @@ import Testing
     #expect(read(empty, &buffer, buffer.count) == 0)
   }
 
-  @Test func output_ofOneThatOthersStart_isCaptured() throws {
-    let stage = try Stage()
-    let capture = stage.capture("lent", limit: 8)
-    var reader: OutputReader? = try .create(capture, loop: stage.loop)
+  @Test func output_ofADelegatedStart_isCaptured() throws {
+    let fixture = try ProcessFixture()
+    let capture = fixture.capture("delegated", limit: 8)
+    var reader: OutputReader? = try .create(capture, loop: fixture.loop)
     let descriptor = try capture.openForCommand()
     defer { close(descriptor) }
     #expect(write(descriptor, "before ", 7) == 7)
-    stage.loop.turn(wait: .zero)
+    fixture.loop.turn(wait: .zero)
     // A time without a reader costs the writer nothing.
     reader = nil
     #expect(write(descriptor, "and after", 9) == 9)
-    reader = try .resume(capture, loop: stage.loop)
+    reader = try .resume(capture, loop: fixture.loop)
     #expect(reader?.finish() == CapturedOutput(bytes: Array("before a".utf8), isTruncated: true))
     capture.remove()
     #expect(throws: SystemError.self) { try capture.openForCommand() }
   }
 
-  @Test func process_execution_isToldByItsEnvironment() throws {
-    let stage = try Stage()
-    var command = Command(["sleep", "60"], environment: stage.environment)
-    command.environment["LENT"] = "yes"
-    let running = try stage.start(command)
+  @Test func executionState_ofAProcess_followsFromItsEnvironment() throws {
+    let fixture = try ProcessFixture()
+    var command = Command(["sleep", "60"], environment: fixture.environment)
+    command.environment["DELEGATED"] = "yes"
+    let running = try fixture.start(command)
     let pid = try #require(running.tree.first?.pid)
     // For a moment in execve there is no environment to be read.
-    let end = stage.loop.now + .seconds(30)
-    while ExecutionState(of: pid, "LENT", is: "yes") == .forked, stage.loop.now < end {
-      stage.loop.turn(wait: .milliseconds(2))
+    let end = fixture.loop.now + .seconds(30)
+    while ExecutionState(of: pid, "DELEGATED", is: "yes") == .forked, fixture.loop.now < end {
+      fixture.loop.turn(wait: .milliseconds(2))
     }
-    #expect(ExecutionState(of: pid, "LENT", is: "yes") == .executed)
-    // With whoever starts it the variable is another's, or is not there.
-    #expect(ExecutionState(of: pid, "LENT", is: "no") == .forked)
+    #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .executed)
+    // In the program that forks it, the variable has another value or is missing.
+    #expect(ExecutionState(of: pid, "DELEGATED", is: "no") == .forked)
     #expect(ExecutionState(of: pid, "OTHER", is: "yes") == .forked)
     running.tree.kill()
-    try #require(stage.loop.turn(until: { running.result != nil }))
-    #expect(ExecutionState(of: pid, "LENT", is: "yes") == .gone)
+    try #require(fixture.loop.turn(until: { running.result != nil }))
+    #expect(ExecutionState(of: pid, "DELEGATED", is: "yes") == .ended)
   }
 }

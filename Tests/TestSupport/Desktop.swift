@@ -1,39 +1,32 @@
-// Why this file exists: what people see is judged by a real compositor with real windows, which is no other test's and
-// nobody's who runs the tests.
-
 import EventLoops
 import Glibc
 
-/// A desktop of its own, with a bus of its own, for as long as this object is held: headless sway, or i3 on an X server
-/// without a screen. Of what runs on it nothing is left then.
+/// A private desktop with a private bus that exists while this object is held: headless sway, or i3 on a headless X
+/// server. Its end kills every program on it.
 ///
-/// It is an ordinary user's: that of the tests, or `nobody` where they are root's, since sway does not want to be root's.
+/// It runs as the user of the tests, or as `nobody` if that is root, because sway refuses to run as root.
 public final class Desktop: SessionBus {
-  /// What manages the windows.
+  /// The window manager.
   public enum Manager: String, Sendable {
     case sway, i3
 
-    /// The program that asks it.
+    /// The command line tool that sends it requests.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
   }
 
-  public struct Failure: Error, CustomStringConvertible {
-    public let description: String
-  }
-
-  /// Whose desktop it is.
+  /// The user that the desktop belongs to.
   struct User {
     let id: uid_t
     let group: gid_t
-    /// What comes before a program's path and arguments to run it as this user's.
+    /// Command line prefix that runs a program as this user.
     let prefix: [String]
 
-    init() throws(Failure) {
+    init() throws(SetupFailure) {
       guard geteuid() == 0 else {
         (id, group, prefix) = (geteuid(), getegid(), [])
         return
       }
-      guard let entry = getpwnam("nobody") else { throw Failure(description: "there is no user “nobody”") }
+      guard let entry = getpwnam("nobody") else { throw SetupFailure(description: "there is no user “nobody”") }
       (id, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
       prefix = ["/usr/bin/setpriv", "--reuid", String(id), "--regid", String(group), "--clear-groups", "--"]
     }
@@ -41,20 +34,22 @@ public final class Desktop: SessionBus {
 
   public let manager: Manager
   public let address: String
-  /// Of the bus itself.
+  /// Process ID of the bus daemon.
   public let processID: pid_t
   public var directory: String { temporary.path }
-  /// What programs on the desktop have in their environment beside the bus's, which was there before the displays were.
+  /// Environment variables of programs on the desktop, in addition to those of the bus. The bus was started before the
+  /// displays existed.
   public let displays: [String: String]
 
   let user: User
   fileprivate let temporary: TemporaryDirectory
-  private let guardian: Guardian
+  private let supervised: SupervisedScript
 
   /// - Parameters:
-  ///   - environment: what all that runs there has, and nothing else; it is found by `NAVD_TEST_SESSION` in the end.
-  ///   - configuration: the manager's, in its own words, but for how big the screen is (1280×720).
-  /// - Throws: `Failure`, if it cannot be set up; it says why.
+  ///   - environment: the whole environment of every program there; `NAVD_TEST_SESSION` identifies them when the
+  ///     desktop ends.
+  ///   - configuration: additional lines of the manager's configuration file; the screen is 1280×720.
+  /// - Throws: `SetupFailure` with the reason, if the desktop cannot be set up.
   init(
     _ manager: Manager, of user: User, environment: [String: String], configuration: String,
     limit: Duration = .seconds(30)
@@ -64,21 +59,21 @@ public final class Desktop: SessionBus {
     temporary = TemporaryDirectory()
     let directory = temporary.path
     chown(directory, user.id, user.group)
-    // Who runs the tests may talk to the bus, too.
+    // The user who runs the tests may connect to the bus too.
     let bus = """
       <busconfig>
         <include>/usr/share/dbus-1/session.conf</include>
         <policy context="default"><allow user="*"/></policy>
       </busconfig>
       """
-    try write(bus, toFile: temporary.path(of: "bus.conf"))
+    try Files.write(bus, to: temporary.path(of: "bus.conf"))
     let told = "echo \"$DISPLAY $WAYLAND_DISPLAY\" >\(directory)/displays"
     let own =
       switch manager {
       case .sway: "output HEADLESS-1 resolution 1280x720\nexec \(told)\n"
       case .i3: "# i3 config file (v4)\nipc-socket \(directory)/manager\nexec --no-startup-id \(told)\n"
       }
-    try write(own + configuration, toFile: temporary.path(of: "manager.conf"))
+    try Files.write(own + configuration, to: temporary.path(of: "manager.conf"))
 
     let script = """
       directory=$1 manager=$2 mark=$3
@@ -120,18 +115,18 @@ public final class Desktop: SessionBus {
     var variables = environment
     variables["XDG_RUNTIME_DIR"] = directory
     variables["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=\(directory)/bus"
-    // wlroots is to do without hardware.
+    // Run wlroots without hardware.
     variables.merge([
       "LIBSEAT_BACKEND": "noop", "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1",
       manager == .sway ? "SWAYSOCK" : "I3SOCK": temporary.path(of: "manager"),
     ]) { $1 }
     let mark = environment["NAVD_TEST_SESSION"] ?? ""
     let asUser = user.prefix + ["/usr/bin/env", "-i"] + variables.map { "\($0.key)=\($0.value)" }
-    guardian = try Guardian(
+    supervised = try SupervisedScript(
       ["/bin/sh", "-c", script, "sh", directory, manager.rawValue, mark] + asUser,
       environment: ["PATH=/usr/local/bin:/usr/bin:/bin"])
-    let lines = try guardian.readLines(3, limit: limit)
-    guard let processID = pid_t(lines[1]) else { throw Failure(description: "\(lines)") }
+    let lines = try supervised.readLines(3, limit: limit)
+    guard let processID = pid_t(lines[1]) else { throw SetupFailure(description: "\(lines)") }
     address = lines[0]
     self.processID = processID
     let names = lines[2].split(separator: " ", omittingEmptySubsequences: false).map(String.init)
@@ -141,21 +136,13 @@ public final class Desktop: SessionBus {
       : ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
   }
 
-  deinit { guardian.end() }
+  deinit { supervised.end() }
 }
 
 extension Desktop {
-  /// The lowest and the highest rows of an X screen, as they are: four bytes a pixel, 1280 pixels a row.
+  /// The topmost and the bottommost rows of an X screen as raw pixels: four bytes a pixel, 1280 pixels a row.
   public func rows(top: Int, bottom: Int) -> (top: [UInt8], bottom: [UInt8]) {
-    let screen = Session.contents(of: temporary.path(of: "Xvfb_screen0")).suffix(1280 * 720 * 4)
+    let screen = Files.contents(of: temporary.path(of: "Xvfb_screen0")).suffix(1280 * 720 * 4)
     return (Array(screen.prefix(1280 * 4 * top)), Array(screen.suffix(1280 * 4 * bottom)))
   }
-}
-
-/// Makes a file of a text, or puts another one there.
-/// - Throws: `SystemError`.
-func write(_ text: String, toFile path: String) throws {
-  let file = try check("open \(path)") { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
-  defer { close(file) }
-  _ = Array(text.utf8).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
 }

@@ -1,18 +1,15 @@
-// Why this file exists: navd is a client of its bus, so what it has to survive includes a bus that has gone mad; the real
-// one does not.
-
 public import EventLoops
 import Glibc
 
-/// A socket that speaks as a bus does ("D-Bus Specification", *Authentication Protocol*, *Message Bus Messages*) for as
-/// long as it wants to.
+/// A listening socket that behaves like a message bus ("D-Bus Specification", *Authentication Protocol*, *Message Bus
+/// Messages*) until a test makes it misbehave. A real bus never does.
 public final class FakeBus {
-  /// A message that came, as far as a bus looks at it.
+  /// A received message, parsed as far as a bus needs it.
   public struct Incoming {
     public let serial: UInt32
     public let member: String
     public let destination: String
-    /// The first string of the body; empty where there is none.
+    /// The first string argument; empty if there is none.
     public let argument: String
     public let isCall: Bool
   }
@@ -21,15 +18,15 @@ public final class FakeBus {
 
   /// For `DBUS_SESSION_BUS_ADDRESS`.
   public var address: String { "unix:path=\(directory.path(of: "bus"))" }
-  /// What is answered to a line of the authentication; nil: as a bus does.
+  /// Returns the answer to a line of the authentication; nil: answers like a bus.
   public var authenticate: ((String) -> [UInt8]?)?
-  /// How long after it was connected to it closes its end; nil: never.
+  /// Time from accepting a client to closing the connection; nil: never closes.
   public var lifetime: Duration?
-  /// What is done about a message.
+  /// Handles a message.
   public var take: (FakeBus, Incoming) -> Void = { $0.answer($1) }
-  /// Whether the client has closed its end, or we have ours, after it had connected.
+  /// Whether either side has closed the connection.
   public private(set) var isGone = false
-  /// Bytes that could not be written, since the client does not read.
+  /// Number of bytes that could not be written because the client does not read.
   public private(set) var unwritten = 0
 
   private let directory = TemporaryDirectory()
@@ -44,13 +41,8 @@ public final class FakeBus {
   public init(_ loop: EventLoop) throws {
     self.loop = loop
     listening = try check("socket") { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.path(of: "bus").utf8) }
-    _ = try withUnsafePointer(to: &address) { address in
-      try address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        try check("bind") { bind(listening, address, socklen_t(MemoryLayout<sockaddr_un>.size)) }
-      }
+    _ = try withUnixAddress(directory.path(of: "bus")) { address, size in
+      try check("bind") { bind(listening, address, size) }
     }
     try check("listen") { listen(listening, 4) }
     watches.append(try loop.watch(listening, .read) { [unowned self] _ in accept() })
@@ -71,7 +63,7 @@ public final class FakeBus {
     if let lifetime { _ = loop.timer(after: lifetime) { [weak self] in self?.hangUp() } }
   }
 
-  /// Closes our end.
+  /// Closes this end of the connection.
   public func hangUp() {
     guard client >= 0, !isGone else { return }
     isGone = true
@@ -112,12 +104,11 @@ public final class FakeBus {
 
   private func takeMessage() -> Bool {
     guard received.count >= 16 else { return false }
-    func number(_ offset: Int) -> Int { received[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | Int($1) } }
-    let body = 16 + (number(12) + 7) / 8 * 8
-    let size = body + number(4)
+    func number(_ offset: Int) -> Int { Marshalled.number(in: received, at: offset) }
+    let (body, size) = Marshalled.extent(of: received)
     guard received.count >= size else { return false }
     var fields: [UInt8: String] = [:]
-    // Of the header only what is text matters, and a field begins at a multiple of 8.
+    // Only the text fields of the header matter, and a field begins at a multiple of 8.
     for offset in stride(from: 16, to: body - 8, by: 8)
     where received[offset + 1] == 1 && [UInt8(ascii: "s"), UInt8(ascii: "o")].contains(received[offset + 2]) {
       let length = number(offset + 4)
@@ -139,7 +130,7 @@ public final class FakeBus {
 
   // MARK: Writing
 
-  /// Writes what the client takes at once; a client that does not read misses the rest.
+  /// Writes as much as the client accepts without blocking; the rest is dropped.
   public func write(_ bytes: [UInt8]) {
     guard client >= 0, !isGone, unwritten == 0 else { return }
     let count = bytes.withUnsafeBytes {
@@ -148,10 +139,10 @@ public final class FakeBus {
     unwritten += bytes.count - max(0, count)
   }
 
-  /// Answers as a bus would where nobody else is on it.
+  /// Answers like a bus without other clients.
   public func answer(_ message: Incoming) { if let bytes = answerBytes(message) { write(bytes) } }
 
-  /// - Returns: nil where a bus says nothing.
+  /// - Returns: nil if a bus sends no answer.
   public func answerBytes(_ message: Incoming) -> [UInt8]? {
     guard message.isCall, message.destination == "org.freedesktop.DBus" else { return nil }
     var body = Marshalled()
@@ -179,7 +170,7 @@ public final class FakeBus {
     }
   }
 
-  /// A message of the bus's own, or of whom it says.
+  /// Builds a message from the bus, or from `sender`.
   public func message(
     type: UInt8 = 2, answering replySerial: UInt32? = nil, sender: String? = "org.freedesktop.DBus",
     destination: String? = ":1.1", path: String? = nil, interface: String? = nil, member: String? = nil,

@@ -1,8 +1,6 @@
-// Why this file exists: servers that tests start on loopback need a port that nobody else has.
-
 import Glibc
 
-/// A port of loopback on which nobody listens just now; nil where there is none.
+/// Returns a loopback port that no process listens on; nil if there is none.
 public func freePort() -> UInt16? {
   let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   guard socket >= 0 else { return nil }

@@ -1,12 +1,10 @@
-// Why this file exists: a session's files are its user's, who is not always who runs the tests.
-
 import Glibc
 
-/// A home directory, removed with all that is in it when the last reference goes.
+/// A home directory, deleted with its contents when the last reference is released.
 final class Home {
   let path: String
   private let temporary = TemporaryDirectory()
-  /// nil: who runs the tests.
+  /// The owner of its files, if that is not the user who runs the tests.
   private let owner: Desktop.User?
 
   init(of owner: Desktop.User?) {
@@ -17,17 +15,17 @@ final class Home {
 
   func path(of name: String) -> String { temporary.path(of: name) }
 
-  /// Makes a file of a text, or puts another one there, and the directories that lead to it. A script can be run.
-  /// - Parameter name: its path from here.
+  /// Creates or overwrites a file, and creates its parent directories. A script becomes executable.
+  /// - Parameter name: path relative to this directory.
   /// - Throws: `SystemError`.
   func write(_ text: String, to name: String) throws {
     if let end = name.lastIndex(of: "/") { makeDirectory(String(name[..<end])) }
-    try TestSupport.write(text, toFile: path(of: name))
+    try Files.write(text, to: path(of: name))
     if text.hasPrefix("#!") { chmod(path(of: name), 0o755) }
     give(path(of: name))
   }
 
-  /// Makes a directory, and those that lead to it.
+  /// Creates a directory and its parents.
   func makeDirectory(_ name: String) {
     for end in name.indices.filter({ name[$0] == "/" }) + [name.endIndex] {
       let directory = path(of: String(name[..<end]))
@@ -35,6 +33,6 @@ final class Home {
     }
   }
 
-  /// Makes it the owner's.
+  /// Gives a file to the owner of the home directory.
   func give(_ path: String) { if let owner { chown(path, owner.id, owner.group) } }
 }

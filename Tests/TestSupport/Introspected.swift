@@ -1,9 +1,6 @@
-// Why this file exists: who drives everything that there is has to find out what there is, as any client would: from the
-// answer to Introspect.
-
 public import DBusValues
 
-/// What an object says that it has.
+/// Interfaces, methods, properties and children of an object, parsed from its answer to Introspect.
 public struct Introspected {
   public struct Method: Hashable, Sendable {
     public let interface: String
@@ -32,10 +29,10 @@ public struct Introspected {
   public private(set) var properties: [(interface: String, name: String)] = []
   /// The names of the interfaces.
   public private(set) var interfaces: [String] = []
-  /// The names of what stands directly below.
+  /// The names of its direct children.
   public private(set) var children: [String] = []
 
-  /// - Returns: nil where that is no introspection data.
+  /// - Returns: nil if the text is not introspection data.
   public init?(_ xml: String) {
     var inputs: [Argument] = []
     var method: String?
@@ -59,7 +56,7 @@ public struct Introspected {
         inputs.append(Argument(name: tag.attributes["name"] ?? "", type: types[0]))
       default: break
       }
-      // One without arguments has no end tag.
+      // A method without arguments has no end tag.
       if tag.name == "/method" || tag.name == "method" && tag.isEmpty, let name = method {
         guard let interface = interfaces.last else { return nil }
         methods.append(Method(interface: interface, name: name, inputs: inputs))
@@ -75,14 +72,14 @@ public struct Introspected {
     let isEmpty: Bool
   }
 
-  /// The tags in order. In what navd writes there is no “>” within an attribute.
+  /// The tags in order. navd writes no “>” inside attributes.
   private static func tags(of xml: String) -> [Tag] {
     xml.utf8.split(separator: UInt8(ascii: "<")).compactMap { piece in
       guard let end = piece.firstIndex(of: UInt8(ascii: ">")) else { return nil }
       let content = piece[..<end]
       let name = content.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "/") || $0 == content.first }
       var tag = Tag(name: String(Substring(name)), isEmpty: content.last == UInt8(ascii: "/"))
-      // Of documentation nothing is wanted, and it is the most.
+      // Skip documentation, which is most of the text.
       guard tag.name != "annotation" else { return tag }
       let parts = content.dropFirst(name.count).split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
       for index in stride(from: 0, to: parts.count - 1, by: 2) {

@@ -1,39 +1,33 @@
-// Why this file exists: tests talk over a bus of their own, which is gone when they are, however they end.
-
 import Glibc
 
-/// A message bus that a test has for itself.
+/// A message bus that only one test uses.
 public protocol SessionBus: AnyObject {
   /// For `DBUS_SESSION_BUS_ADDRESS`.
   var address: String { get }
-  /// Of who provides it, for tests that stop it (SIGSTOP) or kill it.
+  /// Process ID of the bus, for tests that stop (SIGSTOP) or kill it.
   var processID: pid_t { get }
-  /// Where the socket `bus` is: fit for `XDG_RUNTIME_DIR`.
+  /// Directory of the socket `bus`, suitable as `XDG_RUNTIME_DIR`.
   var directory: String { get }
 }
 
-/// A `dbus-daemon` of its own, with a directory of its own, for as long as this object is held.
+/// A private `dbus-daemon` with a private directory that exists while this object is held.
 public final class PrivateBus: SessionBus {
-  public struct Failure: Error, CustomStringConvertible {
-    public let description: String
-  }
-
   public let address: String
-  /// Of the daemon itself.
+  /// Process ID of the daemon.
   public let processID: pid_t
-  /// Empty but for the socket `bus`, and removed with the bus.
+  /// Contains only the socket `bus`; deleted with the bus.
   public var directory: String { temporary.path }
 
   private let temporary = TemporaryDirectory()
-  private let guardian: Guardian
+  private let supervised: SupervisedScript
 
   /// - Parameters:
-  ///   - environment: for the daemon and what it starts by activation, next to what this process has; `XDG_DATA_HOME` or
-  ///     `XDG_DATA_DIRS` say where the activation files are (`dbus-1/services`).
-  /// - Throws: if the daemon has not said its address within the limit.
+  ///   - environment: variables for the daemon and the services that it activates, added to the environment of this
+  ///     process; `XDG_DATA_HOME` or `XDG_DATA_DIRS` name the directories of the activation files (`dbus-1/services`).
+  /// - Throws: if the daemon does not report its address within the limit.
   public init(environment: [String: String] = [:], limit: Duration = .seconds(30)) throws {
-    // The shell kills the daemon when its standard input ends: by our closing it, or by our death, whatever that be.
-    // Libraries to be checked are for this process, not for the shell and the bus.
+    // The shell kills the daemon when its standard input ends: because we close it, or because this process died.
+    // Variables that select a checking libdbus are for this process only, not for the shell and the bus.
     let script = """
       unset LD_LIBRARY_PATH DBUS_FATAL_WARNINGS
       exec 3<&0 </dev/null
@@ -44,22 +38,22 @@ public final class PrivateBus: SessionBus {
       kill "$!" 2>/dev/null
       wait "$!"
       """
-    guardian = try Guardian(
+    supervised = try SupervisedScript(
       ["/bin/sh", "-c", script, "sh", temporary.path], environment: inherited(with: environment))
-    let lines = try guardian.readLines(2, limit: limit)
-    guard let processID = pid_t(lines[1]) else { throw Failure(description: "no process id: \(lines)") }
+    let lines = try supervised.readLines(2, limit: limit)
+    guard let processID = pid_t(lines[1]) else { throw SetupFailure(description: "no process id: \(lines)") }
     address = lines[0]
     self.processID = processID
   }
 
   deinit {
-    // One that was stopped would not hear that it is to end.
+    // A stopped process would not handle the signal that ends it.
     kill(processID, SIGCONT)
-    guardian.end()
+    supervised.end()
   }
 }
 
-/// What this process has in its environment, but for what is given.
+/// The environment of this process, with these variables added or replaced.
 func inherited(with environment: [String: String]) -> [String] {
   var variables: [String] = []
   var next = environ

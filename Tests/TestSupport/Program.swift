@@ -1,15 +1,13 @@
-// Why this file exists: what users start as programs is tested as programs, and none outlives its test.
-
 import CLinux
 public import EventLoops
 import Glibc
 
-/// A program that a test has started. It is killed when the last reference goes.
+/// A program started by a test. It is killed when the last reference is released.
 public final class Program {
   public let processID: pid_t
   /// nil while it runs.
   public private(set) var status: ProcessStatus?
-  /// What it wrote to standard output and to standard error so far.
+  /// Standard output and standard error so far.
   public private(set) var output: [UInt8] = []
   public private(set) var errors: [UInt8] = []
 
@@ -19,10 +17,10 @@ public final class Program {
   private var errorReader: Reader?
   private var exit: ExitWatch?
 
-  /// Starts a program with this environment and no other, and with no descriptors but the three.
+  /// Starts a program with only this environment, and with no descriptors but the standard three.
   /// - Parameters:
   ///   - arguments: the program's path, then its arguments.
-  ///   - input: what it reads from standard input.
+  ///   - input: the contents of its standard input.
   /// - Throws: `SystemError`.
   public init(_ loop: EventLoop, _ arguments: [String], environment: [String: String], input: [UInt8] = []) throws {
     self.loop = loop
@@ -42,20 +40,20 @@ public final class Program {
     exit = try loop.onExit(of: processID) { [unowned self] in status = $0 }
   }
 
-  /// Whether it has ended and all that it wrote was read.
+  /// Whether it has ended and all of its output was read.
   public var hasEnded: Bool {
     status != nil && outputReader?.isAtEnd != false && errorReader?.isAtEnd != false
   }
 
-  /// What it exited with; nil while it runs, and where a signal ended it.
+  /// Exit status; nil while it runs, or if a signal ended it.
   public var exitCode: Int32? { if case .exited(let code)? = status { code } else { nil } }
 
   public var outputText: String { String(decoding: output, as: UTF8.self) }
   public var errorText: String { String(decoding: errors, as: UTF8.self) }
-  /// The whole lines of its standard output.
+  /// The complete lines of its standard output.
   public var lines: [String] { outputLines.lines }
 
-  /// Sends it a signal, if it still runs.
+  /// Sends it a signal, if it is still running.
   public func send(_ signal: Int32) { if status == nil { exit?.send(signal) } }
 
   /// Whether its standard output is read; while it is not, the pipe fills.
@@ -64,7 +62,7 @@ public final class Program {
     set { outputReader?.isReading = newValue }
   }
 
-  /// Closes our end of its standard output.
+  /// Closes the reading end of its standard output.
   public func closeOutput() { outputReader = nil }
 
   deinit {
@@ -77,7 +75,7 @@ public final class Program {
   private static func pipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     try check("pipe") { Glibc.pipe(&ends) }
-    // Between the two others may start programs, but whoever does closes all that is not for them.
+    // Another thread may start a program in between, but `spawn` closes all descriptors that are not passed on.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
@@ -89,7 +87,7 @@ public final class Program {
   }
 }
 
-/// Bytes as they come, in lines.
+/// Splits a stream of bytes into lines.
 struct Lines {
   private(set) var lines: [String] = []
   private var rest: [UInt8] = []
@@ -107,7 +105,7 @@ struct Lines {
   }
 }
 
-/// One end of a pipe, read as it comes.
+/// Reads one end of a pipe as data arrives.
 private final class Reader {
   private(set) var isAtEnd = false
   private let descriptor: Int32
@@ -137,7 +135,7 @@ private final class Reader {
   }
 }
 
-/// Starts a program with standard input, output and error as given, and nothing else of ours.
+/// Starts a program with these descriptors from 0 on, and no others.
 func spawn(_ arguments: [String], environment: [String], descriptors: [Int32]) throws(SystemError) -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
@@ -147,7 +145,7 @@ func spawn(_ arguments: [String], environment: [String], descriptors: [Int32]) t
   }
   posix_spawn_file_actions_addclosefrom_np(&actions, Int32(max(3, descriptors.count)))
 
-  // The threads that tests run on block most signals; a child would never hear that it is to end.
+  // Threads that run tests block most signals; a child would inherit that and ignore SIGTERM.
   var attributes = posix_spawnattr_t()
   posix_spawnattr_init(&attributes)
   defer { posix_spawnattr_destroy(&attributes) }

@@ -1,8 +1,7 @@
-// Why this file exists: what no library would send has to be sent by hand.
-
 import Glibc
 
-/// A client that writes bytes to a bus's socket ("D-Bus Specification", *Authentication Protocol*, *Message Format*).
+/// A client that writes raw bytes to a bus's socket, to send what no library would ("D-Bus Specification",
+/// *Authentication Protocol*, *Message Format*).
 public final class RawClient {
   public struct Closed: Error {}
 
@@ -10,17 +9,10 @@ public final class RawClient {
   private var received: [UInt8] = []
   private var serial: UInt32 = 0
 
-  /// Connects and says hello.
+  /// Connects, authenticates and calls Hello.
   public init(_ bus: any SessionBus) throws {
     socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (bus.directory + "/bus").utf8) }
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
+    let result = withUnixAddress(bus.directory + "/bus") { connect(socket, $0, $1) }
     guard result == 0 else { throw Closed() }
     var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -49,7 +41,7 @@ public final class RawClient {
     }
   }
 
-  /// Writes a message with as many copies of a descriptor.
+  /// Writes a message with `count` copies of a descriptor attached.
   public func write(_ bytes: [UInt8], descriptors count: Int) throws {
     let size = MemoryLayout<cmsghdr>.size + count * MemoryLayout<Int32>.size
     var control = [UInt8](repeating: 0, count: size)
@@ -117,14 +109,11 @@ public final class RawClient {
     return Marshalled.message(type, flags: flags, serial: serial, fields: fields, body: body)
   }
 
-  /// The next answer: its type, the serial that it answers, and the whole of it; signals are left out.
+  /// Reads the next answer: its type, the serial that it answers, and all of its bytes. Skips signals.
   public func answer() throws -> (type: UInt8, replySerial: UInt32, bytes: [UInt8]) {
     while true {
       while received.count < 16 { try fill() }
-      func number(_ offset: Int) -> Int {
-        received[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
-      }
-      let size = 16 + (number(12) + 7) / 8 * 8 + number(4)
+      let (_, size) = Marshalled.extent(of: received)
       while received.count < size { try fill() }
       let bytes = Array(received[..<size])
       received.removeFirst(size)
@@ -134,15 +123,15 @@ public final class RawClient {
   }
 
   private static func replySerial(_ bytes: [UInt8]) throws -> UInt32 {
-    // A field that starts with its code, the signature "u", and then the number.
+    // The field REPLY_SERIAL: code 5, signature "u", then the number.
     for offset in stride(from: 16, to: bytes.count - 8, by: 8)
     where Array(bytes[offset..<offset + 4]) == [5, 1, UInt8(ascii: "u"), 0] {
-      return bytes[offset + 4..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+      return UInt32(Marshalled.number(in: bytes, at: offset + 4))
     }
     throw Closed()
   }
 
-  /// Whether the bus has thrown us out.
+  /// Whether the bus has closed the connection. Blocks until it does, for 30 seconds at most.
   public func isThrownOut() -> Bool {
     do {
       while true { _ = try answer() }
@@ -156,43 +145,5 @@ public final class RawClient {
     let count = read(socket, &buffer, buffer.count)
     guard count > 0 else { throw Closed() }
     received += buffer[..<count]
-  }
-}
-
-/// Little-endian, aligned as from the start.
-public struct Marshalled {
-  public var bytes: [UInt8] = []
-
-  public init() {}
-
-  public mutating func align(_ boundary: Int) { while bytes.count % boundary != 0 { bytes.append(0) } }
-  public mutating func uint32(_ number: UInt32) {
-    align(4)
-    withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
-  }
-  public mutating func string(_ text: String) {
-    uint32(UInt32(text.utf8.count))
-    bytes += text.utf8
-    bytes.append(0)
-  }
-  public mutating func signature(_ text: String) {
-    bytes.append(UInt8(text.utf8.count))
-    bytes += text.utf8
-    bytes.append(0)
-  }
-
-  /// A message with its header's fields and its arguments.
-  static func message(
-    _ type: UInt8, flags: UInt8, serial: UInt32, fields: Marshalled, body: [UInt8]
-  ) -> [UInt8] {
-    var message = Marshalled()
-    message.bytes = [UInt8(ascii: "l"), type, flags, 1]
-    message.uint32(UInt32(body.count))
-    message.uint32(serial)
-    message.uint32(UInt32(fields.bytes.count))
-    message.bytes += fields.bytes
-    message.align(8)
-    message.bytes += body
-    return message.bytes
   }
 }

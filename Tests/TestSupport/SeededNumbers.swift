@@ -1,8 +1,7 @@
-// Why this file exists: what chance has found has to be found again, from the number that a failure names.
-
 import Glibc
 
-/// A generator that gives the same numbers for the same seed (splitmix64).
+/// A random number generator that repeats its numbers for the same seed (splitmix64), so that a failure can be
+/// reproduced.
 public struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 
@@ -16,16 +15,16 @@ public struct SeededNumbers: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// Whether something that happens so often happens now.
+  /// Returns true with this probability.
   public mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
 
-  /// One of the elements.
-  /// - Precondition: there is one.
+  /// Returns a random element.
+  /// - Precondition: the array is not empty.
   public mutating func pick<Element>(_ elements: [Element]) -> Element {
     elements[Int.random(in: 0..<elements.count, using: &self)]
   }
 
-  /// `NAVD_SEED`, to repeat a run; else another one each time.
+  /// The seed in `NAVD_SEED`, to repeat a run; otherwise a random one.
   public static var chosenSeed: UInt64 {
     getenv("NAVD_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64.random(in: 1..<1 << 32)
   }

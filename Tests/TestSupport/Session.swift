@@ -1,6 +1,3 @@
-// Why this file exists: an end-to-end test needs a whole desktop session of its own: a bus, directories, a daemon, and
-// programs that talk to it; of which nothing is left when the test is over.
-
 public import CoordinatorAPI
 public import DBus
 public import DBusValues
@@ -9,37 +6,38 @@ import Glibc
 import PresentationModel
 import TextFormats
 
-/// A session with a real navd in it.
+/// A private desktop session with a real navd: a bus, directories, and programs that use them.
 ///
-/// Whatever is started in it, navd's commands too, has `NAVD_TEST_SESSION` in its environment, and is found by it and
-/// ended with the session.
+/// Every program started in it, including navd's commands, has `NAVD_TEST_SESSION` in its environment. The session
+/// finds its programs by this variable and kills them when it ends.
 public final class Session {
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
     public init(_ description: String) { self.description = description }
   }
 
-  /// How long anything may take: only a failure takes as long.
+  /// Time limit of every wait. Only a failure takes this long.
   public static let limit = Duration.seconds(30)
 
   public let bus: any SessionBus
   public let loop: EventLoop
-  /// The user manager, if there is one.
+  /// The systemd user manager, if the session has one.
   public let manager: UserManager?
-  /// The desktop, if there is one.
+  /// The desktop, if the session has one.
   public let desktop: Desktop?
-  /// For the calls of the test itself.
+  /// The connection that the test itself uses for calls.
   public let client: Connection
-  /// The daemon, while it was told to run.
+  /// The daemon, while the session runs one.
   public private(set) var navd: Program?
-  /// What the session's programs have in their environment.
+  /// Environment of the session's programs.
   public var environment: [String: String]
 
   private let home: Home
-  /// Whose the session is, where it need not be that of who runs the tests.
+  /// The owner of the session's files, if that is not the user who runs the tests.
   private let user: Desktop.User?
   private var journal: Journal?
   private var watchers: [Watcher] = []
+  private let duration: TestDuration
 
   /// - Parameters:
   ///   - destinations: the text of each destination file, by its name without `.toml`.
@@ -50,11 +48,13 @@ public final class Session {
   ///   - desktop: what manages the windows, if there are to be some; the desktop's bus it is then, and its user's all is.
   ///   - configuration: of that, in its own words.
   ///   - files: what is there before all that, by path from the session's home.
+  ///   - file: the file of the test, and `function` its function, for ``TestDuration``.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
     services: [String: String] = [:], managed: Bool = false, desktop: Desktop.Manager? = nil,
-    configuration: String = "", files: [String: String] = [:]
+    configuration: String = "", files: [String: String] = [:], file: String = #fileID, function: String = #function
   ) throws {
+    duration = TestDuration(file, function)
     user = try desktop == nil ? nil : Desktop.User()
     home = Home(of: user)
     var environment = [
@@ -65,7 +65,7 @@ public final class Session {
       "NAVD_TEST_JOURNAL": home.path(of: "journal"),
     ]
     if desktop != nil {
-      // What windows are made of is the system's; what would start more services is left out.
+      // Toolkits need the system's data and configuration. Services that toolkits would start are disabled.
       environment["PATH"] = "\(home.path(of: "bin")):/usr/local/bin:/usr/bin:/bin"
       environment["XDG_CONFIG_DIRS", default: ""] += ":/etc/xdg"
       environment["XDG_DATA_DIRS", default: ""] += ":/usr/share"
@@ -86,7 +86,7 @@ public final class Session {
       (self.manager, self.desktop, bus) = (manager, nil, manager)
     } else if let desktop, let user {
       home.makeDirectory("bin")
-      // The ordinary user may not come to where they were built.
+      // The desktop's user may have no access to the build directory.
       for name in ["navd", "navctl"] where link(Self.program(name), home.path(of: "bin/\(name)")) != 0 {
         symlink(Self.program(name), home.path(of: "bin/\(name)"))
       }
@@ -94,14 +94,14 @@ public final class Session {
       (manager, self.desktop, bus) = (nil, desktop, desktop)
     } else {
       (manager, self.desktop) = (nil, nil)
-      // Its own directory is not known before.
+      // The bus's own directory is not known before it starts.
       bus = try PrivateBus(environment: environment.merging(["XDG_RUNTIME_DIR": home.path]) { $1 })
     }
     loop = try EventLoop()
     client = try Connection.open(address: bus.address, loop: loop)
     environment["XDG_RUNTIME_DIR"] = bus.directory
     environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
-    // A libdbus-1 that checks more is for our programs too.
+    // Pass on the variables that select a checking libdbus.
     for name in ["LD_LIBRARY_PATH", "DBUS_FATAL_WARNINGS"] {
       if let value = getenv(name) { environment[name] = String(cString: value) }
     }
@@ -112,29 +112,30 @@ public final class Session {
   }
 
   deinit {
-    // First who would start more of them.
+    // End navd first, so that it starts no more programs.
     navd = nil
     for process in processes() { kill(process.pid, SIGKILL) }
+    duration.record()
   }
 
   // MARK: Files
 
-  /// Where the session's own files are.
+  /// The path of a file in the session's home.
   public func path(_ name: String) -> String { home.path(of: name) }
 
-  /// The path of a destination file, as navd says it.
+  /// The path of a destination file as navd reports it.
   public func destinationPath(_ name: String) -> String { home.path(of: "config/navd/destinations/\(name).toml") }
 
   public func write(_ text: String, toDestination name: String) throws {
     try write(text, to: "config/navd/destinations/\(name).toml")
   }
 
-  /// Writes a file, by its path from the session's home.
+  /// Writes a file, by its path relative to the session's home.
   public func write(_ text: String, to path: String) throws { try home.write(text, to: path) }
 
   // MARK: Programs
 
-  /// One of our own programs, built beside the tests.
+  /// The path of a program built beside the tests.
   public static func program(_ name: String) -> String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { readlink("/proc/self/exe", $0.baseAddress!, $0.count) }
@@ -142,21 +143,21 @@ public final class Session {
     return own[..<(own.lastIndex(of: "/") ?? own.startIndex)] + "/" + name
   }
 
-  /// Starts navd and waits until it has its name.
+  /// Starts navd and waits until it owns its bus name.
   public func start(_ arguments: [String] = []) throws {
-    // One that the bus has started would not know of displays either.
+    // Without the variables of the displays, because a navd that the bus activates lacks them too.
     let navd = try start([executable("navd")] + arguments, environment: environment)
     self.navd = navd
     var owner: BusName?
     let watch = client.watchName(CoordinatorNames.bus) { owner = $0 }
     defer { watch.cancel() }
-    try wait("navd has its name") {
+    try wait("navd owns its bus name") {
       owner != nil || navd.status != nil
     }
     guard navd.status == nil else { throw failure("navd has ended") }
   }
 
-  /// Ends navd by a signal and waits for its end.
+  /// Sends navd a signal and waits for its end.
   /// - Returns: how it ended.
   @discardableResult
   public func stop(_ signal: Int32 = SIGTERM) throws -> ProcessStatus? {
@@ -170,9 +171,9 @@ public final class Session {
   @discardableResult
   public func waitForEnd() throws -> ProcessStatus? {
     guard let navd else { return nil }
-    // Its standard error may go on: what it shows writes there, too.
+    // Do not wait for the end of its standard error: commands that navd started write there too.
     try wait("navd ends") { navd.status != nil }
-    // What it wrote last is in the pipe.
+    // Read the last output from the pipe.
     loop.turn(wait: .zero)
     self.navd = nil
     return navd.status
@@ -188,34 +189,34 @@ public final class Session {
     try Program(loop, (user?.prefix ?? []) + command, environment: environment, input: Array(input.utf8))
   }
 
-  /// One of our own programs, where the session's user finds it.
+  /// The path of one of our programs where the session's user has access to it.
   public func executable(_ name: String) -> String {
     desktop == nil ? Self.program(name) : path("bin/\(name)")
   }
 
-  /// Runs a program of the session to its end.
+  /// Runs a program in the session and waits for its end.
   public func run(program: String, _ arguments: [String], input: String = "") throws -> Program {
     let run = try start(program: program, arguments, input: input)
     try wait("\(program) \(arguments) ends") { run.hasEnded }
     return run
   }
 
-  /// Runs navctl to its end.
+  /// Runs navctl and waits for its end.
   public func navctl(_ arguments: String..., input: String = "") throws -> Program {
     try run(program: executable("navctl"), arguments, input: input)
   }
 
-  /// Starts navctl, which goes on beside the test.
+  /// Starts navctl and returns while it runs.
   public func startNavctl(_ arguments: String...) throws -> Program {
     try start(program: executable("navctl"), arguments)
   }
 
-  /// Runs systemctl in the session to its end.
+  /// Runs systemctl in the session and waits for its end.
   public func systemctl(_ arguments: String...) throws -> Program {
     try run(program: "/usr/bin/systemctl", ["--user", "--no-pager"] + arguments)
   }
 
-  /// What a unit has written to the journal so far, line by line.
+  /// The lines that a unit has written to the systemd journal so far.
   public func journal(of unit: String) throws -> [String] {
     guard let inside = manager?.inside else { return [] }
     let arguments = inside + ["/usr/bin/journalctl", "--user-unit=\(unit)", "--no-pager", "--output=cat"]
@@ -226,17 +227,17 @@ public final class Session {
 
   public struct Process: Hashable {
     public let pid: pid_t
-    /// The program's name: one that was forked and has not yet become another still has its parent's.
+    /// The program's name. Between fork and exec it is the parent's.
     public let name: String
-    /// `NAVD_BINDING` and `NAVD_ID`, where navd has set them.
+    /// `NAVD_BINDING` and `NAVD_ID`, if navd has set them.
     public let binding: String?
     public let id: String?
   }
 
-  /// What runs in this session beside navd and the programs of the test, as the process table says.
+  /// The running commands of this session, as found in the process table.
   public func processes() -> [Process] { Self.processes(of: home.path) }
 
-  /// What runs on account of a session, found by its mark.
+  /// The running commands of a session, found by its mark: the value of `NAVD_TEST_SESSION`.
   static func processes(of mark: String) -> [Process] {
     environments(of: mark).compactMap { pid, variables in
       func value(of name: String) -> String? {
@@ -247,27 +248,22 @@ public final class Session {
       }
       guard let binding = value(of: "NAVD_BINDING") else { return nil }
       let program = String(
-        decoding: contents(of: "/proc/\(pid)/comm").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        decoding: Files.contents(of: "/proc/\(pid)/comm").prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       return Process(pid: pid, name: program, binding: binding, id: value(of: "NAVD_ID"))
     }
   }
 
-  /// All that still runs of a session that is over, also what navd did not start.
-  /// - Parameter home: where the session's own files were.
+  /// All processes of a session, including those that navd did not start. For use after its end.
+  /// - Parameter home: the path of the session's home.
   public static func remains(of home: String) -> [pid_t] { environments(of: home).map(\.pid) }
 
-  /// The processes with a session's mark, and their variables.
+  /// The processes with a session's mark, and their environment.
   private static func environments(of mark: String) -> [(pid: pid_t, variables: [ArraySlice<UInt8>])] {
-    guard let table = opendir("/proc") else { return [] }
-    defer { closedir(table) }
     let mark = Array("NAVD_TEST_SESSION=\(mark)".utf8)
     var found: [(pid_t, [ArraySlice<UInt8>])] = []
-    while let entry = readdir(table) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+    for name in (try? Files.names(in: "/proc")) ?? [] {
       guard let pid = pid_t(name) else { continue }
-      let variables = contents(of: "/proc/\(name)/environ").split(separator: 0)
+      let variables = Files.contents(of: "/proc/\(name)/environ").split(separator: 0)
       if variables.contains(where: { $0.elementsEqual(mark) }) { found.append((pid, variables)) }
     }
     return found
@@ -275,59 +271,46 @@ public final class Session {
 
   /// Resident memory of a process, in bytes.
   public static func memory(of pid: pid_t) -> Int {
-    let fields = contents(of: "/proc/\(pid)/statm").split(separator: UInt8(ascii: " "))
+    let fields = Files.contents(of: "/proc/\(pid)/statm").split(separator: UInt8(ascii: " "))
     guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// What a process has in memory for itself alone, in bytes: not its code, which comes in as it is first used.
+  /// Anonymous memory of a process, in bytes. Code is not counted, because it is loaded when first used.
   public static func privateMemory(of pid: pid_t) -> Int {
-    let status = String(decoding: contents(of: "/proc/\(pid)/status"), as: UTF8.self)
+    let status = String(decoding: Files.contents(of: "/proc/\(pid)/status"), as: UTF8.self)
     let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
     return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
   }
 
-  /// How many descriptors a process has open.
+  /// Number of open descriptors of a process.
   public static func descriptors(of pid: pid_t) -> Int {
-    guard let directory = opendir("/proc/\(pid)/fd") else { return 0 }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    // Without “.” and “..”.
-    return count - 2
+    (try? Files.names(in: "/proc/\(pid)/fd").count) ?? 0
   }
 
-  /// All that is in a file; nothing, where it cannot be read.
-  public static func contents(of path: String) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return [] }
-    defer { close(file) }
-    var all: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16384)
-    while case let count = read(file, &buffer, buffer.count), count > 0 { all += buffer[..<count] }
-    return all
-  }
-
-  /// What the session's commands have written to the file that `NAVD_TEST_JOURNAL` names, line by line.
+  /// The lines that the session's commands have written to the journal, the file named by `NAVD_TEST_JOURNAL`.
   public var journalLines: [String] { journal?.lines ?? [] }
 
   // MARK: Waiting
 
-  /// Turns the loop until something is so.
-  /// - Throws: `Failure` where it does not become so within the limit, with what navd has said.
+  /// Turns the loop until the condition holds.
+  /// - Throws: `Failure` with navd's standard error, if the condition does not hold within the limit.
   public func wait(
     _ what: String, within limit: Duration = Session.limit, until condition: () -> Bool
   ) throws {
-    guard loop.turn(until: condition, within: limit) else { throw failure("waited \(limit) in vain until \(what)") }
+    guard loop.turn(until: condition, within: limit) else {
+      throw failure("timed out after \(limit) waiting until \(what)")
+    }
   }
 
-  /// Turns the loop until something is so of which no event tells, such as what the process table says.
+  /// Turns the loop until the condition holds. For conditions without an event, such as the contents of the process
+  /// table.
   public func poll(
     _ what: String, within limit: Duration = Session.limit, until condition: () throws -> Bool
   ) throws {
     let end = loop.now + limit
     while try !condition() {
-      guard loop.now < end else { throw failure("looked in vain for: \(what)") }
+      guard loop.now < end else { throw failure("timed out after \(limit) waiting until \(what)") }
       loop.turn(wait: .milliseconds(2))
     }
   }
@@ -345,11 +328,11 @@ public final class Session {
 
   // MARK: Calls
 
-  /// Another client of the bus.
+  /// Opens another client connection.
   public func connect() throws -> Connection { try Connection.open(address: bus.address, loop: loop) }
 
   /// Calls navd and waits for the answer.
-  /// - Throws: the `DBusError` that was answered, or `Failure`.
+  /// - Throws: the `DBusError` of the answer, or `Failure`.
   @discardableResult
   public func call<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
@@ -359,14 +342,14 @@ public final class Session {
     return try answer(to: call)
   }
 
-  /// A call that is under way.
+  /// A call whose answer may be outstanding.
   public final class Pending<Output> {
     fileprivate let name: String
     public fileprivate(set) var result: Result<Output, DBusError>?
     fileprivate init(_ name: String) { self.name = name }
   }
 
-  /// Calls navd without waiting.
+  /// Calls navd without waiting for the answer.
   public func begin<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
     by client: Connection? = nil
@@ -388,8 +371,8 @@ public final class Session {
     return try result.get()
   }
 
-  /// Calls navd for an error.
-  /// - Returns: the error; nil where there was none.
+  /// Calls navd and expects an error.
+  /// - Returns: the error; nil if the call succeeded.
   public func error<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
     by client: Connection? = nil
@@ -402,8 +385,8 @@ public final class Session {
     }
   }
 
-  /// Calls navd for one of the contract's errors.
-  /// - Returns: the error; nil where there was none.
+  /// Calls navd and expects one of the contract's errors.
+  /// - Returns: the error; nil if the call succeeded.
   /// - Throws: any other error.
   public func refusal<Input, Output>(
     _ method: Method<Input, Output>, _ input: Input, at path: ObjectPath = CoordinatorNames.object,
@@ -414,9 +397,9 @@ public final class Session {
     return CoordinatorError(name, error.message)
   }
 
-  // MARK: The frequent ones
+  // MARK: Shorthands
 
-  /// Presents an item, and gives back its handle.
+  /// Presents an item and returns its handle.
   @discardableResult
   public func present(
     _ binding: String, _ id: String = "", _ options: Properties = [:], by client: Connection? = nil
@@ -429,16 +412,16 @@ public final class Session {
     try call(CoordinatorInterface.dismiss, (binding, options), by: client).0
   }
 
-  /// Waits until a presentation is gone.
+  /// Waits until a presentation has ended.
   public func ending(of presentation: ObjectPath) throws -> (reason: String, result: Properties) {
     let (reason, result) = try call(CoordinatorInterface.wait, (presentation, "gone"))
     return (reason, result)
   }
 
-  /// The state, by `GetState`.
+  /// The state as returned by `GetState`.
   public func state() throws -> JSON { JSON(try call(CoordinatorInterface.getState, ()).0) }
 
-  /// Watches all that navd tells, from now on.
+  /// Records all signals of navd from now on.
   public func watch(on connection: Connection? = nil) throws -> Watcher {
     let connection = connection ?? client
     let watcher = Watcher(connection)
@@ -452,7 +435,7 @@ public final class Session {
   }
 }
 
-/// What the session's commands write, as it comes.
+/// Collects the lines that the session's commands write to the journal.
 private final class Journal {
   var lines: [String] { written.lines }
   private var written = Lines()
@@ -461,7 +444,7 @@ private final class Journal {
 
   init(_ path: String, _ loop: EventLoop) throws {
     guard mkfifo(path, 0o600) == 0 else { throw SystemError("mkfifo \(path)") }
-    // For writing too, so that it never ends.
+    // Opened for writing too, so that reading never reaches the end of the file.
     descriptor = try check("open \(path)") { open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) }
     watch = try loop.watch(descriptor, .read) { [unowned self] _ in take() }
   }

@@ -1,30 +1,23 @@
-// Why this file exists: what navd does with a user's service manager is tested with systemd itself, and not with that of
-// whoever runs the tests.
-
 import Glibc
 
-/// A `systemd --user` of its own with a bus, a journal and a cgroup of its own, for as long as this object is held. Of
-/// what it has started nothing is left then.
+/// A private `systemd --user` with its own bus, journal and cgroup that exists while this object is held. Its end kills
+/// every process that it has started.
 ///
-/// It runs as the user of the tests. Setting it up takes root: for a cgroup that can be given to it, and for a `/run`
-/// that only it sees, in which systemd is the system's (`/run/systemd/system`) and its journal is.
+/// It runs as the user of the tests. Setting it up needs root: for a cgroup that the user owns, and for a private mount
+/// of `/run` in which systemd is the system manager (`/run/systemd/system`) and writes its journal.
 public final class UserManager: SessionBus {
-  public struct Failure: Error, CustomStringConvertible {
-    public let description: String
-  }
-
   public let address: String
-  /// Of systemd itself.
+  /// Process ID of systemd.
   public let processID: pid_t
   public var directory: String { temporary.path }
 
   private let temporary = TemporaryDirectory()
-  private let guardian: Guardian
+  private let supervised: SupervisedScript
 
-  /// - Parameter environment: for the manager and all that it starts, next to a `PATH`.
-  /// - Throws: `Failure`, if it cannot be set up; it says why.
+  /// - Parameter environment: environment of the manager and of everything that it starts, in addition to a `PATH`.
+  /// - Throws: `SetupFailure` with the reason, if the manager cannot be set up.
   public init(environment: [String: String], limit: Duration = .seconds(30)) throws {
-    // The cgroup is named as a desktop's is, by which the journal knows the units.
+    // The cgroup has the name that a desktop's user manager has, because the journal finds units by it.
     let script = """
       set -eu
       directory=$1 user=$2 group=$3
@@ -72,21 +65,21 @@ public final class UserManager: SessionBus {
     arguments += variables.map { "\($0.key)=\($0.value)" }
     if geteuid() != 0 { arguments = ["/usr/bin/sudo", "-n"] + arguments }
     do {
-      guardian = try Guardian(arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
-      let said = try guardian.readLines(1, limit: limit)[0]
-      guard let processID = pid_t(said) else { throw Failure(description: said) }
+      supervised = try SupervisedScript(arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+      let said = try supervised.readLines(1, limit: limit)[0]
+      guard let processID = pid_t(said) else { throw SetupFailure(description: said) }
       self.processID = processID
     } catch {
-      throw Failure(
+      throw SetupFailure(
         description: """
           a user manager for a test needs root, or sudo without a password, and cgroups that can be written to: \(error)
           """)
     }
     address = "unix:path=\(temporary.path)/bus"
-    // There is a moment between the socket's being there and its being listened to.
+    // The socket file exists shortly before systemd listens on it, and no event reports the latter.
     let end = ContinuousClock.now + limit
     while !Self.isListenedTo(temporary.path(of: "bus")) {
-      guard ContinuousClock.now < end else { throw Failure(description: "the manager's bus cannot be reached") }
+      guard ContinuousClock.now < end else { throw SetupFailure(description: "the manager's bus cannot be reached") }
       usleep(5000)
     }
   }
@@ -94,20 +87,14 @@ public final class UserManager: SessionBus {
   private static func isListenedTo(_ path: String) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-      }
-    }
+    return withUnixAddress(path) { connect(descriptor, $0, $1) } == 0
   }
 
-  /// What comes before a program's path and arguments to run it as root where the manager's `/run` is, and the journal.
+  /// Command line prefix that runs a program as root in the mount namespace of the manager, where its `/run` and its
+  /// journal are.
   public var inside: [String] {
     (geteuid() == 0 ? [] : ["/usr/bin/sudo", "-n"]) + ["/usr/bin/nsenter", "--mount=/proc/\(processID)/ns/mnt", "--"]
   }
 
-  deinit { guardian.end() }
+  deinit { supervised.end() }
 }

@@ -1,21 +1,19 @@
-// Why this file exists: what a watcher can prove is part of the contract, so tests watch as a watcher would.
-
 import CoordinatorAPI
 public import DBus
 import DBusValues
 public import PresentationModel
 import TextFormats
 
-/// Follows all that navd tells on one connection, in the order of its arrival.
+/// Records all signals of navd on one connection, in the order of arrival.
 public final class Watcher {
   public let connection: Connection
-  /// The state from which it watches.
+  /// The state at the start of the recording.
   public private(set) var start: JSON = .null
-  /// Every event since, in the order of arrival.
+  /// Every event since then, in the order of arrival.
   public private(set) var events: [StateEvent] = []
-  /// Everything that came, in words: signals, and the answers to the calls of the same connection.
+  /// Every signal, and every answer to a call on the same connection, as text.
   public private(set) var log: [String] = []
-  /// The signals behind it, as they came.
+  /// The signals as received.
   public private(set) var signals: [Message] = []
   private var serial: UInt64?
   private var subscription: Subscription?
@@ -34,17 +32,17 @@ public final class Watcher {
     clear()
   }
 
-  /// Writes down in `log` something else that happened now.
+  /// Adds a line to `log`.
   public func note(_ line: String) { log.append(line) }
 
-  /// Forgets what came so far.
+  /// Forgets everything recorded so far.
   public func clear() {
     events = []
     log = []
     signals = []
   }
 
-  /// Stops to watch.
+  /// Ends the recording.
   public func cancel() { subscription?.cancel() }
 
   private func take(_ message: Message) {
@@ -58,15 +56,15 @@ public final class Watcher {
     note(event.line)
   }
 
-  /// The events in words, as in `dismissed fact 1 replaced`.
+  /// The events as text, for example `dismissed fact 1 replaced`.
   public var lines: [String] { events.map(\.line) }
 
-  /// The events of a slot, without the slot.
+  /// The events of a slot as text, without its binding.
   public func lines(of binding: String) -> [String] {
     events.filter { $0.json["binding"]?.string == binding }.map { $0.line(without: binding) }
   }
 
-  /// Whether no serial is missing and none stands twice.
+  /// Whether the serials are consecutive from the start.
   public var hasAllSerials: Bool {
     guard let serial else { return false }
     return events.enumerated().allSatisfy { $1.serial == serial + 1 + UInt64($0) }
@@ -76,7 +74,8 @@ public final class Watcher {
 }
 
 extension StateEvent {
-  /// The event in words, as in `dismissed fact 1 replaced`, `path main one two=1`, `group panels volume wifi · wifi`.
+  /// The event as text, for example `dismissed fact 1 replaced`, `path main one two=1`, `group panels volume wifi ·
+  /// wifi`.
   public var line: String { line(without: nil) }
 
   func line(without binding: String?) -> String {
@@ -97,7 +96,7 @@ extension StateEvent {
 }
 
 extension Message {
-  /// A signal that is no event, in words: its name, and what it is about.
+  /// A signal that is not an event, as text: its name and its subject.
   fileprivate var line: String {
     let name = member?.text ?? "?"
     if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: self) {

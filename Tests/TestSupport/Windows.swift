@@ -1,15 +1,12 @@
-// Why this file exists: whether a window is on screen is for the compositor to say, and in which order they came and went,
-// too.
-
 import CoordinatorAPI
 import TextFormats
 
-/// The windows of a session's desktop, as its manager tells of them from now on.
+/// The windows on a session's desktop, as reported by the window manager from now on.
 public final class Windows {
   public struct Window: Hashable {
-    /// The manager's own number.
+    /// The manager's ID of the window.
     public let id: Int64
-    /// The program's name for it: a Wayland window's application id, an X window's class.
+    /// The Wayland application ID or the X window class.
     public let name: String
   }
 
@@ -19,13 +16,13 @@ public final class Windows {
   private var read = 0
   private var ticks: [String] = []
 
-  /// Those that are open, in the order in which they were opened.
+  /// The open windows, in the order in which they were opened.
   public private(set) var open: [Window] = []
-  /// What came and went, in the manager's order: `new volume`, `close volume`.
+  /// Opened and closed windows in the manager's order: `new volume`, `close volume`.
   public private(set) var log: [String] = []
-  /// The one that what is typed goes to.
+  /// The window with the keyboard focus.
   public private(set) var focused: Window?
-  /// How many were open at once, at most.
+  /// The largest number of windows open at the same time.
   public private(set) var most = 0
 
   /// - Throws: `Session.Failure`.
@@ -34,8 +31,8 @@ public final class Windows {
     self.session = session
     messenger = desktop.manager.messenger
     subscription = try session.start(program: messenger, ["-m", "-t", "subscribe", "[\"window\",\"tick\"]"])
-    // Who subscribes to ticks is sent one at once.
-    try session.wait("the manager tells of windows") {
+    // A subscriber to ticks is sent one immediately.
+    try session.wait("the manager reports windows") {
       follow()
       return !ticks.isEmpty
     }
@@ -43,7 +40,7 @@ public final class Windows {
     most = open.count
   }
 
-  /// Waits until the names of the open windows are these, in the order in which they were opened.
+  /// Waits until the open windows have these names, in the order in which they were opened.
   public func wait(for names: String...) throws {
     do {
       try session.wait("the windows are \(names)") {
@@ -51,11 +48,11 @@ public final class Windows {
         return open.map(\.name) == names
       }
     } catch {
-      throw Session.Failure("\(error)\nthe windows are \(open), and there were: \(log)")
+      throw Session.Failure("\(error)\nthe windows are \(open), and the log is \(log)")
     }
   }
 
-  /// Waits until what is typed goes to a window of that name.
+  /// Waits until a window of that name has the keyboard focus.
   public func waitForFocus(on name: String) throws {
     try session.wait("\(name) has the focus") {
       follow()
@@ -63,20 +60,20 @@ public final class Windows {
     }
   }
 
-  /// Learns of everything that has happened to windows until now.
+  /// Waits until every window event so far was processed.
   public func catchUp() throws {
     let name = "catch-up-\(ticks.count)"
     try ask("-t", "send_tick", name)
-    try session.wait("the manager has told all") {
+    try session.wait("the manager has reported all events") {
       follow()
       return ticks.contains(name)
     }
   }
 
-  /// Forgets what came and went so far.
+  /// Clears `log` and `most`.
   public func forget() { (log, most) = ([], open.count) }
 
-  /// The windows that there are now, as the manager's tree has them.
+  /// The current windows according to the manager's tree.
   public func tree() throws -> [Window] {
     func windows(_ node: JSON) -> [Window] {
       let inner = [node["nodes"], node["floating_nodes"]].flatMap { $0?.array ?? [] }.flatMap(windows)
@@ -85,11 +82,11 @@ public final class Windows {
     return windows(try JSON.parse(ask("-t", "get_tree").outputText)).sorted { $0.id < $1.id }
   }
 
-  /// Closes a window as its user does: the program is asked to.
+  /// Asks a window's program to close it, as a click on its close button does.
   public func close(_ window: Window) throws { try ask("[con_id=\(window.id)] kill") }
 
-  /// Asks the manager something, or tells it to do something.
-  /// - Throws: `Session.Failure`, if it does not.
+  /// Sends the manager a request.
+  /// - Throws: `Session.Failure`, if the manager refuses.
   @discardableResult
   public func ask(_ arguments: String...) throws -> Program {
     let run = try session.run(program: messenger, arguments)
@@ -99,7 +96,7 @@ public final class Windows {
     return run
   }
 
-  /// Takes in what the manager has told since.
+  /// Processes the manager's new reports.
   private func follow() {
     let lines = subscription.lines
     for line in lines[read...] {
@@ -120,7 +117,7 @@ public final class Windows {
     read = lines.count
   }
 
-  /// nil for what is no window: an output, a workspace, what only holds others.
+  /// Returns nil for a node that is not a window: an output, a workspace, a container.
   private static func window(_ node: JSON) -> Window? {
     guard case .integer(let id)? = node["id"], node["nodes"]?.array?.isEmpty != false else { return nil }
     let name = node["app_id"]?.string ?? node["window_properties"]?["class"]?.string

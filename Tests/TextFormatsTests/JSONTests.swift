@@ -1,5 +1,3 @@
-// Why this file exists: what people write by hand is read here, and every mistake in it must have its place.
-
 import Testing
 import TextFormats
 
@@ -14,7 +12,7 @@ import TextFormats
     ("[]", []), ("[ ]", []), ("{}", [:]), ("[1,[2,{}] , \"x\"]", [1, [2, [:]], "x"]),
     (#"{ "a" : 1 , "b":{"c":[null]}}"#, ["a": 1, "b": ["c": [.null]]]),
   ] as [(String, JSON)])
-func json_text_isReadAsWhatItMeans(text: String, meaning: JSON) throws {
+func json_text_isParsedToItsValue(text: String, meaning: JSON) throws {
   #expect(try JSON.parse(text) == meaning)
 }
 
@@ -29,7 +27,7 @@ func json_text_isReadAsWhatItMeans(text: String, meaning: JSON) throws {
     ("{\"a\":1,}", 1, 8, "expected a name in quotes"),
     ("{\"a\" 1}", 1, 6, "expected ':'"),
     ("{\"a\":1\n,\n  b:2}", 3, 3, "expected a name in quotes, found \"b\""),
-    ("{\"a\":1,\n \"a\":2}", 2, 2, "\"a\" stands twice"),
+    ("{\"a\":1,\n \"a\":2}", 2, 2, "the object has \"a\" twice"),
     ("{\"a\":1;", 1, 7, "expected ',' or '}'"),
     ("[\"é\", x]", 1, 7, "expected a value, found \"x\""),
     ("01", 1, 1, "may not begin with a zero"),
@@ -41,7 +39,7 @@ func json_text_isReadAsWhatItMeans(text: String, meaning: JSON) throws {
     ("1e999", 1, 1, "out of range"),
     ("[18446744073709551616]", 1, 2, "the integer is out of range"),
     ("-9223372036854775809", 1, 1, "the integer is out of range"),
-    ("\"abc", 1, 1, "has no end"),
+    ("\"abc", 1, 1, "no closing quote"),
     ("\"\\", 1, 2, "unknown escape"),
     ("\"\\x\"", 1, 2, "unknown escape"),
     ("\"\\u12g4\"", 1, 2, "four hexadecimal digits"),
@@ -53,7 +51,7 @@ func json_text_isReadAsWhatItMeans(text: String, meaning: JSON) throws {
     ("[]]", 1, 3, "expected the end"),
     ("\u{FEFF}1", 1, 1, "expected a value"),
   ] as [(String, Int, Int, String)])
-func json_mistake_isToldWithLineAndColumn(text: String, line: Int, column: Int, why: String) throws {
+func json_mistake_isReportedWithLineAndColumn(text: String, line: Int, column: Int, why: String) throws {
   let mistake = try #require(throws: JSON.Mistake.self) { try JSON.parse(text) }
   #expect(mistake.position == TextPosition(line: line, column: column))
   #expect(mistake.why.contains(why), "\(mistake)")
@@ -79,15 +77,15 @@ func json_bytesThatAreNotUTF8_areAMistake(bytes: [UInt8]) throws {
 @Test(arguments: [
   "null", "true", "-1", "18446744073709551615", "0.1", "1e+300", "1.0", "\"\"", "[]", "{}", #"[1,"a",{"b":[false]}]"#,
 ])
-func json_valueWritten_isReadBackTheSame(text: String) throws {
+func json_valueWritten_isParsedToTheSame(text: String) throws {
   #expect(try JSON.parse(text).text == text)
 }
 
-@Test func json_objectWritten_hasItsNamesInOrder() {
+@Test func json_objectWritten_hasItsNamesSorted() {
   #expect((["b": 1, "a": ["d": 2, "c": 3]] as JSON).text == #"{"a":{"c":3,"d":2},"b":1}"#)
 }
 
-@Test func json_controlCharactersWritten_areEscapedSoThatTheLineStaysOne() throws {
+@Test func json_controlCharactersWritten_areEscapedOnOneLine() throws {
   let all =
     String(String.UnicodeScalarView((0..<0xA1).compactMap { Unicode.Scalar($0 as UInt32) })) + "\u{2028}\u{2029}"
   let text = JSON.string(all).text
@@ -98,11 +96,11 @@ func json_valueWritten_isReadBackTheSame(text: String) throws {
 }
 
 @Test(arguments: [Double.nan, .infinity, -.infinity])
-func json_numberThatJSONDoesNotHave_isWrittenAsNull(number: Double) {
+func json_nonFiniteNumberWritten_isNull(number: Double) {
   #expect(JSON.real(number).text == "null")
 }
 
-@Test func json_integer_keepsAllItsDigits() {
+@Test func json_integer_keepsAllDigits() {
   #expect(JSON(UInt64.max).text == "18446744073709551615")
   #expect(JSON(UInt8(7)) == .integer(7))
   #expect(JSON(UInt64(7)) == 7)
@@ -111,7 +109,7 @@ func json_numberThatJSONDoesNotHave_isWrittenAsNull(number: Double) {
   #expect(JSON(UInt64.max).unsigned == .max)
 }
 
-@Test func json_position_isFoundAgainByPath() throws {
+@Test func json_position_isFoundByPath() throws {
   let text = "[\n  [\"Present\", \"fact\",\n   {\"title\": 3}],\n []]"
   let bytes = Array(text.utf8)
   #expect(JSON.position(of: [], in: bytes) == TextPosition(line: 1, column: 1))

@@ -1,9 +1,7 @@
-// Why this file exists: who mistyped a name is told the one that was meant, and none that was not.
-
 import Testing
 import TextFormats
 
-@Test func nearest_mistypedName_isFoundAndAnotherIsNot() {
+@Test func nearest_misspelledName_isFoundAndAnotherIsNot() {
   let names = ["command", "unit", "bus", "start-timeout"]
   #expect(nearest(to: "comand", among: names) == "command")
   #expect(nearest(to: "Command", among: names) == "command")

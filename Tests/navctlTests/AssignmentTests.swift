@@ -1,5 +1,3 @@
-// Why this file exists: `K=V` and `K:=JSON` are typed by hand, so every mistake in them has to be told.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -23,13 +21,13 @@ func assignment_word_isKeyAndValue(word: String, key: String, value: Value) thro
 }
 
 @Test(arguments: ["a", "", "=b", ":=1", "a:=", "a:=x", "a:={"])
-func assignment_wordThatIsNone_isRefused(word: String) {
+func assignment_invalidWord_isRefused(word: String) {
   #expect(throws: ValidationError.self) { try Assignment(word) }
 }
 
-@Test func assignment_mistakeInJSON_hasItsPlace() throws {
+@Test func assignment_mistakeInJSON_hasItsPosition() throws {
   let error = try #require(throws: ValidationError.self) { try Assignment("a:=[1,]") }
-  #expect(error.message == "the value of “a” is not JSON: line 1, column 4: expected a value, found \"]\"")
+  #expect(error.message == "invalid JSON for “a”: line 1, column 4: expected a value, found \"]\"")
 }
 
 @Test func assignments_keyGivenTwice_isRefused() throws {
@@ -40,7 +38,7 @@ func assignment_wordThatIsNone_isRefused(word: String) {
   #expect(failure.status == .usage)
 }
 
-@Test func assignment_ofADeclaredType_isTextOrJSON() throws {
+@Test func assignment_ofADeclaredType_acceptsTextAndJSON() throws {
   #expect(try Assignment("k=7").value(as: .uint32).type == .uint32)
   #expect(try Assignment("k:=7").value(as: .uint32).type == .uint32)
   #expect(try Assignment("k=7").value(as: .string) == .string("7"))

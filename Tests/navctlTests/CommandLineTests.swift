@@ -1,5 +1,3 @@
-// Why this file exists: half-specified input is refused with usage, and never guessed at.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -30,7 +28,7 @@ private func accepts(_ line: String) -> Bool {
   "closed 17", "apply -", "destinations", "reload", "check-config", "check-config dir", "introspect",
   "introspect --xml org.navd.Presenter1", "quit", "is-presented fact --address unix:path=/x",
 ])
-func commandLine_ofTheContract_isUnderstood(line: String) {
+func commandLine_ofTheContract_isAccepted(line: String) {
   #expect(accepts(line))
 }
 
@@ -39,13 +37,13 @@ func commandLine_ofTheContract_isUnderstood(line: String) {
   "deselect g", "deselect g t", "toggle-selection g t", "push s b", "push s b 1", "pop-to s", "pop-to s b",
   "is-presented fact", "is-presented fact 1",
 ])
-func commandLine_ofWordsAlone_isWhatArgumentParserMakesOfIt(line: String) throws {
+func parsePositional_argumentsOnly_agreesWithArgumentParser(line: String) throws {
   let words = line.split(separator: " ").map(String.init)
-  let plain = try #require(Verbs.plain(words[0], Array(words.dropFirst())))
-  #expect(given(plain) == given(try Navctl.parseAsRoot(words)))
+  let positional = try #require(Verbs.parsePositional(words[0], Array(words.dropFirst())))
+  #expect(given(positional) == given(try Navctl.parseAsRoot(words)))
 }
 
-/// Every option and argument with its value, those of groups of options too.
+/// Every option and argument with its value, including nested option groups.
 private func given(_ command: Any) -> [String] {
   Mirror(reflecting: command).children.flatMap { child -> [String] in
     let wrapper = Mirror(reflecting: child.value)
@@ -59,9 +57,9 @@ private func given(_ command: Any) -> [String] {
   "present", "present fact 1 2", "toggle", "dismiss", "dismiss --all", "select g", "select g t u", "push s", "pop-to",
   "present fact --json", "is-presented fact -q", "present fact -- sleep 1", "list", "nonsense",
 ])
-func commandLine_ofMoreThanPlainWords_isNotGuessedAt(line: String) {
+func parsePositional_optionsOrWrongCount_isNil(line: String) {
   let words = line.split(separator: " ").map(String.init)
-  #expect(Verbs.plain(words[0], Array(words.dropFirst())) == nil)
+  #expect(Verbs.parsePositional(words[0], Array(words.dropFirst())) == nil)
 }
 
 @Test(arguments: [
@@ -75,15 +73,15 @@ func commandLine_ofMoreThanPlainWords_isNotGuessedAt(line: String) {
   "introspect --xml", "list --expected-serial 3", "present fact --nonsense", "nonsense", "list -w soon",
   "present fact -H host --address unix:path=x", "check-config -H host", "list -H -oX=y",
 ])
-func commandLine_halfSpecified_isRefused(line: String) {
+func commandLine_incomplete_isRefused(line: String) {
   #expect(!accepts(line))
 }
 
-@Test func verbs_list_hasTheNamesOfTheirConfigurations() {
+@Test func verbs_listedNames_areThoseOfTheirConfigurations() {
   for (name, type) in Verbs.groups.flatMap(\.verbs) { #expect(type().configuration.commandName == name) }
 }
 
-@Test func verbs_withJSON_haveADefinitionInTheSchema() throws {
+@Test func verbs_withJSON_areDefinedInTheSchema() throws {
   let path = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/docs/navctl.schema.json"
   let file = try #require(fopen(path, "r"))
   defer { fclose(file) }
@@ -98,11 +96,11 @@ func commandLine_halfSpecified_isRefused(line: String) {
   }
 }
 
-@Test func options_ofAnItem_becomeTheOptionsOfTheBus() throws {
-  let place = try PlaceOptions.parse(["--group", "g", "--tag", "t"])
+@Test func options_ofAnItem_becomeOptionsOfTheRequest() throws {
+  let containers = try ContainerOptions.parse(["--group", "g", "--tag", "t"])
   let slot = try SlotOptions.parse(["--no-animation", "--expected-serial", "4", "--expected-presentation", "17"])
   var options: Properties = [:]
-  place.write(to: &options)
+  containers.write(to: &options)
   slot.write(to: &options)
   try Options.ofPresent.check(options)
   #expect(options[Options.group] == "g")
@@ -112,7 +110,7 @@ func commandLine_halfSpecified_isRefused(line: String) {
   #expect(options[Options.stack] == nil)
 }
 
-@Test func within_isSecondsUnlessSaidOtherwise() throws {
+@Test func within_withoutAUnit_isSeconds() throws {
   #expect(try GlobalOptions.parse(["-w", "2.5"]).within == 2500)
   #expect(try GlobalOptions.parse(["--within", "300ms"]).within == 300)
 }
@@ -125,7 +123,7 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
 
 // MARK: apply
 
-@Test func apply_requests_areOfTheirDeclaredTypes() throws {
+@Test func apply_requests_haveTheirDeclaredTypes() throws {
   let text = #"[["Present","fact","1",{"destination":"sleeper","timeout":5}],["Pop","main",2,{}]]"#
   let requests = try Apply.requests(Array(text.utf8))
   #expect(requests.map(\.fields.0) == ["Present", "Pop"])
@@ -146,7 +144,7 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
     ("[[\"Present\",\"a\",\"\",{\"value\":{\"x\":null}}]]", 1, 34, "request 0: null has no place"),
     ("[", 1, 2, "expected a value"),
   ] as [(String, Int, Int, String)])
-func apply_mistake_isToldWithItsPlace(text: String, line: Int, column: Int, why: String) throws {
+func apply_mistake_hasItsPosition(text: String, line: Int, column: Int, why: String) throws {
   let mistake = try #require(throws: JSON.Mistake.self) { try Apply.requests(Array(text.utf8)) }
   #expect(mistake.position == TextPosition(line: line, column: column))
   #expect(mistake.why.hasPrefix(why), "\(mistake)")

@@ -1,12 +1,10 @@
-// Why this file exists: a stopped reader may neither block navctl nor be lost sight of.
-
 import EventLoops
 import Glibc
 import Testing
 
 @testable import navctl
 
-/// Turns the loop until something holds.
+/// Turns the loop until the condition holds, for 20 seconds at most.
 private func turn(_ loop: EventLoop, until condition: () -> Bool) -> Bool {
   let deadline = loop.now + .seconds(20)
   while !condition() {
@@ -23,7 +21,7 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   return (ends[0], ends[1])
 }
 
-@Test func lineWriter_slowReader_blocksNobodyAndGetsAll() throws {
+@Test func lineWriter_slowReader_getsAllWithoutBlocking() throws {
   let (reader, descriptor) = try pipe()
   defer { close(reader); close(descriptor) }
   let loop = try EventLoop()
@@ -32,7 +30,7 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   writer.onDrained = { isDrained = true }
   let line = String(repeating: "x", count: 1 << 20)
   writer.write(line)
-  // A pipe takes 64 KiB; the rest stays, and the loop goes on.
+  // A pipe takes 64 KiB; the rest is kept, and the loop is not blocked.
   #expect(turn(loop) { writer.pendingCount <= (1 << 20) - 60_000 })
   #expect(!isDrained)
   var got: [UInt8] = []
@@ -48,7 +46,7 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   #expect(writer.pendingCount == 0)
 }
 
-@Test func lineWriter_readerGoesWhileNothingIsWritten_isTold() throws {
+@Test func lineWriter_readerEndsWhileNothingIsWritten_endsWithEPIPE() throws {
   let (reader, descriptor) = try pipe()
   defer { close(descriptor) }
   let loop = try EventLoop()
@@ -78,7 +76,7 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   #expect(buffer.prefix(4) == [97, 10, 98, 10])
 }
 
-@Test func lineWriter_fullDisk_isTold() throws {
+@Test func lineWriter_fullDisk_endsWithENOSPC() throws {
   let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
   try #require(descriptor >= 0)
   defer { close(descriptor) }

@@ -1,5 +1,3 @@
-// Why this file exists: what `list`, `watch` and waybar show is chosen from the whole state here.
-
 import CoordinatorAPI
 import DBusValues
 import Testing
@@ -29,13 +27,13 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 @Test func filter_byGroup_keepsItsMembersAndItself() {
   let whole = state([presentation("wifi", 1, group: "panels"), presentation("fact", 2)])
   let filtered = StateFilter(group: "panels").apply(whole)
-  #expect(filtered.presentations.map { $0["binding"]?.string } == ["wifi"])
+  #expect(filtered.presentations.map(\.binding) == ["wifi"])
   #expect(filtered.json["groups"]?.object?.keys.sorted() == ["panels"])
   #expect(filtered.json["stacks"] == [:])
   #expect(filtered.json["serial"] == 7)
 }
 
-@Test func filter_byBinding_keepsWhatItStandsIn() {
+@Test func filter_byBinding_keepsItsGroupAndStack() {
   let whole = state([presentation("settings", 1, group: "other", stack: "main"), presentation("fact", 2)])
   let filtered = StateFilter(binding: "settings").apply(whole)
   #expect(filtered.presentations.count == 1)
@@ -43,15 +41,15 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
   #expect(filtered.json["stacks"]?.object?.keys.sorted() == ["main"])
 }
 
-@Test func filter_ofNothing_keepsAll() {
+@Test func filter_empty_keepsEverything() {
   let whole = state([presentation("fact", 2)])
   #expect(StateFilter().apply(whole).json == whole.json)
 }
 
-@Test func shown_inAGroup_isTheSelectedOneNotWhatIsQueuedOrGoing() {
+@Test func shown_inAGroup_isTheSelectedMember() {
   let filter = StateFilter(group: "panels")
   func shown(_ presentations: [JSON], _ selection: String?) -> UInt64? {
-    filter.shown(state(presentations, selection: selection))?["presentation"]?.unsigned
+    filter.shown(state(presentations, selection: selection))?.number
   }
   let going = presentation("volume", 1, "dismissing", group: "panels")
   let coming = presentation("wifi", 2, "waiting", group: "panels")
@@ -62,9 +60,9 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
   #expect(shown([], "wifi") == nil)
 }
 
-@Test func shown_withoutAGroup_isTheLastThatShouldBe() {
+@Test func shown_withoutAGroup_isTheLatest() {
   func shown(_ presentations: [JSON], _ filter: StateFilter = StateFilter()) -> UInt64? {
-    filter.shown(state(presentations))?["presentation"]?.unsigned
+    filter.shown(state(presentations))?.number
   }
   let a = presentation("a", 1), b = presentation("b", 2)
   #expect(shown([a, b]) == 2)
@@ -75,26 +73,29 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
   #expect(shown([]) == nil)
 }
 
-@Test func state_questions_areAnsweredFromTheJSON() {
+@Test func stateView_properties_areReadFromTheJSON() {
   let view = state([], selection: "wifi")
-  #expect(view.selection(of: "panels") == "wifi")
-  #expect(view.selection(of: "nothing") == nil)
+  #expect(view.groups["panels"]?.selection == "wifi")
+  #expect(view.groups["nothing"]?.selection == nil)
   #expect(StateView([:], serial: 3).json == ["serial": 3])
 }
 
-@Test func list_table_hasAColumnForEachThing() {
-  let table = List.table(state([presentation("wifi", 1, group: "panels")]))
+@Test func stateTables_list_hasAllColumns() {
+  let table = StateTables.list(state([presentation("wifi", 1, group: "panels")]))
   #expect(table.text(.plain) == "1\twifi\t\tpresented\t\tpanels\twifi\t\t\n")
 }
 
-@Test func show_table_beginsWithWhatIdentifies() {
-  let members: [String: JSON] = [
+@Test func show_table_beginsWithTheIdentity() {
+  let entry = PresentationEntry([
     "value": ["a": 1], "phase": "presented", "id": "1", "binding": "b", "serial": 3, "parent": 7, "children": [8, 9],
-    "timeout": 2000,
+    "timeout": 2000, "later": true,
+  ])
+  let others = [
+    PresentationEntry(["presentation": 7, "binding": "up"]),
+    PresentationEntry(["presentation": 9, "binding": "down"]),
   ]
-  let others: [JSON] = [["presentation": 7, "binding": "up"], ["presentation": 9, "binding": "down"]]
   #expect(
-    Show.table(members, others: others, at: 0).text(.plain) == """
+    Show.table(entry, others: others, at: 0).text(.plain) == """
       binding\tb
       id\t1
       phase\tpresented
@@ -102,6 +103,7 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
       children\t8, 9 down
       timeout\t2s
       value\t{"a":1}
+      later\ttrue
 
       """)
 }

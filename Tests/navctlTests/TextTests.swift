@@ -1,5 +1,3 @@
-// Why this file exists: what people and status bars read has to be the same each time, and harmless.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBus
@@ -18,12 +16,12 @@ private func table() -> Table {
   return table
 }
 
-@Test func table_forPrograms_isTabsWithoutTitles() {
+@Test func table_forPrograms_hasTabsAndNoTitles() {
   #expect(table().text(.plain) == "a\tpresented\tx y\n日本\twaiting\t\n")
   #expect(Table("A").text(.plain) == "")
 }
 
-@Test func table_forPeople_isAlignedAndEndsInNoSpaces() {
+@Test func table_forPeople_isAlignedWithoutTrailingSpaces() {
   #expect(
     table().text(.aligned(colour: false)) == """
       NAME  PHASE      MORE
@@ -47,7 +45,7 @@ private func table() -> Table {
   #expect(table.text(.plain) == "x\\ty\\n\t\\u{1b}[31m\\u{202e}\\u{9b}\n")
 }
 
-@Test func table_emptyColumns_areLeftOutForPeopleAlone() {
+@Test func table_emptyColumns_areLeftOutForPeopleOnly() {
   var table = Table(.number("NUMBER"), "NOTHING", "ID")
   table.add("9", "", "a")
   table.add("10", "", "10")
@@ -57,7 +55,7 @@ private func table() -> Table {
 }
 
 @Test(arguments: 1...60)
-func table_onANarrowTerminal_isNoWider(columns: Int) {
+func table_onANarrowTerminal_fits(columns: Int) {
   var table = Table(.number("NUMBER"), "BINDING", "TITLE")
   table.add("1", "counter.fact[17]", .init("日本語の長い題名と e\u{301}", .good))
   table.add("2", "f", "")
@@ -72,7 +70,7 @@ func table_onANarrowTerminal_isNoWider(columns: Int) {
   ([10, 20, 30], 64, [10, 20, 30]), ([10, 20, 30], 54, [10, 20, 20]), ([10, 20, 30], 40, [10, 13, 13]),
   ([3, 20, 30], 10, [3]), ([3, 20, 30], 30, [3, 20]), ([6, 6, 6], 21, [6, 6]), ([50], 10, [10]), ([], 10, []),
 ])
-func table_narrowed_takesFromTheWidest(widths: [Int], width: Int, result: [Int]) {
+func table_narrowed_shrinksTheWidestColumns(widths: [Int], width: Int, result: [Int]) {
   #expect(Table.narrowed(widths, to: width) == result)
 }
 
@@ -80,12 +78,12 @@ func table_narrowed_takesFromTheWidest(widths: [Int], width: Int, result: [Int])
   ("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("日本語", 5, "日本…"), ("日本語", 4, "日…"),
   ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"), ("abc", 1, "…"), ("abc", 0, ""), ("", 0, ""),
 ])
-func cut_toColumns_leavesWholeCharacters(text: String, columns: Int, result: String) {
+func cut_toColumns_keepsWholeCharacters(text: String, columns: Int, result: String) {
   #expect(text.cut(to: columns) == result)
 }
 
 @Test(arguments: [("🇩🇪", 2), ("❤", 1), ("가", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("a\u{AD}b", 3), ("a\u{200D}b", 2)])
-func displayWidth_ofWhatIsCombined_isItsColumns(text: String, width: Int) {
+func displayWidth_ofCombinedCharacters_isTheirColumns(text: String, width: Int) {
   #expect(text.displayWidth == width)
 }
 
@@ -105,7 +103,7 @@ private let presentation: JSON = [
   ("{binding}/{id}: {phase}", "volume/1: presented"), ("{value.level}%", "40%"), ("{nothing}{value.nothing}{id.x}", ""),
   ("{{{id}}}", "{1}"), ("{value.name}", "x\\ny"), ("{presentation}", "17"), ("", ""), ("no", "no"),
 ])
-func template_line_hasThePlaceholdersFilledIn(text: String, line: String) throws {
+func template_line_replacesPlaceholders(text: String, line: String) throws {
   #expect(try Template(text).line(presentation) == line)
 }
 
@@ -115,13 +113,13 @@ func template_line_hasThePlaceholdersFilledIn(text: String, line: String) throws
   ("{value:json}", "{\"level\":40,\"name\":\"x\\ny\",\"percentage\":40}"), ("{value.level:duration}", "40ms"),
   ("{since:elapsed}", "2m 5s"), ("{title:elapsed}", "A <b> & \"c\""),
 ])
-func template_form_isHowAFieldIsWritten(text: String, line: String) throws {
+func template_form_changesTheField(text: String, line: String) throws {
   var members = try #require(presentation.object)
   members["since"] = 1_000_000
   #expect(try Template(text).line(.object(members), at: 1_125_999) == line)
 }
 
-@Test func elapsed_beforeItWas_isNothing() {
+@Test func elapsed_momentInTheFuture_isZero() {
   #expect(WallClock.elapsed(since: 5000, at: 4000) == "0s")
   #expect(WallClock.elapsed(since: 5000, at: 5999) == "0s")
   #expect(WallClock.elapsed(since: 5000, at: 6000) == "1s")
@@ -130,12 +128,12 @@ func template_form_isHowAFieldIsWritten(text: String, line: String) throws {
 @Test(arguments: [
   "{id}{value}{value.any.thing}", "{container-values.x:json}", "{{none}}", "{since:elapsed}",
 ])
-func template_fieldsThatThereAre_areTaken(text: String) throws {
+func template_knownFields_areAccepted(text: String) throws {
   try Template(text).require(.presentation)
 }
 
 @Test(arguments: ["{event}", "{id.x}", "{}", "{.}", "{value}{nothing}", "{ id}"])
-func template_fieldsThatThereAreNot_areRefused(text: String) throws {
+func template_unknownFields_areRefused(text: String) throws {
   let template = try Template(text)
   #expect(throws: ValidationError.self) { try template.require(.presentation) }
 }
@@ -149,14 +147,14 @@ func template_unbalancedBraceOrUnknownForm_isRefused(text: String) {
 
 @Test func waybar_line_isEscapedForPango() {
   #expect(
-    Waybar.line(presentation) == [
+    Waybar.line(PresentationEntry(presentation)) == [
       "text": "A &lt;b&gt; &amp; &quot;c&quot;", "alt": "v", "tooltip": "volume 1", "class": ["presented", "mixer"],
       "percentage": 40,
     ])
   #expect("'&amp;'".escapedForMarkup == "&#39;&amp;amp;&#39;")
 }
 
-@Test func waybar_nothingShown_hasAnEmptyText() {
+@Test func waybar_nothingOpen_hasAnEmptyText() {
   #expect(
     Waybar.line(nil).text == #"{"alt":"","class":["none"],"percentage":0,"text":"","tooltip":""}"#)
 }
@@ -167,19 +165,19 @@ func template_unbalancedBraceOrUnknownForm_isRefused(text: String) {
     (["id": "1", "binding": "b"], "1"), (["id": "", "binding": "b"], "b"),
     (["title": "", "id": "", "binding": "b"], "b"),
   ] as [(JSON, String)])
-func waybar_text_isTheFirstThatThereIs(presentation: JSON, text: String) {
-  #expect(Waybar.line(presentation)["text"]?.string == text)
+func waybar_text_isTheFirstNonEmptyName(presentation: JSON, text: String) {
+  #expect(Waybar.line(PresentationEntry(presentation))["text"]?.string == text)
 }
 
 // MARK: Failures
 
-@Test func failure_toStartNavd_saysWhatWould() {
+@Test func failure_toStartNavd_saysWhatToDo() {
   let unknown = Failure("toggle mixer", DBusError(name: .serviceUnknown, message: "text"), starts: true)
   #expect(unknown.status == .unreachable)
   #expect(
     unknown.line == """
-      navctl: toggle mixer: navd is not running, and the bus does not know how to start it; \
-      “make install” or a package tells it; or start “navd” in the session
+      navctl: toggle mixer: navd is not running, and the bus cannot start it; \
+      install it by “make install” or from a package, or start “navd” in this session
       """)
   let spawn = DBusError(name: "org.freedesktop.DBus.Error.Spawn.ChildExited", message: "it exited with 1")
   let failed = Failure("toggle mixer", spawn, starts: true)
@@ -189,13 +187,16 @@ func waybar_text_isTheFirstThatThereIs(presentation: JSON, text: String) {
 
 @Test(
   arguments: [
-    ("org.freedesktop.DBus.Error.ServiceUnknown", CommandStatus.unreachable, "navd is not running; the first request"),
-    ("org.freedesktop.DBus.Error.NoReply", .unreachable, "navd ended before it answered; "),
+    (
+      "org.freedesktop.DBus.Error.ServiceUnknown", CommandStatus.unreachable,
+      "navd is not running; verbs that change something start it"
+    ),
+    ("org.freedesktop.DBus.Error.NoReply", .unreachable, "navd ended before it replied; "),
     ("org.freedesktop.DBus.Error.Timeout", .timedOut, "navd did not answer in time; "),
     ("org.freedesktop.DBus.Error.UnknownMethod", .failed, "text (org.freedesktop"),
     ("org.navd.Error.Busy", .refused, "text"), ("org.navd.Error.NotPresented", .notPresented, "text"),
   ] as [(String, CommandStatus, String)])
-func failure_ofACall_saysWhyAndWhatNext(name: String, status: CommandStatus, text: String) throws {
+func failure_ofACall_saysWhyAndWhatToDo(name: String, status: CommandStatus, text: String) throws {
   let failure = Failure("present fact", DBusError(name: try #require(.init(name)), message: "text"))
   #expect(failure.status == status)
   #expect(failure.line.hasPrefix("navctl: present fact: \(text)"), "\(failure.line)")

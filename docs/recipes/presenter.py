@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""A presenter: a program that shows items itself. With Gio alone, after the interface that navd has installed.
+"""A presenter: a program that shows items itself. It needs only Gio, and the interface file that navd installs.
 
-    $ python3 presenter.py board                             # it shows what is for “board”: as lines, where you would draw
+    $ python3 presenter.py board                             # shows the items of “board”: as lines, where you would draw
     $ navctl present note 1 --to board --value text=Hello    # in another terminal
     $ navctl update note text=Bye
     $ navctl dismiss note
 
-Enter closes what was shown last, as its user would. Without an argument it waits to be asked: a destination file
-names it then (bus = { name = "org.example.Board", path = "/presenter" }), and the bus starts it.
+Enter closes the last item, as its user would. Without an argument it waits for calls: then a destination file names
+it (bus = { name = "org.example.Board", path = "/presenter" }), and the bus starts it.
 """
 import os
 import sys
@@ -15,12 +15,12 @@ import sys
 from gi.repository import Gio, GLib
 
 COORDINATOR = ("org.navd.Coordinator1", "/org/navd/Coordinator1", "org.navd.Coordinator1")
-shown = {}  # what is on screen, by handle
+shown = {}  # the items on the screen, by handle
 
 
 def present(handle, binding, id, item):
     shown[handle] = f"{binding} {id}"
-    # After a restart navd asks again for what is there already.
+    # After a restart navd presents items again that are still on the screen.
     print("=" if item.get("restored") else "+", shown[handle], item.get("value", {}), flush=True)
 
 
@@ -30,12 +30,12 @@ def update(handle, item):
 
 def dismiss(handle, reason, animated):
     print("-", shown.pop(handle), reason, flush=True)
-    return {"answer": GLib.Variant("s", "bye")}  # for those who wait for it
+    return {"answer": GLib.Variant("s", "bye")}  # for clients that wait
 
 
 def called(connection, sender, path, interface, method, arguments, invocation):
     answer = {"Present": present, "Update": update, "Dismiss": dismiss}[method](*arguments.unpack())
-    # The reply is what navd waits for: “it is on screen”, “it is gone”.
+    # navd waits for this reply: the item is on the screen, or it is gone.
     invocation.return_value(None if answer is None else GLib.Variant("(a{sv})", (answer,)))
 
 
@@ -57,7 +57,7 @@ def main():
     Gio.bus_own_name_on_connection(connection, "org.example.Board", Gio.BusNameOwnerFlags.NONE)
     for destination in sys.argv[1:]:
         registration = GLib.Variant("(soa{sv})", (destination, "/presenter", {}))
-        Gio.bus_watch_name_on_connection(  # each navd, also one that comes later, is told
+        Gio.bus_watch_name_on_connection(  # registers with each navd, also after a restart
             connection, COORDINATOR[0], Gio.BusNameWatcherFlags.AUTO_START,
             lambda *_: connection.call(*COORDINATOR, "RegisterPresenter", registration, None, 0, -1), None)
     GLib.io_add_watch(sys.stdin, GLib.PRIORITY_DEFAULT, GLib.IO_IN | GLib.IO_HUP, close_last, connection)

@@ -1,6 +1,3 @@
-// Why this file exists: whoever may talk to navd may have shown whatever the user's files know; but to say what is run,
-// and how, is not for everybody (L3).
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBus
@@ -8,67 +5,74 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Whether requests may come with commands.
+/// Whether requests may contain commands.
 enum InlineCommands: Hashable, Sendable {
   case allowed
   case switchedOff(file: String)
-  /// Nobody can tell, since the file that would say so has a mistake.
+  /// The setting cannot be read, since its file has a mistake.
   case undecided(file: String)
 
-  /// Why there are none; nil where there are.
+  /// The answer to a request with a command; nil if commands are allowed.
   var refusal: Refusal? {
     switch self {
     case .allowed: nil
     case .switchedOff(let file):
       Refusal(
-        .accessDenied,
-        "commands that come with requests are switched off by inline-commands in \(file); a destination would do")
+        .accessDenied, "commands in requests are switched off by inline-commands in \(file); name a destination instead"
+      )
     case .undecided(let file):
       Refusal(
         .accessDenied,
-        "whether commands may come with requests stands in \(file), which has a mistake; “navctl check-config” names it"
-      )
+        "commands in requests are refused, since \(file) has a mistake; “navctl check-config” shows it")
     }
   }
 }
 
-/// Lets those ask for programs to be run as they say, and for what others present, who may.
+/// Authorizes clients to run programs their own way and to register presenters: privileges that a client in a sandbox
+/// does not have (L3). Requests without these are open to every client.
 final class Authorization {
-  /// Something for which not everybody may ask.
-  struct Demand {
-    /// As a refusal begins.
-    fileprivate let what: String
-    /// The place of the request in a transaction.
-    fileprivate var index: Int?
+  /// Something that only a client outside of any sandbox may ask for.
+  struct Privilege {
+    /// The part of the request that needs the privilege, at the beginning of a refusal.
+    let subject: String
+    /// The request's index in a transaction.
+    var index: Int?
 
     fileprivate func refusal(_ why: String) -> Refusal {
-      var refusal = Refusal(.accessDenied, "\(what): \(why)")
+      var refusal = Refusal(.accessDenied, "\(subject): \(why)")
       refusal.index = index
       return refusal
     }
 
-    static let presenting = Demand(what: "RegisterPresenter", index: nil)
+    static let registeringPresenters = Privilege(subject: "RegisterPresenter", index: nil)
   }
 
+  typealias CredentialsLookup = (BusName, @escaping (Result<Credentials, DBusError>) -> Void) -> Void
+
   private enum Verdict {
-    case free
-    case confined(Sandbox)
+    case unconfined
+    case sandboxed(Sandbox)
     case unknown(String)
   }
 
-  /// How many clients are remembered; each is asked about once, unless there are more.
-  private static let most = 512
+  /// Verdicts kept; the bus is asked once about each client, unless there are more clients.
+  private static let maxVerdicts = 512
 
   var inlineCommands = InlineCommands.allowed
   private let connection: Connection
+  private let lookUp: CredentialsLookup
   private var verdicts: [BusName: Verdict] = [:]
 
-  init(_ connection: Connection) { self.connection = connection }
+  /// - Parameter lookUp: finds the credentials of a client; nil asks the bus.
+  init(_ connection: Connection, lookUp: CredentialsLookup? = nil) {
+    self.connection = connection
+    self.lookUp = lookUp ?? { [unowned connection] in connection.credentials(of: $0, $1) }
+  }
 
-  /// What some requests ask for that not everybody may; nil for nearly all.
-  /// - Throws: `Refusal` with the code `accessDenied`, where nobody may.
-  func demand(of requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Demand? {
-    var first: Demand?
+  /// The privilege that some requests need; nil for most.
+  /// - Throws: `Refusal` with the code `accessDenied` if commands in requests are switched off.
+  func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
+    var first: Privilege?
     for (index, request) in requests.enumerated() {
       let items = request.operation.items
       for (element, options) in items.enumerated() {
@@ -78,32 +82,32 @@ final class Authorization {
           throw refusal
         }
         let prefix = items.count > 1 ? "element \(element): " : ""
-        first = first ?? Demand(what: "\(prefix)option “\(option)”", index: inTransaction ? index : nil)
+        first = first ?? Privilege(subject: "\(prefix)option “\(option)”", index: inTransaction ? index : nil)
       }
     }
     return first
   }
 
-  /// Answers a call with what `body` gives, once it is known whether its sender may ask for that. Who asks for nothing
-  /// special is answered at once; others' later calls wait for it, and nobody else's.
-  func admit<Output>(
-    _ demand: Demand?, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+  /// Answers a call with the result of `body`, as soon as the caller is known to have the privilege; without a
+  /// privilege, at once. Meanwhile the caller's later calls wait, and no other client's.
+  func authorize<Output>(
+    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
   ) {
-    guard let demand else { return answer(call, body) }
+    guard let privilege else { return answer(call, body) }
     guard let sender = BusName(call.client.name) else {
       preconditionFailure("\(call.client) called without a bus name")
     }
     judge(sender) { verdict in
       answer(call) { () throws(Refusal) in
         switch verdict {
-        case .free: return try body()
-        case .confined(let sandbox):
-          throw demand.refusal(
-            "this is not for programs in a sandbox, and its sender is in one (\(sandbox.rawValue)); what the user's "
-              + "destination files name would do")
+        case .unconfined: return try body()
+        case .sandboxed(let sandbox):
+          throw privilege.refusal(
+            "not available to programs in a sandbox, and the sender is in one (\(sandbox.rawValue)); name a destination "
+              + "that the user's files declare")
         case .unknown(let why):
-          throw demand.refusal(
-            "this is not for programs in a sandbox, and whether its sender is in one cannot be told: \(why)")
+          throw privilege.refusal(
+            "not available to programs in a sandbox, and navd cannot find out whether the sender is in one: \(why)")
         }
       }
     }
@@ -111,18 +115,17 @@ final class Authorization {
 
   private func judge(_ client: BusName, _ completion: @escaping (Verdict) -> Void) {
     if let verdict = verdicts[client] { return completion(verdict) }
-    let limit = connection.limits.requestBytes
     let tooMuch = Refusal(
       .limitExceeded,
-      "until it is known who their sender is, requests together may be no larger than the limit “request”, \(limit) bytes"
-    )
+      "expected at most \(connection.limits.requestBytes) bytes (the limit “request”) of requests until navd knows whether "
+        + "their sender is in a sandbox, found more")
     connection.hold(client, refusing: DBusError(tooMuch))
-    connection.credentials(of: client) { [self] result in
+    lookUp(client) { [self] result in
       let verdict = verdict(result)
+      // The next attempt of an unknown client may succeed.
       if case .unknown = verdict {
-        // It may have been the bus's fault.
       } else {
-        if verdicts.count >= Self.most { verdicts.removeAll(keepingCapacity: true) }
+        if verdicts.count >= Self.maxVerdicts { verdicts.removeAll(keepingCapacity: true) }
         verdicts[client] = verdict
       }
       completion(verdict)
@@ -134,7 +137,7 @@ final class Authorization {
     switch result {
     case .success(let credentials):
       do throws(Sandbox.Unknown) {
-        return try Sandbox.around(credentials).map { .confined($0) } ?? .free
+        return try Sandbox(of: credentials).map { .sandboxed($0) } ?? .unconfined
       } catch {
         return .unknown(error.why)
       }
@@ -147,7 +150,7 @@ final class Authorization {
 }
 
 extension ItemOptions {
-  /// The first of the options that say how a program is run.
+  /// The first option that says how a program is run.
   fileprivate var optionAboutRunning: String? {
     if command != nil { return Options.command.name }
     if directory != nil { return Options.directory.name }

@@ -1,11 +1,9 @@
-// Why this file exists: what belongs to a client ends when its unique name leaves the bus (O1, D1).
-
 import DBus
 import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Follows clients until they have left.
+/// Reports when a client's unique name leaves the bus, since everything that the client owns ends then (O1, D1).
 final class ClientWatcher {
   private let connection: Connection
   private let onLeft: (Client) -> Void
@@ -16,7 +14,7 @@ final class ClientWatcher {
     self.onLeft = onLeft
   }
 
-  /// Follows a client; one that has left already is told of as well.
+  /// Watches a client. A client that has left already is reported, too.
   func follow(_ client: Client) {
     guard watches[client] == nil, let name = BusName(client.name) else { return }
     watches[client] = connection.watchName(name) { [unowned self] owner in

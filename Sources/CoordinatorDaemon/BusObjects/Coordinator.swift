@@ -38,23 +38,24 @@ final class Coordinator {
   ///   - machine: the state as it was recorded. Nothing of it is followed before `resume`.
   init(
     loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
-    machine: StateMachine, recovered: RecoveredSession, log: Logger
+    machine: consuming StateMachine, recovered: RecoveredSession, log: Logger
   ) {
     self.loop = loop
     self.connection = connection
     self.configuration = configuration
     self.log = log
     self.record = record
+    let limits = machine.limits
     authorization = Authorization(connection)
     announcer = Announcer(connection, log: log)
     let manager = SystemdManager(connection)
     let commands = CommandPresenter(
-      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: machine.limits.output,
+      loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: limits.output,
       log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in service.report($0) })
-    manager.onPresence = { commands.managerChanged() }
+    manager.onPresenceChanged = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in service.report($0) },
-      bus: BusPresenter(connection, limits: machine.limits) { [unowned self] in service.report($0) })
+      bus: BusPresenter(connection, limits: limits) { [unowned self] in service.report($0) })
     clientWatcher = ClientWatcher(connection) { [unowned self] in clientLeft($0) }
     service = CoordinatorService(machine, host: self)
     connection.beforeFlush = { [unowned self] in putOnRecord() }
@@ -101,29 +102,18 @@ final class Coordinator {
   /// Declares the container values of a file: all, or none where one contradicts an earlier declaration (V1). At the start the file's
   /// declarations replace those on record.
   private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
-    service.withDeclarations { machine in
-      var declaring = machine
-      let faults = values.compactMap { value -> FileFault? in
-        do throws(Refusal) {
-          if isStart {
-            try declaring.redeclareContainerValue(value.key, defaultValue: value.defaultValue)
-          } else {
-            try declaring.declareContainerValue(value.key, defaultValue: value.defaultValue)
-          }
-          return nil
-        } catch {
-          let known =
-            isStart
-            ? nil
-            : machine.containerValueDefaults[value.key].map {
-              "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text) as long as "
-                + "navd runs; use the same, or another key"
-            }
-          return FileFault(value.file, value.position, known ?? error.message)
+    let refusals = service.declareContainerValues(
+      values.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: isStart)
+    return refusals.sorted { $0.key < $1.key }.map { index, refusal in
+      let value = values[index]
+      let known =
+        isStart
+        ? nil
+        : service.machine.containerValueDefaults[value.key].map {
+          "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text) as long as "
+            + "navd runs; use the same, or another key"
         }
-      }
-      if faults.isEmpty { machine = declaring }
-      return faults
+      return FileFault(value.file, value.position, known ?? refusal.message)
     }
   }
 
@@ -251,13 +241,14 @@ extension Coordinator: CoordinatorHost {
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
     _ body: @escaping () throws(Refusal) -> Output
   ) throws(Refusal) {
-    authorization.admit(try authorization.demand(of: requests, inTransaction: isTransaction), call, body)
+    authorization.authorize(
+      try authorization.privilege(for: requests, inTransaction: isTransaction), call, body)
   }
 
   func authorizePresenter<Output>(
     _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
   ) {
-    authorization.admit(.presenting, call, body)
+    authorization.authorize(.registeringPresenters, call, body)
   }
 
   func reload() throws(Refusal) {

@@ -1,49 +1,50 @@
-// Why this file exists: a program in a sandbox cannot be asked whether it is in one; what its process is, the kernel and
-// the bus say (L3).
-
 import CLinux
 import DBus
 import DBusValues
 import EventLoops
 import Glibc
 
-/// What a program may be shut in by.
+/// A kind of sandbox, recognised by what the kernel and the bus say of a process, never by what its program says (L3).
 enum Sandbox: String, Sendable {
   case flatpak = "Flatpak"
   case snap = "Snap"
 
-  /// Why it cannot be said of a process whether it is in a sandbox.
+  /// Why navd cannot find out whether a process is in a sandbox.
   struct Unknown: Error, Hashable {
     let why: String
   }
 
-  /// What is around the process that made a connection to the bus. For a Flatpak that is the proxy through which its
-  /// program talks; it stands in a root of its own, with the same mark.
-  /// - Returns: nil outside of both.
-  static func around(_ credentials: Credentials) throws(Unknown) -> Sandbox? {
-    if let label = credentials.securityLabel, let found = named(bySecurityLabel: label) { return found }
+  /// The sandbox of the process behind a connection to the bus. A Flatpak's connection is its proxy's, whose root has
+  /// the same marker file.
+  /// - Returns: nil outside of any sandbox.
+  init?(of credentials: Credentials) throws(Unknown) {
+    if let label = credentials.securityLabel, let found = Self.named(bySecurityLabel: label) {
+      self = found
+      return
+    }
     guard let pid = credentials.processID, pid > 0 else {
-      throw Unknown(why: "the bus does not say which process it is")
+      throw Unknown(why: "the bus does not name its process")
     }
     let found: Sandbox?
     do throws(SystemError) {
-      let named = named(byControlGroups: try content(of: "/proc/\(pid)/cgroup"))
-      found = if let named { named } else { try marked(inRootOf: pid) }
+      let named = Self.named(byControlGroups: try Self.content(of: "/proc/\(pid)/cgroup"))
+      found = if let named { named } else { try Self.marked(inRootOf: pid) }
     } catch {
-      throw Unknown(why: "its process cannot be looked at: \(error)")
+      throw Unknown(why: "its process cannot be inspected: \(error)")
     }
-    // While the process is there its number was no other's.
-    if let process = credentials.process, hasEnded(process) { throw Unknown(why: "its process has ended") }
-    return found
+    // The process id was not reused as long as the process runs.
+    if let process = credentials.process, Self.hasEnded(process) { throw Unknown(why: "its process has ended") }
+    guard let found else { return nil }
+    self = found
   }
 
-  /// Snap's are `snap.NAME.APP`, with the mode behind it where AppArmor wrote them.
+  /// A snap's label is `snap.NAME.APP`, followed by the mode if AppArmor is the security module.
   static func named(bySecurityLabel label: [UInt8]) -> Sandbox? {
     label.starts(with: "snap.".utf8) ? .snap : nil
   }
 
-  /// Both start each program in a cgroup that is called so: `snap.NAME.APP-….scope`, `app-flatpak-NAME-….scope`.
-  /// - Parameter text: of `/proc/PID/cgroup`, whose lines are `number:controllers:path`.
+  /// Each program runs in a cgroup of its own: `snap.NAME.APP-….scope` or `app-flatpak-NAME-….scope`.
+  /// - Parameter text: `/proc/PID/cgroup`, with lines of the form `number:controllers:path`.
   static func named(byControlGroups text: [UInt8]) -> Sandbox? {
     for line in text.split(separator: UInt8(ascii: "\n")) {
       let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
@@ -56,12 +57,12 @@ enum Sandbox: String, Sendable {
     return nil
   }
 
-  /// Flatpak puts a description of the program into the root that it makes for it.
+  /// Looks for the file with which Flatpak describes the program in the root of its sandbox.
   private static func marked(inRootOf pid: UInt32) throws(SystemError) -> Sandbox? {
     let path = "/proc/\(pid)/root"
     let root = try check("open \(path)") { open(path, LINUX_O_PATH | O_DIRECTORY | O_CLOEXEC) }
     defer { close(root) }
-    // Only looked up, so that no file system of somebody's making has to answer for the file.
+    // O_PATH does not open the file, so a hostile FUSE file system cannot block here.
     let mark = openat(root, ".flatpak-info", LINUX_O_PATH | O_NOFOLLOW | O_CLOEXEC)
     if mark >= 0 {
       close(mark)
@@ -69,7 +70,7 @@ enum Sandbox: String, Sendable {
     }
     if errno == ENOENT { return nil }
     let error = SystemError("look for \(path)/.flatpak-info")
-    // The root of some containers (toolbox), into which only their own processes may look. Flatpak has no such roots.
+    // Roots on FUSE are some containers' (toolbox), readable by their own processes only; Flatpak never has one.
     if error.code == EACCES, linux_file_system_type(path) == LINUX_FUSE_MAGIC { return nil }
     throw error
   }

@@ -1,31 +1,28 @@
-// Why this file exists: what files say is looked up in one order, and a file with a mistake takes away nothing that had
-// been loaded before.
-
 import CoordinatorCore
 import EventLoops
 import Glibc
 import PresentationRules
 import TextFormats
 
-/// The destinations and the container values that files declare.
+/// The destinations and container values that files declare. A mistake in a file never unloads an earlier version of it.
 public struct Configuration {
   /// The largest file that is read, in bytes (L1).
-  public static let largestFile = 1 << 20
+  static let maxFileBytes = 1 << 20
 
-  /// Where files of the name `NAME.toml` are looked for, the first found wins.
+  /// Directories of destination files `NAME.toml`; for each name the first file found counts.
   private let directories: [[UInt8]]
-  /// Where `navd.toml` is looked for, the first found is the one.
+  /// Paths of `navd.toml`; the first file found counts.
   private let settingsFiles: [[UInt8]]
-  /// Whether a directory that is not there is a mistake: one that somebody named, not one of those that may be.
-  private let isNamed: Bool
-  /// What was read of each name's file the last time, so that a file that is as it was is not parsed again.
-  private var files: [String: FileState] = [:]
-  /// What counts, which may be what an earlier text of the file said.
-  private var loaded: [String: Destination] = [:]
-  /// The same; nil before the first reading.
+  /// Whether a missing directory is a mistake: the user named this one, while those of the session are optional.
+  private let isDirectoryRequired: Bool
+  /// The files as last read, so that an unchanged file is not parsed again.
+  private var files: [String: ParsedFile] = [:]
+  /// The destinations in effect, which may come from an earlier text of their files.
+  private var destinations: [String: Destination] = [:]
+  /// The setting in effect; nil before the first reading.
   private var inlineCommands: InlineCommands?
 
-  private struct FileState {
+  private struct ParsedFile {
     let path: [UInt8]
     let text: [UInt8]
     let result: Result<Destination, FileFaults>
@@ -35,26 +32,26 @@ public struct Configuration {
   /// - Parameter baseDirectories: absolute paths, the most important first.
   public init(baseDirectories: [[UInt8]]) { self.init(roots: baseDirectories.map { $0 + Array("/navd".utf8) }) }
 
-  /// What `check-config DIR` reads: `DIR/navd`, or else `DIR`, where `destinations` or `navd.toml` stands in it; or else
-  /// the destination files in `DIR` itself.
+  /// The configuration that `check-config DIR` reads: `DIR/navd` or `DIR`, whichever contains `destinations` or
+  /// `navd.toml`; else the destination files in `DIR` itself.
   public init(only directory: [UInt8]) {
     let roots = [directory + Array("/navd".utf8), directory]
     if let root = roots.first(where: Self.isRoot) {
       self.init(roots: [root])
     } else {
-      self.init(directories: [directory], settingsFiles: [], isNamed: true)
+      self.init(directories: [directory], settingsFiles: [], isDirectoryRequired: true)
     }
   }
 
   private init(roots: [[UInt8]]) {
     self.init(
-      directories: roots.map(Self.destinations), settingsFiles: roots.map(Self.settings), isNamed: false)
+      directories: roots.map(Self.destinations), settingsFiles: roots.map(Self.settings), isDirectoryRequired: false)
   }
 
-  private init(directories: [[UInt8]], settingsFiles: [[UInt8]], isNamed: Bool) {
+  private init(directories: [[UInt8]], settingsFiles: [[UInt8]], isDirectoryRequired: Bool) {
     self.directories = directories
     self.settingsFiles = settingsFiles
-    self.isNamed = isNamed
+    self.isDirectoryRequired = isDirectoryRequired
   }
 
   private static func destinations(in root: [UInt8]) -> [UInt8] { root + Array("/destinations".utf8) }
@@ -62,58 +59,61 @@ public struct Configuration {
 
   private static func isRoot(_ directory: [UInt8]) -> Bool {
     if (try? ConfigurationFiles.names(in: destinations(in: directory))) != nil { return true }
-    // Among destinations, it is the file of one.
+    // In a directory called `destinations`, `navd.toml` declares the destination `navd`.
     guard directory.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) != true else {
       return false
     }
-    do { return try ConfigurationFiles.content(of: settings(in: directory), most: largestFile) != nil } catch {
+    do { return try ConfigurationFiles.content(of: settings(in: directory), maxBytes: maxFileBytes) != nil } catch {
       return true
     }
   }
 
   /// `$XDG_CONFIG_HOME`, `$XDG_CONFIG_DIRS` and `$XDG_DATA_DIRS`, with the defaults of the XDG Base Directory
-  /// Specification. As it says, what is empty counts as not set and what is not absolute is passed over.
+  /// Specification. As it demands, an empty variable counts as unset, and paths that are not absolute are ignored.
   /// - Parameter variable: looks up an environment variable.
   public static func baseDirectories(
     _ variable: (String) -> [UInt8]? = { name in
       getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
   ) -> [[UInt8]] {
-    func list(_ name: String, default standard: [UInt8]) -> [[UInt8]] {
+    func list(_ name: String, default defaultValue: String) -> [[UInt8]] {
       let value = variable(name) ?? []
-      return (value.isEmpty ? standard : value).split(separator: UInt8(ascii: ":")).map(Array.init)
+      return (value.isEmpty ? Array(defaultValue.utf8) : value).split(separator: UInt8(ascii: ":")).map(Array.init)
     }
     let home = variable("HOME").map { $0 + Array("/.config".utf8) } ?? []
-    // One path, in which a colon is a letter like any other.
+    // A single path, in which a colon is an ordinary character.
     let configHome = variable("XDG_CONFIG_HOME").flatMap { $0.isEmpty ? nil : $0 } ?? home
     let all =
-      [configHome] + list("XDG_CONFIG_DIRS", default: Array("/etc/xdg".utf8))
-      + list("XDG_DATA_DIRS", default: Array("/usr/local/share:/usr/share".utf8))
+      [configHome] + list("XDG_CONFIG_DIRS", default: "/etc/xdg")
+      + list("XDG_DATA_DIRS", default: "/usr/local/share:/usr/share")
     return all.filter { $0.first == UInt8(ascii: "/") }
   }
 
   /// Reads all files again.
   ///
-  /// A name whose file has a mistake keeps what was loaded of it before, if anything; a file further down the order does
-  /// not stand in for it. A name without a file any more is gone. Container values are there only if all that the file
-  /// declares could be read: what has been declared stays so anyway (V1).
-  /// - Returns: what counts now, destinations in the order of names, and all mistakes.
+  /// A destination whose file has a mistake keeps its last valid version, if any; a file of the same name in a later
+  /// directory does not replace it. A destination without a file is removed. Container values are returned only if the
+  /// whole file is valid; the values declared so far stay declared in any case (V1).
+  /// - Returns: the configuration in effect, its destinations sorted by name, and all mistakes.
   mutating func reload() -> (
     destinations: [Destination], containerValues: [DeclaredContainerValue], inlineCommands: InlineCommands,
     faults: [FileFault]
   ) {
     let (settings, path) = readSettings()
-    // What cannot be told stays as it was; a mistake at the start is no leave.
+    // An unreadable setting keeps its last value; at the start it permits nothing.
     let inlineCommands = settings.inlineCommands ?? self.inlineCommands ?? .undecided(file: path)
     self.inlineCommands = inlineCommands
-    let (destinations, mistaken) = reloadDestinations()
-    return (destinations, settings.containerValues, inlineCommands, settings.faults + mistaken)
+    let faults = reloadDestinations()
+    return (
+      destinations.values.sorted { $0.name < $1.name }, settings.containerValues, inlineCommands,
+      settings.faults + faults
+    )
   }
 
   private func readSettings() -> (content: SettingsFile.Content, path: String) {
     for path in settingsFiles {
       do throws(ConfigurationFiles.Unreadable) {
-        guard let text = try ConfigurationFiles.content(of: path, most: Self.largestFile) else { continue }
+        guard let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
         return (SettingsFile.read(text, path: displayed(path)), displayed(path))
       } catch {
         return (SettingsFile.Content(faults: [FileFault(displayed(path), nil, error.why)]), displayed(path))
@@ -122,10 +122,11 @@ public struct Configuration {
     return (SettingsFile.Content(inlineCommands: .allowed), "")
   }
 
-  private mutating func reloadDestinations() -> (destinations: [Destination], faults: [FileFault]) {
+  /// - Returns: all mistakes.
+  private mutating func reloadDestinations() -> [FileFault] {
     var faults: [FileFault] = []
-    var states: [String: FileState] = [:]
-    var counting: [String: Destination] = [:]
+    var newFiles: [String: ParsedFile] = [:]
+    var newDestinations: [String: Destination] = [:]
     var found: Set<String> = []
     for directory in directories {
       let names: [[UInt8]]
@@ -133,15 +134,15 @@ public struct Configuration {
         if let found = try ConfigurationFiles.names(in: directory) {
           names = found
         } else {
-          if isNamed { throw SystemError(code: ENOENT, operation: "open") }
+          if isDirectoryRequired { throw SystemError(code: ENOENT, operation: "open") }
           continue
         }
       } catch {
         faults.append(FileFault(displayed(directory), nil, "cannot be read: \(error.reason)"))
-        for (name, state) in files where state.path.starts(with: directory + [UInt8(ascii: "/")]) {
+        for (name, file) in files where file.path.starts(with: directory + [UInt8(ascii: "/")]) {
           if found.insert(name).inserted {
-            counting[name] = loaded[name]
-            states[name] = state
+            newDestinations[name] = destinations[name]
+            newFiles[name] = file
           }
         }
         continue
@@ -149,40 +150,38 @@ public struct Configuration {
       for fileName in names where fileName.suffix(5).elementsEqual(".toml".utf8) {
         let path = directory + [UInt8(ascii: "/")] + fileName
         guard let name = String(validating: fileName.dropLast(5), as: UTF8.self) else {
-          faults.append(
-            FileFault(displayed(path), nil, "has a name that is no UTF-8, so nobody can ask for it; rename it")
-          )
+          faults.append(FileFault(displayed(path), nil, "the file's name is not UTF-8; use another name"))
           continue
         }
         guard !found.contains(name) else { continue }
         do throws(ConfigurationFiles.Unreadable) {
-          guard let text = try ConfigurationFiles.content(of: path, most: Self.largestFile) else { continue }
-          let state = read(text, name: name, path: path)
-          states[name] = state
-          switch state.result {
-          case .success(let destination): counting[name] = destination
+          guard let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
+          let file = parse(text, name: name, path: path)
+          newFiles[name] = file
+          switch file.result {
+          case .success(let destination): newDestinations[name] = destination
           case .failure(let error):
             faults += error.all
-            counting[name] = loaded[name]
+            newDestinations[name] = destinations[name]
           }
         } catch {
           faults.append(FileFault(displayed(path), nil, error.why))
-          states[name] = files[name]
-          counting[name] = loaded[name]
+          newFiles[name] = files[name]
+          newDestinations[name] = destinations[name]
         }
         found.insert(name)
       }
     }
-    files = states
-    loaded = counting
-    return (loaded.values.sorted { $0.name < $1.name }, faults)
+    files = newFiles
+    destinations = newDestinations
+    return faults
   }
 
-  private func read(_ text: [UInt8], name: String, path: [UInt8]) -> FileState {
-    if let state = files[name], state.path == path, state.text == text { return state }
+  private func parse(_ text: [UInt8], name: String, path: [UInt8]) -> ParsedFile {
+    if let file = files[name], file.path == path, file.text == text { return file }
     let result = Result { () throws(FileFaults) in
       try DestinationFile.read(text, name: name, path: displayed(path))
     }
-    return FileState(path: path, text: text, result: result)
+    return ParsedFile(path: path, text: text, result: result)
   }
 }

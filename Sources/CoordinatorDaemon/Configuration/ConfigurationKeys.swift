@@ -1,12 +1,10 @@
-// Why this file exists: what may stand in configuration files is listed once, for who reads them and for the documents.
-
-/// The keys of a destination's file.
+/// The keys of a destination's file, for its reader and for the documents.
 public enum DestinationKey: String, CaseIterable, Sendable {
   case command, unit, bus, group, style
   case startTimeout = "start-timeout"
   case grace
 
-  /// What it says, for documents; code stands between backticks.
+  /// The key's meaning, for documents; code is between backticks.
   public var doc: String {
     switch self {
     case .command: "an array: the program, and its arguments"
@@ -14,13 +12,13 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .bus: "a table with the `name` and the `path` of a presenter on the bus"
     case .group: "the exclusive group to which its items belong"
     case .style: "for presenters: `sheet`, `popover`, `alert`, …"
-    case .startTimeout: "how long showing may take before it has failed; `10s` if not given"
+    case .startTimeout: "how long showing may take before it has failed; default `10s`"
     case .grace:
-      "how long a dismissal may take before SIGKILL, or on the bus before it counts as gone; `2s` if not given"
+      "how long a dismissal may take before SIGKILL, or before an item on the bus counts as gone; default `2s`"
     }
   }
 
-  /// A value that would do, as it stands in a file.
+  /// A valid value, as written in a file.
   public var example: String {
     switch self {
     case .command: "[\"foot\", \"-e\", \"top\"]"
@@ -34,23 +32,23 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   }
 }
 
-/// The keys of `navd.toml`.
+/// The keys of `navd.toml`, for its reader and for the documents.
 public enum SettingsKey: String, CaseIterable, Sendable {
   case containerValues = "container-values"
   case inlineCommands = "inline-commands"
 
-  /// What it says, for documents; code stands between backticks.
+  /// The key's meaning, for documents; code is between backticks.
   public var doc: String {
     switch self {
     case .containerValues:
-      "a table of the keys that items may set for whoever contains them, each with its type, as a D-Bus signature, and the "
-        + "default of those that set none"
+      "a table of the keys that items may set for their containers; each has a type, as a D-Bus signature, and a default "
+        + "for items that do not set it"
     case .inlineCommands:
-      "whether requests may bring commands of their own (`navctl present … -- COMMAND`); `true` if not given"
+      "whether requests may contain commands (`navctl present … -- COMMAND`); default `true`"
     }
   }
 
-  /// A value that would do, as it stands in a file.
+  /// A valid value, as written in a file.
   public var example: String {
     switch self {
     case .containerValues: "{ badge = { signature = \"x\", default = 0 } }"

@@ -1,21 +1,19 @@
-// Why this file exists: files can be checked where no daemon runs, by people before they reload and by scripts.
-
 import CoordinatorAPI
 import PresentationModel
 import PresentationRules
 import Processes
 import TextFormats
 
-/// What a look at the configuration's files finds.
+/// The result of `navctl check-config`: all mistakes in the files, found without a running daemon.
 public struct ConfigurationReport {
   private let destinations: [String]
   private let containerValues: [String]
   private let faults: [FileFault]
-  /// What is no mistake, but may well be one: navd may find what is not found here.
+  /// Programs not found here. navd may find them, since it may have another `PATH`.
   private let warnings: [FileFault]
 
-  /// Reads the files as the daemon would.
-  /// - Parameter directory: as for `Configuration.init(only:)`; nil for those in use.
+  /// Reads the files as the daemon does.
+  /// - Parameter directory: as for `Configuration.init(only:)`; nil for the session's.
   public init(of directory: String?) {
     var configuration =
       directory.map { Configuration(only: Array($0.utf8)) }
@@ -27,13 +25,13 @@ public struct ConfigurationReport {
     warnings = found.destinations.compactMap(Self.warning)
   }
 
-  /// That a destination's program is not to be found.
+  /// A warning if the destination's program cannot be found.
   private static func warning(of destination: Destination) -> FileFault? {
     guard case .file(let path) = destination.source, case .command = destination.presenter,
       let binding = try? BindingID("any"),
       let program = destination.arguments(binding: binding, id: "", value: [:])?.first.map({ ByteString($0) })
     else { return nil }
-    // Where a path begins that is not absolute is said by the request.
+    // A relative path starts in the request's directory, which is unknown here.
     guard !program.isRelativePath else { return nil }
     let environment = ProcessEnvironment.ofThisProcess()
     do throws(SpawnError) {
@@ -46,12 +44,12 @@ public struct ConfigurationReport {
 
   public var isFaultless: Bool { faults.isEmpty }
 
-  /// A line for each mistake and each warning, and one that there is no mistake.
+  /// One line for each mistake and each warning; a summary if there is no mistake.
   public var text: String {
     var lines = faults.map { "\($0)" } + warnings.map { "\($0.file): warning: \($0.message)" }
     if faults.isEmpty {
       lines.append(
-        "\(Self.count(destinations, "destination")), \(Self.count(containerValues, "container value")), no mistake")
+        "\(Self.count(destinations, "destination")), \(Self.count(containerValues, "container value")), no mistakes")
     }
     return lines.joined(separator: "\n")
   }
@@ -60,7 +58,7 @@ public struct ConfigurationReport {
     "\(list.count) \(name)\(list.count == 1 ? "" : "s")"
   }
 
-  /// The same as one JSON value on one line: the names that could be loaded, the mistakes and the warnings.
+  /// One line of JSON: the names loaded, the mistakes and the warnings.
   public var json: String {
     func names(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
     return JSON.object([

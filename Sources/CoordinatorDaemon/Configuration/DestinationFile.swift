@@ -1,5 +1,3 @@
-// Why this file exists: one file's text becomes one destination, or a list of everything that is wrong with it.
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBusValues
@@ -7,13 +5,13 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-/// `NAME.toml`: how items that name the destination `NAME` are shown.
+/// Reads `NAME.toml`, which says how items of the destination `NAME` are shown.
 enum DestinationFile {
   /// Reads a file's text.
   /// - Parameters:
-  ///   - name: the destination's, valid by `Destination.isName`.
-  ///   - path: where it was read, for faults and as the destination's source.
-  /// - Throws: every mistake, in the order of the file; of a text that is no TOML, the first.
+  ///   - name: the destination's name, valid by `Destination.isName`.
+  ///   - path: the file's path, for faults and as the destination's source.
+  /// - Throws: every mistake, in the order of the file; the first one if the text is not TOML.
   static func read(_ text: [UInt8], name: String, path: String) throws(FileFaults) -> Destination {
     var reader: TableReader
     do {
@@ -25,9 +23,9 @@ enum DestinationFile {
     if let presenter = reader.presenter() { destination.presenter = presenter }
     destination.group = reader.group(of: destination)
     destination.style = reader.value(.style) { text throws(TableReader.Invalid) in
-      let most = Limits().id
-      guard !text.isEmpty, text.utf8.count <= most else {
-        throw TableReader.Invalid("has \(text.utf8.count) bytes, but it may have 1 to \(most)")
+      let maxBytes = Limits().id
+      guard !text.isEmpty, text.utf8.count <= maxBytes else {
+        throw TableReader.Invalid("expected 1 to \(maxBytes) bytes, found \(text.utf8.count)")
       }
       return text
     }
@@ -47,8 +45,8 @@ extension TableReader {
     for other in given.dropFirst() {
       fault(
         other.node.position,
-        "“\(other.key.rawValue)” stands beside “\(given[0].key.rawValue)” (line \(given[0].node.position.line)); one of "
-          + "command, unit and bus would do")
+        "expected one of “command”, “unit” and “bus”, found “\(other.key.rawValue)” after "
+          + "“\(given[0].key.rawValue)” (line \(given[0].node.position.line))")
     }
     switch given.first?.key {
     case .command: return given.first.flatMap { command($0.node) }
@@ -65,42 +63,40 @@ extension TableReader {
     case .string(let text):
       fault(
         node.position,
-        "“command” is a string, and nothing is run through a shell unasked; command = \(ShellScript.suggestion(for: text)) "
-          + "would do")
+        "“command”: expected an array, found a string, which only a shell can split; use command = "
+          + ShellScript.suggestion(for: text))
       return nil
     default:
-      fault(
-        node.position,
-        "“command” is \(node.kind); an array such as command = \(DestinationKey.command.example) would do")
+      expected("an array such as command = \(DestinationKey.command.example)", at: "command", found: node)
       return nil
     }
     guard !elements.isEmpty else {
-      fault(node.position, "“command” is empty; a program and its arguments would do")
+      fault(node.position, "“command”: expected a program and its arguments, found an empty array")
       return nil
     }
     var arguments: [String] = []
     for (index, element) in elements.enumerated() {
       guard case .string(let text) = element.content else {
-        fault(element.position, "element \(index) of “command” is \(element.kind); a string would do")
+        fault(element.position, "element \(index) of “command”: expected a string, found \(element.kind)")
         continue
       }
       arguments.append(text)
       do throws(BracedText.Mistake) {
-        let isLiteral = try Placeholders(text.utf8).isLiteral
+        let isLiteral = try Template(text.utf8).isLiteral
         if index == 0, !isLiteral || text.isEmpty {
-          let what = isLiteral ? "is empty" : "has a placeholder, so that a client would choose what is run"
-          fault(element.position, "the program of “command” \(what); a program's name or path would do")
+          let found = isLiteral ? "an empty text" : "a placeholder, which would let clients choose the program"
+          fault(element.position, "“command”: expected a program's name or path, found \(found)")
         }
       } catch {
         fault(element.position, "element \(index) of “command” \(error.why)")
       }
     }
     guard arguments.count == elements.count else { return nil }
-    if let script = ShellScript.place(in: arguments), (try? Placeholders(arguments[script].utf8))?.isLiteral == false {
+    if let script = ShellScript.position(in: arguments), (try? Template(arguments[script].utf8))?.isLiteral == false {
       fault(
         elements[script].position,
-        "element \(script) of “command” is a shell's script with a placeholder, so that the item's text would be run as "
-          + "code; \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script, would do"
+        "element \(script) of “command” is a shell script with a placeholder, so a shell would run the item's text as "
+          + "code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
       )
     }
     return .command(arguments.map { Array($0.utf8) })
@@ -108,36 +104,27 @@ extension TableReader {
 
   private mutating func unit() -> Destination.Presenter? {
     value(.unit) { text throws(Invalid) in
-      do throws(BracedText.Mistake) {
-        let placeholders = try Placeholders(text.utf8)
-        do throws(UnitName.Mistake) {
-          try placeholders.checkUnitName()
-        } catch {
-          throw BracedText.Mistake("is \(quoted(text)), which \(error.why)")
-        }
-      } catch {
-        throw Invalid(error.why)
-      }
+      let template: Template
+      do throws(BracedText.Mistake) { template = try Template(text.utf8) } catch { throw Invalid(error.why) }
+      do throws(UnitName.Mistake) { try template.checkUnitName() } catch { throw Invalid(error.why) }
       return .unit(text)
     }
   }
 
   private mutating func bus(_ node: TOMLNode) -> Destination.Presenter? {
     guard case .table(let table) = node.content else {
-      fault(
-        node.position,
-        "“bus” is \(node.kind); a table such as bus = \(DestinationKey.bus.example) would do")
+      expected("a table such as bus = \(DestinationKey.bus.example)", at: "bus", found: node)
       return nil
     }
     var reader = TableReader(table, name: "bus", file: file, position: node.position)
     let name = reader.required("name", example: "\"org.example.Bar\"") { text throws(Invalid) in
       guard let name = BusName(text), !name.isUnique else {
-        throw Invalid("is \(quoted(text)), which is no well-known bus name")
+        throw Invalid(expected: "a well-known bus name", found: text)
       }
       return name
     }
     let path = reader.required("path", example: "\"/presenter\"") { text throws(Invalid) in
-      guard let path = ObjectPath(text) else { throw Invalid("is \(quoted(text)), which is no object path") }
+      guard let path = ObjectPath(text) else { throw Invalid(expected: "an object path", found: text) }
       return path
     }
     add(reader.finish())
@@ -155,49 +142,49 @@ extension TableReader {
       _ = try member.declaredTag()
       return member.group
     } catch {
-      fault(position, "“group” is wrong: \(error.message)")
+      fault(position, "“group”: \(error.message)")
       return nil
     }
   }
 
   fileprivate mutating func value<Value>(
-    _ key: DestinationKey, _ read: (String) throws(Invalid) -> Value
+    _ key: DestinationKey, _ parse: (String) throws(Invalid) -> Value
   ) -> Value? {
-    value(key.rawValue, example: key.example, read)
+    value(key.rawValue, example: key.example, parse)
   }
 
   fileprivate mutating func duration(_ key: DestinationKey) -> UInt64? {
     value(key) { text throws(Invalid) in
       guard let milliseconds = DurationText.milliseconds(text) else {
-        throw Invalid("is \(quoted(text)), which is no duration: a number and ms, s, m or h")
+        throw Invalid(expected: "a duration (a number with ms, s, m or h)", found: text)
       }
       return milliseconds
     }
   }
 }
 
-/// Commands that hand a text to a shell.
+/// Finds the script of a command that runs a shell.
 private enum ShellScript {
   private static let shells: Set<Substring> = [
     "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "oksh", "yash", "fish", "elvish", "nu", "csh", "tcsh",
   ]
 
-  /// Which argument is the script of a shell that is run with `-c`. Only the usual forms are seen: it keeps people from a
-  /// mistake, and cannot keep them from wanting it.
-  static func place(in arguments: [String]) -> Int? {
+  /// The index of the script that a shell runs with `-c`; nil if there is none. It recognises the usual forms only: it
+  /// prevents mistakes, not intent.
+  static func position(in arguments: [String]) -> Int? {
     for (index, argument) in arguments.enumerated()
     where shells.contains(argument.split(separator: "/").last ?? "") {
-      for (place, option) in arguments.enumerated().dropFirst(index + 1) {
+      for (position, option) in arguments.enumerated().dropFirst(index + 1) {
         guard option.hasPrefix("-") else { break }
-        if !option.hasPrefix("--"), option.contains("c"), place + 1 < arguments.count {
-          return place + 1
+        if !option.hasPrefix("--"), option.contains("c"), position + 1 < arguments.count {
+          return position + 1
         }
       }
     }
     return nil
   }
 
-  /// The array that does what somebody who wrote a string most likely wanted.
+  /// The array that most likely does what the writer of a string wanted.
   static func suggestion(for text: String) -> String {
     let isPlain = text.utf8.allSatisfy { !"|&;<>()$`\\\"'*?[]#~=%!\n".utf8.contains($0) }
     let words = isPlain ? text.split(separator: " ").map(String.init) : ["sh", "-c", text]

@@ -1,5 +1,3 @@
-// Why this file exists: what holds for the whole daemon, and not for one destination, stands in one file.
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBusValues
@@ -10,28 +8,27 @@ import TextFormats
 /// A container value that a file declares (V1).
 public struct DeclaredContainerValue: Hashable, Sendable {
   public let key: String
-  /// The default; its type is the key's.
+  /// The default, which also gives the key's type.
   public let defaultValue: Value
   let file: String
   let position: TextPosition
 }
 
-/// `navd.toml`.
+/// Reads `navd.toml`, the settings of the whole daemon.
 enum SettingsFile {
   static let name = "navd.toml"
 
-  /// What it says.
   struct Content {
-    /// In the order of the file; none if the file has a mistake.
+    /// In the order of the file; empty if the file has a mistake.
     var containerValues: [DeclaredContainerValue] = []
-    /// nil if that cannot be told.
+    /// nil if the setting cannot be read.
     var inlineCommands: InlineCommands?
-    /// Every mistake, in the order of the file; of a text that is no TOML, the first.
+    /// Every mistake, in the order of the file; the first one if the text is not TOML.
     var faults: [FileFault] = []
   }
 
   /// Reads the file's text.
-  /// - Parameter path: where it was read, for faults.
+  /// - Parameter path: the file's path, for faults.
   static func read(_ text: [UInt8], path: String) -> Content {
     var reader: TableReader
     do {
@@ -41,7 +38,7 @@ enum SettingsFile {
     }
     var content = Content()
     content.inlineCommands =
-      reader.truth(SettingsKey.inlineCommands.rawValue, default: true).map { $0 ? .allowed : .switchedOff(file: path) }
+      reader.bool(SettingsKey.inlineCommands.rawValue, default: true).map { $0 ? .allowed : .switchedOff(file: path) }
     content.containerValues = reader.containerValues()
     content.faults = reader.finish()
     if !content.faults.isEmpty { content.containerValues = [] }
@@ -55,17 +52,15 @@ extension TableReader {
   fileprivate mutating func containerValues() -> [DeclaredContainerValue] {
     guard let node = take(SettingsKey.containerValues.rawValue) else { return [] }
     guard case .table(let entries) = node.content else {
-      fault(
-        node.position, "“container-values” is \(node.kind); a table of names, such as badge = \(Self.example), would do"
-      )
+      expected("a table with keys such as badge = \(Self.example)", at: "container-values", found: node)
       return []
     }
-    // What can be declared where nothing has been yet; whether it contradicts another declaration only the daemon knows.
+    // Checks each declaration alone; only the daemon knows whether it contradicts an earlier one.
     var machine = StateMachine()
     var values: [DeclaredContainerValue] = []
     for (key, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
       guard BindingID.isName(key) else {
-        fault(node.position, "\(quoted(key)) is no name; letters, digits, “_” and “-”, a letter or “_” first, would do")
+        fault(node.position, "expected \(Template.keySyntax), found \(quoted(key))")
         continue
       }
       guard let defaultValue = defaultValue(of: key, node) else { continue }
@@ -79,21 +74,23 @@ extension TableReader {
     return values
   }
 
-  /// The default of one key, of the type that stands beside it.
+  /// The default of one key, of the type that the key's table gives.
   private mutating func defaultValue(of key: String, _ node: TOMLNode) -> Value? {
     guard case .table(let table) = node.content else {
-      fault(node.position, "“\(key)” is \(node.kind); a table such as \(Self.example) would do")
+      expected("a table such as \(Self.example)", at: key, found: node)
       return nil
     }
     var reader = TableReader(table, name: key, file: file, position: node.position)
     let type = reader.required("signature", example: "\"x\"") { text throws(Invalid) in
       guard let types = Signature(text)?.types, types.count == 1 else {
-        throw Invalid("is \(quoted(text)), which is not the signature of one D-Bus type")
+        throw Invalid(expected: "the signature of one D-Bus type", found: text)
       }
       return types[0]
     }
     let defaultValue = reader.take("default")
-    if defaultValue == nil { reader.fault(node.position, "“\(key)” has no “default”; \(Self.example) would do") }
+    if defaultValue == nil {
+      reader.fault(node.position, "“\(key)” has no “default”; add one, for example \(key) = \(Self.example)")
+    }
     var value: Value?
     if let type, let defaultValue {
       do throws(JSON.Mismatch) { value = try Value(defaultValue.json(), as: type) } catch {

@@ -1,19 +1,15 @@
-// Why this file exists: every table of every file is read alike: each key by the one type that it may have, all mistakes
-// told, and what nobody asked for refused with the name that was probably meant.
-
 import CoordinatorAPI
 import CoordinatorCore
 import TextFormats
 
-/// Takes the keys of one table, one by one, and collects what is wrong.
+/// Reads the keys of one TOML table, and collects every mistake with its position.
 struct TableReader {
-  /// How many mistakes one table is told of.
-  private static let mostFaults = 20
+  private static let maxFaults = 20
 
-  /// What messages call the table, as in “a destination”.
+  /// The table's name in messages, such as “a destination”.
   let name: String
   let file: String
-  /// What is said of the table as a whole is said of this place; nil is the whole file.
+  /// The position of mistakes in the table as a whole; nil for the file's top level.
   let position: TextPosition?
   private(set) var faults: [FileFault] = []
   private let table: [String: TOMLNode]
@@ -30,84 +26,86 @@ struct TableReader {
     faults.append(FileFault(file, position, message))
   }
 
+  /// Reports that a key has a value of another type.
+  mutating func expected(_ expected: String, at key: String, found node: TOMLNode) {
+    fault(node.position, "“\(key)”: expected \(expected), found \(node.kind)")
+  }
+
   mutating func add(_ others: [FileFault]) { faults += others }
 
-  /// What stands at a key, of whatever type.
+  /// The value of a key, of any type.
   mutating func take(_ key: String) -> TOMLNode? {
     known.append(key)
     return table[key]
   }
 
-  /// The text at a key; nil where there is none, or where something else stands, which is a fault.
-  /// - Parameter example: what would do, as it stands in a file.
+  /// The text of a key; nil if the key is missing, or has another type, which is a fault.
+  /// - Parameter example: a valid value, as written in a file.
   mutating func text(_ key: String, example: String) -> (text: String, position: TextPosition)? {
     guard let node = take(key) else { return nil }
     guard case .string(let text) = node.content else {
-      fault(node.position, "“\(key)” is \(node.kind); a string such as \(key) = \(example) would do")
+      expected("a string such as \(key) = \(example)", at: key, found: node)
       return nil
     }
     return (text, node.position)
   }
 
-  /// Whether a key says yes.
-  /// - Parameter standard: where it is not there.
-  /// - Returns: nil where something else stands, which is a fault.
-  mutating func truth(_ key: String, default standard: Bool) -> Bool? {
-    guard let node = take(key) else { return standard }
-    guard case .boolean(let truth) = node.content else {
-      fault(node.position, "“\(key)” is \(node.kind); \(key) = \(!standard) would do")
+  /// The boolean of a key.
+  /// - Parameter defaultValue: returned if the key is missing.
+  /// - Returns: nil if the key has another type, which is a fault.
+  mutating func bool(_ key: String, default defaultValue: Bool) -> Bool? {
+    guard let node = take(key) else { return defaultValue }
+    guard case .boolean(let bool) = node.content else {
+      expected("true or false", at: key, found: node)
       return nil
     }
-    return truth
+    return bool
   }
 
-  /// The text at a key, read as something that has to be valid.
-  /// - Parameter read: says what is wrong with a text, beginning with a verb.
+  /// The value parsed from the text of a key; nil if the key is missing, or the text is not valid, which is a fault.
   mutating func value<Value>(
-    _ key: String, example: String, _ read: (String) throws(Invalid) -> Value
+    _ key: String, example: String, _ parse: (String) throws(Invalid) -> Value
   ) -> Value? {
     guard let (text, position) = text(key, example: example) else { return nil }
     do {
-      return try read(text)
+      return try parse(text)
     } catch {
-      fault(position, "“\(key)” \(error.why); \(key) = \(example) would do")
+      fault(position, "“\(key)”: \(error.why), for example \(key) = \(example)")
       return nil
     }
   }
 
-  /// The same of a key that has to be there.
+  /// The value parsed from the text of a key that must be there.
   mutating func required<Value>(
-    _ key: String, example: String, _ read: (String) throws(Invalid) -> Value
+    _ key: String, example: String, _ parse: (String) throws(Invalid) -> Value
   ) -> Value? {
     let before = faults.count
-    let value = value(key, example: example, read)
+    let value = value(key, example: example, parse)
     if value == nil, faults.count == before {
-      fault(position, "“\(name)” has no “\(key)”; \(key) = \(example) would do")
+      fault(position, "“\(name)” has no “\(key)”; add one, for example \(key) = \(example)")
     }
     return value
   }
 
-  /// Why a text is not what a key wants, as the rest of a sentence that begins with the key.
+  /// What a key's text has to be, after which an example follows: `expected an object path, found “x”`.
   struct Invalid: Error {
     let why: String
     init(_ why: String) { self.why = why }
+    init(expected: String, found: String) { why = "expected \(expected), found \(quoted(found))" }
   }
 
-  /// Refuses the keys that nobody took; the last thing to be asked of it.
-  /// - Returns: all faults, in the order of the file; of very many, the first.
+  /// Reports every key that was not read. Call it last.
+  /// - Returns: all faults, in the order of the file; the first ones if there are very many.
   mutating func finish() -> [FileFault] {
     for (key, node) in table where !known.contains(key) {
       let hint =
-        nearest(to: key, among: known).map { "did you mean “\($0)”?" }
-        ?? "one of \(known.joined(separator: ", ")) would do"
-      fault(node.position, "\(quoted(key)) is no key of \(name); \(hint)")
+        nearest(to: key, among: known).map { "did you mean “\($0)”?" } ?? "use one of \(known.joined(separator: ", "))"
+      fault(node.position, "\(quoted(key)) is not a key of \(name); \(hint)")
     }
     let sorted = faults.sorted {
       ($0.position ?? TextPosition(), $0.message) < ($1.position ?? TextPosition(), $1.message)
     }
-    guard sorted.count > Self.mostFaults else { return sorted }
-    return sorted.prefix(Self.mostFaults) + [
-      FileFault(file, nil, "\(sorted.count - Self.mostFaults) more mistakes")
-    ]
+    guard sorted.count > Self.maxFaults else { return sorted }
+    return sorted.prefix(Self.maxFaults) + [FileFault(file, nil, "\(sorted.count - Self.maxFaults) more mistakes")]
   }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: a program on the bus shows items by its own means; its replies are the acknowledgements (D4).
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBus
@@ -7,13 +5,13 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Shows items by calling `org.navd.Presenter1`.
+/// Shows items by calling programs on the bus (`org.navd.Presenter1`), whose replies are the acknowledgements (D4).
 final class BusPresenter: Presenter {
   private final class Showing {
     let name: BusName
     let path: ObjectPath
     var watch: NameWatch?
-    /// Who shows it: the owner of the name while it shows.
+    /// The owner of the name, as far as known.
     var owner: Client?
 
     init(name: BusName, path: ObjectPath) {
@@ -26,9 +24,9 @@ final class BusPresenter: Presenter {
   private let limits: Limits
   private let report: (Report) -> Void
   private var showing: [Handle: Showing] = [:]
-  /// What an earlier navd showed, and its presenter has not been asked to show again.
+  /// Presentations of the previous navd that their presenters have not been asked to show again.
   private var restored: Set<Handle> = []
-  /// How many calls each presenter has not answered. The bus answers for one that has left.
+  /// Unanswered calls of each presenter. For a presenter that has left, the bus answers.
   private var unanswered: [BusName: Int] = [:]
 
   init(_ connection: Connection, limits: Limits, report: @escaping (Report) -> Void) {
@@ -40,13 +38,14 @@ final class BusPresenter: Presenter {
   func present(_ presentation: Presentation, _ properties: Properties) {
     let handle = presentation.handle
     guard case .bus(let text, let path) = presentation.item.destination?.presenter, let name = BusName(text) else {
-      report(.presentAnswered(handle, error: "its destination names no presenter on the bus"))
+      report(.presentAnswered(handle, error: "the destination has no valid bus name"))
       return
     }
     let open = unanswered[name, default: 0]
     guard open < limits.callsPerPresenter else {
       let why =
-        "its presenter \(name) leaves \(open) calls unanswered, and the limit “calls-per-presenter” is \(limits.callsPerPresenter)"
+        "expected at most \(limits.callsPerPresenter) unanswered calls of the presenter \(name) (the limit "
+        + "“calls-per-presenter”), found \(open)"
       report(.presentAnswered(handle, error: why))
       return
     }
@@ -66,11 +65,11 @@ final class BusPresenter: Presenter {
       case .failure(let error): report(.presentAnswered(handle, error: error.description))
       }
     }
-    // Followed from now on, but a name that is activated by the call has no owner yet.
+    // The name may have no owner until the call has activated its program.
     follow(showing, handle)
   }
 
-  /// The machine keeps the time, so that no call has one of its own.
+  /// Calls have no timeout, since the rules set the deadlines.
   private func call<Input, Output>(
     _ method: Method<Input, Output>, of showing: Showing, _ input: Input,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
@@ -83,23 +82,23 @@ final class BusPresenter: Presenter {
   }
 
   private func follow(_ showing: Showing, _ handle: Handle) {
-    var wasThere = false
+    var hadOwner = false
     showing.watch = connection.watchName(showing.name) { [weak self] owner in
       guard let self, self.showing[handle] === showing else { return }
       if let owner {
-        if wasThere, showing.owner != Client(owner.text) { left(handle) }
-        wasThere = true
+        if hadOwner, showing.owner != Client(owner.text) { left(handle) }
+        hadOwner = true
         showing.owner = Client(owner.text)
-      } else if wasThere || showing.name.isUnique {
+      } else if hadOwner || showing.name.isUnique {
         left(handle)
       }
     }
   }
 
-  /// The presenter left the bus, and what it showed with it (D4).
+  /// Reports the end of an item whose presenter has left the bus (D4).
   private func left(_ handle: Handle) {
     forget(handle)
-    report(.ended(handle, failed: true, result: ["error": .string("its presenter left the bus")]))
+    report(.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")]))
   }
 
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {
@@ -130,7 +129,7 @@ final class BusPresenter: Presenter {
     }
   }
 
-  /// Who is still on the bus is asked to show it again, and so gets to know who coordinates now.
+  /// Presenters that are still on the bus are asked to show their items again, and so learn of the new navd.
   func adopt(
     _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
   ) {

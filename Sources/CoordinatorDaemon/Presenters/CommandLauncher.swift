@@ -1,66 +1,74 @@
-// Why this file exists: a command may be started by navd itself or by the user's service manager, and the presenter of
-// commands speaks to both in the same words.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 import Processes
 
-/// A command that is to be started for a presentation.
+/// A command to start for a presentation.
 struct Launch {
   let handle: Handle
   let binding: BindingID
   let id: String
   let command: Processes.Command
-  /// The variables of the command that are navd's own, and were not given for it.
+  /// The command's variables that come from navd's environment alone.
   let inherited: Set<ByteString>
-  /// Of no other command, of this or any other navd of the user: its processes have it in their environment.
+  /// A value in the environment of the command's processes, unique among all commands of the user.
   let marker: ByteString
   let output: OutputCapture
-  /// How long it may take to end when it is told to, in milliseconds.
+  /// Time between SIGTERM and SIGKILL, in milliseconds.
   let grace: UInt64
 }
 
-/// What a later navd finds a command by that this one has started, or was about to (R2, R6).
+/// The data by which the next navd finds a command that this one has started, or was about to start (R2, R6).
 struct RememberedLaunch: Hashable, Sendable {
   var marker: ByteString
   var output: OutputCapture
-  /// The unit that it runs as, where a service manager keeps it.
+  /// The command's unit, if the service manager runs it.
   var unit: UnitName?
-  /// The process that was started, once there is one, where navd keeps it.
+  /// The first process, if navd itself has started it.
   var first: ProcessIdentity?
 }
 
-/// A command that was started, or is being started.
+/// A command that runs or starts.
 protocol RunningCommand: AnyObject {
-  /// Sends SIGTERM to all of it.
+  /// Sends SIGTERM to all its processes.
   func terminate()
-  /// Sends SIGKILL to all of it.
+  /// Sends SIGKILL to all its processes.
   func kill()
-  /// Takes it as gone although it is not; nobody is told of its end.
-  /// - Returns: what is known of where it is, for the log.
+  /// Stops watching it; its end is not reported.
+  /// - Returns: its processes or unit, for the log.
   func abandon() -> String
   var remembered: RememberedLaunch { get }
-  /// What there is to know of how it runs, by the names that the state uses.
+  /// Its process id and unit, by the keys of the state.
   var platform: Properties { get }
 }
 
-/// Who wants to know what becomes of commands.
+/// Receives the results of starting and running commands.
 protocol LaunchObserver: AnyObject {
-  /// - Parameter error: why it could not be started, and then nothing follows; nil: it runs.
+  /// - Parameter error: why the command could not be started, and nothing follows; nil if it runs.
   func started(_ handle: Handle, error: String?)
-  /// Nothing of it is left.
+  /// All processes of the command have ended.
   func ended(_ handle: Handle, _ result: ProcessResult)
 }
 
-/// Starts commands and keeps them until nothing of them is left.
+/// Starts commands, and watches them until all their processes have ended.
 protocol CommandLauncher: AnyObject {
-  /// - Returns: the command; nil if it could not be started, and the observer was told so.
+  /// - Returns: nil if the command could not be started; the observer has received the error.
   func launch(_ launch: Launch, for observer: any LaunchObserver) -> (any RunningCommand)?
 
-  /// Finds what an earlier navd has started, as far as it still runs (R2); `started` is not called for it.
-  /// - Parameter found: called once, from this call or later, with what was found.
+  /// Finds the commands of the previous navd that still run (R2). The observer receives their ends only.
+  /// - Parameter found: called once, now or later, with the commands found.
   func adopt(
     _ remembered: [Handle: RememberedLaunch], for observer: any LaunchObserver,
     found: @escaping ([Handle: any RunningCommand]) -> Void)
+
+  /// Whether navd's own unit permits it to start commands this way.
+  var isAllowed: Bool { get }
+
+  /// Keeps the running commands without the service manager, which has left the bus.
+  func managerLeft()
+}
+
+extension CommandLauncher {
+  var isAllowed: Bool { true }
+  func managerLeft() {}
 }

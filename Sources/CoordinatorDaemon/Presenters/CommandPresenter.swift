@@ -1,6 +1,3 @@
-// Why this file exists: a command is shown while its process tree lives; starting it, and ending the tree, is all there
-// is to it (D3).
-
 import CLinux
 import CoordinatorAPI
 import DBusValues
@@ -12,70 +9,84 @@ import PresentationRules
 import Processes
 import TextFormats
 
-/// Shows items by running programs: as services where the user has a manager of those, else as processes of navd's own.
+/// Shows items by running commands: as services if the user has a service manager, else as child processes of navd. An
+/// item is shown as long as its process tree lives (D3).
 final class CommandPresenter: Presenter, LaunchObserver {
-  /// The variable by which the processes of a command are known again.
+  /// The environment variable that identifies the processes of a command.
   static let markerVariable: ByteString = "NAVD_MARKER"
-  /// What the daemon's own manager told the daemon alone.
+  /// Variables that the service manager sets for navd alone.
   private static let privateVariables: [ByteString] = [
     "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
     "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
   ]
 
   private let manager: SystemdManager
-  private let direct: DirectLauncher
-  private let services: ServiceLauncher
-  /// One of the two; nil until it is known whether there is a manager.
+  private let direct: any CommandLauncher
+  private let services: any CommandLauncher
+  /// One of the two; nil until the manager's presence is known.
   private var launcher: (any CommandLauncher)?
   private let runtime: RuntimeDirectory
   private let outputLimit: Int
   private let log: Logger
-  /// By this and its handle each command is known again.
+  /// Identifies a command together with its handle.
   private let token: String
   private let remember: (Handle, Properties) -> Void
   private let report: (Report) -> Void
   private var running: [Handle: any RunningCommand] = [:]
-  /// What is to be started as soon as it is known how.
+  /// Presentations to start once the manager's presence is known.
   private var waiting: Set<Handle> = []
-  /// What commands have written, until their results are on record.
+  /// The output of commands whose results are not on record yet.
   private var outputs: [Handle: OutputCapture] = [:]
 
   /// - Parameters:
-  ///   - token: is on record, and of no other record.
-  ///   - outputLimit: how many bytes of standard output become part of a result (D6).
-  ///   - remember: puts on record what a later navd needs in order to adopt a command.
+  ///   - token: identifies the record; no other record has it.
+  ///   - outputLimit: the bytes of standard output that become part of a result (D6).
+  ///   - remember: records the data with which the next navd adopts a command.
   init(
-    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int, log: Logger,
-    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
+    manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher, runtime: RuntimeDirectory,
+    token: String, outputLimit: Int, log: Logger, remember: @escaping (Handle, Properties) -> Void,
+    report: @escaping (Report) -> Void
   ) {
     self.manager = manager
-    let keeper = ProcessKeeper(loop: loop, markerVariable: Self.markerVariable)
-    direct = DirectLauncher(keeper, isAllowed: !OwnService.isRestricted)
-    services = ServiceLauncher(loop: loop, manager, direct: direct, log: log)
+    self.direct = direct
+    self.services = services
     self.token = token
     self.remember = remember
     self.runtime = runtime
     self.outputLimit = outputLimit
     self.log = log
     self.report = report
+  }
+
+  /// A presenter that starts real processes, and makes navd the reaper of their orphans.
+  convenience init(
+    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int, log: Logger,
+    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
+  ) {
+    let supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
+    let direct = DirectLauncher(supervisor, isAllowed: !OwnService.isRestricted)
+    self.init(
+      manager: manager, direct: direct, services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
+      runtime: runtime, token: token, outputLimit: outputLimit, log: log, remember: remember, report: report)
     do throws(SystemError) {
-      try keeper.reapOrphans()
+      try supervisor.reapOrphans()
     } catch {
-      log.warning("what commands leave behind may not be found: \(error)")
+      log.warning("orphaned processes of commands may not be found: \(error)")
     }
     do throws(SystemError) {
-      try keeper.raiseDescriptorLimit()
+      try supervisor.raiseDescriptorLimit()
     } catch {
-      log.warning("only some hundred commands can run at once: \(error)")
+      log.warning("only a few hundred commands can run at once: \(error)")
     }
   }
 
-  /// How commands are started from now on follows from whether there is a manager.
+  /// Chooses the launcher of new commands by the presence and version of the manager.
   func managerChanged() {
     let before = launcher
     let how: Logger.MetadataValue
     let ownProcesses =
-      direct.isAllowed ? "commands run as processes of navd's own" : "commands cannot be started, as navd is restricted"
+      direct.isAllowed
+      ? "commands run as processes of navd's own" : "commands cannot be started, since navd's unit restricts navd"
     switch manager.presence {
     case .unknown: return
     case .absent:
@@ -104,12 +115,12 @@ final class CommandPresenter: Presenter, LaunchObserver {
     }
   }
 
-  // MARK: What launchers tell
+  // MARK: Launch observer
 
   func started(_ handle: Handle, error: String?) {
     guard let error else { return report(.presentAnswered(handle, error: nil)) }
     running[handle] = nil
-    // Which also ends what was told to go before it came.
+    // `ended` also completes a dismissal that came before the start.
     report(.ended(handle, failed: true, result: ["error": .string(error)]))
   }
 
@@ -118,7 +129,6 @@ final class CommandPresenter: Presenter, LaunchObserver {
     report(.ended(handle, failed: result.hasCrashed, result: result.properties))
   }
 
-  /// By now its result is on record.
   func forget(_ handle: Handle) { outputs.removeValue(forKey: handle)?.remove() }
 
   // MARK: Ending
@@ -137,7 +147,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
   func abandon(_ handle: Handle) {
     guard let command = running.removeValue(forKey: handle) else { return }
     log.error(
-      "a command could not be ended, not even by SIGKILL; it counts as gone: \(command.abandon())",
+      "a command could not be ended, not even by SIGKILL, and counts as gone: \(command.abandon())",
       metadata: ["presentation": "\(handle)"])
   }
 
@@ -153,7 +163,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
       let handle = presentation.handle
       let output = output(of: handle)
       outputs[handle] = output
-      // Whether it is a service follows from whether there is one of that name.
+      // A command was started as a service if the manager has a unit of this name.
       launches[handle] = RememberedLaunch(
         marker: marker(of: handle), output: output, unit: ServiceLauncher.unit(presentation.binding, handle),
         first: recovered.isSameBoot ? ProcessIdentity(memory) : nil)
@@ -174,12 +184,12 @@ final class CommandPresenter: Presenter, LaunchObserver {
   private func survival(of presentation: Presentation, isFound: Bool) -> Survival {
     if isFound { return .shown }
     let output = output(of: presentation.handle)
-    // A service leaves no sign that it was started; of one that was not yet told to be, it is taken for granted that not.
+    // A service leaves no trace of its start; without one, a command that was about to start counts as not started.
     if presentation.phase == .presenting, !output.wasStarted { return .toBeShown }
     return .gone(result: ProcessResult(status: .unknown, output: output.read()).properties)
   }
 
-  /// Removes what commands wrote whose ends are on record.
+  /// Removes the output of commands whose ends are on record.
   private func removeLeftovers() {
     let kept = Set(outputs.keys.map { marker(of: $0).description })
     for name in runtime.names(beginningWith: token + "-") {
@@ -194,7 +204,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
     OutputCapture(path: runtime.path(marker(of: handle)), limit: outputLimit)
   }
 
-  // MARK: What is run
+  // MARK: The command
 
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
@@ -205,7 +215,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
       grace: presentation.item.destination?.grace ?? Destination.standardGrace)
   }
 
-  /// The destination's command, or the one that came with the request; and which of its variables are navd's own.
+  /// The command of the destination or the request, and the variables that come from navd's environment alone.
   private func command(
     for presentation: Presentation, _ properties: Properties
   ) -> (Processes.Command, inherited: Set<ByteString>) {
@@ -223,24 +233,24 @@ final class CommandPresenter: Presenter, LaunchObserver {
     let inherited = Set(environment.keys).subtracting(given.keys)
     environment.merge(given) { $1 }
 
-    var told = properties
-    told[StateEntry.keys.binding] = presentation.binding.text
-    told[StateEntry.keys.id] = item.id
-    told[StateEntry.keys.presentation] = presentation.handle.number
+    var input = properties
+    input[StateEntry.keys.binding] = presentation.binding.text
+    input[StateEntry.keys.id] = item.id
+    input[StateEntry.keys.presentation] = presentation.handle.number
     let arguments = item.destination?.arguments(binding: presentation.binding, id: item.id, value: item.value) ?? []
     let command = Command(
       arguments.map { ByteString($0) }, environment: environment,
       directory: item.directory.map { ByteString($0) } ?? environment["HOME"] ?? "/",
-      input: Array((JSON(told).text + "\n").utf8))
+      input: Array((JSON(input).text + "\n").utf8))
     return (command, inherited)
   }
 }
 
 extension ProcessIdentity {
-  /// As it is put on record.
+  /// The process as recorded.
   fileprivate var properties: Properties { ["pid": .int32(pid), "start-time": .uint64(startTime)] }
 
-  /// - Returns: nil where it is not on record.
+  /// - Returns: nil if the record has no process.
   fileprivate init?(_ memory: Properties) {
     guard case .int32(let pid)? = memory["pid"], case .uint64(let startTime)? = memory["start-time"] else { return nil }
     self.init(pid: pid, startTime: startTime)
@@ -251,12 +261,12 @@ extension ProcessResult {
   /// Whether the first process ended by a signal.
   fileprivate var hasCrashed: Bool { if case .signaled = status { true } else { false } }
 
-  /// As `Wait` hands it out (D6).
+  /// The result as `Wait` returns it (D6).
   fileprivate var properties: Properties {
     var all: Properties = [:]
     switch status {
     case .exited(let code): all[PresentationResult.keys.status] = code
-    case .signaled(let number): all[PresentationResult.keys.signal] = SignalName.text(of: number)
+    case .signaled(let number): all[PresentationResult.keys.signal] = signalName(number)
     case .unknown: break
     }
     if let output {
@@ -267,10 +277,7 @@ extension ProcessResult {
   }
 }
 
-/// Names of signals, as people write them.
-private enum SignalName {
-  static func text(of number: Int32) -> String {
-    guard let name = sigabbrev_np(number) else { return String(number) }
-    return "SIG" + String(cString: name)
-  }
+/// A signal's name, such as `SIGTERM`; its number if it has none.
+private func signalName(_ number: Int32) -> String {
+  sigabbrev_np(number).map { "SIG" + String(cString: $0) } ?? String(number)
 }

@@ -1,18 +1,16 @@
-// Why this file exists: where there is no service manager, navd itself starts commands and keeps them together.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 import Processes
 
-/// Runs commands as processes of navd's own (`docs/processes.md`).
+/// Runs commands as child processes of navd, where no service manager can (`docs/processes.md`).
 final class DirectLauncher: CommandLauncher {
-  private let keeper: ProcessKeeper
-  /// Whether commands may be started so. What navd's unit takes from navd, it would take from them.
+  private let supervisor: ProcessSupervisor
+  /// Not if navd's unit restricts navd, since child processes inherit the restrictions.
   let isAllowed: Bool
 
-  init(_ keeper: ProcessKeeper, isAllowed: Bool) {
-    self.keeper = keeper
+  init(_ supervisor: ProcessSupervisor, isAllowed: Bool) {
+    self.supervisor = supervisor
     self.isAllowed = isAllowed
   }
 
@@ -21,7 +19,7 @@ final class DirectLauncher: CommandLauncher {
       launch, because: "the bus has no user manager of systemd \(ServiceLauncher.leastVersion) or newer", for: observer)
   }
 
-  /// - Parameter reason: why the manager does not start it.
+  /// - Parameter reason: why the manager does not start the command.
   func launch(
     _ launch: Launch, because reason: String, for observer: any LaunchObserver
   ) -> (any RunningCommand)? {
@@ -29,15 +27,17 @@ final class DirectLauncher: CommandLauncher {
       observer.started(
         launch.handle,
         error:
-          "\(reason); and navd does not, since what its unit forbids itself (hardening.conf) would be forbidden to it"
+          "\(reason); navd cannot start it either, since the command would inherit the restrictions of navd's unit "
+          + "(hardening.conf)"
       )
       return nil
     }
     do throws(SpawnError) {
-      let tree = try keeper.spawn(launch.command, marker: launch.marker, output: launch.output)
-      let kept = KeptTree(tree, launch.handle, launch.output, observer)
+      let tree = try supervisor.spawn(launch.command, marker: launch.marker, output: launch.output)
+      let command = DirectCommand(tree, launch.output)
       observer.started(launch.handle, error: nil)
-      return kept
+      command.reportEnd(of: launch.handle, to: observer)
+      return command
     } catch {
       observer.started(launch.handle, error: error.description)
       return nil
@@ -48,25 +48,52 @@ final class DirectLauncher: CommandLauncher {
     _ remembered: [Handle: RememberedLaunch], for observer: any LaunchObserver,
     found: @escaping ([Handle: any RunningCommand]) -> Void
   ) {
-    let all = Array(remembered)
-    let trees = keeper.adopt(
-      all.map { RememberedCommand(marker: $0.value.marker, first: $0.value.first, output: $0.value.output) })
-    var running: [Handle: any RunningCommand] = [:]
-    for (command, tree) in zip(all, trees) {
-      if let tree { running[command.key] = KeptTree(tree, command.key, command.value.output, observer) }
+    var running: [Handle: DirectCommand] = [:]
+    var unanswered = remembered.count
+    guard unanswered > 0 else { return found([:]) }
+    for (handle, command) in remembered {
+      find(command) { found in
+        running[handle] = found
+        unanswered -= 1
+        if unanswered == 0 { finish() }
+      }
     }
-    found(running)
+    func finish() {
+      found(running)
+      for (handle, command) in running { command.reportEnd(of: handle, to: observer) }
+    }
+  }
+
+  /// Finds one command, as ``adopt(_:for:found:)`` does for many.
+  func adopt(
+    _ remembered: RememberedLaunch, of handle: Handle, for observer: any LaunchObserver,
+    found: @escaping ((any RunningCommand)?) -> Void
+  ) {
+    find(remembered) { command in
+      found(command)
+      command?.reportEnd(of: handle, to: observer)
+    }
+  }
+
+  /// The supervisor finds all commands of a turn in one scan, and reports them over several turns.
+  private func find(_ remembered: RememberedLaunch, _ completion: @escaping (DirectCommand?) -> Void) {
+    let command = RememberedCommand(marker: remembered.marker, first: remembered.first, output: remembered.output)
+    supervisor.adopt(command) { tree in completion(tree.map { DirectCommand($0, remembered.output) }) }
   }
 }
 
-/// A tree of processes, kept for a presentation.
-private final class KeptTree: RunningCommand {
+/// A command that runs as processes of navd's own.
+private final class DirectCommand: RunningCommand {
   private let tree: ProcessTree
   private let output: OutputCapture
 
-  init(_ tree: ProcessTree, _ handle: Handle, _ output: OutputCapture, _ observer: any LaunchObserver) {
+  init(_ tree: ProcessTree, _ output: OutputCapture) {
     self.tree = tree
     self.output = output
+  }
+
+  /// Reports its end, from now on. One that has ended since it was found is reported at once.
+  func reportEnd(of handle: Handle, to observer: any LaunchObserver) {
     tree.onExit = { [weak observer] result in observer?.ended(handle, result) }
   }
 

@@ -1,40 +1,37 @@
-// Why this file exists: there are several ways to show an item, and the coordinator speaks to all of them in the same
-// words.
-
 import DBusValues
 import Logging
 import PresentationModel
 import PresentationRules
 
-/// Something that an earlier navd showed, or was about to show or to end.
+/// A live presentation of the previous navd.
 struct Remembered {
   let presentation: Presentation
-  /// What its presenter had put on record; empty where it did not get to that.
+  /// The data that its presenter had recorded; empty if it had recorded nothing.
   let memory: Properties
 }
 
-/// Shows the items of one kind of destination, and says by `Report` what came of it. Every `present` is answered, or
-/// followed by `ended`; every `dismiss` is answered, or followed by `ended`; a report that nobody needs does no harm.
+/// Shows the items of one kind of destination, and sends each result as a `Report`. Every `present` and every `dismiss` is
+/// answered or followed by `ended`. Superfluous reports are harmless.
 protocol Presenter: AnyObject {
-  /// Shows an item. `properties` is the item as all presenters are given it.
+  /// Shows an item. `properties` is the item as every presenter receives it.
   func present(_ presentation: Presentation, _ properties: Properties)
-  /// The item of something that is shown is another now (D8). `author` made it so.
+  /// Updates a shown item (D8). `author` has changed it.
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?)
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool)
-  /// Takes over what an earlier navd showed (R2): finds out what has become of it, and is from then on as if it had shown
-  /// it itself. This is asked once, before anything else.
-  /// - Parameter completion: called once, now or later; what it does not name counts as gone.
+  /// Takes over the presentations of the previous navd (R2), as if this presenter had shown them. Called once, before
+  /// anything else.
+  /// - Parameter completion: called once, now or later; presentations that it does not name count as gone.
   func adopt(
     _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void)
-  /// The dismissal has had its grace (P14).
+  /// Ends a presentation by force, after its grace time (P14).
   func kill(_ handle: Handle)
-  /// It counts as gone although it never said so (P14).
+  /// Gives up a presentation that did not end even by force (P14).
   func abandon(_ handle: Handle)
-  /// It is gone; whatever is kept for it can go.
+  /// Releases everything kept for a presentation whose end is on record.
   func forget(_ handle: Handle)
-  /// What there is to know of how it is shown, by the names that the state uses.
+  /// How the presentation is shown (its unit, its process), by the keys of the state.
   func platform(of handle: Handle) -> Properties
-  /// Whether a client is the one that shows it (D11).
+  /// Whether a client is the presenter of the presentation (D11).
   func shows(_ handle: Handle, as client: Client) -> Bool
 }
 
@@ -47,7 +44,7 @@ extension Presenter {
   func shows(_ handle: Handle, as client: Client) -> Bool { false }
 }
 
-/// Which presenter shows what.
+/// Finds the presenter of each presentation.
 final class PresenterTable {
   private let commands: CommandPresenter
   private let units: UnitPresenter
@@ -60,7 +57,7 @@ final class PresenterTable {
     self.bus = bus
   }
 
-  /// The presenter of a presentation that is to be shown now; nil for what is nothing but state.
+  /// Assigns a presenter to a presentation; nil if the item is state only.
   func presenter(for presentation: Presentation) -> (any Presenter)? {
     let presenter: (any Presenter)? =
       switch presentation.item.destination?.presenter {
@@ -73,8 +70,8 @@ final class PresenterTable {
     return presenter
   }
 
-  /// Has every presenter take over what it showed.
-  /// - Parameter completion: called once, when all have.
+  /// Has every presenter take over its presentations of the previous navd.
+  /// - Parameter completion: called once, when all presenters have.
   func adopt(
     _ survivors: [Presentation], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
   ) {
@@ -97,7 +94,7 @@ final class PresenterTable {
     }
   }
 
-  /// The presenter of what is shown; nil for what is nothing but state.
+  /// The presenter assigned; nil if the item is state only.
   subscript(handle: Handle) -> (any Presenter)? { shown[handle] }
 
   func forget(_ handle: Handle) { shown.removeValue(forKey: handle)?.forget(handle) }

@@ -1,6 +1,3 @@
-// Why this file exists: where the session has a service manager, a command is a service: with a cgroup that dies as a
-// whole, a journal, and a name by which it is found again.
-
 import CLinux
 import DBus
 import DBusValues
@@ -11,21 +8,27 @@ import PresentationModel
 import PresentationRules
 import Processes
 
-/// Runs commands as transient services of the user's manager.
+/// Runs commands as transient services of the user's manager: each has a cgroup that ends as a whole, a journal, and a
+/// name by which the next navd finds it.
 final class ServiceLauncher: CommandLauncher {
-  /// `ExitType=cgroup`, without which a service ends with its first process and not with its last (D3).
+  /// The first release with `ExitType=cgroup`, by which a service ends with its last process, not its first (D3).
   static let leastVersion = 250
-  /// How long a manager that left may take to come back: it does when it is updated.
-  private static let absence = Duration.seconds(5)
 
   fileprivate let manager: SystemdManager
-  /// For what cannot be said to a manager, and for what one has left behind.
+  /// Starts the commands that the manager cannot, and adopts the commands of a manager that is gone.
   fileprivate let direct: DirectLauncher
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [Handle: Service] = [:]
+  /// How long a manager that left may take to come back: it does when it is updated.
+  private let absenceLimit: Duration
+  private var absence: Timer?
 
-  init(loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger) {
+  init(
+    loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger,
+    absenceLimit: Duration = .seconds(5)
+  ) {
+    self.absenceLimit = absenceLimit
     self.loop = loop
     self.manager = manager
     self.direct = direct
@@ -37,7 +40,7 @@ final class ServiceLauncher: CommandLauncher {
       let program = try launch.command.program()
       guard let call = ServiceCall(launch, program, leavingOutInherited: OwnService.isService) else {
         return direct.launch(
-          launch, because: "the user manager cannot be told of what is no UTF-8, or of variables of such names",
+          launch, because: "the user manager accepts only UTF-8, and variable names of letters, digits and “_”",
           for: observer)
       }
       let service = Service(self, launch.handle, RememberedLaunch(launch, call.unit), observer)
@@ -58,7 +61,7 @@ final class ServiceLauncher: CommandLauncher {
     var others = remembered
     var unanswered = remembered.values.count { $0.unit != nil }
     let finish = { [direct] in
-      // What is no service may have been started directly.
+      // The other commands may have been started directly.
       direct.adopt(others, for: observer) { found(services.merging($0) { first, _ in first }) }
     }
     guard unanswered > 0 else { return finish() }
@@ -76,17 +79,18 @@ final class ServiceLauncher: CommandLauncher {
     }
   }
 
-  /// The unit that a presentation's command runs as, by which it is found again. nil where there is no such name.
+  /// The unit of a presentation's command; nil if no valid name results.
   static func unit(_ binding: BindingID, _ handle: Handle) -> UnitName? {
     let end = "-\(handle).service"
     let start = "navd-" + UnitName.escaped(binding.text.utf8)
-    return try? UnitName(String(start.prefix(UnitName.mostBytes - end.utf8.count)) + end)
+    return try? UnitName(String(start.prefix(UnitName.maxBytes - end.utf8.count)) + end)
   }
 
-  /// The manager has left the bus, and what it keeps goes on. Should it not come back, navd keeps that itself.
+  /// Waits for the manager to come back; if it does not, navd itself keeps the commands, which still run.
   func managerLeft() {
+    absence?.cancel()
     guard !running.isEmpty else { return }
-    loop.timer(after: Self.absence) { [weak self] in
+    absence = loop.timer(after: absenceLimit) { [weak self] in
       guard let self, !manager.isPresent else { return }
       for service in Array(running.values) { service.handOver() }
     }
@@ -111,15 +115,15 @@ extension RememberedLaunch {
   }
 }
 
-/// How a command is said to the manager.
+/// The arguments of StartTransientUnit for a command.
 private struct ServiceCall {
-  /// As in `navd-counter.fact-17.service`, for people who look for it.
+  /// A name that people can find, such as `navd-counter.fact-17.service`.
   let unit: UnitName
   let program: String
-  /// All but the descriptors.
+  /// All properties except the descriptors.
   let properties: [Structure<String, Value>]
 
-  /// - Returns: nil where it cannot be said: what goes over the bus is UTF-8.
+  /// - Returns: nil if the bus cannot carry the command, since its strings are UTF-8.
   init?(_ launch: Launch, _ program: ByteString, leavingOutInherited: Bool) {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,
@@ -135,40 +139,40 @@ private struct ServiceCall {
       } else if !isInherited {
         return nil
       }
-      // The functions that some shells export are no variables to the manager.
+      // Functions that some shells export are left out, since the manager rejects their names.
     }
     environment.append("\(CommandPresenter.markerVariable)=\(launch.marker)")
     self.unit = unit
     self.program = program
-    // As they are: nothing in them stands for a variable.
+    // Without expansion of variables in the arguments.
     let execution = Structure(program, arguments, ["no-env-expand"])
-    // So that a dismissal is completed even if navd is not there to do it. 0 would be for ever.
+    // The manager completes a dismissal even if navd has ended. 0 means no limit.
     let grace = max(1, launch.grace).multipliedReportingOverflow(by: 1000)
     properties = [
       Structure("Description", .string(Self.description(launch))), Structure("Slice", .string("app.slice")),
-      // Not “exec”: such a service would be ended if its first process ends before the manager knows that it was executed,
-      // whatever that has left behind.
+      // Not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
+      // has seen it execute.
       Structure("Type", .string("simple")), Structure("ExitType", .string("cgroup")),
       Structure("ExecStartEx", [execution].value), Structure("Environment", environment.value),
       Structure("WorkingDirectory", .string(directory)),
-      // Were output said to go to the journal, too, both would go where the descriptor for output leads.
+      // With output set to the journal, too, errors follow the descriptor for output.
       Structure("StandardOutput", .string("null")), Structure("StandardError", .string("journal")),
       Structure("KillMode", .string("control-group")), Structure("SendSIGHUP", .boolean(false)),
       Structure("TimeoutStopUSec", .uint64(grace.overflow ? .max : grace.partialValue)),
-      // As the kernel has it, which is not what services get unasked.
+      // The kernel's default; systemd's differs.
       Structure("IgnoreSIGPIPE", .boolean(false)),
-      // Only one of them was too greedy, and the others are not to go with it.
+      // The kernel kills one process; its siblings live on.
       Structure("OOMPolicy", .string("continue")), Structure("CollectMode", .string("inactive-or-failed")),
     ]
   }
 
-  /// One line, whatever the id holds.
+  /// One line without control characters.
   private static func description(_ launch: Launch) -> String {
     let words = "navd: \(launch.binding) \(launch.id)".unicodeScalars
     return String(String.UnicodeScalarView(words.filter { $0.properties.generalCategory != .control }))
   }
 
-  /// What the manager takes for a variable's name.
+  /// Whether the manager accepts the name of a variable.
   private static func isVariable(_ name: String) -> Bool {
     BindingID.isName(name) && !name.utf8.contains(UInt8(ascii: "-"))
   }
@@ -185,19 +189,25 @@ private final class Service: RunningCommand {
   private let handle: Handle
   private var launched: RememberedLaunch
   private let unit: UnitName
-  /// Nil once it is over, or no longer the manager's.
+  /// nil after the end of the service, and while navd itself keeps the command.
   private var watch: UnitWatch?
   private var reader: OutputReader?
   private var program = ""
   private var directory = ""
-  /// Whether what is told of the unit is about our start of it: a new one is first told to be inactive.
+  /// Whether the unit's state is about this start: a new unit is reported inactive first.
   private var isUnderWay = false
-  /// Whether the observer knows how the start went.
+  /// Whether the observer has received the result of the start.
   private var isStarted = false
   private var isStopping = false
-  private var nextLook: Timer?
-  /// It runs, but navd itself keeps it: the manager did not take it, or has left.
-  private var kept: (any RunningCommand)?
+  private var nextCheck: Timer?
+  /// The command, if it runs as processes of navd itself: the manager refused it, or has left.
+  private var direct: (any RunningCommand)?
+  /// The request for the processes that navd searches for, now that the manager cannot be asked; nil while there is
+  /// no such search.
+  private var searchedFor: Request?
+
+  /// Requests during the search. Each includes those before it.
+  private enum Request: Int { case none, terminate, kill, abandon }
 
   init(_ launcher: ServiceLauncher, _ handle: Handle, _ launched: RememberedLaunch, _ observer: any LaunchObserver) {
     self.launcher = launcher
@@ -227,7 +237,7 @@ private final class Service: RunningCommand {
     watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
     launcher.manager.startTransient(unit, properties) { [self] end in
       switch end {
-      case .removed:
+      case .finished:
         isUnderWay = true
         changed()
       case .refused(let error): refused(error, launch)
@@ -235,29 +245,29 @@ private final class Service: RunningCommand {
     }
   }
 
-  /// The manager would not start it.
+  /// Starts the command directly, unless the manager may have started it all the same.
   private func refused(_ error: DBusError, _ launch: Launch) {
     guard watch != nil, let observer else { return }
-    letGo()
+    release()
     switch error.name {
     case .noReply, .timedOut, .disconnected:
-      // It may have been started all the same.
+      // No answer: the manager may have started the service.
       launcher.manager.stop(unit) { _ in }
       launched.output.remove()
       observer.started(handle, error: "the user manager did not start it: \(error.message)")
-    default: kept = launcher.startDirectly(launch, error, for: observer)
+    default: direct = launcher.startDirectly(launch, error, for: observer)
     }
   }
 
-  /// Takes over what an earlier navd has started.
-  /// - Parameter completion: whether it runs.
+  /// Takes over a service of the previous navd.
+  /// - Parameter completion: receives whether the service runs.
   func resume(_ completion: @escaping (Bool) -> Void) {
     isStarted = true
     let watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
     self.watch = watch
-    launcher.manager.ask(about: watch) { [self] in
+    launcher.manager.refresh(watch) { [self] in
       guard watch.state.active != nil, !watch.state.hasEnded else {
-        letGo()
+        release()
         return completion(false)
       }
       isUnderWay = true
@@ -266,7 +276,7 @@ private final class Service: RunningCommand {
     }
   }
 
-  // MARK: What becomes of it
+  // MARK: State changes
 
   private func changed() {
     guard let state = watch?.state else { return }
@@ -276,37 +286,37 @@ private final class Service: RunningCommand {
     case nil: break
     default:
       isUnderWay = true
-      if !isStarted, state.active == "active" { lookAtProcess() }
+      if !isStarted, state.active == "active" { checkExecution() }
     }
   }
 
-  /// Tells that it was started once its process is the program's: before that it may yet fail to be executed.
-  private func lookAtProcess() {
-    guard let state = watch?.state, !isStarted, nextLook?.isPending != true else { return }
-    // One that has ended, and left something behind, was a program.
+  /// Reports the start once the process executes the program; until then, the execution can still fail.
+  private func checkExecution() {
+    guard let state = watch?.state, !isStarted, nextCheck?.isPending != true else { return }
+    // Without a main process, the service's other processes prove that the program was executed.
     let execution: ExecutionState =
       if let pid = state.mainProcess {
         ExecutionState(of: pid_t(pid), CommandPresenter.markerVariable, is: launched.marker)
       } else {
-        state.failureToStart(program, in: directory) == nil ? .executed : .gone
+        state.failureToStart(program, in: directory) == nil ? .executed : .ended
       }
     switch execution {
     case .executed:
       isStarted = true
       observer?.started(handle, error: nil)
-    case .forked: nextLook = launcher.loop.timer(after: .milliseconds(5)) { [weak self] in self?.lookAtProcess() }
-    // How it ended the manager will say.
-    case .gone: break
+    case .forked: nextCheck = launcher.loop.timer(after: .milliseconds(5)) { [weak self] in self?.checkExecution() }
+    // The manager will report the end.
+    case .ended: break
     }
   }
 
   private func ended(_ state: UnitState) {
     let result = ProcessResult(status: state.status, output: reader?.finish())
-    letGo()
+    release()
     if !isStarted {
       if !isStopping, let error = state.failureToStart(program, in: directory) {
         launched.output.remove()
-        observer?.started(handle, error: "\(program): \(error); “journalctl --user -u '\(unit)'” says more")
+        observer?.started(handle, error: "\(program): \(error); see “journalctl --user -u '\(unit)'”")
         return
       }
       observer?.started(handle, error: nil)
@@ -314,58 +324,76 @@ private final class Service: RunningCommand {
     observer?.ended(handle, result)
   }
 
-  /// The manager is no longer asked about it.
-  private func letGo() {
-    nextLook?.cancel()
+  /// Ends everything that this object does through the manager.
+  private func release() {
+    nextCheck?.cancel()
     watch?.cancel()
     watch = nil
     reader = nil
     launcher.forget(handle)
   }
 
-  /// The manager cannot be asked any more: navd looks for the processes itself.
+  /// The manager cannot be asked any more: navd searches for the processes itself.
   func handOver() {
     guard watch != nil, let observer else { return }
-    letGo()
-    launcher.direct.adopt([handle: launched], for: observer) { [self] found in
-      kept = found[handle]
+    release()
+    searchedFor = Request.none
+    launcher.direct.adopt(launched, of: handle, for: observer) { [self] found in
+      let request = searchedFor ?? .none
+      searchedFor = nil
+      direct = found
+      if request == .abandon {
+        _ = found?.abandon()
+        return
+      }
       if !isStarted {
         isStarted = true
         observer.started(handle, error: nil)
       }
-      if kept == nil {
-        observer.ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
+      switch (found, request) {
+      case (nil, _): observer.ended(handle, ProcessResult(status: .unknown, output: launched.output.read()))
+      case (let found?, .terminate): found.terminate()
+      case (let found?, .kill): found.kill()
+      case (_?, _): break
       }
     }
+  }
+
+  /// - Returns: whether the processes are being searched for; the request is carried out when they are found.
+  private func postpone(_ request: Request) -> Bool {
+    guard let searchedFor else { return false }
+    if request.rawValue > searchedFor.rawValue { self.searchedFor = request }
+    return true
   }
 
   // MARK: Ending
 
   func terminate() {
-    if let kept { return kept.terminate() }
+    if let direct { return direct.terminate() }
     isStopping = true
+    if postpone(.terminate) { return }
     launcher.manager.stop(unit) { [self] end in
       guard case .refused = end else { return }
       handOver()
-      kept?.terminate()
+      if !postpone(.terminate) { direct?.terminate() }
     }
   }
 
   func kill() {
-    if let kept { return kept.kill() }
-    launcher.manager.kill(unit)
+    if let direct { return direct.kill() }
+    if !postpone(.kill) { launcher.manager.kill(unit) }
   }
 
   func abandon() -> String {
-    if let kept { return kept.abandon() }
-    letGo()
+    if let direct { return direct.abandon() }
+    if !postpone(.abandon) { release() }
     return "the unit \(unit)"
   }
 
-  var remembered: RememberedLaunch { kept?.remembered ?? launched }
+  var remembered: RememberedLaunch { direct?.remembered ?? launched }
 
   var platform: Properties {
-    if let kept { return kept.platform }
+    if let direct { return direct.platform }
     var all: Properties = ["unit": .string(unit.text)]
     if let pid = watch?.state.mainProcess { all[StateEntry.keys.pid] = UInt64(pid) }
     return all
@@ -373,7 +401,7 @@ private final class Service: RunningCommand {
 }
 
 extension UnitState {
-  /// How the service's main process ended.
+  /// The exit status of the service's main process.
   fileprivate var status: ProcessStatus {
     switch exitCode {
     case Int32(CLD_EXITED): .exited(code: exitStatus)
@@ -382,14 +410,14 @@ extension UnitState {
     }
   }
 
-  /// Why a service whose program nobody has seen was not started; nil if it was, and has ended already.
+  /// Why a service without a main process was not started; nil if its program was executed, and has ended.
   fileprivate func failureToStart(_ program: String, in directory: String) -> String? {
     switch status {
-    // The manager says what goes wrong before the program is there as the status that a program might have had
-    // (`systemd.exec(5)`, *Process Exit Codes*). Of what it is told to do here, these two can go wrong.
+    // Failures before the execution are exit codes that a program could have, too (`systemd.exec(5)`, *Process Exit
+    // Codes*), so the file and the directory decide. With navd's properties, only these two can occur.
     case .exited(code: 203): ByteString(program).isExecutable ? nil : "cannot be executed"
     case .exited(code: 200): access(directory, X_OK) == 0 ? nil : "could not be started in \(directory)"
-    case .unknown: "could not be started (\(result ?? "for no reason that is known"))"
+    case .unknown: "could not be started (\(result ?? "unknown reason"))"
     case .exited, .signaled: nil
     }
   }

@@ -1,6 +1,3 @@
-// Why this file exists: a unit of systemd's is shown by starting it and taken away by stopping it, and the ends of these
-// jobs are the acknowledgements (D5).
-
 import CoordinatorCore
 import DBus
 import DBusValues
@@ -9,12 +6,14 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-/// Shows items by starting units of the user's service manager. One that runs already is taken over as it is.
+/// Shows items by starting units of the user's service manager, and dismisses them by stopping the units; the ends of
+/// these jobs are the acknowledgements (D5). A unit that already runs is taken over.
 final class UnitPresenter: Presenter {
   private final class Showing {
     let unit: UnitName
+    /// nil until the unit's start is requested.
     var watch: UnitWatch?
-    /// Its start has come to its end, and that was told.
+    /// Whether the start was reported.
     var isStarted = false
     var isStopping = false
 
@@ -40,7 +39,10 @@ final class UnitPresenter: Presenter {
       let unit = try presentation.unitName()
       if let other = showing.first(where: { $0.value.unit == unit }) {
         return report(
-          .presentAnswered(handle, error: "the unit \(unit) is shown already, by presentation \(other.key)"))
+          .presentAnswered(
+            handle,
+            error:
+              "the unit \(unit) is shown already, by presentation \(other.key); use another unit or dismiss that one"))
       }
       let showing = Showing(unit)
       self.showing[handle] = showing
@@ -55,25 +57,25 @@ final class UnitPresenter: Presenter {
 
   private func start(_ showing: Showing, _ handle: Handle) {
     guard manager.isPresent else {
-      return failed(handle, "there is no user manager on the bus (\(Systemd.name)) to start the unit \(showing.unit)")
+      return failed(handle, "cannot start the unit \(showing.unit): no user manager on the bus (\(Systemd.name))")
     }
     let watch = manager.watch(showing.unit) { [weak self] in self?.changed(handle) }
     showing.watch = watch
     manager.start(showing.unit) { [weak self] end in
       guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
       switch end {
-      case .removed("done"):
-        // It may have been active before, of which nothing was told.
-        manager.ask(about: watch) { [weak self] in
+      case .finished("done"):
+        // Of a unit that was active before, the manager has sent no change.
+        manager.refresh(watch) { [weak self] in
           guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
           started(handle)
         }
-      case .removed(let result):
+      case .finished(let result):
         let why = watch.state.result.map { $0 == "success" ? "" : ", “\($0)”" } ?? ""
         failed(
           handle,
-          "the unit \(showing.unit) was not started: its job ended as “\(result)”\(why); “systemctl --user status "
-            + "'\(showing.unit)'” says more")
+          "the unit \(showing.unit) was not started: expected the job's result “done”, found “\(result)”\(why); see "
+            + "“systemctl --user status '\(showing.unit)'”")
       case .refused(let error): failed(handle, error.message)
       }
     }
@@ -114,12 +116,12 @@ final class UnitPresenter: Presenter {
     manager.stop(showing.unit) { [weak self] end in
       guard let self, self.showing[handle] === showing else { return }
       switch end {
-      case .removed("done"): stopped(handle)
-      // Somebody has started it again meanwhile: it has its grace to end all the same.
-      case .removed: break
+      case .finished("done"): stopped(handle)
+      // Something started the unit again; it still has its grace time to end.
+      case .finished: break
       case .refused(let error) where error.name == Systemd.noSuchUnit: stopped(handle)
       case .refused(let error):
-        log.error("a unit could not be stopped; it counts as gone: \(error.message)", metadata: about(handle))
+        log.error("a unit could not be stopped, and counts as gone: \(error.message)", metadata: metadata(for: handle))
         stopped(handle, ["error": .string(error.message)])
       }
     }
@@ -135,12 +137,12 @@ final class UnitPresenter: Presenter {
   }
 
   func abandon(_ handle: Handle) {
-    log.error("a unit could not be stopped, not even by SIGKILL; it counts as gone", metadata: about(handle))
+    log.error("a unit could not be stopped, not even by SIGKILL, and counts as gone", metadata: metadata(for: handle))
   }
 
   func forget(_ handle: Handle) { showing.removeValue(forKey: handle)?.watch?.cancel() }
 
-  private func about(_ handle: Handle) -> Logger.Metadata {
+  private func metadata(for handle: Handle) -> Logger.Metadata {
     ["presentation": "\(handle)", "unit": "\(showing[handle]?.unit.text ?? "")"]
   }
 
@@ -153,7 +155,7 @@ final class UnitPresenter: Presenter {
 
   // MARK: After a restart
 
-  /// A unit that is active, or about to be, is taken for the one that was started.
+  /// Takes over each unit that is active or starting, as the one that the previous navd started.
   func adopt(
     _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
   ) {
@@ -173,7 +175,7 @@ final class UnitPresenter: Presenter {
         let watch = manager.watch(unit) { [weak self] in self?.changed(handle) }
         showing.watch = watch
         unanswered += 1
-        manager.ask(about: watch) { [self] in
+        manager.refresh(watch) { [self] in
           if watch.state.active == nil || watch.state.hasEnded {
             forget(handle)
           } else {
@@ -189,14 +191,13 @@ final class UnitPresenter: Presenter {
 }
 
 extension Presentation {
-  /// The unit that shows it.
-  /// - Throws: what is wrong with its name, in a sentence.
+  /// The unit that shows the item.
   fileprivate func unitName() throws(UnitName.Mistake) -> UnitName {
     let text = item.destination?.unitName(binding: binding, id: item.id, value: item.value) ?? ""
     do throws(UnitName.Mistake) {
       return try UnitName(text)
     } catch {
-      throw UnitName.Mistake(why: "the unit's name \(quoted(text)) \(error.why)")
+      throw UnitName.Mistake(why: "unit name \(quoted(text)): \(error.why)")
     }
   }
 }

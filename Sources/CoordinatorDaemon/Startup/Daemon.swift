@@ -1,5 +1,3 @@
-// Why this file exists: the life of the daemon: it serves first, takes its name after, and leaves when it is told to.
-
 import CLinux
 import CoordinatorAPI
 import CoordinatorCore
@@ -13,9 +11,9 @@ import PresentationRecord
 import PresentationRules
 import Processes
 
-/// The daemon, from its start to its end.
+/// The daemon, from its start to its end. It takes its name on the bus only when it is ready to serve.
 public final class Daemon {
-  /// Why it could not start, in words for whoever started it.
+  /// Why the daemon could not start, for the user who started it.
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
   }
@@ -31,18 +29,18 @@ public final class Daemon {
   private var status: Int32 = 0
   private var signals: [SignalWatch] = []
 
-  /// Connects and gets everything ready.
+  /// Connects to the bus and restores the last session.
   /// - Parameters:
-  ///   - address: of the bus; nil is the session's.
-  ///   - stateDirectory: nil is `$XDG_RUNTIME_DIR/navd`.
-  /// - Throws: `Failure`, where there is no bus or a system call fails.
+  ///   - address: the bus's D-Bus address; nil for the session bus.
+  ///   - stateDirectory: nil for `$XDG_RUNTIME_DIR/navd`.
+  /// - Throws: `Failure` if there is no bus or a system call fails.
   public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
     self.log = log
     signal(SIGPIPE, SIG_IGN)
-    // A file that may not grow is an error like others.
+    // With the signal ignored, writing past the file size limit is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
-    // Whatever is large is given back as soon as it is free. Else glibc would keep as much as the largest that any client
-    // has ever made us take in, twice, and in pieces.
+    // Returns large blocks to the system as soon as they are free. Otherwise glibc keeps up to twice the size of the
+    // largest message that any client has ever sent.
     _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(description: "\(error)") }
@@ -50,7 +48,7 @@ public final class Daemon {
     limits.requestTooLarge = DBusError(
       Refusal(
         .limitExceeded,
-        "the request is larger than the limit “request”, \(limits.requestBytes) bytes; less at a time would do"))
+        "expected at most \(limits.requestBytes) bytes (the limit “request”), found more; split the request"))
     do throws(DBusError) {
       connection =
         if let address {
@@ -60,18 +58,19 @@ public final class Daemon {
         }
     } catch {
       throw Failure(
-        description: "no bus: \(error.message); start navd inside a session, or with --address or dbus-run-session")
+        description:
+          "cannot connect to the bus: \(error.message); start navd in a session, or with --address or dbus-run-session")
     }
     self.loop = loop
     service = OwnService(loop)
     do throws(SystemError) {
       runtime = try RuntimeDirectory(stateDirectory)
     } catch {
-      throw Failure(description: "no place for files: \(error); --state-directory names another")
+      throw Failure(description: "no directory for navd's files: \(error); name another with --state-directory")
     }
     if runtime.isTemporary {
       log.warning(
-        "the record is in \(runtime.name), where no later navd finds it; XDG_RUNTIME_DIR or --state-directory would help"
+        "the record is in \(runtime.name), where the next navd cannot find it; set XDG_RUNTIME_DIR or --state-directory"
       )
     }
     let context: StartupContext
@@ -80,25 +79,26 @@ public final class Daemon {
     } catch {
       throw Failure(description: "the bus does not answer: \(error.message)")
     }
-    // Who has the name has the record, too.
+    // The owner of the name also uses the record.
     guard !context.names.contains(CoordinatorNames.bus.text) else {
       throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
-    let machine: StateMachine
+    var machine: StateMachine?
     do throws(Record.Failure) {
-      (record, (machine, recovered)) = try Record.open(in: runtime.name) { content in
-        (try StateMachine(content, in: context, limits: Limits()), RecoveredSession(content, in: context))
+      (record, recovered) = try Record.open(in: runtime.name) { content in
+        machine = try StateMachine(content, in: context, limits: Limits())
+        return RecoveredSession(content, in: context)
       }
     } catch {
-      throw Failure(description: "\(error); --state-directory names another place for it")
+      throw Failure(description: "\(error); name another directory with --state-directory")
     }
     coordinator = Coordinator(
       loop: loop, connection: connection,
       configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime, record: record,
-      machine: machine, recovered: recovered, log: log)
+      machine: machine.take()!, recovered: recovered, log: log)
   }
 
-  /// Serves until it is told to end.
+  /// Serves until a signal, `Quit` or the end of the bus.
   /// - Returns: the status to exit with.
   public func run() throws(Failure) -> Int32 {
     do {
@@ -111,7 +111,7 @@ public final class Daemon {
     }
     coordinator.onQuit = { [unowned self] in stop(0) }
     connection.onDisconnected = { [unowned self] in
-      log.error("the bus is gone; what is shown stays")
+      log.error("the connection to the bus is lost; presented items stay")
       coordinator.leave()
       stop(1)
     }
@@ -120,16 +120,17 @@ public final class Daemon {
       stop(1)
     }
     connection.onSignalsDropped = { [log] count in
-      log.warning("the bus does not read; signals were dropped", metadata: ["count": "\(count)"])
+      log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\(count)"])
     }
     if let (path, reason) = recovered.setAside {
-      log.critical("the record could not be read, so navd starts with nothing; it is kept as \(path): \(reason)")
+      log.critical("the record cannot be read, and is kept as \(path); navd starts empty: \(reason)")
     }
     coordinator.loadConfiguration(isStart: true)
     coordinator.resume(recovered) { [unowned self] in takeName() }
     loop.run()
     connection.close()
-    record.close()
+    // Once more, if the record is behind.
+    try? record.commit()
     runtime.remove()
     return status
   }
@@ -138,9 +139,9 @@ public final class Daemon {
     connection.requestName(CoordinatorNames.bus) { [unowned self] result in
       switch result {
       case .success:
-        service.tell("READY=1")
-        service.keepTelling { [coordinator] in coordinator.summary }
-        // Most of what is in memory of the program was for starting only, a quarter of what navd has.
+        service.notify("READY=1")
+        service.startWatchdog { [coordinator] in coordinator.summary }
+        // Frees the pages of code that only the start used, a quarter of navd's memory.
         linux_release_program()
         log.notice("ready", metadata: ["name": "\(CoordinatorNames.bus)", "unique": "\(connection.uniqueName)"])
       case .failure(let error):
@@ -153,21 +154,21 @@ public final class Daemon {
   private static func nameTaken(_ why: String) -> Failure {
     Failure(
       description:
-        "the name cannot be had: \(why); “navctl quit” ends the navd that runs already, and with it all that it presents"
+        "cannot own the name \(CoordinatorNames.bus): \(why); “navctl quit” ends a running navd and all that it presents"
     )
   }
 
-  /// Told to stop: nothing that is shown ends, nobody is left waiting (R5).
+  /// Stops on a signal: presented items stay, pending `Wait` calls are answered (R5).
   private func leave() {
-    log.notice("stopping; what is shown stays")
+    log.notice("stopping; presented items stay")
     coordinator.leave()
     stop(0)
   }
 
   private func stop(_ status: Int32) {
     self.status = max(self.status, status)
-    service.tell("STOPPING=1")
-    // What this turn has made still goes out.
+    service.notify("STOPPING=1")
+    // Lets this turn's messages be sent first.
     loop.soon { [loop] in loop.stop() }
   }
 }

@@ -1,6 +1,3 @@
-// Why this file exists: what the navd before left on record means something only together with what is around the navd
-// that reads it: on which bus, since which start of the machine, and who is there (R2, R7).
-
 import DBus
 import DBusValues
 import EventLoops
@@ -10,18 +7,18 @@ import PresentationRecord
 import PresentationRules
 import Processes
 
-/// What is around a navd that starts.
+/// The bus, boot and clock of a starting navd, against which the record is read (R2, R7).
 struct StartupContext {
-  /// The bus's own id.
+  /// The bus's id.
   let bus: String
-  /// Changes at each start of the machine.
+  /// The boot's id.
   let boot: String
-  /// By how many nanoseconds the wall clock is ahead of the monotonic one.
+  /// The lead of the wall clock over the monotonic clock, in nanoseconds.
   let clock: Int64
-  /// The names that somebody has on the bus.
+  /// The names owned on the bus.
   let names: Set<String>
 
-  /// Asks the bus, and waits for it.
+  /// Blocks until the bus has answered.
   init(_ connection: Connection) throws(DBusError) {
     bus = try connection.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
     names = Set(try connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()))
@@ -29,7 +26,7 @@ struct StartupContext {
     clock = Int64(clamping: Self.wallClock) * 1000 - MonotonicInstant.now.nanoseconds
   }
 
-  /// In microseconds since 1970.
+  /// The wall clock's time, in microseconds since 1970.
   static var wallClock: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -37,20 +34,25 @@ struct StartupContext {
   }
 }
 
-/// What the navd before left, beside the state.
+/// What the previous navd recorded beside the state.
 struct RecoveredSession {
-  /// What presenters need in order to know again what they showed.
+  /// Data with which presenters identify what they showed.
   let memories: [Handle: Properties]
-  /// By this and its handle each command is known again.
+  /// Identifies a command together with its handle.
   let token: String
-  /// The names of those on the bus who are those that the record speaks of: on another bus nobody is.
+  /// Names on the bus that mean the same clients as in the record; empty on another bus.
   let names: Set<String>
-  /// Whether numbers of processes are those that the record speaks of.
+  /// Whether process ids in the record are still valid.
   let isSameBoot: Bool
   let setAside: (path: String, reason: String)?
-  /// What this navd is to leave in its turn.
+  /// The session data that this navd records.
   let session: Record.Session
 
+  /// The clients that are no longer on the bus.
+  func left(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
+}
+
+extension RecoveredSession {
   init(_ content: Record.Content, in context: StartupContext) {
     let before = content.session
     isSameBoot = before?.boot == context.boot
@@ -61,21 +63,18 @@ struct RecoveredSession {
     session = Record.Session(
       bus: context.bus, boot: context.boot, clock: context.clock, token: token)
   }
-
-  /// Those of some clients who are not on the bus any more.
-  func left(of clients: Set<Client>) -> Set<Client> { clients.filter { !names.contains($0.name) } }
 }
 
 extension StateMachine {
-  /// The state as it was when the navd before ended.
-  /// - Throws: where the record contradicts itself.
+  /// The state as it was when the previous navd ended.
+  /// - Throws: `RecordFault` if the record contradicts itself.
   init(_ content: Record.Content, in context: StartupContext, limits: Limits) throws(RecordFault) {
     var state = content.state
     let before = content.session
     let isSameBoot = before?.boot == context.boot
-    // The clock by which all is measured begins anew with the machine; by the wall's, time went on.
+    // The monotonic clock restarts at each boot; the wall clock tells how much time has passed.
     if let before, !isSameBoot { state = state.moved(by: before.clock &- context.clock) }
-    // Nobody knows which numbers the record that could not be read has given out (R4).
+    // The unreadable record may have used any lower number (R4).
     if content.setAside != nil {
       state.numbers.serial = Serial(StartupContext.wallClock)
       state.numbers.lastHandle = Handle(StartupContext.wallClock)

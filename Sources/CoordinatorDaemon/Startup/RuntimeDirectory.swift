@@ -1,19 +1,16 @@
-// Why this file exists: what navd keeps beside itself, such as what commands have written, lies in one directory that
-// only its user can enter, and is known as this run's.
-
 import EventLoops
 import Glibc
 import PresentationRecord
 import Processes
 
-/// Where navd keeps files while it runs.
+/// The directory of navd's record and of the output of commands. Only its user can write there.
 struct RuntimeDirectory {
   private let path: ByteString
-  /// Whether it is to be removed with navd, since no later one would find it.
+  /// Whether navd removes it at its end, since no later navd can find it.
   let isTemporary: Bool
 
-  /// - Parameter path: nil for `$XDG_RUNTIME_DIR/navd`, or where there is none, a new one in `/tmp`.
-  /// - Throws: where it cannot be made, or others could write there.
+  /// - Parameter path: nil for `$XDG_RUNTIME_DIR/navd`; without that variable, for a new directory in `/tmp`.
+  /// - Throws: `SystemError` if it cannot be made, or other users can write there.
   init(_ path: String? = nil) throws(SystemError) {
     if let path {
       self.path = ByteString(path)
@@ -30,17 +27,16 @@ struct RuntimeDirectory {
     var status = stat()
     try check("stat \(name)") { lstat(name, &status) }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(), status.st_mode & 0o022 == 0 else {
-      throw SystemError(code: EPERM, operation: "\(name), where others could write, as a state directory")
+      throw SystemError(code: EPERM, operation: "use \(name), where other users can write, as a state directory")
     }
   }
 
-  /// The directory itself.
   var name: String { path.description }
 
-  /// A file there.
+  /// The path of a file in the directory.
   func path(_ name: ByteString) -> ByteString { ByteString(path.bytes + [UInt8(ascii: "/")] + name.bytes) }
 
-  /// The names of the files there that begin so.
+  /// The names of the files that begin so.
   func names(beginningWith beginning: String) -> [String] {
     guard let directory = opendir(name) else { return [] }
     defer { closedir(directory) }
@@ -54,7 +50,7 @@ struct RuntimeDirectory {
     return names
   }
 
-  /// Removes it, if it was made for this run only and nothing else is in it.
+  /// Removes a temporary directory, unless it contains other files than the record.
   func remove() {
     guard isTemporary else { return }
     for file in Record.files { unlink(path(ByteString(file)).description) }

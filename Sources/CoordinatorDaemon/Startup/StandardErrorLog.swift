@@ -1,10 +1,8 @@
-// Why this file exists: a line of the log is one write to standard error, with the priority in front where the journal
-// reads it.
-
 import Glibc
 import Logging
 
-/// Writes log lines to standard error; for the journal (`JOURNAL_STREAM`), with syslog's priorities in front (sd-daemon(3)).
+/// Writes each log message as one line to standard error; for the journal (`JOURNAL_STREAM`), with a syslog priority in
+/// front (sd-daemon(3)).
 public struct StandardErrorLog: LogHandler {
   public var logLevel = Logger.Level.notice
   public var metadata: Logger.Metadata = [:]
@@ -21,7 +19,6 @@ public struct StandardErrorLog: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
     let start = isJournal ? "<\(event.level.priority)>" : "navd: \(event.level): "
-    // One line, whatever a message holds.
     let text = "\(event.message)\(details)".split(separator: "\n", omittingEmptySubsequences: false).joined(
       separator: "; ")
     var line = start + text + "\n"

@@ -1,21 +1,19 @@
-// Why this file exists: the manager that runs navd wants to know how it is, and ends one that does not say so any more;
-// and what it allows navd, it allows what navd starts.
-
 import CLinux
 import EventLoops
 import Glibc
 
-/// The service that navd itself is.
+/// The systemd service that navd runs as, if any: notifies its manager (`sd_notify(3)`), and tells whether its unit
+/// restricts navd, and with it every process that navd starts.
 final class OwnService {
-  /// Whether it is one, so that its variables are the manager's, only older.
+  /// Whether navd runs as a service. Its environment is then an older copy of the manager's.
   static let isService = getenv("SYSTEMD_EXEC_PID").map { String(cString: $0) == String(getpid()) } ?? false
-  /// Whether its unit takes something from it that what it starts would not get back.
+  /// Whether the unit takes privileges from navd that navd's child processes could not regain.
   static let isRestricted = isService && linux_has_no_new_privileges() == 1
 
   private let loop: EventLoop
   private let address: [UInt8]?
   private let socket: Int32
-  private var ping: Timer?
+  private var watchdog: Timer?
 
   /// - Parameter variable: looks up an environment variable.
   init(_ loop: EventLoop, _ variable: (String) -> String? = { getenv($0).map { String(cString: $0) } }) {
@@ -28,11 +26,11 @@ final class OwnService {
 
   deinit { if socket >= 0 { close(socket) } }
 
-  /// How often the manager wants to hear of it; nil if it does not.
+  /// The interval of watchdog messages; nil if the manager expects none.
   private let interval: Duration?
 
-  /// Says something in the manager's words (`sd_notify(3)`), such as `READY=1`. One who does not listen is not waited for.
-  func tell(_ assignments: String...) {
+  /// Sends assignments such as `READY=1` without waiting for the manager.
+  func notify(_ assignments: String...) {
     guard let address, socket >= 0 else { return }
     let text = Array(assignments.joined(separator: "\n").utf8)
     _ = address.withUnsafeBytes { address in
@@ -44,21 +42,21 @@ final class OwnService {
     }
   }
 
-  /// Says from now on, as long as the loop turns, that it does, and how things are.
-  func keepTelling(status: @escaping () -> String) {
+  /// Sends a watchdog message and the status at each interval, as long as the loop runs.
+  func startWatchdog(status: @escaping () -> String) {
     guard let interval else { return }
-    tell("WATCHDOG=1", "STATUS=\(status())")
-    ping = loop.timer(after: interval) { [weak self] in self?.keepTelling(status: status) }
+    notify("WATCHDOG=1", "STATUS=\(status())")
+    watchdog = loop.timer(after: interval) { [weak self] in self?.startWatchdog(status: status) }
   }
 
-  /// Twice as often as the manager asks for, if it asks this process.
+  /// Half the manager's limit, if the limit is for this process.
   private static func interval(_ variable: (String) -> String?) -> Duration? {
     guard let limit = variable("WATCHDOG_USEC").flatMap({ Int64($0) }), limit > 0 else { return nil }
     if let process = variable("WATCHDOG_PID"), process != String(getpid()) { return nil }
     return .microseconds(max(1, limit / 2))
   }
 
-  /// A `sockaddr_un` as long as it has to be; a name that begins with `@` is none in the file system.
+  /// A `sockaddr_un` of minimal length; a name that begins with `@` is an abstract socket.
   private static func address(_ name: String) -> [UInt8]? {
     var path = Array(name.utf8)
     guard let first = path.first, first == UInt8(ascii: "@") || first == UInt8(ascii: "/") else { return nil }

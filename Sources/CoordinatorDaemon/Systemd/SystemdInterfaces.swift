@@ -1,18 +1,15 @@
-// Why this file exists: what is used of systemd's manager, a row a member (`org.freedesktop.systemd1(5)`).
-
 import DBus
 import DBusValues
 
-/// systemd's manager, as a peer.
+/// The members of systemd's manager that navd uses (`org.freedesktop.systemd1(5)`).
 enum Systemd {
   static let name: BusName = "org.freedesktop.systemd1"
   static let path: ObjectPath = "/org/freedesktop/systemd1"
 
-  /// The interface of the manager itself.
   enum Manager {
     static let name: InterfaceName = "org.freedesktop.systemd1.Manager"
 
-    /// Signals of jobs and units are sent only while somebody has asked for them.
+    /// Without a subscription, the manager sends no signals of jobs and units.
     static let subscribe = Method(name, "Subscribe")
     static let startUnit = Method(
       name, "StartUnit", in: Arg<String>("name"), Arg<String>("mode"), out: Arg<ObjectPath>("job"))
@@ -30,9 +27,9 @@ enum Systemd {
       name, "JobRemoved", Arg<UInt32>("id"), Arg<ObjectPath>("job"), Arg<String>("unit"), Arg<String>("result"))
   }
 
-  /// The interface that all units have: of its properties, `ActiveState`.
+  /// The interface of all units, with the property `ActiveState`.
   static let unit: InterfaceName = "org.freedesktop.systemd1.Unit"
-  /// The interface of services: of its properties, `MainPID`, `Result`, `ExecMainCode` and `ExecMainStatus`.
+  /// The interface of services, with `MainPID`, `Result`, `ExecMainCode` and `ExecMainStatus`.
   static let service: InterfaceName = "org.freedesktop.systemd1.Service"
 
   static let noSuchUnit: ErrorName = "org.freedesktop.systemd1.NoSuchUnit"

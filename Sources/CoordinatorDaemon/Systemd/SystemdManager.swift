@@ -1,26 +1,23 @@
-// Why this file exists: the user's service manager is a program on the bus like any other: it may be absent, leave and
-// come back, and what it says of a job may arrive before the answer to who asked for the job.
-
 import DBus
 import DBusValues
 import Glibc
 
-/// What is known of a unit, from what the manager told of it since it is watched.
+/// The properties of a unit, as far as the manager has sent them since the unit is watched.
 struct UnitState: Hashable, Sendable {
-  /// `active`, `activating`, `inactive`, `failed`, …; nil before it was told.
+  /// `active`, `activating`, `inactive`, `failed`, …; nil until known.
   var active: String?
-  /// Why it is no longer active, as in `success` or `exit-code`.
+  /// Why the unit is no longer active, such as `success` or `exit-code`.
   var result: String?
-  /// The service's main process, while there is one.
+  /// The process id of the service's main process, while it runs.
   var mainProcess: UInt32?
-  /// How the main process ended, as `si_code` and `si_status` of `waitid` say it.
+  /// `si_code` and `si_status` (`waitid(2)`) of the main process, after its end.
   var exitCode: Int32 = 0
   var exitStatus: Int32 = 0
 
-  /// Whether nothing of it runs, or is about to.
+  /// Whether the unit neither runs nor starts.
   var hasEnded: Bool { active == "inactive" || active == "failed" }
 
-  fileprivate mutating func take(_ properties: Properties) {
+  fileprivate mutating func merge(_ properties: Properties) {
     func text(_ name: String) -> String? { properties[name].flatMap { String(value: $0) } }
     active = text("ActiveState") ?? active
     result = text("Result") ?? result
@@ -30,7 +27,7 @@ struct UnitState: Hashable, Sendable {
   }
 }
 
-/// A unit that is being watched, until ``cancel()``, whether or not anybody holds this object.
+/// A subscription to the state of a unit. It lasts until ``cancel()``, even without a reference to it.
 final class UnitWatch {
   let unit: UnitName
   fileprivate(set) var state = UnitState()
@@ -44,7 +41,7 @@ final class UnitWatch {
     self.onChange = onChange
   }
 
-  /// The handler is not called any more.
+  /// Ends the subscription; the handler is not called again.
   func cancel() {
     subscription?.cancel()
     subscription = nil
@@ -52,34 +49,33 @@ final class UnitWatch {
     manager?.forget(self)
   }
 
-  fileprivate func take(_ properties: Properties) {
+  fileprivate func receive(_ properties: Properties) {
     let before = state
-    state.take(properties)
+    state.merge(properties)
     if state != before { onChange?() }
   }
 }
 
-/// The user's service manager, if the bus has one. It is never started by us.
+/// A client of the user's service manager, which may be absent, leave the bus and come back. navd never starts it.
 final class SystemdManager {
-  /// What became of a job.
-  enum JobEnd {
-    /// Its result, as in `done` or `failed`.
-    case removed(String)
-    /// There was none: the manager refused to make it, or cannot be asked.
+  enum JobOutcome {
+    /// The job has ended with a result such as `done` or `failed`.
+    case finished(String)
+    /// There was no job: the manager refused it, or could not be reached.
     case refused(DBusError)
   }
 
   enum Presence: Equatable {
-    /// Nobody has said yet.
+    /// The bus or the manager has not answered yet.
     case unknown
     case absent
-    /// Its release, as in 252; nil if it does not say.
+    /// `version` is systemd's release, such as 252; nil if it cannot be read.
     case present(version: Int?)
   }
 
   private(set) var presence = Presence.unknown
-  /// Called when the manager turns out to be there or not, and whenever it comes or leaves.
-  var onPresence: (() -> Void)?
+  /// Called when the presence is known, and whenever the manager joins or leaves the bus.
+  var onPresenceChanged: (() -> Void)?
 
   private let connection: Connection
   private var follower: NameWatch?
@@ -87,92 +83,93 @@ final class SystemdManager {
   private var watches: [ObjectIdentifier: UnitWatch] = [:]
 
   private var jobSignals: Subscription?
-  private var jobs: [ObjectPath: (JobEnd) -> Void] = [:]
-  /// How many jobs were asked for and not yet answered; and what ended meanwhile, which may be one of them.
-  private var jobsAskedFor = 0
-  private var endedJobs: [ObjectPath: String] = [:]
+  private var jobs: [ObjectPath: (JobOutcome) -> Void] = [:]
+  /// Calls for jobs without an answer yet, and the results of jobs that ended meanwhile: a job's end may be sent before
+  /// the answer that names the job.
+  private var unansweredJobCalls = 0
+  private var earlyResults: [ObjectPath: String] = [:]
   private var isSubscribed = false
 
   init(_ connection: Connection) {
     self.connection = connection
     follower = connection.watchName(Systemd.name) { [unowned self] owner in
       isSubscribed = false
-      if owner != nil { greet() } else { become(.absent) }
+      if owner != nil { readVersion() } else { setPresence(.absent) }
     }
   }
 
   var isPresent: Bool { if case .present = presence { true } else { false } }
 
-  /// Calls `body` when it is known whether there is a manager: now, or later.
+  /// Calls `body` once the presence is known: now or later.
   func whenKnown(_ body: @escaping () -> Void) {
     if presence == .unknown { waiting.append(body) } else { body() }
   }
 
-  private func greet() {
+  private func readVersion() {
     connection.call(
       PropertyAccessing.get, on: Systemd.name, at: Systemd.path, (Systemd.Manager.name.text, "Version"),
       timeout: .seconds(3), autoStart: false
     ) { [weak self] result in
       switch result {
-      case .success(let version): self?.become(.present(version: String(value: version).flatMap(Self.release)))
-      case .failure: self?.become(.absent)
+      case .success(let version): self?.setPresence(.present(version: String(value: version).flatMap(Self.release)))
+      case .failure: self?.setPresence(.absent)
       }
     }
   }
 
-  /// The release that a version begins with: 252 of `252.38-1~deb12u1` and of `v252-rc1`.
+  /// The release at the beginning of a version: 252 for `252.38-1~deb12u1` and `v252-rc1`.
   static func release(_ version: String) -> Int? {
     Int(version.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
   }
 
-  private func become(_ new: Presence) {
+  private func setPresence(_ new: Presence) {
     presence = new
     if isPresent, !watches.isEmpty {
-      // It was away (`systemctl --user daemon-reexec`), and so was what it had to say.
+      // The manager was away (`systemctl --user daemon-reexec`), and its signals were missed.
       subscribe()
-      for watch in watches.values { ask(about: watch) }
+      for watch in watches.values { refresh(watch) }
     }
     let ready = waiting
     waiting = []
-    onPresence?()
+    onPresenceChanged?()
     for body in ready { body() }
   }
 
   // MARK: Units
 
-  /// Watches a unit. The handler is called when what is known of it has changed.
+  /// Watches a unit, and calls the handler when its state has changed. The state is unknown until a change or `refresh`.
   func watch(_ unit: UnitName, _ onChange: @escaping () -> Void) -> UnitWatch {
     subscribe()
     let watch = UnitWatch(unit, self, onChange)
     watches[ObjectIdentifier(watch)] = watch
     watch.subscription = connection.subscribe(
       to: PropertyAccessing.propertiesChanged, from: Systemd.name, at: unit.path
-    ) { [weak watch] arguments, _ in watch?.take(arguments.1) }
+    ) { [weak watch] arguments, _ in watch?.receive(arguments.1) }
     return watch
   }
 
   fileprivate func forget(_ watch: UnitWatch) { watches[ObjectIdentifier(watch)] = nil }
 
-  /// Asks how a unit is that was not started just now; one that there is not is `inactive`.
-  /// - Parameter completion: called when it was answered, or could not be.
-  func ask(about watch: UnitWatch, _ completion: @escaping () -> Void = {}) {
-    // The process first, so that it is known when the state is told.
-    ask(Systemd.service, "MainPID", of: watch) {}
-    ask(Systemd.unit, "ActiveState", of: watch, completion)
+  /// Reads the state of a unit that was not just started; for the manager, a unit that does not exist is `inactive`.
+  /// - Parameter completion: called after the answer or an error.
+  func refresh(_ watch: UnitWatch, _ completion: @escaping () -> Void = {}) {
+    // The process first, so that it is known when the handler sees the state.
+    read(Systemd.service, "MainPID", of: watch) {}
+    read(Systemd.unit, "ActiveState", of: watch, completion)
   }
 
-  private func ask(
+  private func read(
     _ interface: InterfaceName, _ property: String, of watch: UnitWatch, _ completion: @escaping () -> Void
   ) {
     connection.call(
       PropertyAccessing.get, on: Systemd.name, at: watch.unit.path, (interface.text, property), autoStart: false
     ) { [weak watch] result in
-      if let value = try? result.get() { watch?.take([property: value]) }
+      if let value = try? result.get() { watch?.receive([property: value]) }
       completion()
     }
   }
 
-  /// The manager sends signals to none but those who have asked for them.
+  /// Asks the manager to send signals, once for each time that it joins the bus.
   private func subscribe() {
     guard !isSubscribed else { return }
     isSubscribed = true
@@ -181,28 +178,28 @@ final class SystemdManager {
 
   // MARK: Jobs
 
-  /// Starts a unit; one that has failed too often is forgiven first.
-  func start(_ unit: UnitName, _ completion: @escaping (JobEnd) -> Void) {
+  /// Starts a unit, after resetting the count of its starts, so that systemd's start limit never applies.
+  func start(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
     try? connection.send(Systemd.Manager.resetFailedUnit, on: Systemd.name, at: Systemd.path, unit.text)
     run(Systemd.Manager.startUnit, (unit.text, Self.mode), completion)
   }
 
-  func stop(_ unit: UnitName, _ completion: @escaping (JobEnd) -> Void) {
+  func stop(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
     run(Systemd.Manager.stopUnit, (unit.text, Self.mode), completion)
   }
 
-  /// Makes a service of these properties and starts it.
+  /// Creates a transient service and starts it.
   func startTransient(
-    _ service: UnitName, _ properties: [Structure<String, Value>], _ completion: @escaping (JobEnd) -> Void
+    _ service: UnitName, _ properties: [Structure<String, Value>], _ completion: @escaping (JobOutcome) -> Void
   ) {
     run(Systemd.Manager.startTransientUnit, (service.text, "fail", properties, []), completion)
   }
 
-  /// A job takes the place of another for the same unit.
+  /// A new job replaces a conflicting queued job.
   private static let mode = "replace"
 
   private func run<Input>(
-    _ method: Method<Input, ObjectPath>, _ input: Input, _ completion: @escaping (JobEnd) -> Void
+    _ method: Method<Input, ObjectPath>, _ input: Input, _ completion: @escaping (JobOutcome) -> Void
   ) {
     subscribe()
     if jobSignals == nil {
@@ -210,34 +207,38 @@ final class SystemdManager {
         [weak self] arguments, _ in self?.removed(arguments.1, arguments.3)
       }
     }
-    jobsAskedFor += 1
+    unansweredJobCalls += 1
     connection.call(method, on: Systemd.name, at: Systemd.path, input, autoStart: false) {
       [weak self] result in
       guard let self else { return }
-      jobsAskedFor -= 1
+      unansweredJobCalls -= 1
       switch result {
       case .success(let job):
-        if let end = endedJobs.removeValue(forKey: job) { completion(.removed(end)) } else { jobs[job] = completion }
+        if let result = earlyResults.removeValue(forKey: job) {
+          completion(.finished(result))
+        } else {
+          jobs[job] = completion
+        }
       case .failure(let error): completion(.refused(error))
       }
-      if jobsAskedFor == 0 { endedJobs = [:] }
-      restFromJobs()
+      if unansweredJobCalls == 0 { earlyResults = [:] }
+      unsubscribeIfIdle()
     }
   }
 
-  /// While none of its jobs are ours, the manager's need not wake us.
-  private func restFromJobs() {
-    guard jobs.isEmpty, jobsAskedFor == 0 else { return }
+  /// Ends the subscription to job signals while navd has no job, so that the manager's other jobs do not wake navd.
+  private func unsubscribeIfIdle() {
+    guard jobs.isEmpty, unansweredJobCalls == 0 else { return }
     jobSignals?.cancel()
     jobSignals = nil
   }
 
   private func removed(_ job: ObjectPath, _ result: String) {
     if let completion = jobs.removeValue(forKey: job) {
-      completion(.removed(result))
-      restFromJobs()
-    } else if jobsAskedFor > 0 {
-      endedJobs[job] = result
+      completion(.finished(result))
+      unsubscribeIfIdle()
+    } else if unansweredJobCalls > 0 {
+      earlyResults[job] = result
     }
   }
 

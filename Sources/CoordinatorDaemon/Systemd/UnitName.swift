@@ -1,16 +1,13 @@
-// Why this file exists: units are named by what people and items say, and systemd takes only some bytes in a name
-// (`systemd.unit(5)`).
-
 import CoordinatorCore
 import DBusValues
 import TextFormats
 
-/// The name of a unit that can be started.
+/// The name of a unit that can be started (`systemd.unit(5)`).
 struct UnitName: Hashable, Sendable, CustomStringConvertible {
-  /// Why a text is none, as what is said of it: `has no name before “.service”`.
+  /// Why a text is not a unit's name: `expected …, found …`.
   struct Mistake: Error { let why: String }
 
-  static let mostBytes = 255
+  static let maxBytes = 255
   private static let types = [
     ".service", ".socket", ".target", ".path", ".timer", ".mount", ".automount", ".swap", ".slice",
   ]
@@ -20,21 +17,21 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
 
   init(_ text: String) throws(Mistake) {
     guard let type = Self.types.first(where: text.hasSuffix) else {
-      guard !text.hasSuffix(".scope") else { throw Mistake(why: "is a scope's, which nobody can start by its name") }
-      throw Mistake(why: "does not end as a unit's name does")
+      guard !text.hasSuffix(".scope") else { throw Mistake(why: "expected a unit that can be started, found a scope") }
+      throw Mistake(why: "expected a unit type such as “.service” at the end, found \(quoted(text))")
     }
     let name = text.utf8.dropLast(type.utf8.count)
     guard let first = name.first, first != UInt8(ascii: "@") else {
-      throw Mistake(why: "has no name before “\(type)”")
+      throw Mistake(why: "expected a name before “\(type)”, found \(quoted(text))")
     }
     guard name.last != UInt8(ascii: "@") else {
-      throw Mistake(why: "is a template's, and has no instance after the “@”")
+      throw Mistake(why: "expected an instance after “@”, found the template \(quoted(text))")
     }
-    guard text.utf8.count <= Self.mostBytes else {
-      throw Mistake(why: "has \(text.utf8.count) bytes, and may have \(Self.mostBytes)")
+    guard text.utf8.count <= Self.maxBytes else {
+      throw Mistake(why: "expected at most \(Self.maxBytes) bytes, found \(text.utf8.count)")
     }
     if let scalar = text.unicodeScalars.first(where: { !$0.isASCII || !Self.isAllowed(UInt8($0.value)) }) {
-      throw Mistake(why: "has \(quoted(String(scalar))) in it; that may not stand there")
+      throw Mistake(why: "expected letters, digits and “:-_.\\@”, found \(quoted(String(scalar)))")
     }
     self.text = text
   }
@@ -43,7 +40,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     byte == UInt8(ascii: "-") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "@") || isPlain(byte)
   }
 
-  /// Whether a byte stands for itself when a text is escaped.
+  /// Whether escaping leaves the byte unchanged.
   private static func isPlain(_ byte: UInt8) -> Bool {
     isAlphanumeric(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
   }
@@ -57,7 +54,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Any text, as it may stand in a name: what `systemd-escape` writes.
+  /// A text escaped for use in a name, as by `systemd-escape`.
   static func escaped(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {
@@ -71,7 +68,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Where the manager has the unit's object.
+  /// The path of the unit's object on the bus.
   var path: ObjectPath {
     var path = Array("\(Systemd.path)/unit/".utf8)
     for (index, byte) in text.utf8.enumerated() {

@@ -1,8 +1,6 @@
-// Why this file exists: the bus itself is an object with an interface, and is called as any other.
-
 import DBusValues
 
-/// The message bus, as a peer ("D-Bus Specification", *Message Bus Messages*); what of it is used here.
+/// The object of the message bus itself ("D-Bus Specification", *Message Bus Messages*), with the members used here.
 public enum Bus {
   public static let name: BusName = "org.freedesktop.DBus"
   public static let path: ObjectPath = "/org/freedesktop/DBus"
@@ -17,7 +15,7 @@ public enum Bus {
   public static let listNames = Method(interface, "ListNames", out: Arg<[String]>("names"))
   public static let getConnectionCredentials = Method(
     interface, "GetConnectionCredentials", in: Arg<String>("name"), out: Arg<Properties>("credentials"))
-  /// The id of this bus, which no other bus has, ever.
+  /// Returns the bus's ID, which is unique among all buses.
   public static let getID = Method(interface, "GetId", out: Arg<String>("id"))
   static let addMatch = Method(interface, "AddMatch", in: Arg<String>("rule"))
   static let removeMatch = Method(interface, "RemoveMatch", in: Arg<String>("rule"))

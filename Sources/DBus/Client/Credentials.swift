@@ -1,16 +1,14 @@
-// Why this file exists: who a client is, only the bus can say.
-
 import DBusValues
 
-/// What the bus knows of the process behind a connection ("D-Bus Specification", *GetConnectionCredentials*).
+/// The bus's information on the process of a connection ("D-Bus Specification", *GetConnectionCredentials*).
 public struct Credentials: Hashable, Sendable {
   public let processID: UInt32?
   public let userID: UInt32?
-  /// A pidfd of the process; only newer buses have it.
+  /// A pidfd of the process; older buses do not give one.
   public let process: Descriptor?
-  /// What the security module (AppArmor, SELinux, Smack) calls it.
+  /// The label given by the security module (AppArmor, SELinux, Smack).
   public let securityLabel: [UInt8]?
-  /// All that the bus said, also what has no property here.
+  /// The bus's whole answer.
   public let all: Properties
 
   public init(_ all: Properties) {
@@ -23,8 +21,8 @@ public struct Credentials: Hashable, Sendable {
 }
 
 extension Connection {
-  /// Asks the bus who is behind a name.
-  /// - Parameter completion: `NameHasNoOwner` if it has left.
+  /// Asks the bus for the credentials of a name's owner.
+  /// - Parameter completion: fails with `NameHasNoOwner` if there is no owner.
   public func credentials(of name: BusName, _ completion: @escaping (Result<Credentials, DBusError>) -> Void) {
     call(Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text) { completion($0.map(Credentials.init)) }
   }

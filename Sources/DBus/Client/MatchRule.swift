@@ -1,8 +1,6 @@
-// Why this file exists: what the bus is asked to send and what is handed on here has to be the same.
-
 import DBusValues
 
-/// Which signals are wanted; nil for whatever it be ("D-Bus Specification", *Match Rules*).
+/// A selection of signals ("D-Bus Specification", *Match Rules*); a nil matches anything.
 public struct MatchRule: Hashable, Sendable {
   public var sender: BusName?
   public var path: ObjectPath?
@@ -22,21 +20,22 @@ public struct MatchRule: Hashable, Sendable {
     self.arg0 = arg0
   }
 
-  /// As the bus wants it.
+  /// The rule in the bus's notation.
   var text: String {
     var text = "type='signal'"
     if let sender { text += ",sender='\(sender)'" }
     if let path { text += ",path='\(path)'" }
     if let interface { text += ",interface='\(interface)'" }
     if let member { text += ",member='\(member)'" }
-    // An apostrophe ends the quotes, stands escaped, and opens them anew.
+    // An apostrophe is written by ending the quotes, escaping it, and starting new quotes.
     if let arg0 {
       text += ",arg0='\(arg0.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
     }
     return text
   }
 
-  /// Whether a signal is wanted, the sender left out: a well-known one is only known by its owner.
+  /// Whether the rule matches a signal, apart from its sender: a signal has its sender's unique name, the rule may have a
+  /// well-known one.
   func matches(_ signal: Message) -> Bool {
     if let member, signal.member != member { return false }
     if let interface, signal.interface != interface { return false }

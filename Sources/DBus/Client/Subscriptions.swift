@@ -1,13 +1,11 @@
-// Why this file exists: signals that are asked for find who asked for them, and only if they come from whom they should.
-
 import DBusValues
 
-/// Signals that are being received, until ``cancel()``, whether or not anybody holds this object.
+/// Receives the signals that match a rule until ``cancel()``, even if this object is not kept.
 public final class Subscription {
   let rule: MatchRule
   fileprivate var handler: ((Message) -> Void)?
   fileprivate var senderWatch: NameWatch?
-  /// The owner of a well-known sender.
+  /// The current owner of the rule's sender, if that is a well-known name.
   fileprivate var owner: BusName?
   private weak var connection: Connection?
 
@@ -17,15 +15,15 @@ public final class Subscription {
     self.handler = handler
   }
 
-  /// The handler is not called any more.
+  /// Ends the subscription; the handler is not called again.
   public func cancel() {
     guard handler != nil else { return }
     handler = nil
     senderWatch?.cancel()
-    connection?.stopReceiving(self)
+    connection?.removeSubscription(self)
   }
 
-  fileprivate func wants(_ signal: Message, from sender: BusName) -> Bool {
+  fileprivate func accepts(_ signal: Message, from sender: BusName) -> Bool {
     guard handler != nil, rule.matches(signal) else { return false }
     guard let wanted = rule.sender else { return true }
     return sender == wanted || senderWatch != nil && sender == owner
@@ -33,15 +31,15 @@ public final class Subscription {
 }
 
 extension Connection {
-  /// Receives the signals that match a rule. A call that is made after this is answered after the signals that went
-  /// before its answer have arrived, so nothing is missed in between.
-  /// - Parameter ready: called once the bus has accepted the rule, or with what it said against it.
+  /// Receives the signals that match a rule. D-Bus keeps messages in order: the signals sent before the reply to a later
+  /// call arrive before that reply.
+  /// - Parameter ready: called when the bus has accepted the rule, or with its error.
   @discardableResult
   public func subscribe(
     _ rule: MatchRule, ready: ((DBusError?) -> Void)? = nil, _ handler: @escaping (Message) -> Void
   ) -> Subscription {
     let subscription = Subscription(rule, self, handler)
-    // Anyone may send us any signal directly; a well-known name in the rule means its owner.
+    // The rule does not keep others from sending us such a signal directly, so the sender is checked here.
     if let sender = rule.sender, !sender.isUnique, sender != Bus.name {
       subscription.senderWatch = watchName(sender) { [weak subscription] in subscription?.owner = $0 }
     }
@@ -50,7 +48,7 @@ extension Connection {
     return subscription
   }
 
-  /// Receives a signal by its contract row. What is not as the row says is left out.
+  /// Receives a signal of a contract; signals with other arguments are ignored.
   @discardableResult
   public func subscribe<Args>(
     to signal: Signal<Args>, from sender: BusName? = nil, at path: ObjectPath? = nil, arg0: String? = nil,
@@ -62,7 +60,7 @@ extension Connection {
     }
   }
 
-  fileprivate func stopReceiving(_ subscription: Subscription) {
+  fileprivate func removeSubscription(_ subscription: Subscription) {
     subscriptions.removeAll { $0 === subscription }
     removeMatch(subscription.rule)
   }
@@ -70,8 +68,8 @@ extension Connection {
   func deliver(_ signal: Message) {
     guard let sender = signal.sender else { return }
     if sender == Bus.name { deliverNameSignal(signal) }
-    // A copy: handlers subscribe and cancel.
-    for subscription in subscriptions where subscription.wants(signal, from: sender) {
+    // Iterates over a copy: handlers may subscribe and cancel.
+    for subscription in subscriptions where subscription.accepts(signal, from: sender) {
       subscription.handler?(signal)
     }
   }
@@ -80,14 +78,11 @@ extension Connection {
 
   func addMatch(_ rule: MatchRule, _ completion: @escaping (DBusError?) -> Void) {
     call(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text) { result in
-      switch result {
-      case .success: completion(nil)
-      case .failure(let error): completion(error)
-      }
+      if case .failure(let error) = result { completion(error) } else { completion(nil) }
     }
   }
 
-  /// The bus counts equal rules, so that each takes back its own.
+  /// Removes one of the rules equal to `rule`; the bus counts them.
   func removeMatch(_ rule: MatchRule) {
     try? send(Bus.removeMatch, on: Bus.name, at: Bus.path, rule.text)
   }

@@ -1,30 +1,27 @@
-// Why this file exists: everything that goes over one connection to a bus, in and out, passes here.
-
 import CDBus
 import DBusValues
 import EventLoops
 import Glibc
 
-/// A connection to a message bus, served by an event loop: exports objects, makes calls, follows names and signals.
+/// A connection to a message bus, served by an event loop: exports objects, makes calls, watches names, receives signals.
 ///
-/// What is sent in a turn of the loop is collected and goes out at its end in this order: signals as they were made,
-/// InterfacesAdded, PropertiesChanged, InterfacesRemoved, then replies and calls as they were made. So nobody learns the
-/// answer before the change. Everything happens on the loop's thread.
+/// Messages made in a turn of the loop are sent at its end in this order: signals as they were made, InterfacesAdded,
+/// PropertiesChanged, InterfacesRemoved, then replies and calls as they were made. So a caller has received every change
+/// before the reply that announces it. Use a connection only on the loop's thread.
 public final class Connection {
-  /// What a connection takes in and puts out.
   public struct Limits: Sendable {
-    /// What the arguments of one request may cost, about their bytes and at least 8 for each value.
+    /// The size of the arguments of one request: about their bytes, and at least 8 for each value.
     public var requestBytes = 4 << 20
-    /// The answer to a request past ``requestBytes``.
+    /// The error for a request larger than ``requestBytes``.
     public var requestTooLarge = DBusError(
-      name: .limitsExceeded, message: "the arguments are larger than a request may be (4 MiB)")
-    /// Bytes received and not yet handled, past which reading pauses.
+      name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
+    /// Bytes received and not yet handled; beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Descriptors received and not yet handled, past which reading pauses.
+    /// Descriptors received and not yet handled; beyond this, reading pauses.
     public var receivedDescriptors = 64
-    /// Bytes that wait to be written, past which signals are dropped and no more requests are read.
+    /// Bytes not yet written; beyond this, signals are dropped and no requests are read.
     public var outgoingBytes = 16 << 20
-    /// How many messages are handled in a turn of the loop.
+    /// Messages handled in one turn of the loop.
     public var messagesPerTurn = 64
 
     public init() {}
@@ -32,28 +29,28 @@ public final class Connection {
 
   public let loop: EventLoop
   public let limits: Limits
-  /// By which the bus knows this connection.
+  /// The name that the bus assigned to this connection.
   public let uniqueName: BusName
 
-  /// The bus has gone, or thrown us out. Called once; not for ``close(flushing:)``.
+  /// Called once when the bus ends the connection; not called for ``close(flushing:)``.
   public var onDisconnected: (() -> Void)?
-  /// A name that was ours is another's.
+  /// Called when another connection has taken over one of our names.
   public var onNameLost: ((BusName) -> Void)?
-  /// Called at the end of each turn, before what was made in it goes out; what the hook makes goes out with it.
+  /// Called at the end of each turn, before its messages are sent. The messages made here are sent with them.
   public var beforeFlush: (() -> Void)?
-  /// So many signals of a turn were not sent since too much waits to be written.
+  /// Called with the number of a turn's signals that were dropped because of ``Limits/outgoingBytes``.
   public var onSignalsDropped: ((Int) -> Void)?
 
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
-  /// Whether calls of others are taken in; while they are not they keep, and answers and signals come all the same.
+  /// Whether calls from others are served. While false they are kept; replies and signals are still received.
   public var isServing = true {
     didSet {
-      guard isServing, !unserved.isEmpty else { return }
-      postponed = unserved + postponed
-      unserved = []
-      planDrain()
+      guard isServing, !unservedCalls.isEmpty else { return }
+      postponed = unservedCalls + postponed
+      unservedCalls = []
+      scheduleDrain()
     }
   }
 
@@ -62,20 +59,19 @@ public final class Connection {
   var objects = ObjectTree()
   var changes = ObjectChanges()
   var pendingCalls: [UInt32: PendingCall] = [:]
-  /// How many answers came that nobody waited for: too late, not wanted, or made up by their sender.
-  var answersWithoutCall = 0
+  /// The number of replies without a pending call: late, unexpected or forged.
+  var unmatchedReplies = 0
   var subscriptions: [Subscription] = []
-  var followedNames: [BusName: FollowedName] = [:]
+  var watchedNames: [BusName: WatchedName] = [:]
   var heldCalls: [BusName: HeldCalls] = [:]
-  /// What every object has, made when it is first asked for.
   lazy var standardInterfaces = StandardInterfaces(self)
-  /// What has arrived while a call was waited for, to be handled in its turn.
+  /// Messages received while waiting for a reply, to be handled later in order.
   private var postponed: [Message] = []
-  /// Calls that came while nobody was to be served.
-  private var unserved: [Message] = []
-  private var isDrainPlanned = false
-  /// Whether there may be messages that were not handled because too much waited to be written.
-  private var isHeldBack = false
+  /// Calls received while ``isServing`` was false.
+  private var unservedCalls: [Message] = []
+  private var isDrainScheduled = false
+  /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
+  private var isDrainPaused = false
 
   private init(_ transport: Transport, loop: EventLoop, limits: Limits) {
     self.transport = transport
@@ -84,15 +80,15 @@ public final class Connection {
     uniqueName = transport.uniqueName
     transport.onReady = { [unowned self] in drain() }
     loop.atEndOfTurn { [weak self] in self?.flush() }
-    // Bytes that were read while we said hello do not wake the loop.
-    planDrain()
+    // Messages may have been read with the reply to Hello; their bytes do not wake the loop.
+    scheduleDrain()
   }
 
   deinit { transport.close() }
 
   // MARK: Opening and closing
 
-  /// Connects to the bus at a D-Bus address and says hello to it; waits for both (libdbus-1: 25 s at most).
+  /// Connects to the bus at a D-Bus address and registers with it, blocking (in libdbus-1, up to 25 s).
   /// - Throws: `NoServer`, `BadAddress`, `FileNotFound`, … if there is no bus.
   public static func open(
     address: String, loop: EventLoop, limits: Limits = Limits()
@@ -109,11 +105,12 @@ public final class Connection {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return String(cString: address) }
     if let directory = getenv("XDG_RUNTIME_DIR") { return "unix:path=\(BusAddress.escaped(directory))/bus" }
     throw DBusError(
-      name: .noServer, message: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR says where the session bus is")
+      name: .noServer,
+      message: "expected the session bus in DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR, but neither is set")
   }
 
-  /// Sends what is to be sent, and ends the connection. Calls that have no answer yet fail with `Disconnected`.
-  /// - Parameter flushing: how long the bus may take to read at most.
+  /// Sends the pending messages and ends the connection. Calls without a reply fail with `Disconnected`.
+  /// - Parameter flushing: the longest time to wait for the bus to read them.
   public func close(flushing: Duration = .seconds(1)) {
     guard isOpen else { return }
     flush()
@@ -128,27 +125,27 @@ public final class Connection {
     isOpen = false
     transport.close()
     postponed = []
-    unserved = []
+    unservedCalls = []
     heldCalls = [:]
-    let unsent = outbox.answers
+    let unsent = outbox.entries
     outbox = Outbox()
     changes = ObjectChanges()
     failPendingCalls()
     for case .call(_, let pending?) in unsent { pending.finish(.failure(.disconnected())) }
   }
 
-  // MARK: Taking messages in
+  // MARK: Receiving
 
-  /// How many bytes wait to be written.
+  /// The number of bytes not yet written.
   public var outgoingSize: Int { transport.outgoingSize }
 
   private var isCongested: Bool { transport.outgoingSize > limits.outgoingBytes }
 
-  func planDrain() {
-    guard !isDrainPlanned else { return }
-    isDrainPlanned = true
+  func scheduleDrain() {
+    guard !isDrainScheduled else { return }
+    isDrainScheduled = true
     loop.soon { [weak self] in
-      self?.isDrainPlanned = false
+      self?.isDrainScheduled = false
       self?.drain()
     }
   }
@@ -157,11 +154,11 @@ public final class Connection {
     var room = limits.messagesPerTurn
     while isOpen {
       guard !isCongested else {
-        isHeldBack = true
+        isDrainPaused = true
         return
       }
       guard room > 0 else {
-        if !postponed.isEmpty || transport.hasIncoming { planDrain() }
+        if !postponed.isEmpty || transport.hasIncoming { scheduleDrain() }
         return
       }
       room -= 1
@@ -172,7 +169,7 @@ public final class Connection {
 
   private func handle(_ message: Message) {
     switch message.kind {
-    case .methodCall: if isServing { serve(message) } else { unserved.append(message) }
+    case .methodCall: if isServing { serve(message) } else { unservedCalls.append(message) }
     case .methodReturn, .error: completeCall(message)
     case .signal:
       if message.isLocalDisconnect {
@@ -188,26 +185,26 @@ public final class Connection {
 
   // MARK: Sending
 
-  /// Sends what the turn has made; then lets requests in again, or not.
+  /// Sends the messages of the turn, then pauses or resumes reading.
   func flush() {
     guard isOpen else { return }
     beforeFlush?()
     sendOutbox()
     transport.write()
     transport.isReading = !isCongested
-    if isHeldBack, transport.isReading {
-      isHeldBack = false
-      planDrain()
+    if isDrainPaused, transport.isReading {
+      isDrainPaused = false
+      scheduleDrain()
     }
     transport.applyInterest()
   }
 
-  // MARK: Waiting for an answer
+  // MARK: Blocking calls
 
-  /// Sends a call at once, ahead of what the turn has made, and waits for its answer; other messages keep. For programs
-  /// that have nothing else to do: the loop stands still.
-  /// - Parameter timeout: nil for ever.
-  /// - Throws: the error that was answered, `Timeout`, `Disconnected`.
+  /// Sends a call at once, before the messages of this turn, and blocks until its reply arrives. The loop does not run
+  /// meanwhile; other messages are kept for later.
+  /// - Parameter timeout: nil to wait forever.
+  /// - Throws: the error in the reply, `Timeout` or `Disconnected`.
   public func callAndWait(
     _ call: OutgoingMessage, timeout: Duration? = defaultTimeout
   ) throws(DBusError) -> Message {
@@ -220,7 +217,7 @@ public final class Connection {
           return message
         }
         postponed.append(message)
-        planDrain()
+        scheduleDrain()
       }
       guard transport.isConnected else { throw .disconnected() }
       let rest = deadline.map { $0 - loop.now }
@@ -231,16 +228,16 @@ public final class Connection {
 }
 
 extension Message {
-  /// What libdbus-1 makes up when the connection is gone; the bus lets nobody send it.
+  /// Whether this is libdbus-1's own signal for the end of the connection; the bus does not let anyone send it.
   fileprivate var isLocalDisconnect: Bool {
     dbus_message_is_signal(raw, "org.freedesktop.DBus.Local", "Disconnected") != 0
   }
 
-  /// Whether this answers a call to `destination`: nobody else may, but for the bus itself.
+  /// Whether this is a reply to a call to `destination`, and its sender may be the one called, or the bus.
   func isAnswer(from destination: BusName?) -> Bool {
     guard kind == .methodReturn || kind == .error else { return false }
     guard let destination, let sender else { return true }
-    // Who owns a well-known name is the bus's to know.
+    // We do not know the owner of a well-known name.
     guard destination.isUnique || destination == Bus.name else { return true }
     return sender == destination || sender == Bus.name
   }

@@ -1,54 +1,51 @@
-// Why this file exists: what is sent in a turn goes out in an order of its own, so that nobody hears of an answer
-// before the changes that it speaks of.
-
 import DBusValues
 
-/// What was made in a turn and waits for its end.
+/// The messages of a turn, until its end.
 struct Outbox {
-  enum Answer {
-    /// `to`: whom it tells of a success.
+  enum Entry {
+    /// `to` is the caller for a reply that reports success, nil for an error.
     case reply(OutgoingMessage, to: ReplyAddress? = nil)
     case call(OutgoingMessage, PendingCall?)
   }
 
   var signals: [OutgoingMessage] = []
-  var answers: [Answer] = []
+  var entries: [Entry] = []
 }
 
 extension Connection {
   /// Emits a signal, at the end of the turn.
-  /// - Throws: where an argument cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``); nothing is emitted then.
+  /// - Throws: if an argument cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``); nothing is emitted then.
   public func emit<Args>(_ signal: Signal<Args>, from path: ObjectPath, _ arguments: Args) throws(DBusError) {
     guard isOpen else { return }
     outbox.signals.append(try signal.message(from: path, arguments))
   }
 
-  /// Turns every success that this turn was to answer into an error, since what was done does not hold. For
+  /// Replaces every successful reply of this turn by an error, because its changes could not be kept. For use in
   /// ``beforeFlush``.
   public func failReplies(with error: DBusError) {
-    outbox.answers = outbox.answers.map { answer in
-      guard case .reply(_, let address?) = answer, let message = try? address.error(error) else { return answer }
+    outbox.entries = outbox.entries.map { entry in
+      guard case .reply(_, let address?) = entry, let message = try? address.error(error) else { return entry }
       return .reply(message)
     }
   }
 
-  func enqueue(_ answer: Outbox.Answer) {
-    if isOpen { outbox.answers.append(answer) }
+  func enqueue(_ entry: Outbox.Entry) {
+    if isOpen { outbox.entries.append(entry) }
   }
 
   func sendOutbox() {
-    // Rarely more than once: what is sent may make calls fail, and that may make more.
-    while !outbox.signals.isEmpty || !outbox.answers.isEmpty || !changes.all.isEmpty {
+    // Usually once: a call that cannot be sent fails, and its completion may make more messages.
+    while !outbox.signals.isEmpty || !outbox.entries.isEmpty || !changes.all.isEmpty {
       let sending = outbox
       outbox = Outbox()
       var dropped = sendSignals(sending.signals)
       dropped += sendSignals(takeChangeSignals())
-      for answer in sending.answers { send(answer) }
+      for entry in sending.entries { send(entry) }
       if dropped > 0 { onSignalsDropped?(dropped) }
     }
   }
 
-  /// - Returns: how many were dropped since too much waits to be written.
+  /// - Returns: the number of signals dropped because of ``Limits/outgoingBytes``.
   private func sendSignals(_ signals: [OutgoingMessage]) -> Int {
     var dropped = 0
     for signal in signals {
@@ -61,8 +58,8 @@ extension Connection {
     return dropped
   }
 
-  private func send(_ answer: Outbox.Answer) {
-    switch answer {
+  private func send(_ entry: Outbox.Entry) {
+    switch entry {
     case .reply(let message, _): _ = transport.send(message)
     case .call(let message, let pending?):
       guard !pending.isDone else { return }

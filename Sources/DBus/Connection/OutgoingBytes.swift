@@ -1,26 +1,25 @@
-// Why this file exists: libdbus-1 writes every message by a system call of its own, and wakes the bus with each; what a
-// turn has made goes out at once here. libdbus-1 is handed no message after its hello, so the socket's outgoing side is
-// ours alone.
-
 import CDBus
 import DBusValues
 import Glibc
 
-/// What waits to be written to a socket.
+/// Bytes not yet written to a socket.
+///
+/// libdbus-1 writes each message by a system call of its own, which wakes the bus each time; here a turn's messages are
+/// written together. libdbus-1 sends nothing after Hello, so the outgoing side of the socket is used only here.
 struct OutgoingBytes {
   enum Outcome {
-    /// Nothing is left.
+    /// All bytes are written.
     case written
-    /// The socket takes no more by now.
+    /// The socket's buffer is full.
     case blocked
-    /// The socket takes nothing any more.
+    /// The connection has ended.
     case broken
   }
 
   private var bytes: [UInt8] = []
-  /// How many of `bytes` have been written.
+  /// The number of `bytes` already written.
   private var written = 0
-  /// The messages that carry descriptors, by where they stand in `bytes`.
+  /// The messages with descriptors, by their range in `bytes`.
   private var carriers: [(range: Range<Int>, descriptors: [Descriptor])] = []
 
   var count: Int { bytes.count - written }
@@ -35,11 +34,11 @@ struct OutgoingBytes {
     if !message.descriptors.isEmpty { carriers.append((start..<bytes.count, message.descriptors)) }
   }
 
-  /// Writes what the socket takes, without waiting.
+  /// Writes as much as possible without blocking.
   mutating func write(to socket: Int32) -> Outcome {
-    defer { letGo() }
+    defer { discardWritten() }
     while written < bytes.count {
-      // Descriptors go with the first byte of their message, and with nothing before it.
+      // Descriptors are sent with the first byte of their message, and with no byte before it.
       let carried = carriers.first.flatMap { $0.range.lowerBound == written ? $0 : nil }
       let end = carried?.range.upperBound ?? carriers.first?.range.lowerBound ?? bytes.count
       let numbers = carried?.descriptors.map(\.number) ?? []
@@ -52,7 +51,7 @@ struct OutgoingBytes {
         if carried != nil { carriers.removeFirst() }
       case (_, EINTR): continue
       case (_, EAGAIN), (_, ENOBUFS), (_, ENOMEM): return .blocked
-      // So many descriptors are under way that the kernel refuses these: the message is lost, as with libdbus-1.
+      // Too many descriptors are in transit for the kernel: the message is lost, as with libdbus-1.
       case (_, ETOOMANYREFS) where carried != nil:
         written = end
         carriers.removeFirst()
@@ -62,8 +61,8 @@ struct OutgoingBytes {
     return .written
   }
 
-  /// Lets go of what has been written, whenever it is the larger part.
-  private mutating func letGo() {
+  /// Frees the written bytes when they are more than half of all.
+  private mutating func discardWritten() {
     guard written > bytes.count / 2 else { return }
     if isEmpty, bytes.capacity <= 1 << 20 {
       bytes.removeAll(keepingCapacity: true)

@@ -1,15 +1,13 @@
-// Why this file exists: a call of ours ends exactly once: by its answer, its time-out, the end of the connection, or our
-// losing interest.
-
 import DBusValues
 import EventLoops
 
-/// What libdbus-1 and most others wait for an answer.
+/// The timeout of calls, the same as in libdbus-1 and most other implementations.
 public let defaultTimeout = Duration.seconds(25)
 
-/// A call whose answer is awaited. It goes on whether or not anybody holds this object.
+/// A call that waits for its reply, even if this object is not kept. It ends once: by the reply, the timeout, the end of
+/// the connection or ``cancel()``.
 public final class PendingCall {
-  /// 0 until it is sent.
+  /// 0 until the call is sent.
   var serial: UInt32 = 0
   fileprivate let destination: BusName?
   fileprivate var timer: Timer?
@@ -26,20 +24,20 @@ public final class PendingCall {
 
   var isDone: Bool { completion == nil }
 
-  /// Nobody is told of the answer. What the call does, it does all the same, if it was sent.
+  /// Ignores the reply. A call that is already sent is still carried out.
   public func cancel() {
-    forget()
+    unregister()
     completion = nil
   }
 
   func finish(_ result: Result<Message, DBusError>) {
-    forget()
+    unregister()
     let completion = self.completion
     self.completion = nil
     completion?(result)
   }
 
-  private func forget() {
+  private func unregister() {
     timer?.cancel()
     timer = nil
     if serial != 0 { connection?.pendingCalls[serial] = nil }
@@ -49,9 +47,9 @@ public final class PendingCall {
 extension Connection {
   /// Makes a call, at the end of the turn.
   /// - Parameters:
-  ///   - timeout: counted from now; nil for ever.
-  ///   - completion: called once, unless the call is cancelled: with the answer, the error that was answered, `Timeout`
-  ///     or `Disconnected`.
+  ///   - timeout: counted from now; nil to wait forever.
+  ///   - completion: called once, unless the call is cancelled: with the reply, the error in the reply, `Timeout` or
+  ///     `Disconnected`.
   @discardableResult
   public func call(
     _ call: OutgoingMessage, timeout: Duration? = defaultTimeout,
@@ -69,37 +67,31 @@ extension Connection {
     return pending
   }
 
-  /// Makes a call by its contract row, at the end of the turn.
+  /// Calls a method of a contract, at the end of the turn.
   /// - Parameters:
-  ///   - autoStart: whether the bus may start who is to own `destination`.
-  ///   - completion: as above; with `InvalidArgs` also where the answer is not what the row says, or an argument cannot
-  ///     be sent.
+  ///   - autoStart: whether the bus may start the program that is to own `destination`.
+  ///   - completion: as above; also with `InvalidArgs` if the reply does not match the contract, or an argument cannot be
+  ///     sent.
   @discardableResult
   public func call<Input, Output>(
     _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input,
     timeout: Duration? = defaultTimeout, autoStart: Bool = true,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
   ) -> PendingCall {
-    let result: Result<OutgoingMessage, DBusError> = Result { () throws(DBusError) in
-      try method.message(on: destination, at: path, input, autoStart ? [] : .noAutoStart)
-    }
-    switch result {
-    case .success(let message):
-      return call(message, timeout: timeout) { result in
-        switch result {
-        case .success(let reply): completion(Result { () throws(DBusError) in try method.output(of: reply) })
-        case .failure(let error): completion(.failure(error))
-        }
+    do throws(DBusError) {
+      let message = try method.message(on: destination, at: path, input, autoStart ? [] : .noAutoStart)
+      return call(message, timeout: timeout) { reply in
+        completion(Result { () throws(DBusError) in try method.output(of: reply.get()) })
       }
-    case .failure(let error):
+    } catch {
       let pending = PendingCall(self, destination: destination) { _ in completion(.failure(error)) }
       loop.soon { pending.finish(.failure(error)) }
       return pending
     }
   }
 
-  /// Makes a call and wants no answer, nor to hear of a failure.
-  /// - Throws: where an argument cannot be sent.
+  /// Makes a call without a reply; failures are not reported either.
+  /// - Throws: if an argument cannot be sent.
   public func send<Input, Output>(
     _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input
   ) throws(DBusError) {
@@ -107,7 +99,7 @@ extension Connection {
     enqueue(.call(message, nil))
   }
 
-  /// Makes a call by its contract row, and waits; see ``callAndWait(_:timeout:)``.
+  /// Calls a method of a contract and blocks until its reply arrives; see ``callAndWait(_:timeout:)``.
   public func callAndWait<Input, Output>(
     _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input,
     timeout: Duration? = defaultTimeout, autoStart: Bool = true
@@ -118,7 +110,7 @@ extension Connection {
 
   func completeCall(_ answer: Message) {
     guard let pending = pendingCalls[answer.replySerial], answer.isAnswer(from: pending.destination) else {
-      answersWithoutCall += 1
+      unmatchedReplies += 1
       return
     }
     pending.finish(answer.error.map { .failure($0) } ?? .success(answer))
@@ -142,11 +134,11 @@ extension Method {
 
 extension DBusError {
   static func disconnected() -> DBusError {
-    DBusError(name: .disconnected, message: "the connection to the bus is gone")
+    DBusError(name: .disconnected, message: "the connection to the bus has ended")
   }
 
   static func timedOut(_ call: OutgoingMessage, after timeout: Duration?) -> DBusError {
-    let what = "\(call.destination?.text ?? "?") \(call.member?.text ?? "?")"
-    return DBusError(name: .timedOut, message: "\(what): no answer within \(timeout ?? .zero)")
+    let method = "\(call.destination?.text ?? "?") \(call.member?.text ?? "?")"
+    return DBusError(name: .timedOut, message: "\(method): no reply within \(timeout ?? .zero)")
   }
 }

@@ -1,56 +1,54 @@
-// Why this file exists: libdbus-1 asks for two watches on one descriptor, changes them while it holds its own lock and
-// from within its handlers; the loop has one entry a descriptor. Here the two meet.
-
 import CDBus
 import DBusValues
 import EventLoops
 import Glibc
 
-/// A private connection of libdbus-1, driven by an event loop. It moves messages and knows nothing of what they mean.
+/// A private connection of libdbus-1, driven by an event loop: sends and receives messages.
+///
+/// libdbus-1 has two watches on one descriptor, and changes them inside its callbacks while it holds its lock; the loop
+/// has one watch for each descriptor. So the callbacks only record changes, and ``applyInterest()`` carries them out.
 final class Transport {
-  /// More than the kernel carries with one write (253, SCM_MAX_FD); libdbus-1 clears room for as many before each reading.
-  private static let mostDescriptors = 256
-  /// Past so many bytes what a turn makes is not kept until its end.
-  private static let longestDelay = 64 << 10
+  /// More than the kernel passes with one write (253, SCM_MAX_FD); libdbus-1 clears a buffer of this size at each read.
+  private static let maxDescriptors = 256
+  /// Beyond this size, messages are written before the end of the turn.
+  private static let maxDelayedBytes = 64 << 10
 
   private let raw: OpaquePointer
   private let loop: EventLoop
 
-  /// What libdbus-1 wants watched: one to read, one to write, or none once it is disconnected.
+  /// libdbus-1's watches: one for reading and one for writing, or none once it is disconnected.
   private var watches: [OpaquePointer] = []
   private var loopWatch: Watch?
-  /// Changes are only noted in libdbus-1's callbacks, since it holds its lock there, and carried out before the loop
-  /// sleeps.
+  /// Whether the loop's watch may differ from libdbus-1's watches.
   private var isStale = true
 
   private var outgoing = OutgoingBytes()
-  /// Whether the socket was found to take no more, and has not been found to take more again.
+  /// Whether the socket's buffer was full at the last write.
   private var isBlocked = false
-  /// The hello was the first.
+  /// Starts with the serial of Hello.
   private var lastSerial: UInt32 = 1
 
-  /// Called after the descriptor was ready and has been served.
+  /// Called after the descriptor was ready and libdbus-1 has read from it.
   var onReady: (() -> Void)?
 
-  /// Whether messages are read. Writing goes on.
+  /// Whether messages are read. Does not affect writing.
   var isReading = true {
     didSet { if isReading != oldValue { isStale = true } }
   }
 
-  /// Connects, and says hello to the bus. Waits for both.
+  /// Connects and registers with the bus, blocking.
   init(address: String, loop: EventLoop, limits: Connection.Limits) throws(DBusError) {
-    // Before anything is sent: the process's disposition of SIGPIPE is not libdbus-1's to change.
+    // Otherwise libdbus-1 ignores SIGPIPE for the whole process.
     dbus_connection_set_change_sigpipe(0)
     let raw = try checked { error in dbus_connection_open_private(address, error) }
     self.raw = raw
     self.loop = loop
     dbus_connection_set_exit_on_disconnect(raw, 0)
-    // Not lower than what the bus lets through: libdbus-1 drops the connection for a message past the first or third of
-    // these, and anyone may send us one. What a request may cost is looked at when it is read (`Limits`). The others
-    // only pause reading.
+    // The first and third limit must not be lower than the bus's: libdbus-1 drops the connection for a larger message,
+    // and anyone may send us one. (`Limits` restricts requests when they are read.) The others only pause reading.
     dbus_connection_set_max_message_size(raw, Int(DBUS_MAXIMUM_MESSAGE_LENGTH))
     dbus_connection_set_max_received_size(raw, limits.receivedBytes)
-    dbus_connection_set_max_message_unix_fds(raw, Self.mostDescriptors)
+    dbus_connection_set_max_message_unix_fds(raw, Self.maxDescriptors)
     dbus_connection_set_max_received_unix_fds(raw, limits.receivedDescriptors)
     do throws(DBusError) {
       _ = try checked { error in dbus_bus_register(raw, error) != 0 ? raw : nil }
@@ -66,18 +64,17 @@ final class Transport {
     dbus_connection_unref(raw)
   }
 
-  /// As the bus named us.
   var uniqueName: BusName { BusName(unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "") }
 
-  /// With the connection libdbus-1 loses what it has watched; asking it would take its lock for every message.
+  /// libdbus-1 removes its watches when the connection ends. Asking it instead would take its lock for every message.
   var isConnected: Bool { !watches.isEmpty }
 
   // MARK: Writing
 
-  /// Bytes that wait to be written.
+  /// The number of bytes not yet written.
   var outgoingSize: Int { outgoing.count }
 
-  /// Queues a message, until ``write()``.
+  /// Queues a message for ``write()``.
   /// - Returns: its serial; nil if it cannot be sent.
   func send(_ message: OutgoingMessage) -> UInt32? {
     guard isConnected else { return nil }
@@ -86,16 +83,15 @@ final class Transport {
     }
     lastSerial = lastSerial == .max ? 1 : lastSerial + 1
     outgoing.append(message, serial: lastSerial)
-    if outgoing.count > Self.longestDelay, !isBlocked { write() }
+    if outgoing.count > Self.maxDelayedBytes, !isBlocked { write() }
     return lastSerial
   }
 
-  /// Writes what waits, as far as the socket takes it.
+  /// Writes queued bytes as far as the socket takes them.
   func write() {
     guard !outgoing.isEmpty else { return }
     guard isConnected, let socket = watches.first.map(dbus_watch_get_unix_fd) else {
-      // libdbus-1 has found the end first. Were this kept, whoever takes nothing in until it is written would never hear
-      // of that end.
+      // The connection has ended. Unwritten bytes would keep reading paused, so that the end would never be reported.
       outgoing = OutgoingBytes()
       return
     }
@@ -104,7 +100,7 @@ final class Transport {
     switch outgoing.write(to: socket) {
     case .written: break
     case .blocked: isBlocked = true
-    // Who is gone may have left something to read; libdbus-1 finds its end after that.
+    // There may still be messages to read; libdbus-1 notices the end after them.
     case .broken: outgoing = OutgoingBytes()
     }
     if isBlocked != wasWaiting { isStale = true }
@@ -112,14 +108,14 @@ final class Transport {
 
   // MARK: Reading
 
-  /// The next message that has arrived whole.
+  /// The next complete message.
   func pop() -> Message? { dbus_connection_pop_message(raw).map(Message.init(adopting:)) }
 
-  /// Whether there are more to pop. They do not make the descriptor ready: they have been read from it.
+  /// Whether there are more messages. These do not make the descriptor ready, since they have been read from it.
   var hasIncoming: Bool { dbus_connection_get_dispatch_status(raw) == DBUS_DISPATCH_DATA_REMAINS }
 
-  /// Writes what waits, then waits for the socket, without the loop, and reads or writes what it can.
-  /// - Parameter wait: nil for ever.
+  /// Writes queued bytes, blocks until the socket is ready, without the loop, and reads and writes.
+  /// - Parameter wait: nil to wait forever.
   func readWrite(wait: Duration?) {
     let milliseconds = wait.map { Int32(clamping: ($0.saturatingNanoseconds + 999_999) / 1_000_000) } ?? -1
     write()
@@ -135,7 +131,7 @@ final class Transport {
 
   func close() {
     outgoing = OutgoingBytes()
-    // Its callbacks take us out of the loop before the descriptor is closed.
+    // The callbacks remove the loop's watch before the descriptor is closed.
     dbus_connection_close(raw)
     dbus_connection_set_watch_functions(raw, nil, nil, nil, nil, nil)
     loopWatch?.cancel()
@@ -159,7 +155,7 @@ final class Transport {
   }
 
   private static func from(_ data: UnsafeMutableRawPointer?) -> Transport {
-    // Given by `attach`, and taken back by `close` before the object goes.
+    // Set by `attach`, and removed by `close` before the object is destroyed.
     Unmanaged<Transport>.fromOpaque(data!).takeUnretainedValue()
   }
 
@@ -172,14 +168,14 @@ final class Transport {
   private func removed(_ watch: OpaquePointer?) {
     watches.removeAll { $0 == watch }
     isStale = true
-    // The descriptor is closed next, and its number may be somebody else's by the end of the turn.
+    // The descriptor is closed next, and its number may be reused before the end of the turn.
     if watches.isEmpty {
       loopWatch?.cancel()
       loopWatch = nil
     }
   }
 
-  /// Tells the loop what libdbus-1 wants by now, if that has changed.
+  /// Updates the loop's watch to the events that libdbus-1 and our writing wait for.
   /// - Returns: false if the kernel refused to watch the socket.
   @discardableResult
   func applyInterest() -> Bool {
@@ -208,7 +204,7 @@ final class Transport {
     if readiness.contains(.write) { flags |= DBUS_WATCH_WRITABLE.rawValue }
     if readiness.contains(.hangUp) { flags |= DBUS_WATCH_HANGUP.rawValue }
     if readiness.contains(.error) { flags |= DBUS_WATCH_ERROR.rawValue }
-    // A watch may go while another, or it itself, is being handled.
+    // Handling a watch may remove it or another one.
     for watch in watches where watches.contains(watch) && dbus_watch_get_enabled(watch) != 0 {
       let wanted = dbus_watch_get_flags(watch) | DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue
       if flags & wanted != 0 { dbus_watch_handle(watch, flags & wanted) }
@@ -217,7 +213,7 @@ final class Transport {
   }
 }
 
-/// Calls what reports by libdbus-1's error structure and returns nothing in case of one.
+/// Calls a function that returns nil and fills in libdbus-1's error structure on failure.
 private func checked(
   _ call: (UnsafeMutablePointer<CDBus.DBusError>) -> OpaquePointer?
 ) throws(DBusError) -> OpaquePointer {

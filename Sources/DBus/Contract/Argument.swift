@@ -1,8 +1,6 @@
-// Why this file exists: an argument is named and explained once, where its type stands.
-
 import DBusValues
 
-/// An argument of a method or signal, in a contract row.
+/// An argument of a method or signal: its name, type and documentation.
 public struct Arg<T: ValueConvertible>: Sendable {
   public let name: String
   public let doc: String
@@ -22,7 +20,7 @@ public struct ArgumentDescription: Hashable, Sendable {
   public let doc: String
 }
 
-/// A machine-readable remark on an interface or a member, such as `org.freedesktop.DBus.Deprecated`.
+/// A machine-readable annotation of an interface or a member, such as `org.freedesktop.DBus.Deprecated`.
 public struct Annotation: Hashable, Sendable {
   public let name: String
   public let value: String
@@ -34,25 +32,23 @@ public struct Annotation: Hashable, Sendable {
 }
 
 extension [ArgumentDescription] {
-  /// - Precondition: the types are valid together.
+  /// - Precondition: the types form a valid signature.
   var signature: Signature {
     guard let signature = Signature(types: map(\.type)) else {
-      preconditionFailure("the arguments \(map(\.name)) make no valid signature")
+      preconditionFailure("the types of the arguments \(map(\.name)) are not a valid signature")
     }
     return signature
   }
 
-  /// Says which argument of a message does not fit, what it was, and what would do.
-  func mismatch(_ given: Signature) -> DBusError {
-    let types = given.types
-    let wanted = isEmpty ? "none" : map { "\($0.type) \($0.name)" }.joined(separator: ", ")
+  /// The error for a message with the signature `found`: names the first argument of the wrong type.
+  func mismatch(_ found: Signature) -> DBusError {
+    let types = found.types
+    let all = isEmpty ? "" : " (\(map { "\($0.type) \($0.name)" }.joined(separator: ", ")))"
     for (index, (argument, type)) in zip(self, types).enumerated() where argument.type != type {
       return DBusError(
         name: .invalidArgs,
-        message:
-          "argument \(index + 1), “\(argument.name)”, was \(type) and has to be \(argument.type) (wanted: \(wanted))")
+        message: "argument \(index + 1), “\(argument.name)”: expected \(argument.type)\(all), found \(type)")
     }
-    return DBusError(
-      name: .invalidArgs, message: "\(types.count) arguments were given, not \(count) (wanted: \(wanted))")
+    return DBusError(name: .invalidArgs, message: "expected \(count) arguments\(all), found \(types.count)")
   }
 }

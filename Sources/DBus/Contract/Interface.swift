@@ -1,15 +1,13 @@
-// Why this file exists: the rows of an interface, in one list that introspection, docs and dispatch go through.
-
 import DBusValues
 
-/// A row of an interface: a ``Method``, ``Signal`` or ``Property``.
+/// A member of an interface: a ``Method``, ``Signal`` or ``Property``.
 public protocol InterfaceMember: Sendable {
   var interface: InterfaceName { get }
   var name: MemberName { get }
   var member: MemberDescription { get }
 }
 
-/// A row without its Swift types.
+/// A member without its Swift types.
 public enum MemberDescription: Hashable, Sendable {
   case method(
     MemberName, in: [ArgumentDescription], out: [ArgumentDescription], doc: String, annotations: [Annotation])
@@ -24,22 +22,22 @@ public enum MemberDescription: Hashable, Sendable {
   }
 }
 
-/// An interface: what one end implements and the other calls.
+/// The contract of an interface. Introspection, documentation and dispatch are generated from it.
 public struct Interface: Sendable {
   public let name: InterfaceName
-  /// For the docs; the first sentence is the short description.
+  /// The documentation; its first sentence is the short description.
   public let doc: String
   public let annotations: [Annotation]
   public let members: [MemberDescription]
 
-  /// - Precondition: the members are of this interface, and no two of a kind have one name.
+  /// - Precondition: the members belong to this interface, and their names differ.
   public init(
     _ name: InterfaceName, doc: String = "", annotations: [Annotation] = [], members: [any InterfaceMember]
   ) {
     var seen: Set<MemberName> = []
     for member in members {
-      precondition(member.interface == name, "\(member.name) is of \(member.interface), not of \(name)")
-      precondition(seen.insert(member.name).inserted, "\(name) has two members \(member.name)")
+      precondition(member.interface == name, "\(member.name): expected interface \(name), found \(member.interface)")
+      precondition(seen.insert(member.name).inserted, "\(name) has two members named \(member.name)")
     }
     self.name = name
     self.doc = doc

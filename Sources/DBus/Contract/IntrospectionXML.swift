@@ -1,10 +1,7 @@
-// Why this file exists: the same rows describe an interface to programs that ask for it, and in files to people and
-// their tools.
-
 import DBusValues
 
 extension Interface {
-  /// A whole document for a file: the docs stand as comments in the form that `gdbus-codegen` reads.
+  /// An introspection document for a file, with the documentation as comments in the form that `gdbus-codegen` reads.
   public func xmlFile() -> String {
     var xml = IntrospectionXML(docs: .comments)
     xml.document { xml in xml.interface(self) }
@@ -15,9 +12,9 @@ extension Interface {
 /// Writes introspection data ("D-Bus Specification", *Introspection Data Format*).
 struct IntrospectionXML {
   enum Docs {
-    /// `org.gtk.GDBus.DocString`, which survives parsing: for `Introspect`.
+    /// As `org.gtk.GDBus.DocString`, which XML parsers keep: for `Introspect`.
     case annotations
-    /// Comments, which are easier to read: for files.
+    /// As comments, which are easier to read: for files.
     case comments
   }
 
@@ -25,13 +22,13 @@ struct IntrospectionXML {
   private var indentation: String
   private let docs: Docs
 
-  /// - Parameter depth: how deep in a document this is to stand.
+  /// - Parameter depth: the depth of indentation to start with.
   init(docs: Docs, depth: Int = 0) {
     self.docs = docs
     indentation = String(repeating: "  ", count: depth)
   }
 
-  /// Takes over what was written for this depth.
+  /// Appends XML written for this depth.
   mutating func append(_ xml: String) { text += xml }
 
   mutating func document(_ body: (inout IntrospectionXML) -> Void) {
@@ -110,24 +107,23 @@ struct IntrospectionXML {
     }
     text += "\(indentation)<!--\n"
     for line in lines {
-      // What XML does not allow inside a comment.
+      // XML does not allow “--” inside a comment.
       var safe = line
       while let range = safe.firstRange(of: "--") { safe.replaceSubrange(range, with: "- -") }
-      // A parameter's doc has to stand in one line for gdbus-codegen.
-      let room = safe.hasPrefix("@") ? Int.max : Self.columns - indentation.utf8.count
-      for part in wrapped(safe, within: room) { text += part.isEmpty ? "\n" : "\(indentation)  \(part)\n" }
+      // gdbus-codegen wants the documentation of an argument on one line.
+      let width = safe.hasPrefix("@") ? Int.max : Self.commentWidth - indentation.utf8.count
+      for part in wrapped(safe, width) { text += part.isEmpty ? "\n" : "\(indentation)  \(part)\n" }
     }
     text += "\(indentation)-->\n"
   }
 
-  /// How wide comments are.
-  private static let columns = 100
+  private static let commentWidth = 100
 
-  /// The line in parts of at most so many characters, where its words allow it.
-  private func wrapped(_ line: String, within room: Int) -> [Substring] {
+  /// The line in parts of at most `width` characters; a longer word is not broken.
+  private func wrapped(_ line: String, _ width: Int) -> [Substring] {
     var parts: [Substring] = []
     var rest = line[...]
-    while let limit = rest.index(rest.startIndex, offsetBy: room, limitedBy: rest.endIndex), limit < rest.endIndex,
+    while let limit = rest.index(rest.startIndex, offsetBy: width, limitedBy: rest.endIndex), limit < rest.endIndex,
       let space = rest[..<limit].lastIndex(of: " ") ?? rest.firstIndex(of: " ")
     {
       parts.append(rest[..<space])
@@ -166,9 +162,9 @@ struct IntrospectionXML {
       case "<": result += "&lt;"
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
-      // Otherwise a parser makes spaces of them in an attribute.
+      // Parsers replace these by spaces in an attribute.
       case "\n", "\t", "\r": result += "&#\(scalar.value);"
-      // XML 1.0 has no way to write the other control characters.
+      // XML 1.0 cannot represent the other control characters.
       case "\0"..."\u{1f}", "\u{fffe}", "\u{ffff}": break
       default: result.unicodeScalars.append(scalar)
       }

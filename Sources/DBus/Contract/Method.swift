@@ -1,11 +1,8 @@
-// Why this file exists: one row says all about a method; dispatch, the check of signatures, introspection, docs and the
-// client's typed call are made of it.
-
 import DBusValues
 
-/// A method of an interface, for both ends.
+/// A method of an interface, for callers and implementations: types are checked, and messages read and written, by it.
 ///
-/// `Input` and `Output` are the tuples of the arguments' Swift types; of one argument its type, of none `Void`.
+/// `Input` and `Output` are the tuples of the arguments' Swift types: for one argument its type, for none `Void`.
 ///
 ///     static let pop = Method(
 ///       name, "Pop", in: Arg<String>("stack"), Arg<UInt32>("count"), out: Arg<UInt32>("popped"), doc: "…")
@@ -63,8 +60,8 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     .method(name, in: inputs, out: outputs, doc: doc, annotations: annotations)
   }
 
-  /// - Parameter budget: what the arguments may cost; what is left of it afterwards.
-  /// - Throws: `InvalidArgs`, saying which argument, what it was and what would do, and as ``MessageReader`` does.
+  /// - Parameter budget: the size allowed for the arguments, reduced by their size.
+  /// - Throws: `InvalidArgs` with the argument at fault, and the errors of ``MessageReader``.
   final func input(of call: Message, budget: inout Int) throws(DBusError) -> Input {
     guard call.hasSignature(inputSignature) else { throw inputs.mismatch(call.signature) }
     var reader = MessageReader(call, budget: budget, isChecked: true)
@@ -73,12 +70,12 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
       return try readInput(&reader)
     } catch {
       guard error.name == .invalidArgs, inputs.indices.contains(reader.position) else { throw error }
-      let which = "argument \(reader.position + 1), “\(inputs[reader.position].name)”"
-      throw DBusError(name: .invalidArgs, message: "\(which): \(error.message)")
+      let argument = "argument \(reader.position + 1), “\(inputs[reader.position].name)”"
+      throw DBusError(name: .invalidArgs, message: "\(argument): \(error.message)")
     }
   }
 
-  /// - Throws: `InvalidArgs` where the other end answered with something else than the contract says.
+  /// - Throws: `InvalidArgs` if the reply does not match the contract.
   final func output(of reply: Message) throws(DBusError) -> Output {
     guard reply.hasSignature(outputSignature) else {
       throw DBusError(

@@ -1,22 +1,19 @@
-// Why this file exists: one row says all about a property: its type, who may set it, and how changes are told.
-
 import DBusValues
 
-/// Who may do what with a property.
 public enum PropertyAccess: String, Sendable {
   case read
   case readWrite = "readwrite"
 }
 
-/// How changes of a property are told (`org.freedesktop.DBus.Property.EmitsChangedSignal`).
+/// How changes of a property are announced (`org.freedesktop.DBus.Property.EmitsChangedSignal`).
 public enum EmitsChanged: String, Sendable {
-  /// PropertiesChanged carries the value.
+  /// PropertiesChanged contains the value.
   case `true`
-  /// PropertiesChanged carries the name.
+  /// PropertiesChanged contains only the name.
   case invalidates
-  /// It does not change while the object is there.
+  /// The property does not change while the object exists.
   case const
-  /// Changes are not told.
+  /// Changes are not announced.
   case `false`
 }
 
@@ -31,20 +28,20 @@ public struct Property<T: ValueConvertible>: InterfaceMember {
   public let doc: String
   public let annotations: [Annotation]
 
-  @usableFromInline let head: PropertyHead
+  @usableFromInline let header: PropertyHeader
 
   public init(
     _ interface: InterfaceName, _ name: MemberName, access: PropertyAccess = .read, emitsChanged: EmitsChanged = .true,
     doc: String = "", annotations: [Annotation] = []
   ) {
-    precondition(Signature(types: [T.valueType]) != nil, "\(T.valueType) is no valid type")
+    precondition(Signature(types: [T.valueType]) != nil, "\(T.valueType) is not a valid type")
     self.interface = interface
     self.name = name
     self.access = access
     self.emitsChanged = emitsChanged
     self.doc = doc
     self.annotations = annotations
-    head = PropertyHead(name, T.valueType)
+    header = PropertyHeader(name, T.valueType)
   }
 
   public var member: MemberDescription {

@@ -1,8 +1,6 @@
-// Why this file exists: one row says all about a signal, for who sends it and for who gets it.
-
 import DBusValues
 
-/// A signal of an interface; `Args` is the tuple of its arguments' Swift types.
+/// A signal of an interface, for senders and receivers; `Args` is the tuple of its arguments' Swift types.
 ///
 ///     static let updated = Signal(name, "Updated", Arg<String>("binding"), Arg<UInt64>("serial"), doc: "…")
 public struct Signal<Args>: InterfaceMember {
@@ -40,25 +38,25 @@ public struct Signal<Args>: InterfaceMember {
 
   public var member: MemberDescription { .signal(name, arguments, doc: doc, annotations: annotations) }
 
-  /// - Throws: where an argument cannot be sent.
+  /// - Throws: if an argument cannot be sent.
   func message(from path: ObjectPath, _ arguments: Args) throws(DBusError) -> OutgoingMessage {
     try message(from: path) { writer throws(DBusError) in try write(arguments, &writer) }
   }
 
-  /// - Parameter body: writes the arguments.
-  /// - Throws: what `body` throws.
+  /// - Parameter body: writes the arguments; its error is rethrown.
   func message(
     from path: ObjectPath, _ body: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) -> OutgoingMessage {
     try OutgoingMessage(MessageHeader(kind: .signal, flags: .noReplyExpected, fields: fields, path: path), body)
   }
 
-  /// The arguments of a signal that has arrived.
-  /// - Throws: `InvalidArgs` where the message is not this signal, or has other arguments.
+  /// The arguments of a received signal.
+  /// - Throws: `InvalidArgs` if the message is another signal, or has other arguments.
   public func arguments(of message: Message) throws(DBusError) -> Args {
     guard message.member == name, message.interface == interface, message.hasSignature(signature) else {
       throw DBusError(
-        name: .invalidArgs, message: "no \(interface).\(name): \(arguments.mismatch(message.signature).message)")
+        name: .invalidArgs,
+        message: "expected \(interface).\(name): \(arguments.mismatch(message.signature).message)")
     }
     var reader = MessageReader(message)
     return try read(&reader)

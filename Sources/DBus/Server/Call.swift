@@ -1,8 +1,6 @@
-// Why this file exists: a caller gets exactly one answer, now or later, and none if it wants none.
-
 import DBusValues
 
-/// Where an answer goes. The call itself is let go at once: what is kept of it would count against what may be received.
+/// The recipient of a reply. The call's message is not kept, since its bytes would count as received and not handled.
 struct ReplyAddress {
   let caller: BusName
   let serial: UInt32
@@ -17,11 +15,8 @@ extension ReplyAddress {
     serial = call.serial
     isWanted = call.expectsReply
   }
-}
 
-extension ReplyAddress {
-  /// - Parameter body: writes arguments of the types that the fields say.
-  /// - Throws: what `body` throws.
+  /// - Parameter body: writes arguments of the types declared in `fields`; its error is rethrown.
   func reply(
     _ fields: HeaderFields, _ body: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) -> OutgoingMessage {
@@ -37,25 +32,24 @@ extension ReplyAddress {
       kind: .error, flags: .noReplyExpected, fields: Self.errorFields, errorName: error.name, replySerial: serial,
       destination: caller)
     return try OutgoingMessage(header) { writer throws(DBusError) in
-      // For people; a NUL in it is not worth failing for.
+      // A string cannot contain NUL, and the text is only for people.
       try writer.text(String(error.message.prefix { $0 != "\0" }))
     }
   }
 }
 
 extension Connection {
-  /// Answers with an error, at the end of the turn.
+  /// Replies with an error, at the end of the turn.
   func fail(_ address: ReplyAddress, _ error: DBusError) {
     guard address.isWanted, let message = try? address.error(error) else { return }
     enqueue(.reply(message))
   }
 }
 
-/// A call that is being served. It is answered once, when you like; one that is dropped without an answer is answered
-/// with an error.
+/// A received call. Reply to it once, now or later; if it is released without a reply, the caller receives an error.
 public final class Call<Output> {
   public let sender: BusName
-  /// The object that was called.
+  /// The path of the called object.
   public let path: ObjectPath
   private let address: ReplyAddress
   private let connection: Connection
@@ -73,15 +67,15 @@ public final class Call<Output> {
   }
 
   deinit {
-    if !isAnswered { fail(DBusError(name: .failed, message: "the call was given up without an answer")) }
+    if !isAnswered { fail(DBusError(name: .failed, message: "the service dropped the call without a reply")) }
   }
 
-  /// Whether the caller wants an answer. Without, answering does nothing.
+  /// Whether the caller wants a reply. If not, replying has no effect.
   public var isReplyExpected: Bool { address.isWanted }
 
-  /// Answers, at the end of the turn. Where the answer cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``), the
-  /// caller is told why.
-  /// - Precondition: it was not answered before.
+  /// Replies, at the end of the turn. If the reply cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``), the
+  /// caller receives an error with the reason.
+  /// - Precondition: the call has no reply yet.
   public func reply(_ output: Output) {
     markAnswered()
     guard address.isWanted else { return }
@@ -89,24 +83,30 @@ public final class Call<Output> {
       connection.enqueue(
         .reply(try address.reply(fields) { writer throws(DBusError) in try write(output, &writer) }, to: address))
     } catch {
-      connection.fail(address, DBusError(name: .failed, message: "the answer cannot be sent: \(error.message)"))
+      connection.fail(address, DBusError(name: .failed, message: "the reply cannot be sent: \(error.message)"))
     }
   }
 
-  /// Answers with an error, at the end of the turn.
-  /// - Precondition: it was not answered before.
+  /// Replies with an error, at the end of the turn.
+  /// - Precondition: the call has no reply yet.
   public func fail(_ error: DBusError) {
     markAnswered()
     connection.fail(address, error)
   }
 
   private func markAnswered() {
-    precondition(!isAnswered, "a call is answered once")
+    precondition(!isAnswered, "the call already has a reply")
     isAnswered = true
   }
 }
 
+extension Call {
+  /// Replies with the output of `body`, or with its error.
+  func reply(_ body: () throws(DBusError) -> Output) {
+    do throws(DBusError) { reply(try body()) } catch { fail(error) }
+  }
+}
+
 extension Call where Output == Void {
-  /// Answers with nothing but success.
   public func reply() { reply(()) }
 }

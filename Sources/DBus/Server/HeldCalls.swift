@@ -1,21 +1,18 @@
-// Why this file exists: where one call of a client cannot be judged at once, its later calls wait behind it, and nobody
-// else's do.
-
 import DBusValues
 import EventLoops
 
-/// The calls of a client that are read and not served yet.
+/// The calls of a client that wait, read but not served, behind one of its earlier calls.
 final class HeldCalls {
-  /// What a call takes beside its arguments, about.
-  private static let cost = 256
+  /// The approximate size of a call without its arguments, in bytes.
+  private static let callSize = 256
 
   private var calls: [() -> Void] = []
   private var next = 0
-  /// Whether they are being served.
+  /// Whether the calls are being served.
   fileprivate var isReleased = false
-  /// What further calls may cost.
+  /// The size left for further calls, in bytes.
   private var budget: Int
-  /// The answer to those for which there is no room.
+  /// The error for calls beyond the budget.
   fileprivate let refusal: DBusError
 
   fileprivate init(budget: Int, refusal: DBusError) {
@@ -32,26 +29,24 @@ final class HeldCalls {
   }
 
   /// Reads the arguments of one more call.
-  /// - Throws: what `read` throws, and the refusal where there is no room for them.
-  fileprivate func room<Input>(for read: (inout Int) throws(DBusError) -> Input) throws(DBusError) -> Input {
-    budget -= Self.cost
+  /// - Throws: the error of `read`; `refusal` beyond the budget.
+  fileprivate func reading<Input>(_ read: (inout Int) throws(DBusError) -> Input) throws(DBusError) -> Input {
+    budget -= Self.callSize
     guard budget >= 0 else { throw refusal }
     return try read(&budget)
   }
 }
 
 extension Connection {
-  /// Keeps all later calls of a client until ``release(_:)``, read but not served.
-  ///
-  /// Together they may be no larger than one request may; others are answered with an error.
-  /// - Parameter refusal: that error.
+  /// Holds all later calls of a client, read but not served, until ``release(_:)``.
+  /// - Parameter refusal: the error for calls that together exceed ``Limits/requestBytes``.
   public func hold(_ client: BusName, refusing refusal: DBusError) {
     let held = heldCalls[client] ?? HeldCalls(budget: limits.requestBytes, refusal: refusal)
     held.isReleased = false
     heldCalls[client] = held
   }
 
-  /// Serves what was kept of a client, in its order, and no more of it in a turn than of the bus.
+  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn.
   public func release(_ client: BusName) {
     heldCalls[client]?.isReleased = true
     serveHeld(client)
@@ -69,9 +64,9 @@ extension Connection {
     loop.soon { [weak self] in self?.serveHeld(client) }
   }
 
-  /// Reads the arguments of a call; answers with an error where they cannot be read, or are too much.
-  /// - Parameter body: is given the arguments, and what the call has to wait behind. (As a value both would be a type that
-  ///   the runtime has to look for at each call.)
+  /// Reads the arguments of a call; replies with an error if they are invalid or too large.
+  /// - Parameter body: is called with the arguments and the held calls behind which this one waits. (Returning them would
+  ///   need a generic tuple, whose type the runtime looks up at each call.)
   func withArguments<Input>(
     of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
     _ body: (Input, HeldCalls?) -> Void
@@ -79,7 +74,7 @@ extension Connection {
     let held = heldCalls.isEmpty ? nil : heldCalls[address.caller]
     do throws(DBusError) {
       if let held {
-        body(try held.room(for: read), held)
+        body(try held.reading(read), held)
       } else {
         var budget = limits.requestBytes
         body(try read(&budget), nil)

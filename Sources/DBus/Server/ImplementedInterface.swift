@@ -1,10 +1,8 @@
-// Why this file exists: what a contract says, bound to what is done about it.
-
 import DBusValues
 
-/// An interface with the code behind it. One of these serves any number of objects: the code is told which.
+/// An interface with its implementation, which may serve any number of objects: it receives the object's path.
 public final class ImplementedInterface {
-  /// Reads the arguments and hands them to the code; answers with an error where it cannot.
+  /// Reads the arguments and calls the implementation; replies with an error if they cannot be read.
   typealias MethodHandler = (Message, ReplyAddress, ObjectPath, Connection) -> Void
 
   struct PropertyHandler {
@@ -14,8 +12,7 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  /// Called with a property and its value.
-  @usableFromInline typealias Visitor = (PropertyHead, Value) -> Void
+  @usableFromInline typealias Visitor = (PropertyHeader, Value) -> Void
 
   public let interface: Interface
   private(set) var methods: [String: MethodHandler] = [:]
@@ -31,8 +28,8 @@ public final class ImplementedInterface {
 
   public init(_ interface: Interface) { self.interface = interface }
 
-  /// Serves a method.
-  /// - Precondition: it is of this interface.
+  /// Implements a method.
+  /// - Precondition: the method belongs to this interface.
   public func implement<Input, Output>(
     _ method: Method<Input, Output>, _ body: @escaping (Input, Call<Output>) -> Void
   ) {
@@ -46,24 +43,25 @@ public final class ImplementedInterface {
     }
   }
 
-  /// Serves a property.
+  /// Implements a property.
   /// - Parameters:
-  ///   - get: the value for the object; nil where there is none any more.
-  ///   - set: where the contract lets it be set; throws what the caller is told.
-  /// - Precondition: it is of this interface, and `set` is there exactly where the contract wants it.
+  ///   - get: returns the value for the object; nil if the object no longer exists.
+  ///   - set: sets the value; its error is sent to the caller.
+  /// - Precondition: the property belongs to this interface; `set` is given if and only if it is writable.
   public func implement<T>(
     _ property: Property<T>, get: @escaping (ObjectPath) -> T?,
     set: ((T, ObjectPath) throws(DBusError) -> Void)? = nil
   ) {
     check(property.name.text, of: property.interface)
-    precondition((set != nil) == (property.access == .readWrite), "\(property.name): the contract says otherwise")
+    precondition(
+      (set != nil) == (property.access == .readWrite), "\(property.name): expected a setter only for readWrite")
     var setter: ((Value, ObjectPath) throws(DBusError) -> Void)?
     if let set {
       setter = { value, path throws(DBusError) in
         guard let new = T(value: value) else {
           throw DBusError(
             name: .invalidArgs,
-            message: "property “\(property.name)”: \(value.type) was given, and it has to be \(T.valueType)")
+            message: "property “\(property.name)”: expected \(T.valueType), found \(value.type)")
         }
         try set(new, path)
       }
@@ -72,33 +70,33 @@ public final class ImplementedInterface {
     properties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
     readers.append { path, visit in
-      if let value = read(path) { visit(property.head, value) }
+      if let value = read(path) { visit(property.header, value) }
     }
   }
 
-  /// Serves properties that can only be read, of objects that are looked for once, however many of them are asked for.
-  /// - Parameter find: nil where there is no such object any more.
-  /// - Precondition: they are of this interface.
+  /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
+  /// - Parameter find: returns the object; nil if it no longer exists.
+  /// - Precondition: the properties belong to this interface.
   ///
-  /// Inlined where it is called, where the type of the objects is known.
+  /// Inlined so that it is specialized for the type of the objects.
   @inlinable
   public func implement<Object>(_ properties: [PropertyOf<Object>], find: @escaping (ObjectPath) -> Object?) {
     for property in properties {
-      add(property.head, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
+      add(property.header, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
     addReader { path, visit in
       guard let object = find(path) else { return }
-      for property in properties { visit(property.head, property.get(object)) }
+      for property in properties { visit(property.header, property.get(object)) }
     }
   }
 
   @usableFromInline
   func add(
-    _ head: PropertyHead, of interface: InterfaceName, _ emitsChanged: EmitsChanged,
+    _ header: PropertyHeader, of interface: InterfaceName, _ emitsChanged: EmitsChanged,
     _ get: @escaping (ObjectPath) -> Value?
   ) {
-    check(head.name, of: interface)
-    properties.append(PropertyHandler(name: head.name, emitsChanged: emitsChanged, get: get, set: nil))
+    check(header.name, of: interface)
+    properties.append(PropertyHandler(name: header.name, emitsChanged: emitsChanged, get: get, set: nil))
   }
 
   @usableFromInline
@@ -107,7 +105,7 @@ public final class ImplementedInterface {
   private func check(_ member: String, of interface: InterfaceName) {
     precondition(
       interface == self.interface.name && self.interface.members.contains { $0.name.text == member },
-      "\(interface).\(member) is no member of \(self.interface.name)")
+      "\(interface).\(member) is not a member of \(self.interface.name)")
   }
 
   /// Visits the values of all properties of an object, in the order of the contract.
@@ -123,19 +121,19 @@ public final class ImplementedInterface {
   }
 }
 
-/// A property of a kind of object that can only be read, with the code that reads it.
+/// A read-only property with the code that reads it from an object.
 public final class PropertyOf<Object> {
   @usableFromInline let interface: InterfaceName
-  @usableFromInline let head: PropertyHead
+  @usableFromInline let header: PropertyHeader
   @usableFromInline let emitsChanged: EmitsChanged
   @usableFromInline let get: (Object) -> Value
 
-  /// Inlined where it is called, where the type of the property is known.
+  /// Inlined so that it is specialized for the type of the property.
   @inlinable
   public init<T>(_ property: Property<T>, _ get: @escaping (Object) -> T) {
-    precondition(property.access == .read, "\(property.name): the contract says otherwise")
+    precondition(property.access == .read, "\(property.name): expected a read-only property")
     interface = property.interface
-    head = property.head
+    header = property.header
     emitsChanged = property.emitsChanged
     self.get = { get($0).value }
   }

@@ -1,33 +1,31 @@
-// Why this file exists: what happens to an object within a turn is told once, with the values at its end.
-
 import DBusValues
 
-/// What has happened to objects in this turn.
+/// The changes of objects in a turn, announced once at its end, with the values at that time.
 struct ObjectChanges {
+  /// What happened to an object, as seen at the end of the turn.
   enum Existence {
-    /// It was there before the turn and is.
-    case kept
-    case new
-    case gone
-    /// It was there, went, and is there again.
-    case back
-    /// It came and is gone again: nobody need know.
-    case passing
+    /// Existed before the turn, and exists.
+    case existing
+    case added
+    case removed
+    /// Removed and added again.
+    case replaced
+    /// Added and removed again; not announced.
+    case transient
   }
 
   struct Change {
     let path: ObjectPath
-    /// What it implements, for when it has gone.
+    /// The object's interfaces, kept for its removal.
     let interfaces: [ImplementedInterface]
-    var existence = Existence.kept
+    var existence = Existence.existing
     var properties: [(interface: ImplementedInterface, name: String)] = []
   }
 
-  /// In the order in which each was first touched.
+  /// In the order of each object's first change.
   private(set) var all: [Change] = []
   private var index: [ObjectPath: Int] = [:]
 
-  /// Forgets all of it, and keeps the room.
   mutating func removeAll() {
     all.removeAll(keepingCapacity: true)
     index.removeAll(keepingCapacity: true)
@@ -35,24 +33,24 @@ struct ObjectChanges {
 
   mutating func added(_ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface]) {
     update(path, interfaces) { change in
-      change.existence = change.existence == .gone ? .back : .new
+      change.existence = change.existence == .removed ? .replaced : .added
       change.properties = []
     }
   }
 
   mutating func removed(_ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface]) {
     update(path, interfaces) { change in
-      change.existence = change.existence == .new ? .passing : .gone
+      change.existence = change.existence == .added ? .transient : .removed
       change.properties = []
     }
   }
 
-  /// What is new is announced with its values, what is gone has none.
+  /// Records a change of a property; an object added or removed in this turn is announced without such changes.
   mutating func changed(
     _ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface], _ property: some InterfaceMember
   ) {
     update(path, interfaces) { change in
-      guard change.existence == .kept,
+      guard change.existence == .existing,
         let interface = change.interfaces.first(where: { $0.interface.name == property.interface }),
         !change.properties.contains(where: { $0.interface === interface && $0.name == property.name.text })
       else { return }
@@ -73,23 +71,23 @@ struct ObjectChanges {
 }
 
 extension Connection {
-  /// There is a new object. At the end of the turn the nearest ObjectManager above announces it with its values as they
-  /// are then.
+  /// Announces a new object: at the end of the turn, the nearest ObjectManager above it emits InterfacesAdded with the
+  /// values at that time.
   public func objectAdded(_ path: ObjectPath) { changes.added(path, objects.interfaces(at: path)) }
 
-  /// An object has gone, or is about to (an exported one: say so before ``unexport(_:)``). At the end of the turn, after
-  /// its last signals, the nearest ObjectManager above says so; not a word is said of one that came in the same turn.
+  /// Announces the removal of an object: at the end of the turn, the nearest ObjectManager above it emits
+  /// InterfacesRemoved, unless the object was added in the same turn. Call it before ``unexport(_:)``.
   public func objectRemoved(_ path: ObjectPath) { changes.removed(path, objects.interfaces(at: path)) }
 
-  /// A property has another value. At the end of the turn PropertiesChanged says so, once for all of an interface, as
-  /// the contract has it (``EmitsChanged``).
+  /// Announces a changed property: at the end of the turn, one PropertiesChanged for each interface of the object is
+  /// emitted, as the contract declares (``EmitsChanged``).
   public func propertyChanged<T>(_ path: ObjectPath, _ property: Property<T>) {
     guard property.emitsChanged == .true || property.emitsChanged == .invalidates else { return }
     changes.changed(path, objects.interfaces(at: path), property)
   }
 
-  /// The signals for what has happened, in the order: added, changed, removed. Without those that cannot be sent, which
-  /// is the fault of who set a value and ends nobody.
+  /// Removes and returns the signals of all changes in the order added, changed, removed. A signal whose values cannot be
+  /// sent is left out.
   func takeChangeSignals() -> [OutgoingMessage] {
     let all = changes.all
     guard !all.isEmpty else { return [] }
@@ -98,12 +96,12 @@ extension Connection {
     var changed: [OutgoingMessage] = []
     var removed: [OutgoingMessage] = []
     for change in all {
-      if change.existence != .kept, let manager = objects.manager(above: change.path) {
-        if change.existence == .gone || change.existence == .back, let signal = removal(change, from: manager) {
-          // What is back has to go before it comes.
-          if change.existence == .back { added.append(signal) } else { removed.append(signal) }
+      if change.existence != .existing, let manager = objects.manager(above: change.path) {
+        if change.existence == .removed || change.existence == .replaced, let signal = removal(change, from: manager) {
+          // The removal of a replaced object must come before its addition.
+          if change.existence == .replaced { added.append(signal) } else { removed.append(signal) }
         }
-        if change.existence == .new || change.existence == .back, let signal = addition(change, from: manager) {
+        if change.existence == .added || change.existence == .replaced, let signal = addition(change, from: manager) {
           added.append(signal)
         }
       }
@@ -123,7 +121,7 @@ extension Connection {
   }
 
   private func addition(_ change: ObjectChanges.Change, from manager: ObjectPath) -> OutgoingMessage? {
-    // Straight from the objects, without a dictionary of dictionaries in between.
+    // Written directly from the objects, to avoid a dictionary of dictionaries.
     try? ObjectManagement.interfacesAdded.message(from: manager) { writer throws(DBusError) in
       try writer.append(change.path)
       try writer.array(alignment: 8) { writer throws(DBusError) in
@@ -132,8 +130,8 @@ extension Connection {
             try writer.append(interface.interface.name.text)
             try writer.array(alignment: 8) { writer throws(DBusError) in
               var failure: DBusError?
-              interface.forEachValue(of: change.path) { head, value in
-                do throws(DBusError) { try writer.property(head, value) } catch { failure = error }
+              interface.forEachValue(of: change.path) { header, value in
+                do throws(DBusError) { try writer.property(header, value) } catch { failure = error }
               }
               if let failure { throw failure }
             }

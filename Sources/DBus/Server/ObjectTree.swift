@@ -1,17 +1,15 @@
-// Why this file exists: which objects there are, one by one or by the hundred thousand, and what leads to them.
-
 import DBusValues
 
-/// Objects below a path that are not exported one by one.
+/// Provides the objects below a path, of which there may be hundreds of thousands.
 public protocol ObjectProvider: AnyObject {
-  /// What each of the objects implements.
+  /// The interfaces of each of the objects.
   var interfaces: [ImplementedInterface] { get }
   func contains(_ path: ObjectPath) -> Bool
-  /// All of the objects there are: for introspection and GetManagedObjects.
+  /// The paths of all objects, for introspection and GetManagedObjects.
   var paths: [ObjectPath] { get }
 }
 
-/// The objects of a connection.
+/// The exported objects of a connection.
 struct ObjectTree {
   struct Object {
     var interfaces: [ImplementedInterface]
@@ -29,14 +27,14 @@ struct ObjectTree {
     subtrees.append((prefix, provider))
   }
 
-  /// What the object at the path implements; nil where there is none.
+  /// The object at the path; nil if there is none.
   func object(at path: ObjectPath) -> Object? {
     if let object = objects[path] { return object }
     guard let provider = provider(for: path), provider.contains(path) else { return nil }
     return Object(interfaces: provider.interfaces, isManager: false)
   }
 
-  /// As ``object(at:)``, also for one of a subtree that is not there any more.
+  /// The interfaces of the object at the path, even if its provider no longer contains it.
   func interfaces(at path: ObjectPath) -> [ImplementedInterface] {
     objects[path]?.interfaces ?? provider(for: path)?.interfaces ?? []
   }
@@ -45,13 +43,13 @@ struct ObjectTree {
     subtrees.first { path.below($0.prefix) != nil }?.provider
   }
 
-  /// Whether there is, or may come to be, an object below the path.
-  func leadsSomewhere(_ path: ObjectPath) -> Bool {
+  /// Whether there are, or may be, objects below the path.
+  func hasDescendants(_ path: ObjectPath) -> Bool {
     subtrees.contains { $0.prefix == path || $0.prefix.below(path) != nil }
       || objects.keys.contains { $0.below(path) != nil }
   }
 
-  /// The names of what stands directly below the path, in order.
+  /// The sorted names of the nodes directly below the path.
   func children(of path: ObjectPath) -> [String] {
     var children: Set<Substring> = []
     for other in descendants(of: path, withPrefixes: true) {

@@ -1,5 +1,3 @@
-// Why this file exists: a call finds its method by path, interface and member, or is told which of them is not there.
-
 import CDBus
 import DBusValues
 import Glibc
@@ -7,30 +5,29 @@ import Glibc
 extension Connection {
   // MARK: Exporting
 
-  /// Has objects at a path implement interfaces, next to those that every object has (Peer, Introspectable, Properties).
-  /// - Parameter isObjectManager: whether it also is the ObjectManager of what is below it.
+  /// Exports an object that implements the interfaces, and Peer, Introspectable and Properties.
+  /// - Parameter isObjectManager: whether the object also implements ObjectManager for the objects below it.
   public func export(_ path: ObjectPath, _ interfaces: [ImplementedInterface], isObjectManager: Bool = false) {
     objects.export(path, ObjectTree.Object(interfaces: interfaces, isManager: isObjectManager))
   }
 
-  /// There is no object at the path any more.
   public func unexport(_ path: ObjectPath) { objects.unexport(path) }
 
-  /// Has a provider say which objects there are below a path. It costs nothing for each of them.
+  /// Exports all objects that the provider contains below a path. Nothing is stored for each object.
   public func exportSubtree(_ prefix: ObjectPath, _ provider: any ObjectProvider) {
     objects.exportSubtree(prefix, provider)
   }
 
   // MARK: Finding
 
-  /// All interfaces at a path, also where it only leads to objects; nil where there is nothing.
+  /// All interfaces at a path, including paths with objects only below them; nil if there are neither.
   func interfaces(at path: ObjectPath) -> [ImplementedInterface]? {
     let standard = standardInterfaces
     if let object = objects.object(at: path) {
       let manager = object.isManager ? [standard.manager] : []
       return object.interfaces + [standard.properties, standard.introspection, standard.peer] + manager
     }
-    return objects.leadsSomewhere(path) ? [standard.introspection, standard.peer] : nil
+    return objects.hasDescendants(path) ? [standard.introspection, standard.peer] : nil
   }
 
   func serve(_ call: Message) {
@@ -38,9 +35,9 @@ extension Connection {
       return
     }
     let name = dbus_message_get_interface(call.raw)
-    // The most frequent case, without making a list of everything first.
+    // Fast path for the most frequent case.
     if let name,
-      let interface = objects.object(at: path)?.interfaces.first(where: { $0.interface.name.isSpelled(name) }),
+      let interface = objects.object(at: path)?.interfaces.first(where: { $0.interface.name.equals(name) }),
       let method = interface.methods[String(cString: member)]
     {
       return method(call, address, path, self)
@@ -72,10 +69,10 @@ extension Connection {
 }
 
 extension InterfaceName {
-  fileprivate func isSpelled(_ other: UnsafePointer<CChar>) -> Bool { text.withCString { strcmp($0, other) == 0 } }
+  fileprivate func equals(_ other: UnsafePointer<CChar>) -> Bool { text.withCString { strcmp($0, other) == 0 } }
 }
 
-/// What a client sent, as far as it helps in an error: it may be of any length, and so may each of its characters.
+/// A client's text shortened for an error. Both the text and each of its characters may be of any length.
 func shortened(_ text: String) -> String {
   text.utf8.count <= 255 ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(255))) + "…"
 }

@@ -1,5 +1,3 @@
-// Why this file exists: what the specification wants of every object, in the same rows as everything else.
-
 import CDBus
 import DBusValues
 
@@ -45,7 +43,7 @@ public enum ObjectManagement {
   static let interface = Interface(name, members: [getManagedObjects, interfacesAdded, interfacesRemoved])
 }
 
-/// The code behind them, for all objects of a connection.
+/// The implementations of the standard interfaces for all objects of a connection.
 struct StandardInterfaces {
   let peer = ImplementedInterface(Peer.interface)
   let introspection = ImplementedInterface(Introspection.interface)
@@ -73,7 +71,7 @@ struct StandardInterfaces {
     peer.implement(Peer.ping) { _, call in call.reply() }
     peer.implement(Peer.getMachineID) { _, call in
       guard let id = dbus_try_get_local_machine_id(nil) else {
-        return call.fail(DBusError(name: .failed, message: "this machine has no id"))
+        return call.fail(DBusError(name: .failed, message: "this machine has no machine ID"))
       }
       defer { dbus_free(id) }
       call.reply(String(cString: id))
@@ -93,42 +91,33 @@ struct StandardInterfaces {
 
   private func implementProperties(_ connection: Connection) {
     properties.implement(PropertyAccessing.get) { [unowned connection] input, call in
-      do throws(DBusError) {
+      call.reply { () throws(DBusError) in
         let property = try connection.property(input.1, of: input.0, at: call.path)
         guard let value = property.get(call.path) else { throw .unknownObject(call.path) }
-        call.reply(value)
-      } catch {
-        call.fail(error)
+        return value
       }
     }
     properties.implement(PropertyAccessing.set) { [unowned connection] input, call in
-      do throws(DBusError) {
+      call.reply { () throws(DBusError) in
         let property = try connection.property(input.1, of: input.0, at: call.path)
         guard let set = property.set else {
-          throw DBusError(name: .propertyReadOnly, message: "property “\(property.name)” can only be read")
+          throw DBusError(name: .propertyReadOnly, message: "property “\(property.name)” is read-only")
         }
         try set(input.2, call.path)
-        call.reply()
-      } catch {
-        call.fail(error)
       }
     }
     properties.implement(PropertyAccessing.getAll) { [unowned connection] name, call in
-      do throws(DBusError) {
-        var values: Properties = [:]
-        for interface in try connection.propertyInterfaces(name, at: call.path) {
+      call.reply { () throws(DBusError) in
+        try connection.propertyInterfaces(name, at: call.path).reduce(into: [:]) { values, interface in
           values.merge(interface.values(of: call.path)) { first, _ in first }
         }
-        call.reply(values)
-      } catch {
-        call.fail(error)
       }
     }
   }
 }
 
 extension Connection {
-  /// - Parameter name: empty for all, as the specification allows.
+  /// - Parameter name: empty for all interfaces, as the specification allows.
   fileprivate func propertyInterfaces(
     _ name: String, at path: ObjectPath
   ) throws(DBusError) -> [ImplementedInterface] {

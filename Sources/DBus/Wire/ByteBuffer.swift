@@ -1,7 +1,5 @@
-// Why this file exists: a message is some hundred small pieces put one behind the other, and an array checks more at
-// each of them than the piece costs.
-
-/// Bytes that grow at their end.
+/// A growing buffer of bytes. A message consists of hundreds of small pieces; an `Array` does more work to append one
+/// than the piece itself needs.
 struct ByteBuffer: ~Copyable {
   private var start: UnsafeMutableRawPointer
   private var capacity: Int
@@ -30,7 +28,7 @@ struct ByteBuffer: ~Copyable {
     count += bytes.count
   }
 
-  /// Appends a length and as many bytes, with a NUL after them, after zeroes up to a multiple of 4.
+  /// Appends padding to a multiple of 4, the length, the text and a NUL.
   @inline(__always)
   mutating func append(text: UnsafeRawBufferPointer) {
     reserve(text.count + 12)
@@ -44,22 +42,20 @@ struct ByteBuffer: ~Copyable {
     count += 1
   }
 
-  /// Zeroes up to a multiple of `boundary`, a power of 2 of at most 8.
+  /// Appends zeroes up to a multiple of `boundary`, a power of 2 of at most 8.
   @inline(__always)
   mutating func align(_ boundary: Int) {
     reserve(8)
-    // All 8 that may be needed, and whatever comes next overwrites the rest.
+    // Writes 8 zeroes at once; the next append overwrites those beyond `count`.
     (start + count).storeBytes(of: 0, as: UInt64.self)
     count = (count + boundary - 1) & -boundary
   }
 
-  /// Sets an integer that was appended before.
+  /// Overwrites an integer that was appended before.
   mutating func set(_ number: UInt32, at index: Int) {
     precondition(index >= 0 && index + 4 <= count)
     (start + index).storeBytes(of: number, as: UInt32.self)
   }
-
-  mutating func removeAll() { count = 0 }
 
   @inline(__always)
   mutating func removeLast() { count -= 1 }

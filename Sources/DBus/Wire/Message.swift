@@ -1,15 +1,13 @@
-// Why this file exists: libdbus-1 counts references to its messages by hand; here Swift does.
-
 import CDBus
 import DBusValues
 
-/// A message that has arrived. libdbus-1 has validated it.
+/// A received message, validated by libdbus-1.
 public final class Message {
   public enum Kind: Sendable { case methodCall, methodReturn, error, signal, unknown }
 
   let raw: OpaquePointer
 
-  /// Takes over a reference.
+  /// - Parameter raw: a reference that this object now owns.
   init(adopting raw: OpaquePointer) { self.raw = raw }
 
   deinit { dbus_message_unref(raw) }
@@ -26,11 +24,11 @@ public final class Message {
     }
   }
 
-  /// Given by the connection that sent the message.
+  /// The number that the sender's connection assigned to the message.
   public var serial: UInt32 { dbus_message_get_serial(raw) }
-  /// The serial of the call that this is the answer to; 0 if it is none.
+  /// The serial of the call that this message replies to; 0 if it is not a reply.
   public var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
-  /// Whether the sender of a call wants an answer.
+  /// Whether this is a call whose sender wants a reply.
   public var expectsReply: Bool { kind == .methodCall && dbus_message_get_no_reply(raw) == 0 }
 
   public var sender: BusName? { text(dbus_message_get_sender(raw)).map(BusName.init(unchecked:)) }
@@ -48,7 +46,7 @@ public final class Message {
   // MARK: Body
 
   /// The arguments.
-  /// - Throws: `LimitsExceeded` past ``MessageReader/defaultBudget``, `Failed` where a descriptor could not be had.
+  /// - Throws: `LimitsExceeded` beyond ``MessageReader/defaultBudget``, `Failed` if a descriptor could not be received.
   public func body() throws(DBusError) -> [Value] {
     var reader = MessageReader(self)
     var values: [Value] = []
@@ -56,7 +54,7 @@ public final class Message {
     return values
   }
 
-  /// The error that this message is; nil if it is none.
+  /// The error that this message reports; nil if it is of another kind.
   public var error: DBusError? {
     guard kind == .error else { return nil }
     var reader = MessageReader(self)

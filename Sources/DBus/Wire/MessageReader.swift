@@ -1,23 +1,20 @@
-// Why this file exists: a message's arguments become Swift values in one place, which reads no further than is there
-// and makes no more of a message than it may cost.
-
 import CDBus
 import DBusValues
 import Glibc
 
-/// Reads the arguments of a message in order.
+/// Reads the arguments of a message in order, within a limit on the memory for their values.
 public struct MessageReader {
-  /// What the values made of a message may cost: about their bytes, and at least 8 for each.
+  /// The size allowed for the values of a message: about their bytes, and at least 8 for each.
   public static let defaultBudget = 64 << 20
 
   private let message: Message
   private var iterator = DBusMessageIter()
   private var decoder: Decoder
-  /// Whether the whole signature has been found to be what will be read.
+  /// Whether the types to be read are known to match the message's signature.
   private let isChecked: Bool
-  /// How many arguments have been read.
+  /// The number of arguments read.
   private(set) var position = 0
-  /// What the rest of the values may cost.
+  /// The size left for further values.
   var budget: Int { decoder.budget }
 
   public init(_ message: Message, budget: Int = defaultBudget) {
@@ -31,10 +28,10 @@ public struct MessageReader {
     dbus_message_iter_init(message.raw, &iterator)
   }
 
-  /// The next argument, as a contract row wants it.
-  /// - Throws: `InvalidArgs` if it is of another type or means nothing to `T`, else as ``next(_:)-(ValueType)`` does.
+  /// The next argument as a Swift type.
+  /// - Throws: `InvalidArgs` if it is of another type or not a valid `T`, else as ``next(_:)-(ValueType)`` does.
   public mutating func next<T: ValueConvertible>(_: T.Type) throws(DBusError) -> T {
-    // The one dictionary that most calls carry is made at once, not by way of another.
+    // Fast path for `a{sv}`, which most calls have.
     if T.self == Properties.self, isNext(.properties) {
       let properties = try decoder.properties(&iterator)
       advance()
@@ -42,16 +39,16 @@ public struct MessageReader {
     }
     let value = try peek(T.valueType)
     guard let result = T(value: value) else {
-      let what = String(value: value).map { "“\(shortened($0))”" } ?? "this value of the type \(T.valueType)"
-      throw DBusError(name: .invalidArgs, message: "\(what) means nothing here")
+      let found = String(value: value).map { "“\(shortened($0))”" } ?? "this value of the type \(T.valueType)"
+      throw DBusError(name: .invalidArgs, message: "\(found) is not an allowed value")
     }
     advance()
     return result
   }
 
   /// The next argument.
-  /// - Throws: `InvalidArgs` if there is none of this type, `LimitsExceeded` past the budget, `Failed` where a
-  ///   descriptor could not be had.
+  /// - Throws: `InvalidArgs` if it is missing or of another type, `LimitsExceeded` beyond the budget, `Failed` if a
+  ///   descriptor could not be received.
   public mutating func next(_ type: ValueType) throws(DBusError) -> Value {
     let value = try peek(type)
     advance()
@@ -60,7 +57,7 @@ public struct MessageReader {
 
   private mutating func peek(_ type: ValueType) throws(DBusError) -> Value {
     guard isNext(type) else {
-      throw DBusError(name: .invalidArgs, message: "an argument of the type \(type) is missing")
+      throw DBusError(name: .invalidArgs, message: "expected an argument of the type \(type), found none")
     }
     return try decoder.value(of: type, &iterator)
   }
@@ -77,20 +74,20 @@ public struct MessageReader {
   }
 }
 
-/// The signature of what an iterator stands at, to the end of that.
+/// The signature of the value at an iterator.
 private func signature(at iterator: inout DBusMessageIter) -> String {
   guard let text = dbus_message_iter_get_signature(&iterator) else { return "" }
   defer { dbus_free(text) }
   return String(cString: text)
 }
 
-/// Reads values whose type is known: libdbus-1 has validated the message, and a type comes from its signature.
+/// Reads values of known types. libdbus-1 has validated the message, and the types are those of its signature.
 private struct Decoder {
   var budget: Int
 
-  private mutating func spend(_ cost: Int) throws(DBusError) {
-    budget -= 8 + cost
-    if budget < 0 { throw DBusError(name: .limitsExceeded, message: "the message holds too much") }
+  private mutating func spend(_ size: Int) throws(DBusError) {
+    budget -= 8 + size
+    if budget < 0 { throw DBusError(name: .limitsExceeded, message: "the message's arguments are too large") }
   }
 
   private func basic<T: BitwiseCopyable>(_ iterator: inout DBusMessageIter, _ initial: T) -> T {
@@ -109,11 +106,10 @@ private struct Decoder {
   /// `a{sv}`.
   private mutating func properties(_ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
     var properties: Properties = [:]
-    // Where keys differ for the bus, and Swift does not tell them apart.
+    // Set if two keys differ for D-Bus, but not for Swift.
     var entries: [Value: Value]?
-    try each(&iterator) { decoder, iterator throws(DBusError) in
-      var entry = DBusMessageIter()
-      dbus_message_iter_recurse(&iterator, &entry)
+    try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
+      var entry = inside(&iterator)
       let key = try decoder.text(&entry)
       dbus_message_iter_next(&entry)
       try decoder.spend(0)
@@ -153,7 +149,7 @@ private struct Decoder {
     case .array(.byte): return .bytes(try bytes(&iterator))
     case .array(let element):
       var elements: [Value] = []
-      try each(&iterator) { decoder, iterator throws(DBusError) in
+      try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
         elements.append(try decoder.value(of: element, &iterator))
       }
       return .array(element: element, elements)
@@ -161,9 +157,8 @@ private struct Decoder {
       return try properties(&iterator)
     case .dictionary(let keyType, let valueType):
       var entries: [Value: Value] = [:]
-      try each(&iterator) { decoder, iterator throws(DBusError) in
-        var entry = DBusMessageIter()
-        dbus_message_iter_recurse(&iterator, &entry)
+      try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
+        var entry = inside(&iterator)
         let key = try decoder.value(of: keyType, &entry)
         dbus_message_iter_next(&entry)
         entries[key] = try decoder.value(of: valueType, &entry)
@@ -172,23 +167,21 @@ private struct Decoder {
     case .structure(let types):
       var fields: [Value] = []
       fields.reserveCapacity(types.count)
-      var inside = DBusMessageIter()
-      dbus_message_iter_recurse(&iterator, &inside)
+      var field = inside(&iterator)
       for type in types {
-        fields.append(try value(of: type, &inside))
-        dbus_message_iter_next(&inside)
+        fields.append(try value(of: type, &field))
+        dbus_message_iter_next(&field)
       }
       return .structure(fields)
     case .string, .objectPath, .signature: preconditionFailure("read above")
     }
   }
 
-  /// Where a key stands twice the later one counts, as for the other implementations.
+  /// `a{sv}`. Of two equal keys the later counts, as in other implementations.
   mutating func properties(_ iterator: inout DBusMessageIter) throws(DBusError) -> Properties {
     var properties: Properties = [:]
-    try each(&iterator) { decoder, iterator throws(DBusError) in
-      var entry = DBusMessageIter()
-      dbus_message_iter_recurse(&iterator, &entry)
+    try forEachElement(&iterator) { decoder, iterator throws(DBusError) in
+      var entry = inside(&iterator)
       let key = try decoder.text(&entry)
       dbus_message_iter_next(&entry)
       properties[key] = try decoder.variant(&entry)
@@ -197,35 +190,40 @@ private struct Decoder {
   }
 
   private mutating func variant(_ iterator: inout DBusMessageIter) throws(DBusError) -> Value {
-    var inside = DBusMessageIter()
-    dbus_message_iter_recurse(&iterator, &inside)
-    let code = UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(&inside))
-    if let type = ValueType(code: code) { return try value(of: type, &inside) }
-    guard let type = Signature(unchecked: signature(at: &inside)).types.first else {
-      throw DBusError(name: .invalidSignature, message: "a variant of an unknown type")
+    var content = inside(&iterator)
+    let code = UInt8(truncatingIfNeeded: dbus_message_iter_get_arg_type(&content))
+    if let type = ValueType(code: code) { return try value(of: type, &content) }
+    guard let type = Signature(unchecked: signature(at: &content)).types.first else {
+      throw DBusError(name: .invalidSignature, message: "a variant has a value of an unknown type")
     }
-    return try value(of: type, &inside)
+    return try value(of: type, &content)
   }
 
   private mutating func bytes(_ iterator: inout DBusMessageIter) throws(DBusError) -> [UInt8] {
-    var inside = DBusMessageIter()
-    dbus_message_iter_recurse(&iterator, &inside)
+    var elements = inside(&iterator)
     var start: UnsafePointer<UInt8>?
     var count: Int32 = 0
-    dbus_message_iter_get_fixed_array(&inside, &start, &count)
+    dbus_message_iter_get_fixed_array(&elements, &start, &count)
     try spend(Int(count))
     return [UInt8](UnsafeBufferPointer(start: start, count: Int(count)))
   }
 
-  private mutating func each(
+  private mutating func forEachElement(
     _ iterator: inout DBusMessageIter,
     _ body: (inout Decoder, inout DBusMessageIter) throws(DBusError) -> Void
   ) throws(DBusError) {
-    var inside = DBusMessageIter()
-    dbus_message_iter_recurse(&iterator, &inside)
-    while dbus_message_iter_get_arg_type(&inside) != 0 {
-      try body(&self, &inside)
-      dbus_message_iter_next(&inside)
+    var element = inside(&iterator)
+    while dbus_message_iter_get_arg_type(&element) != 0 {
+      try body(&self, &element)
+      dbus_message_iter_next(&element)
     }
   }
+}
+
+/// An iterator at the first value inside the container at `iterator`.
+@inline(__always)
+private func inside(_ iterator: inout DBusMessageIter) -> DBusMessageIter {
+  var inside = DBusMessageIter()
+  dbus_message_iter_recurse(&iterator, &inside)
+  return inside
 }

@@ -1,29 +1,27 @@
-// Why this file exists: the bus throws us out for what is misnested, too deep, too large or not of the type that it
-// claims; so values become bytes here alone, checked against their types first.
-
 import DBusValues
 import Glibc
 
-/// Writes a message from its first byte to its last ("D-Bus Specification", *Marshaling (Wire Format)*).
+/// Writes a message ("D-Bus Specification", *Marshaling (Wire Format)*). The bus disconnects senders of invalid messages,
+/// so every value is checked against its type.
 struct MessageWriter: ~Copyable {
-  /// What an array may hold at most; a message holds twice that ("D-Bus Specification", *Message Protocol*).
-  private static let most = 64 << 20
-  /// How deep containers may be nested, variants counted ("D-Bus Specification", *Valid Signatures*).
-  private static let deepest = 64
-  /// What the kernel carries with one write (SCM_MAX_FD).
-  private static let mostDescriptors = 253
+  /// In bytes; the specification allows an array this size and a message twice that (*Message Protocol*).
+  private static let maxSize = 64 << 20
+  /// The limit of nested containers, variants included ("D-Bus Specification", *Valid Signatures*).
+  private static let maxDepth = 64
+  /// The limit of the kernel for one write (SCM_MAX_FD).
+  private static let maxDescriptors = 253
 
   private var buffer = ByteBuffer()
   private(set) var descriptors: [Descriptor] = []
   private var depth = 0
 
-  /// How many bytes have been written.
+  /// The number of bytes written.
   var count: Int { buffer.count }
   var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
   // MARK: Arguments
 
-  /// Appends an argument of a contract row.
+  /// Appends an argument of a contract.
   /// - Throws: as ``append(_:)-(Value)`` does.
   mutating func append<T: ValueConvertible>(_ argument: T) throws(DBusError) {
     if T.self == Properties.self, let properties = argument as? Properties {
@@ -33,10 +31,10 @@ struct MessageWriter: ~Copyable {
     }
   }
 
-  /// Appends a value by its own type.
-  /// - Throws: `InvalidArgs` for a string with an embedded NUL, for a value that is not of the type it claims, for a
-  ///   type that the specification forbids and for containers nested too deep; `LimitsExceeded` for more than a
-  ///   message holds. The message is of no use then.
+  /// Appends a value with its own type.
+  /// - Throws: `InvalidArgs` for a string with an embedded NUL, a value that does not match its declared type, a type
+  ///   that the specification forbids, and containers nested too deep; `LimitsExceeded` for a message that is too large.
+  ///   The message is unusable then.
   mutating func append(_ value: Value) throws(DBusError) {
     try check(value.type)
     try write(value, as: value.type)
@@ -44,7 +42,7 @@ struct MessageWriter: ~Copyable {
 
   // MARK: Basic types
 
-  /// Padding counts from the start of the message.
+  /// Pads to a multiple of `boundary` from the start of the message.
   mutating func align(_ boundary: Int) { buffer.align(boundary) }
 
   @inline(__always)
@@ -53,23 +51,23 @@ struct MessageWriter: ~Copyable {
     buffer.append(number)
   }
 
-  /// Sets an integer that was written before.
+  /// Overwrites an integer that was written before.
   mutating func set(_ number: UInt32, at index: Int) { buffer.set(number, at: index) }
 
-  /// Puts bytes that were written before, at the same alignment.
+  /// Appends bytes that were written elsewhere at the same alignment.
   mutating func copy(_ bytes: [UInt8]) { bytes.withUnsafeBytes { buffer.append($0) } }
 
   mutating func text(_ text: String) throws(DBusError) {
     var text = text
     let isValid = text.withUTF8 { utf8 in
       let hasNUL = utf8.baseAddress.map { memchr($0, 0, utf8.count) != nil } ?? false
-      guard utf8.count <= Self.most, !hasNUL else { return false }
+      guard utf8.count <= Self.maxSize, !hasNUL else { return false }
       buffer.append(text: UnsafeRawBufferPointer(utf8))
       return true
     }
     guard isValid else {
-      guard text.utf8.count <= Self.most else { throw .tooLarge() }
-      throw DBusError(name: .invalidArgs, message: "a string on the bus cannot hold NUL")
+      guard text.utf8.count <= Self.maxSize else { throw .tooLarge() }
+      throw DBusError(name: .invalidArgs, message: "a D-Bus string cannot contain NUL")
     }
   }
 
@@ -82,33 +80,33 @@ struct MessageWriter: ~Copyable {
     }
   }
 
-  /// The signature of a type that is one letter.
+  /// Appends the signature of a type of one letter.
   @inline(__always)
   private mutating func basicSignature(_ type: ValueType) {
-    // Its length, the letter and NUL; the padding after it may be written again.
+    // The length, the letter and NUL are 3 bytes; the fourth is removed again.
     buffer.append(UInt32(littleEndian: 1 | UInt32(type.code) << 8))
     buffer.removeLast()
   }
 
   private mutating func descriptor(_ descriptor: Descriptor) throws(DBusError) {
     guard fcntl(descriptor.number, F_GETFD) >= 0 else {
-      throw DBusError(name: .invalidArgs, message: "a descriptor is closed")
+      throw DBusError(name: .invalidArgs, message: "file descriptor \(descriptor.number) is not open")
     }
-    guard descriptors.count < Self.mostDescriptors else { throw .tooLarge() }
+    guard descriptors.count < Self.maxDescriptors else { throw .tooLarge() }
     integer(UInt32(descriptors.count))
     descriptors.append(descriptor)
   }
 
   // MARK: Containers
 
-  /// - Parameter alignment: of an element.
+  /// - Parameter alignment: the alignment of the elements.
   mutating func array(
     alignment: Int, _ elements: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) {
     try nested { writer throws(DBusError) in
       writer.integer(UInt32(0))
       let start = writer.count
-      // The padding does not count as the array's.
+      // The array's length does not include the padding before its first element.
       writer.align(alignment)
       let first = writer.count
       try elements(&writer)
@@ -117,7 +115,7 @@ struct MessageWriter: ~Copyable {
     }
   }
 
-  /// A structure, or an entry of a dictionary.
+  /// Appends a structure, or an entry of a dictionary.
   mutating func structure(_ fields: (inout MessageWriter) throws(DBusError) -> Void) throws(DBusError) {
     try nested { writer throws(DBusError) in
       writer.align(8)
@@ -127,7 +125,7 @@ struct MessageWriter: ~Copyable {
 
   mutating func variant(_ inner: Value) throws(DBusError) {
     try nested { writer throws(DBusError) in
-      // What most are, for which no type has to be made.
+      // Fast paths for the most frequent types.
       switch inner {
       case .properties(let properties):
         writer.signature("a{sv}")
@@ -154,25 +152,25 @@ struct MessageWriter: ~Copyable {
     }
   }
 
-  /// An entry of `a{sv}` whose name and type are known beforehand.
-  mutating func property(_ head: PropertyHead, _ value: Value) throws(DBusError) {
+  /// Appends an entry of `a{sv}` with a known name and type.
+  mutating func property(_ header: PropertyHeader, _ value: Value) throws(DBusError) {
     buffer.align(8)
-    copy(head.bytes)
-    if case .string(let text) = value, case .string = head.type {
+    copy(header.bytes)
+    if case .string(let text) = value, case .string = header.type {
       try self.text(text)
     } else {
       try nested { writer throws(DBusError) in
-        try writer.nested { writer throws(DBusError) in try writer.write(value, as: head.type) }
+        try writer.nested { writer throws(DBusError) in try writer.write(value, as: header.type) }
       }
     }
   }
 
-  /// An entry of `a{sv}`.
+  /// Appends an entry of `a{sv}`.
   mutating func property(_ name: String, _ value: Value) throws(DBusError) {
     buffer.align(8)
     try text(name)
     if case .string(let text) = value {
-      // What most are, in an entry that nests nothing.
+      // Fast path for the most frequent type; a string needs no check of the depth.
       basicSignature(.string)
       try self.text(text)
     } else {
@@ -182,8 +180,8 @@ struct MessageWriter: ~Copyable {
 
   @inline(__always)
   private mutating func nested(_ body: (inout MessageWriter) throws(DBusError) -> Void) throws(DBusError) {
-    guard depth < Self.deepest else {
-      throw DBusError(name: .invalidArgs, message: "containers are nested deeper than \(Self.deepest)")
+    guard depth < Self.maxDepth else {
+      throw DBusError(name: .invalidArgs, message: "expected at most \(Self.maxDepth) nested containers, found more")
     }
     depth += 1
     try body(&self)
@@ -195,7 +193,7 @@ struct MessageWriter: ~Copyable {
   private mutating func write(_ value: Value, as type: ValueType) throws(DBusError) {
     switch (type, value) {
     case (.byte, .byte(let number)): integer(number)
-    case (.boolean, .boolean(let truth)): integer(UInt32(truth ? 1 : 0))
+    case (.boolean, .boolean(let flag)): integer(UInt32(flag ? 1 : 0))
     case (.int16, .int16(let number)): integer(number)
     case (.uint16, .uint16(let number)): integer(number)
     case (.int32, .int32(let number)): integer(number)
@@ -210,7 +208,7 @@ struct MessageWriter: ~Copyable {
     case (.variant, .variant(let inner)): try variant(inner)
     case (.array(.byte), .bytes(let bytes)):
       try array(alignment: 1) { writer throws(DBusError) in
-        guard bytes.count <= Self.most else { throw .tooLarge() }
+        guard bytes.count <= Self.maxSize else { throw .tooLarge() }
         bytes.withUnsafeBytes { writer.buffer.append($0) }
       }
     case (.array(let element), .array(_, let elements)):
@@ -232,7 +230,7 @@ struct MessageWriter: ~Copyable {
         for (type, field) in zip(types, fields) { try writer.write(field, as: type) }
       }
     default:
-      throw DBusError(name: .invalidArgs, message: "a value of the type \(value.type) cannot stand for one of \(type)")
+      throw DBusError(name: .invalidArgs, message: "expected a value of the type \(type), found \(value.type)")
     }
     try checkSize()
   }
@@ -241,21 +239,21 @@ struct MessageWriter: ~Copyable {
 
   private func check(_ type: ValueType) throws(DBusError) {
     if !type.isBasic, type != .variant, Signature(types: [type]) == nil {
-      throw DBusError(name: .invalidArgs, message: "\(type) is no valid type")
+      throw DBusError(name: .invalidArgs, message: "\(type) is not a valid type")
     }
   }
 
   private func checkSize() throws(DBusError) {
-    if count > Self.most { throw .tooLarge() }
+    if count > Self.maxSize { throw .tooLarge() }
   }
 }
 
-/// What stands before the value of a property in `a{sv}`, its name and its type, written once.
+/// The name and type of a property as they are written before its value in `a{sv}`.
 @usableFromInline
-final class PropertyHead: Sendable {
+final class PropertyHeader: Sendable {
   let name: String
   let type: ValueType
-  /// For a place that is aligned to 8.
+  /// Written at an alignment of 8.
   fileprivate let bytes: [UInt8]
 
   /// - Precondition: the type is valid.
@@ -263,7 +261,7 @@ final class PropertyHead: Sendable {
     self.name = name.text
     self.type = type
     var writer = MessageWriter()
-    // Names hold no NUL, and nothing else would be refused.
+    // Cannot fail: a name contains no NUL.
     try? writer.text(name.text)
     writer.signature(type.signature)
     bytes = [UInt8](writer.bytes)
@@ -284,6 +282,6 @@ extension ValueType {
 
 extension DBusError {
   fileprivate static func tooLarge() -> DBusError {
-    DBusError(name: .limitsExceeded, message: "more than a message holds")
+    DBusError(name: .limitsExceeded, message: "the message is larger than D-Bus allows")
   }
 }

@@ -1,30 +1,28 @@
-// Why this file exists: a message that is to be sent is bytes, and its header is written in one place.
-
 import DBusValues
 
-/// A message to be sent. Its header is valid by the types that it is made of.
+/// A message to be sent, as bytes. Its header is valid by construction.
 public struct OutgoingMessage {
-  /// For whom it is; nil for a signal to whoever wants it.
+  /// The recipient; nil for a broadcast signal.
   public let destination: BusName?
   public let member: MemberName?
-  /// All of it, with a serial of 0.
+  /// The whole message, with 0 as its serial.
   let bytes: [UInt8]
   let descriptors: [Descriptor]
 
-  /// Where the header has the serial.
+  /// The offset of the serial.
   static let serialIndex = 8
 
-  /// A call, with arguments by their own types.
-  /// - Parameter interface: nil lets the other end choose by the member's name.
-  /// - Throws: where an argument cannot be sent: `InvalidArgs` for a string with an embedded NUL, for a value that is
-  ///   not of the type it claims, for a type that the specification forbids and for containers nested too deep;
-  ///   `LimitsExceeded` for more than a message holds.
+  /// A call with arguments of their own types.
+  /// - Parameter interface: nil to let the recipient find the method by its name alone.
+  /// - Throws: if an argument cannot be sent: `InvalidArgs` for a string with an embedded NUL, a value that does not
+  ///   match its declared type, a type that the specification forbids, and containers nested too deep; `LimitsExceeded`
+  ///   for a message that is too large.
   public static func call(
     _ member: MemberName, of interface: InterfaceName?, on destination: BusName, at path: ObjectPath,
     _ body: [Value] = []
   ) throws(DBusError) -> OutgoingMessage {
     guard let signature = Signature(types: body.map(\.type)) else {
-      throw DBusError(name: .invalidArgs, message: "no message holds arguments of these types")
+      throw DBusError(name: .invalidArgs, message: "the types of the arguments are not a valid signature")
     }
     let header = MessageHeader(
       kind: .methodCall, fields: HeaderFields(interface: interface, member: member, signature: signature), path: path,
@@ -34,8 +32,7 @@ public struct OutgoingMessage {
     }
   }
 
-  /// - Parameter body: writes arguments of the types that the header says.
-  /// - Throws: what `body` throws.
+  /// - Parameter body: writes arguments of the types declared in the header; its error is rethrown.
   init(
     _ header: MessageHeader, _ body: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) {
@@ -49,11 +46,11 @@ public struct OutgoingMessage {
     descriptors = writer.descriptors
     let bytes = [UInt8](writer.bytes)
     self.bytes = descriptors.isEmpty ? bytes : MessageHeader.adding(descriptors.count, to: bytes, before: start)
-    assert(!descriptors.isEmpty || LibDBus.isMessage(self), "libdbus-1 does not take what was written")
+    assert(!descriptors.isEmpty || LibDBus.isMessage(self), "libdbus-1 refuses the message")
   }
 }
 
-/// What stands before the arguments ("D-Bus Specification", *Message Format*).
+/// The header of a message ("D-Bus Specification", *Message Format*).
 struct MessageHeader {
   enum Kind: UInt8 {
     case methodCall = 1
@@ -68,7 +65,6 @@ struct MessageHeader {
 
   var kind: Kind
   var flags: Flags = []
-  /// What a contract says.
   var fields: HeaderFields
   var path: ObjectPath?
   var errorName: ErrorName?
@@ -85,7 +81,7 @@ struct MessageHeader {
     writer.integer(kind.rawValue)
     writer.integer(flags.rawValue)
     writer.integer(version)
-    // The length of the body and the serial, which are not known yet.
+    // The length of the body and the serial are set later.
     writer.integer(UInt32(0))
     writer.integer(UInt32(0))
     try writer.array(alignment: 8) { writer throws(DBusError) in
@@ -101,8 +97,8 @@ struct MessageHeader {
     writer.align(8)
   }
 
-  /// How many descriptors there are is known last, and stands in the header: 8 bytes more, so that all that follows
-  /// stays aligned.
+  /// Inserts the header field with the number of descriptors, which is known only after writing the body. The field has 8
+  /// bytes, so the alignment of the body does not change.
   fileprivate static func adding(_ count: Int, to bytes: [UInt8], before body: Int) -> [UInt8] {
     var field = MessageWriter()
     field.startHeaderField(.descriptorCount, "u")
@@ -115,16 +111,16 @@ struct MessageHeader {
   }
 }
 
-/// The fields of a header that are the same in every message of a row of a contract, written once.
+/// The header fields that are the same in every message of a contract's member, written once.
 struct HeaderFields: Sendable {
   let member: MemberName?
-  /// As they stand at the beginning of a header's fields.
+  /// The first fields of a header.
   fileprivate let bytes: [UInt8]
 
   init(interface: InterfaceName? = nil, member: MemberName? = nil, signature: Signature) {
     self.member = member
     var writer = MessageWriter()
-    // Names hold no NUL, and nothing else would be refused.
+    // Cannot fail: a name contains no NUL.
     try? writer.headerField(.interface, "s", interface?.text)
     try? writer.headerField(.member, "s", member?.text)
     if !signature.text.isEmpty {

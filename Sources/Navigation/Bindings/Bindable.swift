@@ -1,10 +1,8 @@
-// Why this file exists: bindings begin at a model object.
-
 import Observation
 
-/// A model whose properties have bindings: `@Bindable var model = Counter()`, then `$model.fact`.
+/// Gives the properties of a model bindings: `@Bindable var model = Counter()`, then `$model.fact`.
 ///
-/// A model is one place, however many of these there are for it; two models of one type are two.
+/// All `Bindable`s of one model object are equal. Two models of the same type are different.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Bindable<Model: AnyObject & Observable> {
@@ -14,22 +12,23 @@ public struct Bindable<Model: AnyObject & Observable> {
 
   /// - Parameters:
   ///   - wrappedValue: the model.
-  ///   - name: what it is called on the bus, unless it is called something already; without one, as its type.
+  ///   - name: the model's name on the bus. It has no effect if the model already has one. By default the name of its
+  ///     type.
   public init(wrappedValue: Model, _ name: RootName? = nil) {
     self.wrappedValue = wrappedValue
     root = .of(wrappedValue, named: name ?? .own(BindingName.name(for: "\(Model.self)")))
   }
 
-  /// The same in an expression: `Bindable(model).fact`.
+  /// Creates the same in an expression: `Bindable(model).fact`.
   public init(_ wrappedValue: Model, _ name: RootName? = nil) { self.init(wrappedValue: wrappedValue, name) }
 
-  /// Itself, from which bindings are taken: `$model.fact`.
+  /// This value, for bindings of its properties: `$model.fact`.
   public var projectedValue: Bindable<Model> { self }
 
-  /// The same one, handed on as `$model`.
+  /// Passes on `$model`.
   public init(projectedValue: Bindable<Model>) { self = projectedValue }
 
-  /// The binding of a property. It holds the model weakly, and what the model held last.
+  /// The binding of a property. It holds the model weakly, and keeps the property's last value.
   public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Model, Value>) -> Binding<Value> {
     let identity = KeyPathIdentity(keyPath)
     let last = Last(wrappedValue[keyPath: keyPath])
@@ -48,12 +47,12 @@ extension Bindable: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(root) }
 }
 
-/// What was there last, for when there is nothing any more.
+/// The last value of state that may no longer exist.
 final class Last<Value> {
   var value: Value
   init(_ value: Value) { self.value = value }
 
-  /// What there is, else what there was.
+  /// Returns `value` and keeps it; returns the last value if `value` is nil.
   func updated(to value: Value?) -> Value {
     if let value { self.value = value }
     return self.value

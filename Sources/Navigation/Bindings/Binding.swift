@@ -1,21 +1,19 @@
-// Why this file exists: a piece of a model's state can be handed on, to be read and written where it is used, and is
-// known by where it is.
-
 import Observation
 
-/// A way to a piece of state: read and written there, never copied.
+/// A reference to a piece of state, which it reads and writes in place.
 ///
-/// Bindings come from a ``Bindable`` model, and from each other: by members (`$model.fact`), by index (`$model.notes[3]`),
-/// and as ``Binding`` has initialisers for. They are equal where they point to the same place (rule B2), whatever they
-/// hold, and they do not keep the model alive: when it is gone they hold what they held last.
+/// Bindings come from a ``Bindable`` model and from other bindings: by member (`$model.fact`), by index
+/// (`$model.notes[3]`), and by the initialisers of ``Binding``. Two bindings are equal if they refer to the same state
+/// (rule B2), whatever its value. A binding does not retain the model; after the model is gone, the binding keeps the
+/// last value.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Binding<Value> {
   private let read: () -> Value
   private let write: (Value) -> Void
-  /// Where it points.
+  /// The state that it refers to.
   public let route: BindingRoute
-  /// In which its writes are made, inside of the one that is current.
+  /// The transaction of its writes. It is merged into the current transaction.
   public var transaction = Transaction()
 
   init(
@@ -28,49 +26,49 @@ public struct Binding<Value> {
     self.write = write
   }
 
-  /// What is there now. Writing it writes it there, in the binding's ``transaction``.
+  /// The current value. A write happens in the binding's ``transaction``.
   public var wrappedValue: Value {
     get { read() }
     nonmutating set { withTransaction(transaction) { write(newValue) } }
   }
 
-  /// Itself, from which others are derived: `$text.count`.
+  /// This binding, from which others are derived: `$text.count`.
   public var projectedValue: Binding<Value> { self }
 
-  /// The same one, handed on as `$text`.
+  /// Passes on `$text`.
   public init(projectedValue: Binding<Value>) { self = projectedValue }
 
-  /// State of its own, for what has no model: `@Binding var text = ""`.
+  /// Creates state that belongs to no model: `@Binding var text = ""`.
   /// - Parameters:
-  ///   - wrappedValue: what it holds first.
-  ///   - name: what it is called on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
+  ///   - wrappedValue: the initial value.
+  ///   - name: its name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
   public init(wrappedValue: Value, _ name: RootName = .own("state")) {
     let box = Box(wrappedValue)
-    // The box lives as long as its bindings do.
+    // The closures retain the box, so it lives as long as its bindings.
     self.init(BindingRoute(root: .of(box, named: name)), read: { box.value }, write: { box.value = $0 })
   }
 
-  /// A value that nobody can change.
+  /// Returns a binding whose value never changes. Writes have no effect.
   public static func constant(_ value: Value) -> Binding {
     let box = Box(value)
     return Binding(BindingRoute(root: .of(box, named: .own("constant"))), read: { box.value }, write: { _ in })
   }
 
-  /// The same binding, with writes in a transaction.
+  /// Returns this binding with a transaction for its writes.
   public func transaction(_ transaction: Transaction) -> Binding {
     var binding = self
     binding.transaction = self.transaction.merging(transaction)
     return binding
   }
 
-  /// The same binding, with writes that are animated, or are not (T2).
+  /// Returns this binding with animated or unanimated writes (T2).
   public func animated(_ animated: Bool = true) -> Binding { transaction(Transaction(animated: animated)) }
 
-  /// The same binding, called so on the bus: a model's properties have no names there by themselves.
+  /// Returns this binding with a name for its last step on the bus. Properties of models have no names there by
+  /// default.
   /// - Precondition: `name` is a name (B1): letters, digits, `_` and `-`, a letter or `_` first.
   public func named(_ name: String) -> Binding {
-    precondition(
-      BindingName.isName(name), "“\(name)” is no name; letters, digits, “_” and “-”, a letter or “_” first, would do")
+    BindingName.require(name)
     return Binding(route.named(name), transaction: transaction, read: read, write: write)
   }
 
@@ -87,7 +85,7 @@ public struct Binding<Value> {
       })
   }
 
-  /// The binding of a member of what may be nil: nil where that is, and writing nil makes that nil.
+  /// The binding of a member of an optional: nil while the optional is nil. Writing nil sets the optional to nil.
   public subscript<Wrapped, Member>(dynamicMember keyPath: WritableKeyPath<Wrapped, Member>) -> Binding<Member?>
   where Value == Wrapped? {
     derived(
@@ -107,14 +105,15 @@ public struct Binding<Value> {
     return derived(.member(identity), name: identity.name, read: read, write: write)
   }
 
-  /// The same, its writes in no transaction but the current one: what is derived has the transaction already, or another.
+  /// This binding without a transaction of its own. Derived bindings read and write through it, because they carry the
+  /// transaction themselves.
   var bare: Binding {
     var binding = self
     binding.transaction = Transaction()
     return binding
   }
 
-  /// A binding one step on.
+  /// Returns a binding one step further along the route.
   func derived<Other>(
     _ step: BindingRoute.Step.Kind, name: String? = nil, read: @escaping () -> Other, write: @escaping (Other) -> Void
   ) -> Binding<Other> {
@@ -128,11 +127,11 @@ extension Binding: Hashable {
 }
 
 extension Binding: Identifiable where Value: Identifiable {
-  /// That of what is there now.
+  /// The ID of the current value.
   public var id: Value.ID { wrappedValue.id }
 }
 
-/// State of its own, observed as a model's.
+/// An observable box for state that belongs to no model.
 final class Box<Value>: Observable {
   private let registrar = ObservationRegistrar()
   private var stored: Value

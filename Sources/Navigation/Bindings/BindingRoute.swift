@@ -1,29 +1,27 @@
-// Why this file exists: a binding is equal to another if it points to the same place, whatever stands there; and the same
-// place has one name on the bus, by which others watch and drive it (rules B1–B4).
-
 import Synchronization
 
-/// Where a binding points: a model object, and the way from there.
+/// The state that a binding refers to: a model object and the steps from there (rules B1–B4). It also determines the
+/// binding's name on the bus.
 public struct BindingRoute: Hashable, Sendable {
-  /// One step of the way.
+  /// One step of the route.
   struct Step: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case member(KeyPathIdentity)
       case index(Int)
-      /// What is in an optional.
+      /// The value in an optional.
       case unwrapped
-      /// What is there, as something that could be nil.
+      /// A value as an optional.
       case optional
       /// Whether an optional is not nil.
       case isPresent
-      /// Whether a selection is this tag.
+      /// Whether a selection equals this tag.
       case tag(String)
-      /// What an enum's case carries.
+      /// The payload of an enum's case.
       case enumCase(String)
     }
 
     let kind: Kind
-    /// What it is called on the bus, if it is called at all; the same place may be named otherwise by others.
+    /// Its name on the bus, if it has one. Routes that differ only in names are equal.
     let name: String?
 
     static func == (a: Step, b: Step) -> Bool { a.kind == b.kind }
@@ -39,7 +37,7 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
-  /// The same route, its last step called otherwise on the bus.
+  /// Returns this route with another name for its last step.
   func named(_ name: String) -> BindingRoute {
     var route = self
     guard let last = route.steps.popLast() else { return route }
@@ -47,8 +45,8 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
-  /// The binding's text on the bus (B1).
-  /// - Parameter client: what tells this program from others on the bus; a root of its own is not theirs.
+  /// The text of the binding on the bus (B1).
+  /// - Parameter client: identifies this program on the bus; it is part of the names of roots that are not shared.
   public func text(client: String) -> String {
     var text = root.text(client: client)
     for step in steps {
@@ -56,7 +54,7 @@ public struct BindingRoute: Hashable, Sendable {
       case .index(let index): text += "[\(index)]"
       case .member, .tag, .enumCase:
         if let name = step.name { text += "." + name }
-      // The same place, looked at in another way.
+      // These steps refer to the same place in the state.
       case .unwrapped, .optional, .isPresent: break
       }
     }
@@ -64,19 +62,20 @@ public struct BindingRoute: Hashable, Sendable {
   }
 }
 
-/// A key path's identity, kept without the key path, which cannot be sent.
+/// The identity of a key path, as a value that is Sendable.
 struct KeyPathIdentity: Hashable, Sendable {
   private let hash: Int
   private let description: String
 
   init(_ keyPath: AnyKeyPath) {
     hash = keyPath.hashValue
-    // Names the type, and the property or the place of its getter.
+    // Contains the type, and the property's name or the address of its getter.
     description = String(describing: keyPath)
   }
 
-  /// The property's name: Swift keeps those of structures. Of an observable model's properties it keeps only where their
-  /// getters are, so these are numbered in the order of their use, unless they are named with ``Binding/named(_:)``.
+  /// The property's name, which Swift keeps for structures. For properties of observable models it keeps only the
+  /// address of the getter, so these are numbered in the order of first use, unless they are named with
+  /// ``Binding/named(_:)``.
   var name: String {
     let last = description.split(separator: ".").last.map(String.init) ?? ""
     let bare = last.trimmingSuffix(while: { $0 == "?" || $0 == "!" })
@@ -99,20 +98,27 @@ extension String {
   }
 }
 
-/// Names of which a binding's text is made (B1).
+/// The syntax of names in a binding's text (B1).
 enum BindingName {
   static func isName(_ text: some StringProtocol) -> Bool {
     guard let first = text.utf8.first, isLetter(first) else { return false }
     return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// A name for any text: itself where it is one; else what of it may stand there, and a checksum that tells it from others.
+  /// Returns a valid name for any text: the text itself if it is valid, and otherwise its valid characters and a
+  /// checksum that makes it unique.
   static func name(for text: String) -> String {
     if isName(text), text.utf8.count <= 64 { return text }
     let kept = text.unicodeScalars.prefix(24).map { isName("_\($0)") ? Character($0) : "_" }
-    // FNV-1a: the same in every run, unlike Hasher.
+    // FNV-1a, because unlike Hasher it is the same in every run.
     let checksum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return "_" + String(kept) + "-" + String(checksum, radix: 16)
+  }
+
+  /// Traps if a text is not a valid name.
+  static func require(_ text: String) {
+    precondition(
+      isName(text), "“\(text)” is not a valid name; use letters, digits, “_” and “-”, beginning with a letter or “_”")
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
@@ -120,20 +126,20 @@ enum BindingName {
   }
 }
 
-/// The object that a route begins at. Two objects are two roots, and have two names.
+/// The object at which a route begins. Every object has a root and a name of its own.
 struct BindingRoot: Hashable, Sendable {
   private let object: ObjectIdentifier
-  /// Tells an object from an earlier one at the same address.
+  /// Distinguishes an object from an earlier one at the same address.
   private let number: Int
   private let name: String
   private let isShared: Bool
-  /// Counts the roots of that name, from 1.
+  /// Numbers the roots of the same name from 1.
   private let ordinal: Int
 
   static func == (a: BindingRoot, b: BindingRoot) -> Bool { a.number == b.number }
   func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-  /// - Parameter name: what the object is called on the bus; the first one counts.
+  /// - Parameter name: the object's name on the bus. It has no effect if the object already has one.
   static func of(_ object: AnyObject, named name: RootName) -> BindingRoot {
     let observed = WeakObject(object)
     let key = ObjectIdentifier(object)
@@ -162,30 +168,29 @@ struct BindingRoot: Hashable, Sendable {
   private static let known = Mutex(Known())
 }
 
-/// Whether an object is still there; nothing else is ever asked of it.
+/// Whether an object still exists. Its reference is used for nothing else, so it may be sent.
 private struct WeakObject: @unchecked Sendable {
   private weak var object: AnyObject?
   init(_ object: AnyObject) { self.object = object }
   var isGone: Bool { object == nil }
 }
 
-/// What a model is called on the bus: the root of its bindings (B1).
+/// The name of a model on the bus: the root of its bindings (B1).
 public struct RootName: Hashable, Sendable {
   let text: String
   let isShared: Bool
 
-  /// A name that this program has for itself: on the bus, what tells programs apart is added to it, so that two copies of
-  /// the program are not in each other's way.
+  /// A name that is unique to this program. On the bus it is followed by an identifier of the program, so that two
+  /// running copies do not collide.
   /// - Precondition: `name` is a name: letters, digits, `_` and `-`, a letter or `_` first.
   public static func own(_ name: String) -> RootName { RootName(name, isShared: false) }
 
-  /// A name as it stands, for what others drive by name, such as a key binding: `navctl dismiss counter.fact`.
-  /// - Precondition: as of ``own(_:)``.
+  /// A name that other programs know, for example for a key binding: `navctl dismiss counter.fact`.
+  /// - Precondition: as for ``own(_:)``.
   public static func shared(_ name: String) -> RootName { RootName(name, isShared: true) }
 
   private init(_ name: String, isShared: Bool) {
-    precondition(
-      BindingName.isName(name), "“\(name)” is no name; letters, digits, “_” and “-”, a letter or “_” first, would do")
+    BindingName.require(name)
     text = name
     self.isShared = isShared
   }

@@ -1,9 +1,6 @@
-// Why this file exists: state has other shapes than what drives a screen — optional or not, one of many, a case of an enum
-// — and the laws by which one becomes the other are written once.
-
 extension Binding {
-  /// What is in an optional, for as long as somebody needs it: nil where the optional is nil. When it becomes nil later, the
-  /// binding holds what was there last, and writes to it do not bring it back.
+  /// The value in an optional; nil if the optional is nil. If the optional becomes nil later, the binding keeps the
+  /// last value, and writes do not set the optional again.
   public init?(_ base: Binding<Value?>) {
     guard let value = base.wrappedValue else { return nil }
     self.init(base, last: Last(value))
@@ -19,15 +16,15 @@ extension Binding {
       })
   }
 
-  /// What is there, as something that could be nil: it never is, and writing nil does nothing.
+  /// A value as an optional that is never nil. Writing nil has no effect.
   public init<Wrapped>(_ base: Binding<Wrapped>) where Value == Wrapped? {
     let (origin, base) = (base, base.bare)
     self = origin.derived(
       .optional, read: { base.wrappedValue }, write: { if let value = $0 { base.wrappedValue = value } })
   }
 
-  /// Whether an optional is not nil. Writing false makes it nil; writing true does nothing, since there is nothing to be made
-  /// of it (and says so, where it is nil).
+  /// Whether an optional is not nil. Writing false sets it to nil. Writing true has no effect, because there is no
+  /// value to set; if the optional is nil, it is reported as misuse.
   public init<Wrapped>(_ base: Binding<Wrapped?>, file: StaticString = #fileID, line: UInt = #line)
   where Value == Bool {
     let (origin, base) = (base, base.bare)
@@ -37,13 +34,13 @@ extension Binding {
         guard isPresent else { return base.wrappedValue = nil }
         guard base.wrappedValue == nil else { return }
         reportMisuse(
-          "true was written to whether a \(Wrapped.self) is there, but no \(Wrapped.self) can be made of that; write one to "
-            + "the optional itself", file: file, line: line)
+          "true was written to a binding of whether a \(Wrapped.self) is present, but this cannot create a \(Wrapped.self); "
+            + "write a value to the optional itself", file: file, line: line)
       })
   }
 
-  /// Whether a selection is this tag (rule G3): true where it is; writing true selects the tag, writing false clears the
-  /// selection if it is the tag.
+  /// Whether a selection equals a tag (rule G3). Writing true selects the tag. Writing false clears the selection if it
+  /// equals the tag.
   public init<Tag: Hashable & Codable>(_ selection: Binding<Tag?>, tag: Tag) where Value == Bool {
     let text = Coding.id(of: tag)
     let (origin, selection) = (selection, selection.bare)
@@ -60,9 +57,8 @@ extension Binding {
 }
 
 extension Binding where Value: MutableCollection, Value.Index == Int {
-  /// The binding of an element, found at once wherever it stands. When there is no such element any more, it holds what was
-  /// there last, and writes to it change nothing.
-  /// - Precondition: there is an element at the index.
+  /// The binding of an element. After the element is gone, the binding keeps the last value, and writes have no effect.
+  /// - Precondition: the collection has an element at the index.
   public subscript(index: Int) -> Binding<Value.Element> {
     let base = bare
     let last = Last(base.wrappedValue[index])
@@ -82,22 +78,22 @@ extension Binding where Value: MutableCollection, Value.Index == Int {
   }
 }
 
-/// A case of an enum, as something that can be taken out and put in.
+/// A case of an enum, with functions that extract and embed its payload.
 public struct EnumCase<Root, Payload>: Sendable {
-  /// What it is called on the bus.
+  /// The name on the bus.
   let name: String
   let embed: @Sendable (Payload) -> Root
   let extract: @Sendable (Root) -> Payload?
 
   /// - Parameters:
-  ///   - name: the case's name.
-  ///   - embed: makes the enum of what the case carries: the case itself.
-  ///   - extract: what the case carries; nil for every other case.
+  ///   - name: the name of the case.
+  ///   - embed: makes the enum from a payload: the case itself.
+  ///   - extract: returns the payload; nil for every other case.
   /// - Precondition: `name` is a name (B1).
   public init(
     _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, extract: @escaping @Sendable (Root) -> Payload?
   ) {
-    precondition(BindingName.isName(name), "“\(name)” is no name; the case's own would do")
+    BindingName.require(name)
     self.name = name
     self.embed = embed
     self.extract = extract
@@ -105,8 +101,8 @@ public struct EnumCase<Root, Payload>: Sendable {
 }
 
 extension Binding {
-  /// What a case of an enum carries: nil where another case is there. While another case is there, writes do nothing;
-  /// writing nil makes the enum nil.
+  /// The payload of a case; nil while the enum is another case, and writes then have no effect. Writing nil sets the
+  /// enum to nil.
   public func `case`<Root, Payload>(_ path: EnumCase<Root, Payload>) -> Binding<Payload?> where Value == Root? {
     let base = bare
     return derived(
@@ -117,8 +113,8 @@ extension Binding {
       })
   }
 
-  /// What a case of an enum carries, where that case is there. When another is later, it holds what was there last, and writes
-  /// to it do nothing.
+  /// The payload of a case; nil if the enum is another case. If it becomes another case later, the binding keeps the
+  /// last payload, and writes have no effect.
   public func `case`<Payload>(_ path: EnumCase<Value, Payload>) -> Binding<Payload>? {
     guard let payload = path.extract(wrappedValue) else { return nil }
     let base = bare

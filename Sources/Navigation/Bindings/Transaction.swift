@@ -1,42 +1,39 @@
-// Why this file exists: how a change is to be carried out travels beside the change, without an argument in every
-// function between who makes it and who shows it.
-
-/// How a change of state is to be shown: what SwiftUI calls a transaction. Rule T2 is what navd makes of ``animated``.
+/// How a change of state is presented, like SwiftUI's transaction. navd implements ``animated`` by rule T2.
 ///
-/// Declare more of what it carries as SwiftUI does:
+/// Further values are declared as in SwiftUI:
 ///
 ///     struct Haste: TransactionKey { static let defaultValue = 1.0 }
 ///     extension Transaction {
 ///       var haste: Double { get { self[Haste.self] } set { self[Haste.self] = newValue } }
 ///     }
 public struct Transaction: Sendable {
-  /// The one that changes are made in now.
+  /// The transaction of changes made now.
   @TaskLocal public static var current = Transaction()
 
   private var values: [ObjectIdentifier: any Sendable] = [:]
 
-  /// One in which nothing is set.
+  /// Creates a transaction without values.
   public init() {}
 
   /// - Parameter animated: see ``animated``.
   public init(animated: Bool) { self.animated = animated }
 
-  /// The key's value: what was set, else its default.
+  /// The value of a key: the value set, or its default.
   public subscript<Key: TransactionKey>(key: Key.Type) -> Key.Value {
     get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
     set { values[ObjectIdentifier(key)] = newValue }
   }
 
-  /// Whether presenters animate the change; nil leaves it to them.
+  /// Whether presenters animate the change; nil leaves the choice to them.
   public var animated: Bool? {
     get { self[Animated.self] }
     set { self[Animated.self] = newValue }
   }
 
-  /// Whether nothing is set.
+  /// Whether no value is set.
   public var isEmpty: Bool { values.isEmpty }
 
-  /// This one, with what `inner` sets in its place.
+  /// Returns this transaction with the values of `inner`, which override values of this one.
   public func merging(_ inner: Transaction) -> Transaction {
     var merged = self
     merged.values.merge(inner.values) { $1 }
@@ -48,21 +45,21 @@ public struct Transaction: Sendable {
   }
 }
 
-/// Something that a ``Transaction`` can carry.
+/// A key of a value in a ``Transaction``.
 public protocol TransactionKey {
-  /// What it is.
+  /// The type of the value.
   associatedtype Value: Sendable
-  /// What it is where nothing was set.
+  /// The value if none is set.
   static var defaultValue: Value { get }
 }
 
-/// Makes changes in a transaction. Nested ones are merged; where both set something, the inner wins.
+/// Makes changes in a transaction. Nested transactions are merged; values of the inner one override.
 /// - Throws: what `body` throws.
 public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
   try Transaction.$current.withValue(Transaction.current.merging(transaction), operation: body)
 }
 
-/// Makes changes in a transaction in which one thing is set.
+/// Makes changes in a transaction with one value set.
 /// - Throws: what `body` throws.
 public func withTransaction<Result, Value>(
   _ keyPath: WritableKeyPath<Transaction, Value>, _ value: Value, _ body: () throws -> Result

@@ -1,72 +1,70 @@
-// Why this file exists: a piece of state drives what is presented, and what becomes of that is written back into it; a
-// driver knows both sides of one piece.
-
 import CoordinatorAPI
 import DBusValues
 
-/// Keeps what is presented and a piece of state the same.
+/// Keeps a piece of state and its presentations in agreement, in both directions.
 @MainActor
 protocol Driver: AnyObject {
-  /// The destination of what the program shows itself; nil where others show it.
+  /// The destination that this program registers for its own screens; nil if another destination presents.
   var ownDestination: String? { get }
 
-  /// Whether something that is presented at a binding is this driver's.
+  /// Whether the presentation at a binding belongs to this driver.
   func drives(_ binding: String) -> Bool
 
-  /// Reads the state, and says what is to be asked for so that what is presented follows. Not called again before the answer.
+  /// Reads the state, and returns the requests that make the presentations follow it. Not called again before they are
+  /// answered.
   func changes(_ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void)
     -> [Coordinator.Change]
 
-  /// What was asked for was accepted; a reply a change.
-  /// - Parameter serial: of the state after it.
+  /// The requests were accepted, with one reply for each.
+  /// - Parameter serial: the serial of the state after them.
   func accepted(_ replies: [[Value]], serial: UInt64)
 
-  /// What takes back what is there and nobody wants any more, each by itself; it is told once.
+  /// Requests that dismiss presentations that are no longer wanted, each of them independent. Returned once.
   func leftovers() -> [Coordinator.Change]
 
-  /// Nothing of what was asked for was done; the state is to say what is so.
-  /// - Returns: whether that is to be told; not where it comes of what has just ended, of which there is news.
+  /// The requests were refused and none was executed. The driver changes its state to agree.
+  /// - Returns: whether to report the refusal. A refusal because a presentation has just ended is not reported.
   func refused(_ name: CoordinatorError.Name) -> Bool
 
-  /// What was asked for did not arrive, or nobody knows; it will be asked for again.
+  /// The requests were lost, or their outcome is unknown. They are repeated.
   func postponed()
 
-  /// There is a presentation at one of its bindings, by whomever.
-  /// - Parameter destination: who shows it.
+  /// A presentation was announced at one of its bindings, whoever requested it.
+  /// - Parameter destination: the destination that presents it.
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?)
 
-  /// A presentation at one of its bindings is gone.
+  /// A presentation at one of its bindings has ended.
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason)
 
-  /// The item of a presentation at one of its bindings was changed, by whomever.
-  /// - Parameter serial: of the state after that.
+  /// The item of a presentation at one of its bindings was changed, whoever requested it.
+  /// - Parameter serial: the serial of the state after the change.
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64)
 
-  /// Another coordinator has come, which counts from the beginning.
+  /// Another coordinator was connected, whose serials are unrelated to the previous ones.
   func forgetSerials()
 
-  /// The whole state, since events are missing.
-  /// - Parameter client: who this program is in it.
-  /// - Returns: what was shown, and is gone by that.
+  /// The whole state, because events are missing.
+  /// - Parameter client: the unique name of this program in that state.
+  /// - Returns: presentations that have ended in the meantime.
   func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle]
 
-  /// The screen of a presentation that the coordinator wants to have shown; nil where that is not to be said yet: the state
-  /// has moved on, and may come back before the presentation is told to go.
-  /// - Throws: where nothing in the program says that it is to be shown.
+  /// Makes the screen of a presentation that the coordinator asks for. Returns nil if this cannot be decided yet,
+  /// because the state has changed and may change back before the presentation is dismissed.
+  /// - Throws: if no state of the program presents it.
   func screen(
     for presentation: PresentationHandle, binding: String, id: String
   ) throws(ShowingError) -> (any Screen)?
 
-  /// The state is not driven any more, nor written to.
-  /// - Returns: what dismisses all that is shown.
-  func farewell() -> [Coordinator.Change]
+  /// Stops driving and writing the state.
+  /// - Returns: requests that dismiss everything it presents.
+  func retire() -> [Coordinator.Change]
 
-  /// Whether there is nothing left of which it would have to hear.
+  /// Whether it has ended and needs no further events.
   var isOver: Bool { get }
 }
 
 extension PresentationOptions {
-  /// These, for what only this program drives.
+  /// Defaults for state that only this program changes.
   func owned(in transaction: Transaction) -> PresentationOptions {
     var options = self
     options.isOwned = true

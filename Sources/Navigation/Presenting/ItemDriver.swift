@@ -1,14 +1,11 @@
-// Why this file exists: one optional item is one slot of the coordinator. This is the one place where they are kept the same,
-// for sheets, pushed pages and members of groups alike.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// One piece of optional state: how it is read, written, and shown.
+/// A piece of optional state: how to read, write and show it.
 @MainActor
 struct DrivenContent {
-  /// What the state says is to be shown.
+  /// The item that the state asks for.
   struct Wanted: Hashable {
     var id: String
     var options: PresentationOptions
@@ -18,11 +15,11 @@ struct DrivenContent {
   let read: () -> Wanted?
   /// Writes nil.
   let clear: () -> Void
-  /// Writes what others made of the item's value, unless that is no such item; nil where they cannot.
+  /// Writes the item's value as edited by another client, unless it is not this item. nil if others cannot edit it.
   let edit: ((Properties) -> Bool)?
-  /// Writes that it is shown, since others say so; nil where that cannot be written.
+  /// Writes that it is presented, because another client has presented it; nil if that cannot be written.
   let adopt: (() -> Void)?
-  /// Makes the screen of what is there; nil where others show it.
+  /// Makes the screen of the current item; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
   let onDismiss: OnDismiss?
 
@@ -33,7 +30,7 @@ struct DrivenContent {
     var edit: ((Properties) -> Bool)?
     if let type = Item.self as? any Decodable.Type {
       edit = { properties in
-        // What makes it this item is not for others to change (D8).
+        // Others cannot change the item's identity (D8).
         guard let current = item.wrappedValue, let value = Coding.value(type, of: properties) as? Item,
           id(value) == id(current)
         else { return false }
@@ -73,18 +70,19 @@ struct DrivenContent {
   }
 }
 
-/// Keeps a slot and a piece of optional state the same.
+/// Keeps one slot of the coordinator and a piece of optional state in agreement. Sheets, pushed pages and members of
+/// groups all use it.
 @MainActor
 final class ItemDriver: Driver {
-  /// How it is presented.
+  /// The way in which it is presented.
   enum Kind: Hashable {
     case presented
-    /// Of a group; on a stack where there is one.
+    /// Member of a group, pushed on a stack if there is one.
     case member(group: String, tag: String, stack: String? = nil)
     case pushed(stack: String)
   }
 
-  /// What the slot holds of this state.
+  /// The presentation of this state in the slot.
   private struct Current {
     let presentation: PresentationHandle
     var wanted: DrivenContent.Wanted
@@ -96,38 +94,39 @@ final class ItemDriver: Driver {
   private let from: String?
   let ownDestination: String?
 
-  /// What was asked for and has no answer yet.
+  /// A request without an answer yet.
   private struct Asked {
-    /// nil is nil.
+    /// The requested item; nil to dismiss.
     let wanted: DrivenContent.Wanted?
-    /// What the slot held before.
+    /// The item in the slot before the request.
     let former: Current?
   }
 
-  /// What is told before the answer that would have told its handle.
-  private enum News {
+  /// Events received before the answer that contains the handle.
+  private enum EarlyEvent {
     case appeared(id: String, destination: String?)
     case ended(NavigationReason)
     case updated(Properties, serial: UInt64)
   }
 
-  /// nil also from when it was asked to go: then its end is no news for the state (P5).
+  /// The presentation in the slot. Also nil once its dismissal was requested, so that its end does not change the state
+  /// (P5).
   private var current: Current?
   private var asked: Asked?
-  /// Of the state after the last answer.
+  /// The serial of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
-  /// What this state showed, or had accepted, and is not gone.
+  /// Presentations of this state that were shown or accepted and have not ended.
   private var remaining: Set<PresentationHandle> = []
-  private var early: [(presentation: PresentationHandle, news: News)] = []
-  /// What others present in the slot, otherwise than it is to be.
-  private var usurper: PresentationHandle?
+  private var early: [(presentation: PresentationHandle, event: EarlyEvent)] = []
+  /// Presentations of other clients in the slot, which differ from the state.
+  private var competitor: PresentationHandle?
   private var isRetired = false
-  /// Called where the coordinator has another value than the state, which stays as it is.
+  /// Called if the coordinator has another value than the state, which is kept.
   var onDifference: (() -> Void)?
-  /// Who presents the same binding now.
+  /// The driver that presents the same binding now.
   private weak var successor: ItemDriver?
 
-  /// - Parameter destination: the program's own.
+  /// - Parameter destination: the destination that this program registers.
   init(_ content: DrivenContent, as kind: Kind, binding: String, from: String?, destination: String) {
     self.content = content
     ownDestination = content.content == nil ? nil : destination
@@ -140,7 +139,7 @@ final class ItemDriver: Driver {
 
   func drivesSame(as other: any Driver) -> Bool { other.drives(binding) && other is ItemDriver }
 
-  // MARK: From the state
+  // MARK: State to coordinator
 
   func changes(
     _ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void
@@ -155,7 +154,7 @@ final class ItemDriver: Driver {
     case (let current?, let wanted?) where current.wanted.id == wanted.id:
       guard wanted != current.wanted else { return [] }
       asked = Asked(wanted: wanted, former: current)
-      // It may have been closed meanwhile, and is not to be shown again by this.
+      // It may have been closed in the meantime, and an update must not present it again.
       return [
         .present(
           binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current.presentation))
@@ -163,9 +162,9 @@ final class ItemDriver: Driver {
     case (_, let wanted?):
       asked = Asked(wanted: wanted, former: current)
       current = nil
-      let usurper = usurper
-      self.usurper = nil
-      return (usurper.map { [.dismiss(binding, expecting: Expectation(presentation: $0))] } ?? [])
+      let competitor = competitor
+      self.competitor = nil
+      return (competitor.map { [.dismiss(binding, expecting: Expectation(presentation: $0))] } ?? [])
         + [.present(binding, id: wanted.id, starting(wanted.options).owned(in: transaction))]
     }
   }
@@ -192,7 +191,7 @@ final class ItemDriver: Driver {
     }
   }
 
-  func farewell() -> [Coordinator.Change] {
+  func retire() -> [Coordinator.Change] {
     isRetired = true
     guard let current, successor == nil else { return [] }
     self.current = nil
@@ -201,7 +200,7 @@ final class ItemDriver: Driver {
 
   var isOver: Bool { asked == nil && remaining.isEmpty }
 
-  /// Another drives the same slot from now on, and what is in it is its.
+  /// Another driver uses the slot from now on, and owns the item in it.
   func handOver(to successor: ItemDriver) {
     self.successor = successor
     isRetired = true
@@ -226,21 +225,21 @@ final class ItemDriver: Driver {
         remaining.insert(presentation)
         current = Current(presentation: presentation, wanted: wanted)
       } else if content.read()?.id == wanted.id {
-        // What it was to stand on was taken away in the same turn.
+        // Its parent was dismissed in the same turn.
         clear()
       }
     }
     answered()
   }
 
-  func leftovers() -> [Coordinator.Change] { isRetired && asked == nil ? farewell() : [] }
+  func leftovers() -> [Coordinator.Change] { isRetired && asked == nil ? retire() : [] }
 
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
     if name == .stale { answered() } else { postponed() }
-    // What was to be changed in place may have been closed, of which there will be news.
+    // The item to update may have been closed; the event of that will follow.
     if let wanted = asked.wanted, wanted.id != asked.former?.wanted.id, content.read()?.id == wanted.id { clear() }
-    // What it was to be presented from has just gone.
+    // Its parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil
     return name != .stale && !isOrphan
   }
@@ -252,10 +251,10 @@ final class ItemDriver: Driver {
 
   private func answered() {
     asked = nil
-    let news = early
+    let events = early
     early = []
-    for (presentation, news) in news {
-      switch news {
+    for (presentation, event) in events {
+      switch event {
       case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
       case .ended(let reason): ended(presentation, reason)
       case .updated(let value, let serial): updated(presentation, value: value, serial: serial)
@@ -268,7 +267,7 @@ final class ItemDriver: Driver {
     if !isRetired { content.clear() }
   }
 
-  // MARK: To the state
+  // MARK: Coordinator to state
 
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {
     guard !isRetired, !remaining.contains(presentation), current.map({ $0.presentation < presentation }) ?? true else {
@@ -280,8 +279,8 @@ final class ItemDriver: Driver {
     if current == nil, content.read() == nil { content.adopt?() }
     guard let wanted = content.read(), wanted.id == id else { return }
     if let own = wanted.options.destination ?? ownDestination, own != destination {
-      // They did not know who shows it.
-      if current == nil { usurper = presentation }
+      // The other client did not know the destination.
+      if current == nil { competitor = presentation }
       return
     }
     remaining.insert(presentation)
@@ -295,14 +294,14 @@ final class ItemDriver: Driver {
     }
     if let ended = current, ended.presentation == presentation {
       current = nil
-      // Only if it is still the one: the state may have moved on, and not have been read since.
+      // Only if it is still this item: the state may have changed since it was last read.
       if content.read()?.id == ended.wanted.id { clear() }
     }
     content.onDismiss?(reason)
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {
-    // What was asked for since is later.
+    // A later request decides.
     guard let edit = content.edit, !isRetired, serial > acceptedSerial else { return }
     guard asked == nil else { return early.append((presentation, .updated(value, serial: serial))) }
     guard var current, current.presentation == presentation, current.wanted.options.value != value else { return }
@@ -314,7 +313,7 @@ final class ItemDriver: Driver {
   func forgetSerials() { acceptedSerial = 0 }
 
   func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle] {
-    // It may be from before what was accepted since.
+    // The event may be older than the last accepted request.
     guard state.serial >= acceptedSerial else { return [] }
     let there = Set(state.presentations.map(\.presentation))
     let lost = remaining.subtracting(there).sorted()
@@ -325,7 +324,7 @@ final class ItemDriver: Driver {
       } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil,
         !remaining.contains(entry.presentation)
       {
-        // It was asked for from here, and the answer was lost.
+        // This program requested it, and the answer was lost.
         remaining.insert(entry.presentation)
         current = Current(
           presentation: entry.presentation, wanted: .init(id: entry.id, options: PresentationOptions()))
@@ -343,7 +342,7 @@ final class ItemDriver: Driver {
     appeared(presentation, id: id, destination: ownDestination)
     if content.read()?.id == id { return make() }
     guard asked != nil || remaining.contains(presentation) else {
-      throw ShowingError(why: "the program's state does not say that \(binding) shows “\(id)”")
+      throw ShowingError(why: "no state of the program presents “\(id)” at \(binding)")
     }
     return nil
   }

@@ -1,18 +1,15 @@
-// Why this file exists: the path of a drill-down may hold values of many types, and be kept as JSON until somebody knows
-// their types.
-
 import CoordinatorAPI
 import FoundationEssentials
 import TextFormats
 
-/// The values of a stack's path, of any types, the bottom first. As JSON it is a list of `{"type", "value"}`; what is decoded
-/// stays JSON until there is a destination for its type.
+/// The values of a stack's path, of any types, from the bottom to the top. It is encoded as a list of `{"type",
+/// "value"}`. A decoded value stays JSON until there is a destination for its type.
 public struct NavigationPath: Hashable, Sendable, Codable {
-  /// One value; equal where type and JSON are.
+  /// One value. Two elements are equal if type and JSON are.
   struct Element: Hashable, Sendable, Codable {
-    /// The type's whole name.
+    /// The full name of the type.
     let type: String
-    /// JSON.
+    /// The value as JSON.
     let value: String
 
     func decoded<T: Decodable>(_ type: T.Type) -> T? {
@@ -23,21 +20,21 @@ public struct NavigationPath: Hashable, Sendable, Codable {
 
   var elements: [Element]
 
-  /// An empty path: nothing is pushed.
+  /// Creates an empty path.
   public init() { elements = [] }
 
-  /// A path of these values.
+  /// Creates a path of these values.
   public init<Values: Sequence>(_ values: Values) where Values.Element: Hashable & Codable {
     self.init()
     for value in values { append(value) }
   }
 
-  /// How many values stand in it.
+  /// Number of values in the path.
   public var count: Int { elements.count }
-  /// Whether nothing is pushed.
+  /// Whether the path has no values.
   public var isEmpty: Bool { elements.isEmpty }
 
-  /// Puts a value on the top. What cannot be encoded is left out, and told as misuse.
+  /// Appends a value at the top. A value that cannot be encoded is left out and reported as misuse.
   public mutating func append<Value: Hashable & Codable>(
     _ value: Value, file: StaticString = #fileID, line: UInt = #line
   ) {
@@ -47,8 +44,8 @@ public struct NavigationPath: Hashable, Sendable, Codable {
     elements.append(Element(type: typeName(Value.self), value: json.text))
   }
 
-  /// Takes values from the top.
-  /// - Precondition: there are so many.
+  /// Removes values from the top.
+  /// - Precondition: the path has at least `count` values.
   public mutating func removeLast(_ count: Int = 1) { elements.removeLast(count) }
 
   public init(from decoder: any Decoder) throws { elements = try [Element](from: decoder) }
@@ -57,15 +54,15 @@ public struct NavigationPath: Hashable, Sendable, Codable {
 
 func typeName(_ type: Any.Type) -> String { String(reflecting: type) }
 
-/// A path, whatever it is made of, as its stack sees it.
+/// A path of any kind, as used by its stack.
 @MainActor
 struct PathState {
   let read: () -> [NavigationPath.Element]
-  /// The text of a value's identity.
+  /// The text of the value's identity.
   let id: (NavigationPath.Element) -> String
-  /// Keeps so many from the bottom.
+  /// Keeps only the lowest `count` values.
   let truncate: (Int) -> Void
-  /// - Returns: false where a value of that type cannot stand in the path.
+  /// - Returns: false if the path cannot contain values of this type.
   let append: (any Hashable & Codable) -> Bool
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
@@ -83,7 +80,7 @@ struct PathState {
 
   init(_ path: Binding<NavigationPath>) {
     read = { path.wrappedValue.elements }
-    // What is of another type is another, also where its JSON is the same.
+    // A value of another type is another element, even if its JSON is equal.
     id = { "\($0.type) \($0.value)" }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }

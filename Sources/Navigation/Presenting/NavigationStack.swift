@@ -1,17 +1,15 @@
-// Why this file exists: a drill-down is a path of values, and each type of value has its screen.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 import TextFormats
 
-/// A stack of screens that follows a path, and can be pushed on from its screens.
+/// A stack of screens that follows a path. Its screens can push further ones.
 @MainActor
 public final class NavigationStack: Presenting {
-  /// What is presented from here is pushed on it.
+  /// Screens presented from the stack are pushed on it.
   public let presentationSource: PresentationSource
   let driver: PathDriver
-  /// What the stack is in: what is pushed on it goes with that.
+  /// The parent of the stack: what is pushed on the stack ends with it.
   private let container: any Presenting
 
   init(_ path: PathState, name: String, in container: any Presenting) {
@@ -21,21 +19,21 @@ public final class NavigationStack: Presenting {
     self.container = container
   }
 
-  /// The screens of a type of values; where a type is given twice, the last counts. What stands in the path before there are
-  /// screens for it is shown when there are.
+  /// Registers the screens for values of a type. If a type is registered twice, the last registration counts. Values
+  /// that are already in the path are shown now.
   public func navigationDestination<Element: Hashable & Codable>(
     for type: Element.Type, content: @escaping @MainActor (Element) -> any Screen
   ) {
     driver.makers[typeName(type)] = { $0.decoded(type).map(content) }
-    presentationSource.navigator.mark(driver, Transaction.current)
+    presentationSource.navigator.schedule(driver, Transaction.current)
   }
 
-  /// What is pushed on the stack goes with what the stack is in.
+  /// Presences on the stack live as long as its parent.
   public func keep(_ presence: Presence) { container.keep(presence) }
 }
 
 extension Presenting {
-  /// Puts a value on the path of the stack that this stands in, as a link does.
+  /// Appends a value to the path of the stack that contains this screen, like a link.
   public func push(value: some Hashable & Codable, file: StaticString = #fileID, line: UInt = #line) {
     let source = presentationSource
     guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
@@ -44,50 +42,51 @@ extension Presenting {
     }
     guard driver.path.append(value) else {
       return reportMisuse(
-        "a \(type(of: value)) was pushed on a path of another type; a NavigationPath would do", file: file, line: line)
+        "a \(type(of: value)) was pushed on a path of another type; use a NavigationPath for several types", file: file,
+        line: line)
     }
   }
 }
 
-/// Keeps a stack of the coordinator and a path the same. What others push on the stack is theirs (S8).
+/// Keeps a stack of the coordinator and a path in agreement. Screens that others push on the stack are left alone (S8).
 @MainActor
 final class PathDriver: Driver {
   let path: PathState
   let name: String
-  /// By the type's name.
+  /// Destinations by the name of the type.
   var makers: [String: @MainActor (NavigationPath.Element) -> (any Screen)?] = [:]
   let ownDestination: String?
 
-  /// One screen of the path, as the coordinator has it; nil until it is accepted.
+  /// A screen of the path. Its handle is nil until the coordinator has accepted the request.
   private struct Place {
     let element: NavigationPath.Element
     var presentation: PresentationHandle?
   }
 
-  /// What was asked for and has no answer yet.
+  /// A request without an answer yet.
   private struct Asked {
-    /// What stood there before.
+    /// The path before the request.
     var former: [Place]
-    /// How many of them stay.
+    /// Number of screens that are kept.
     let kept: Int
     let removals: Int
   }
 
   private var places: [Place] = []
   private var asked: Asked?
-  /// Of the state after the last answer.
+  /// The serial of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
   private var endedEarly: Set<PresentationHandle> = []
-  /// The lowest of those that stand there without anybody here having been told.
+  /// The lowest screen of this program in the coordinator's stack that is unknown here, because an answer was lost.
   private var stray: Int?
-  /// Takes back what was accepted when nobody wanted it any more.
+  /// Requests that dismiss screens that were accepted when they were no longer wanted.
   private var unwanted: Coordinator.Change?
   private var isRetired = false
   private let from: String?
 
   /// - Parameters:
-  ///   - from: the binding of what the stack is in; nil: nothing.
-  ///   - destination: the program's own.
+  ///   - from: the binding of the stack's parent; nil if there is none.
+  ///   - destination: the destination that this program registers.
   init(_ path: PathState, name: String, from: String?, destination: String) {
     ownDestination = destination
     self.path = path
@@ -104,14 +103,14 @@ final class PathDriver: Driver {
     return Int(binding.dropFirst(name.count + 1).dropLast())
   }
 
-  // MARK: From the state
+  // MARK: State to coordinator
 
   func changes(
     _ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void
   ) -> [Coordinator.Change] {
     let wanted = track(path.read, onChange: onChange).prefix { makers[$0.type] != nil }
     let kept = zip(places, wanted).prefix { $0.element == $1 }.count
-    // What stands above goes with it (S2); what others pushed below stays (S8).
+    // Screens above it end with it (S2); screens that others pushed below it stay (S8).
     let first = kept < places.count ? kept : stray.flatMap { $0 >= wanted.count ? $0 : nil }
     stray = nil
     let removals = first.map { [Coordinator.Change.dismiss(binding($0), animated: transaction.animated)] } ?? []
@@ -125,13 +124,13 @@ final class PathDriver: Driver {
         var options = PresentationOptions(destination: ownDestination)
         options.value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
         options.stack = name
-        // It stands on what is below, which may have been closed meanwhile; then it is refused.
+        // The screen below may have been closed in the meantime; then the request is refused.
         options.from = index > 0 ? binding(index - 1) : from
         return .present(binding(index), id: path.id(element), options.owned(in: transaction))
       }
   }
 
-  func farewell() -> [Coordinator.Change] {
+  func retire() -> [Coordinator.Change] {
     isRetired = true
     guard !places.isEmpty else { return [] }
     places = []
@@ -149,14 +148,14 @@ final class PathDriver: Driver {
       let index = asked.kept + index
       guard let presentation = reply.first.flatMap(ObjectPath.init(value:)).flatMap(Handle.init(path:))
       else {
-        // What it was to stand on was taken away in the same turn.
+        // Its parent was dismissed in the same turn.
         if places.indices.contains(index) {
           cut(to: index, where: places[index].element)
           places.removeSubrange(index...)
         }
         break
       }
-      // What is not there any more was cut with what it stands on, and goes with that.
+      // Screens that are gone ended with a screen below them.
       if places.indices.contains(index) { places[index].presentation = presentation }
       if isRetired, unwanted == nil {
         unwanted = .dismiss(binding(index), expecting: Expectation(presentation: presentation))
@@ -190,13 +189,13 @@ final class PathDriver: Driver {
     for presentation in ended { self.ended(presentation, .closed) }
   }
 
-  /// Takes from the path what stands at a place and above, if it is still this.
+  /// Removes the value at a position and all values above it, if it is still this value.
   private func cut(to count: Int, where element: NavigationPath.Element?) {
     let elements = path.read()
     if !isRetired, elements.indices.contains(count), elements[count] == element { path.truncate(count) }
   }
 
-  // MARK: To the state
+  // MARK: Coordinator to state
 
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {}
 
@@ -224,7 +223,7 @@ final class PathDriver: Driver {
     let lost = places.compactMap(\.presentation).filter { !there.contains($0) }
     for presentation in lost { ended(presentation, .lost) }
     if asked == nil {
-      // Where an answer was lost.
+      // The answer to the request was lost.
       stray =
         state.presentations.filter {
           $0.phase != .dismissing && $0.isOwned(by: client) && !known.contains($0.presentation)

@@ -1,63 +1,62 @@
-// Why this file exists: a program's state and what is presented of it are two; here is who carries changes from the one to
-// the other, in both directions and in order.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 import Synchronization
 
-/// Presents a program's state through a coordinator, and writes what becomes of it back.
+/// Presents a program's state through a coordinator, and writes changes of the presentations back into the state.
 ///
 ///     let navigator = Navigator(try await Coordinator.session())
 ///     navigator.present(item: $model.fact) { fact in FactWindow(fact) }
 ///
-/// All changes of a turn of the main actor become one transaction. What is presented is the program's own (O1): it ends when the
-/// program leaves the bus. While no coordinator can be reached state waits; when one comes it is presented. When the bus is
-/// gone, so is what was shown: nil is written, and screens go.
+/// All changes within a turn of the main actor are one transaction. The presentations are owned by the program (O1):
+/// they end when it leaves the bus. While no coordinator can be reached, state waits, and is presented when one can.
+/// When the bus ends, all screens are dismissed and their state becomes nil.
 ///
-/// A navigator lives as long as it shows something; one that is let go dismisses what it has others show.
+/// A navigator lives as long as it shows screens of its own. When it is released, it dismisses what other destinations
+/// present for it.
 @MainActor
 public final class Navigator: Presenting {
-  /// Through which it presents.
+  /// The coordinator through which it presents.
   public let coordinator: Coordinator
-  /// A request was refused, and the state that asked for it was made to say so. Without it: a line on standard error.
+  /// Called when a request was refused, after the state was changed to agree. By default a refusal is a line on
+  /// standard error.
   public var onRefused: ((NavigationError) -> Void)?
 
-  /// Of what the program shows itself.
+  /// The name of the destination that it registers for the program's own screens.
   let destination: String
-  private let patience: DestinationOptions
-  /// What the coordinator knows that is shown here.
+  private let timeouts: DestinationOptions
+  /// Names of the destinations that this program has registered.
   private var served: Set<String> = []
   private var drivers: [any Driver] = []
-  /// Those that drive nothing any more, but have to hear the end of what they showed.
+  /// Ended drivers that still need the end events of their presentations.
   private var retired: [any Driver] = []
-  /// Whose state is to be read, in the order of their adding, and in which transaction.
-  private var marked: [(driver: any Driver, transaction: Transaction)] = []
-  /// What is to be asked for on behalf of drivers that are gone.
-  private var farewells: [Coordinator.Change] = []
+  /// Drivers whose state must be read, in the order of their creation, each with the transaction of its change.
+  private var scheduled: [(driver: any Driver, transaction: Transaction)] = []
+  /// Requests of drivers that have ended.
+  private var dismissals: [Coordinator.Change] = []
   private var isSending = false
   private var unsettled: [CheckedContinuation<Void, Never>] = []
   private var showings: [PresentationHandle: Showing] = [:]
-  /// What the coordinator wants to have shown, and has not been told to go.
+  /// Presentations that the coordinator has asked for and not dismissed.
   private var wanted: Set<PresentationHandle> = []
-  /// Who waits for anything to change.
+  /// Continuations that wait for any change.
   private var waiting: [CheckedContinuation<Void, Never>] = []
-  /// Of the state that was heard of last.
-  private var heard: UInt64 = 0
+  /// The serial of the last state or event received.
+  private var lastSerial: UInt64 = 0
   private var isLost = false
   private var following: Task<Void, Never>?
 
   private static let count = Mutex(0)
 
-  /// Presents through a coordinator, as long as it is held.
+  /// Creates a navigator. It presents as long as it is retained.
   ///
   /// - Parameters:
-  ///   - coordinator: who presents; several navigators may share one.
-  ///   - startTimeout: how long a screen may take to appear before it counts as failed (D4); nil: 10 seconds.
-  ///   - grace: how long a screen may take to disappear before it counts as gone (P14); nil: 2 seconds.
+  ///   - coordinator: the coordinator; several navigators may share one.
+  ///   - startTimeout: the time that a screen has to appear before it counts as failed (D4); nil: 10 seconds.
+  ///   - grace: the time that a screen has to disappear before it counts as gone (P14); nil: 2 seconds.
   public init(_ coordinator: Coordinator, startTimeout: Duration? = nil, grace: Duration? = nil) {
     self.coordinator = coordinator
-    patience = DestinationOptions(startTimeout: startTimeout, grace: grace)
+    timeouts = DestinationOptions(startTimeout: startTimeout, grace: grace)
     let number = Self.count.withLock { count in
       count += 1
       return count
@@ -77,25 +76,25 @@ public final class Navigator: Presenting {
 
   isolated deinit {
     following?.cancel()
-    let farewells = farewells + drivers.flatMap { $0.farewell() }
-    guard !served.isEmpty || !farewells.isEmpty else { return }
+    let dismissals = dismissals + drivers.flatMap { $0.retire() }
+    guard !served.isEmpty || !dismissals.isEmpty else { return }
     Task { [coordinator, served] in
-      for change in farewells { _ = try? await coordinator.apply([change]) }
+      for change in dismissals { _ = try? await coordinator.apply([change]) }
       for destination in served { try? await coordinator.backend.stopServing(destination) }
     }
   }
 
-  /// What is presented from here is presented from nothing, and is in no stack.
+  /// Items presented from a navigator have no parent and are in no stack.
   public var presentationSource: PresentationSource {
     PresentationSource(navigator: self, binding: nil, stack: nil)
   }
 
-  /// What is presented from here goes on as long as this does.
+  /// Presences of a navigator live as long as it does.
   public func keep(_ presence: Presence) {}
 
-  /// Returns when all that the state says has been asked for, and was answered. For tests, and for the end of a program.
+  /// Returns when all requests that follow from the state have been answered. For tests, and for the end of a program.
   public func settle() async {
-    // What this turn has changed is told in the next.
+    // Changes of this turn are only observed in the next one.
     await Task.yield()
     guard isSending else { return }
     await withCheckedContinuation { unsettled.append($0) }
@@ -106,19 +105,20 @@ public final class Navigator: Presenting {
   func add(_ driver: any Driver) -> Presence {
     if let driver = driver as? ItemDriver { takeOver(driver) }
     drivers.append(driver)
-    mark(driver, Transaction.current)
+    schedule(driver, Transaction.current)
     return Presence(driver, self)
   }
 
-  /// A binding is one slot: where it is presented once more, the last counts, and has what is there.
+  /// Adds a driver. A binding is one slot: if it is presented twice, the last driver counts and takes over the
+  /// presentation.
   private func takeOver(_ driver: ItemDriver) {
     driver.onDifference = { [weak self, weak driver] in
-      if let driver { self?.mark(driver, Transaction()) }
+      if let driver { self?.schedule(driver, Transaction()) }
     }
     guard let index = drivers.firstIndex(where: driver.drivesSame(as:)), let former = drivers[index] as? ItemDriver
     else { return }
     drivers.remove(at: index)
-    marked.removeAll { $0.driver === former }
+    scheduled.removeAll { $0.driver === former }
     former.handOver(to: driver)
     if !former.isOver { retired.append(former) }
   }
@@ -126,11 +126,11 @@ public final class Navigator: Presenting {
   func remove(_ driver: any Driver, dismissing: Bool) {
     guard drivers.contains(where: { $0 === driver }) else { return }
     drivers.removeAll { $0 === driver }
-    marked.removeAll { $0.driver === driver }
-    let farewell = driver.farewell()
+    scheduled.removeAll { $0.driver === driver }
+    let ending = driver.retire()
     if !driver.isOver { retired.append(driver) }
     guard dismissing else { return }
-    farewells += farewell
+    dismissals += ending
     plan()
   }
 
@@ -138,42 +138,42 @@ public final class Navigator: Presenting {
     drivers.lazy.compactMap { $0 as? PathDriver }.first { $0.name == stack }
   }
 
-  /// A driver's state is to be read, in the next turn.
-  func mark(_ driver: any Driver, _ transaction: Transaction) {
+  /// Schedules reading a driver's state in the next turn.
+  func schedule(_ driver: any Driver, _ transaction: Transaction) {
     guard drivers.contains(where: { $0 === driver }) else { return }
-    if let index = marked.firstIndex(where: { $0.driver === driver }) {
-      marked[index].transaction = marked[index].transaction.merging(transaction)
+    if let index = scheduled.firstIndex(where: { $0.driver === driver }) {
+      scheduled[index].transaction = scheduled[index].transaction.merging(transaction)
     } else {
-      marked.append((driver, transaction))
+      scheduled.append((driver, transaction))
     }
     plan()
   }
 
-  // MARK: To the coordinator
+  // MARK: State to coordinator
 
   private func plan() {
     guard !isSending else { return }
     isSending = true
     _ = inNoTransaction { [self] in
-      while !marked.isEmpty || !farewells.isEmpty { await send() }
+      while !scheduled.isEmpty || !dismissals.isEmpty { await send() }
       isSending = false
       for waiting in unsettled { waiting.resume() }
       unsettled = []
     }
   }
 
-  /// What a driver asks for; nil: one that is gone.
+  /// Requests of one driver; nil for a driver that has ended.
   private typealias Asking = (driver: (any Driver)?, changes: [Coordinator.Change])
 
-  /// Reads what is marked, and asks for all that follows at once.
+  /// Reads the state of the scheduled drivers, and sends all requests that follow.
   private func send() async {
-    let farewells = farewells
-    self.farewells = []
-    var asking: [Asking] = farewells.map { (nil, [$0]) }
-    // In the order of their adding: what stands on something else was added after it.
+    let dismissals = dismissals
+    self.dismissals = []
+    var asking: [Asking] = dismissals.map { (nil, [$0]) }
+    // In the order of creation, so that a parent comes before its children.
     for driver in drivers {
-      guard let index = marked.firstIndex(where: { $0.driver === driver }) else { continue }
-      let changes = changes(of: driver, marked.remove(at: index).transaction)
+      guard let index = scheduled.firstIndex(where: { $0.driver === driver }) else { continue }
+      let changes = changes(of: driver, scheduled.remove(at: index).transaction)
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
     guard !asking.isEmpty else { return }
@@ -181,15 +181,15 @@ public final class Navigator: Presenting {
       try await serve()
       try await send(asking)
     } catch .refused {
-      // One by one, so that what is right is not refused with what is not.
+      // One by one, so that valid requests are not refused with an invalid one.
       for (driver, changes) in asking { await send(changes, of: driver) }
     } catch {
       for (driver, _) in asking { driver?.postponed() }
     }
-    haveHeard()
+    collectLeftovers()
   }
 
-  /// All as one transaction: first what goes, so that it takes nothing along that has just come.
+  /// Sends all requests as one transaction: dismissals first, so that they do not dismiss anything presented by it.
   private func send(_ asking: [Asking]) async throws(NavigationError) {
     let places = asking.indices.flatMap { driver in asking[driver].changes.indices.map { (driver, $0) } }
     let order =
@@ -217,26 +217,26 @@ public final class Navigator: Presenting {
 
   private func changes(of driver: any Driver, _ transaction: Transaction) -> [Coordinator.Change] {
     driver.changes(transaction) { [weak self, weak driver] transaction in
-      if let driver { self?.mark(driver, transaction) }
+      if let driver { self?.schedule(driver, transaction) }
     }
   }
 
-  /// Registers the program's own destination, once there is something to be shown in it.
+  /// Registers the program's own destination when it is first needed.
   private func serve() async throws(NavigationError) {
     guard !served.contains(destination), drivers.contains(where: { $0.ownDestination == destination }) else { return }
-    try await coordinator.backend.serve(destination, patience, by: Host(self))
+    try await coordinator.backend.serve(destination, timeouts, by: Host(self))
     served.insert(destination)
   }
 
-  // MARK: For others
+  // MARK: Presenting for others
 
-  /// Shows the items of a destination, whoever presents them (D1): for programs that show for others, without state of
-  /// their own for it. A coordinator that comes later is told of it, too.
+  /// Presents the items of a destination, whoever requests them (D1). For programs that show items for others and have
+  /// no state of their own for them. The destination is registered again with every new coordinator.
   ///
   /// - Parameters:
-  ///   - destination: a file name without `/` or a leading dot; the last registration of a name counts.
-  ///   - options: what holds for its items.
-  ///   - content: makes the screen of an item; what it throws is why the item cannot be shown (D7).
+  ///   - destination: a file name without `/` or a leading dot. The last registration of a name counts.
+  ///   - options: defaults for its items.
+  ///   - content: makes the screen of an item. An error that it throws is the reason why the item fails (D7).
   /// - Throws: `refused` (`invalidArgument`, `invalidConfiguration`, `accessDenied` in a sandbox) or `unreachable`.
   public func serve(
     _ destination: String, _ options: DestinationOptions = DestinationOptions(),
@@ -246,34 +246,34 @@ public final class Navigator: Presenting {
     served.insert(destination)
   }
 
-  /// Shows no more items of a destination; what is shown stays.
+  /// Removes the registration of a destination. Its screens stay.
   /// - Throws: as ``serve(_:_:content:)``.
   public func stopServing(_ destination: String) async throws(NavigationError) {
     served.remove(destination)
     try await coordinator.backend.stopServing(destination)
   }
 
-  // MARK: From the coordinator
+  // MARK: Coordinator to state
 
   private func take(_ element: Following.Element) {
     switch element {
     case .state(let state):
-      // One that counts from the beginning knows nothing of what the one before accepted.
-      if state.serial < heard { for driver in drivers + retired { driver.forgetSerials() } }
-      heard = state.serial
+      // A coordinator with new serials has not accepted earlier requests.
+      if state.serial < lastSerial { for driver in drivers + retired { driver.forgetSerials() } }
+      lastSerial = state.serial
       reconcile(state)
-      for driver in drivers { mark(driver, Transaction()) }
+      for driver in drivers { schedule(driver, Transaction()) }
     case .event(let event):
-      heard = event.serial
+      lastSerial = event.serial
       take(event)
     }
-    haveHeard()
+    collectLeftovers()
   }
 
-  /// Drivers were told something.
-  private func haveHeard() {
-    for driver in drivers + retired { farewells += driver.leftovers() }
-    if !farewells.isEmpty { plan() }
+  /// Passes an event to drivers.
+  private func collectLeftovers() {
+    for driver in drivers + retired { dismissals += driver.leftovers() }
+    if !dismissals.isEmpty { plan() }
     retired.removeAll(where: \.isOver)
     changed()
   }
@@ -305,13 +305,13 @@ public final class Navigator: Presenting {
     }
   }
 
-  /// The bus is gone, or the coordinator was closed, and with it all that was shown through it.
+  /// The bus has ended or the coordinator was closed, and all presentations with it.
   private func lost(_ error: NavigationError) {
     isLost = true
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation) }
-    haveHeard()
-    // Who closes a coordinator knows.
+    collectLeftovers()
+    // Closing a coordinator is not reported to the program that did it.
     if error != .closed { tellRefused(error) }
   }
 
@@ -320,7 +320,7 @@ public final class Navigator: Presenting {
     showings.removeValue(forKey: presentation)?.leave()
   }
 
-  /// Returns when something has changed.
+  /// Returns at the next change.
   private func change() async { await withCheckedContinuation { waiting.append($0) } }
 
   private func changed() {
@@ -329,30 +329,30 @@ public final class Navigator: Presenting {
     for continuation in waiting { continuation.resume() }
   }
 
-  // MARK: Showing
+  // MARK: Screens
 
   fileprivate func present(
     _ item: PresentedItem, after serial: UInt64, _ content: Content?
   ) async throws(ShowingError) {
     let presentation = item.presentation
-    // After a restart of navd it asks for what is there already.
+    // After a restart of navd the screen may already exist.
     if let shown = showings[presentation] { return shown.restored(item.all) }
     wanted.insert(presentation)
     while wanted.contains(presentation) {
-      // What happened before this was asked for comes first: another's end, for example.
-      if heard >= serial || isLost, let screen = try screen(for: item, content) {
+      // Process earlier events first, for example the end of another presentation.
+      if lastSerial >= serial || isLost, let screen = try screen(for: item, content) {
         return try await show(Showing(item, screen: screen, self))
       }
       await change()
     }
-    throw ShowingError(why: "it was dismissed before it came")
+    throw ShowingError(why: "it was dismissed before it appeared")
   }
 
   private func screen(for item: PresentedItem, _ content: Content?) throws(ShowingError) -> (any Screen)? {
     do {
       if let content { return try content(item) }
       guard let driver = drivers.last(where: { $0.drives(item.binding) }) else {
-        throw ShowingError(why: "nothing in the program presents \(item.binding) now")
+        throw ShowingError(why: "no state of the program presents \(item.binding)")
       }
       return try driver.screen(for: item.presentation, binding: item.binding, id: item.id)
     } catch {
@@ -383,10 +383,10 @@ public final class Navigator: Presenting {
 
 private typealias Content = @MainActor (PresentedItem) throws -> any Screen
 
-/// What the coordinator calls; it does not keep the navigator.
+/// Receives the coordinator's calls of a destination, without retaining the navigator.
 private final class Host: PresenterHost {
   @MainActor private weak var navigator: Navigator?
-  /// nil: what state drives.
+  /// Makes the screens of a served destination; nil for the program's own destination.
   private let content: Content?
 
   @MainActor init(_ navigator: Navigator, _ content: Content? = nil) {
@@ -395,7 +395,7 @@ private final class Host: PresenterHost {
   }
 
   @MainActor func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError) {
-    guard let navigator else { throw ShowingError(why: "the program has let its navigator go") }
+    guard let navigator else { throw ShowingError(why: "the program has released its navigator") }
     try await navigator.present(item, after: serial, content)
   }
 
@@ -410,7 +410,7 @@ private final class Host: PresenterHost {
   }
 }
 
-/// Begins something that goes on beyond the transaction in which it is begun.
+/// Starts a task that does not inherit the current transaction.
 @MainActor
 private func inNoTransaction(_ body: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
   Transaction.$current.withValue(Transaction()) { Task { await body() } }

@@ -1,11 +1,9 @@
-// Why this file exists: a program says what is to be so; when what it read changes, it says it again.
-
 import Observation
 
-/// Runs `apply` now, and again after each change of what it read from observable models: once a turn of the main actor,
-/// however many changes there were, with what is there then.
+/// Runs `apply` now, and again after changes of the observable properties that it read. It runs at most once per turn
+/// of the main actor.
 ///
-/// - Returns: what ends it, also by going away. What `apply` uses is used as long as that.
+/// - Returns: a handle that ends this when it is cancelled or released. `apply` is retained until then.
 @MainActor
 public func observe(_ apply: @escaping @MainActor () -> Void) -> Observing {
   let observing = Observing(apply)
@@ -13,7 +11,7 @@ public func observe(_ apply: @escaping @MainActor () -> Void) -> Observing {
   return observing
 }
 
-/// Something that is being observed, until ``cancel()`` or until nobody holds this.
+/// An observation that ends with ``cancel()`` or when this handle is released.
 @MainActor
 public final class Observing {
   private var apply: (@MainActor () -> Void)?
@@ -21,7 +19,7 @@ public final class Observing {
 
   init(_ apply: @escaping @MainActor () -> Void) { self.apply = apply }
 
-  /// `apply` is not run any more.
+  /// Ends the observation.
   public func cancel() { apply = nil }
 
   fileprivate func run() {
@@ -39,7 +37,8 @@ public final class Observing {
   }
 }
 
-/// Reads, and tells once of the first change of what was read, before it is made, with the transaction that it is made in.
+/// Evaluates `read`, and calls `onChange` once, before the first change of a property read, with the transaction of the
+/// change.
 @MainActor
 func track<Result>(_ read: () -> Result, onChange: @escaping @MainActor @Sendable (Transaction) -> Void) -> Result {
   withObservationTracking(read) {

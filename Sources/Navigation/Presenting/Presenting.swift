@@ -1,42 +1,41 @@
-// Why this file exists: a sheet, a popover, an alert, a pushed page, one of many panels: each is state that drives a
-// presentation, and all of them are one primitive.
-
 import DBusValues
 
-/// Where something is presented from.
+/// The parent and the stack for new presentations.
 public struct PresentationSource {
   let navigator: Navigator
-  /// The binding of what it is presented from (C1); nil: from nothing.
+  /// The binding of the parent (C1); nil if there is none.
   let binding: String?
-  /// The stack that things are pushed on from here; nil: there is none.
+  /// The stack that screens are pushed on; nil if there is none.
   let stack: String?
 }
 
-/// What can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
+/// A type that can present: a ``Navigator``, a ``Showing``, a ``NavigationStack``.
 @MainActor
 public protocol Presenting {
-  /// Where what it presents is presented from.
+  /// The parent and the stack of its presentations.
   var presentationSource: PresentationSource { get }
-  /// Holds on to what is presented from here, as long as that is right.
+  /// Retains a presence for the lifetime of its parent.
   func keep(_ presence: Presence)
 }
 
-/// What happens when something that was presented is gone.
+/// Called when a presentation has ended, with the reason.
 public typealias OnDismiss = @MainActor (NavigationReason) -> Void
 
 extension Presenting {
   // MARK: Items
 
-  /// Presents an item while there is one: when its identity changes the old screen goes, and then the new one comes (P3);
-  /// when the screen goes, by whatever way, nil is written to the binding, if it is still the one that went (P5).
+  /// Presents an item while the binding is not nil. If the item's identity changes, the old screen is dismissed before
+  /// the new one is presented (P3). When a screen ends for any reason, nil is written to the binding, if it still holds
+  /// that item (P5).
   ///
   /// - Parameters:
-  ///   - item: what is presented while it is not nil.
-  ///   - id: what makes an item another one.
-  ///   - options: how it is shown. Read again when what it reads changes; then the screen stays, and is updated (P2).
-  ///   - onDismiss: called when a screen is gone, and why.
-  ///   - content: makes the screen, with a binding of what is in it, when it is to be shown.
-  /// - Returns: what ends it. It goes on as long as what it is presented from, whether or not this is held.
+  ///   - item: the item to present.
+  ///   - id: the identity of an item.
+  ///   - options: options of the presentation. Evaluated again when observed state in it changes; the screen then stays
+  ///     and is updated (P2).
+  ///   - onDismiss: called after a screen has ended, with the reason.
+  ///   - content: makes the screen when it is needed, with a binding of the item.
+  /// - Returns: a handle that can end this. It continues as long as the parent, whether or not the handle is retained.
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
@@ -46,7 +45,7 @@ extension Presenting {
     drive(.item(item, id: id, options: options, onDismiss: onDismiss, content: content), as: .presented)
   }
 
-  /// As above, for items that know their identity.
+  /// Presents an `Identifiable` item while the binding is not nil.
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
@@ -55,8 +54,9 @@ extension Presenting {
     present(item: item, id: \.id, options: options, onDismiss: onDismiss, content: content)
   }
 
-  /// As above, shown by a destination of the session (D1) instead of the program: a command, a unit, another program. An
-  /// item that is `Codable` is its value there, and what others edit of that is written to the binding (D8).
+  /// Presents an item by a destination of the session (D1) instead of a screen of the program: a command, a unit, or
+  /// another program. A `Codable` item is sent as the value, and edits of the value by others are written to the
+  /// binding (D8).
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID, to destination: String?,
@@ -67,7 +67,7 @@ extension Presenting {
       .item(item, id: id, options: options, to: destination, onDismiss: onDismiss), as: .presented)
   }
 
-  /// As above, for items that know their identity.
+  /// Presents an `Identifiable` item by a destination of the session.
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, to destination: String?,
@@ -77,10 +77,10 @@ extension Presenting {
     present(item: item, id: \.id, to: destination, options: options, onDismiss: onDismiss)
   }
 
-  // MARK: Truth
+  // MARK: Booleans
 
-  /// Presents while a binding is true; false is written to it when the screen goes (P1, P4, P7). Somebody else who presents
-  /// the binding makes it true.
+  /// Presents while a binding is true. When the screen ends, false is written to it (P1, P4, P7). If another client
+  /// presents the binding, true is written.
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
@@ -89,7 +89,7 @@ extension Presenting {
     drive(.truth(isPresented, options: options, onDismiss: onDismiss, content: content), as: .presented)
   }
 
-  /// As above, shown by a destination of the session.
+  /// Presents by a destination of the session while a binding is true.
   @discardableResult
   public func present(
     isPresented: Binding<Bool>, to destination: String?,
@@ -100,8 +100,9 @@ extension Presenting {
 
   // MARK: One of many
 
-  /// Presents while a selection is this tag: of all that are presented from one selection, at most one is shown (G1–G6).
-  /// When it goes the selection becomes nil, if it is still this one; when somebody else selects it, it becomes this tag.
+  /// Presents while a selection equals a tag. Of all tags of one selection, at most one is shown (G1–G6). When the
+  /// screen ends, the selection becomes nil, if it still equals the tag. If another client selects the tag, it is
+  /// written to the selection.
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
@@ -113,7 +114,7 @@ extension Presenting {
       as: .member(group: text(of: selection), tag: Coding.id(of: tag)))
   }
 
-  /// As above, shown by a destination of the session.
+  /// Presents by a destination of the session while a selection equals a tag.
   @discardableResult
   public func present<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>, to destination: String?,
@@ -126,7 +127,7 @@ extension Presenting {
 
   // MARK: Pushing
 
-  /// Pushes an item on the stack while there is one (S1–S4), otherwise as `present(item:)`.
+  /// Pushes an item on the stack while the binding is not nil (S1–S4), otherwise like `present(item:)`.
   @discardableResult
   public func push<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
@@ -137,7 +138,7 @@ extension Presenting {
     push(.item(item, id: id, options: options, onDismiss: onDismiss, content: content), file, line)
   }
 
-  /// As above, for items that know their identity.
+  /// Pushes an `Identifiable` item on the stack while the binding is not nil.
   @discardableResult
   public func push<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
@@ -147,7 +148,7 @@ extension Presenting {
     push(item: item, id: \.id, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
   }
 
-  /// Pushes on the stack while a binding is true.
+  /// Pushes a screen on the stack while a binding is true.
   @discardableResult
   public func push(
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
@@ -157,7 +158,7 @@ extension Presenting {
     push(.truth(isPresented, options: options, onDismiss: onDismiss, content: content), file, line)
   }
 
-  /// Pushes on the stack while a selection is this tag, as one link of many.
+  /// Pushes a screen on the stack while a selection equals a tag, like one of several links.
   @discardableResult
   public func push<Tag: Hashable & Codable>(
     tag: Tag, selection: Binding<Tag?>,
@@ -171,14 +172,13 @@ extension Presenting {
 
   // MARK: Stacks
 
-  /// A stack whose path is state (S1, S5): the screens of its values are made by
-  /// ``NavigationStack/navigationDestination(for:content:)``. When a screen goes, its value and those above it are taken out of
-  /// the path.
+  /// Creates a stack whose path is an array (S1, S5). ``NavigationStack/navigationDestination(for:content:)`` makes the
+  /// screens of its values. When a screen ends, its value and all values above it are removed from the path.
   public func stack<Element: Hashable & Codable>(path: Binding<[Element]>) -> NavigationStack {
     stack(PathState(path), text(of: path))
   }
 
-  /// A stack whose path has values of many types.
+  /// Creates a stack whose path has values of several types.
   public func stack(path: Binding<NavigationPath>) -> NavigationStack { stack(PathState(path), text(of: path)) }
 
   // MARK: Helpers
@@ -217,7 +217,7 @@ extension Presenting {
   }
 }
 
-/// Something that is presented from state, until it is cancelled or what it is presented from goes.
+/// A piece of state that is presented until this is cancelled or its parent ends.
 @MainActor
 public final class Presence {
   private weak var driver: (any Driver)?
@@ -228,10 +228,10 @@ public final class Presence {
     self.navigator = navigator
   }
 
-  /// State drives it no more; what is shown of it is dismissed.
+  /// Stops driving by the state, and dismisses what is shown.
   public func cancel() { end(dismissing: true) }
 
-  /// State drives it no more; what is shown of it goes anyway.
+  /// Stops driving by the state, when what is shown ends anyway.
   func forget() { end(dismissing: false) }
 
   private func end(dismissing: Bool) {

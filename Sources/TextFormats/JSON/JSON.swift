@@ -1,7 +1,7 @@
-// Why this file exists: navctl reads and writes JSON, and Foundation's coder would cost more start-up time than the rest
-// of navctl together. This is the value; `JSONParser` reads it, `JSONWriter` writes it.
-
-/// A JSON value (RFC 8259). Integers keep all their digits; a number is real only where it is written as one.
+/// A JSON value (RFC 8259). Integers keep all their digits; only a number with a fraction or an exponent is real.
+///
+/// Written here because Foundation's coder would cost more start-up time than the rest of navctl together, and gives no
+/// positions of mistakes.
 public indirect enum JSON: Hashable, Sendable {
   case null
   case boolean(Bool)
@@ -13,7 +13,7 @@ public indirect enum JSON: Hashable, Sendable {
   case array([JSON])
   case object([String: JSON])
 
-  /// The one way to a case of integers.
+  /// Chooses `integer` wherever the number fits, so that equal numbers are equal values.
   public init(_ number: some BinaryInteger) {
     if let small = Int64(exactly: number) {
       self = .integer(small)
@@ -24,31 +24,31 @@ public indirect enum JSON: Hashable, Sendable {
     }
   }
 
-  /// The member of that name, nil where this is no object or has none.
+  /// The member of that name; nil if this is not an object, or has no such member.
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members[name]
   }
 
-  /// The text, where this is a string.
+  /// The text of a string, else nil.
   public var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }
 
-  /// The elements, where this is an array.
+  /// The elements of an array, else nil.
   public var array: [JSON]? {
     guard case .array(let elements) = self else { return nil }
     return elements
   }
 
-  /// The members, where this is an object.
+  /// The members of an object, else nil.
   public var object: [String: JSON]? {
     guard case .object(let members) = self else { return nil }
     return members
   }
 
-  /// The number, where this is an integer that is not negative.
+  /// The number of an integer that is not negative, else nil.
   public var unsigned: UInt64? {
     switch self {
     case .integer(let number): UInt64(exactly: number)
@@ -57,7 +57,7 @@ public indirect enum JSON: Hashable, Sendable {
     }
   }
 
-  /// What it is, in words for messages: `an integer`, `a string`, …
+  /// The type in words for messages: `an integer`, `a string`, …
   public var kind: String {
     switch self {
     case .null: "null"
@@ -80,5 +80,37 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Express
   public init(arrayLiteral elements: JSON...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self = .object(Dictionary(elements, uniquingKeysWith: { _, last in last }))
+  }
+}
+
+extension JSON {
+  /// One step from a value to a value inside it.
+  public enum Step: Hashable, Sendable {
+    case member(String)
+    case element(Int)
+  }
+
+  /// A JSON value that cannot be converted to the declared type, and the reason.
+  public struct Mismatch: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path from the value to be converted to the one at fault.
+    public var path: [Step]
+    public var why: String
+    public var description: String {
+      let steps = path.map { step in
+        switch step {
+        case .member(let name): "[\(JSON.string(name).text)]"
+        case .element(let index): "[\(index)]"
+        }
+      }
+      return steps.isEmpty ? why : "\(steps.joined()): \(why)"
+    }
+
+    public init(path: [Step] = [], why: String) {
+      self.path = path
+      self.why = why
+    }
+
+    /// The same, with a path that begins one step further out.
+    package func inside(_ step: Step) -> Mismatch { Mismatch(path: [step] + path, why: why) }
   }
 }

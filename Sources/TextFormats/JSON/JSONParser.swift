@@ -1,8 +1,5 @@
-// Why this file exists: a mistake in a hand-written request must be told with its line and column, which the usual
-// parsers do not give.
-
 extension JSON {
-  /// Why a text is not JSON, and where.
+  /// A mistake in a text that is not JSON.
   public struct Mistake: Error, Hashable, Sendable, CustomStringConvertible {
     public var position: TextPosition
     public var why: String
@@ -13,31 +10,24 @@ extension JSON {
     public var description: String { "\(position): \(why)" }
   }
 
-  /// One step from a value to a value inside it.
-  public enum Step: Hashable, Sendable {
-    case member(String)
-    case element(Int)
-  }
-
-  /// How deep arrays and objects may stand in each other; more than the bus carries anyway.
+  /// How many arrays and objects may be nested, which bounds the recursion; D-Bus carries no more.
   public static let maximumDepth = 64
 
   /// Reads one value and nothing after it.
   ///
-  /// Stricter than RFC 8259 asks for: a name may stand only once in an object, text must be UTF-8 without unpaired
+  /// Stricter than RFC 8259: an object cannot have two members of one name, text must be UTF-8 without unpaired
   /// surrogates, and numbers must fit (integers −2⁶³ … 2⁶⁴−1, reals finite).
-  /// - Throws: the first `Mistake`, with its position.
+  /// - Throws: the first `Mistake`.
   public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
 
-  /// As above, for bytes that need not be UTF-8.
+  /// As above, for bytes; a mistake if they are not UTF-8.
   public static func parse(_ bytes: [UInt8]) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
     return try parser.document()
   }
 
-  /// Where the value that `path` leads to begins in a text that parses.
-  ///
-  /// For mistakes that show only after the parsing (a value of the wrong type): positions are not kept, but found again.
+  /// The position of the value that `path` leads to, in a text that parses. Values keep no positions; for a mistake found
+  /// after parsing (a value of the wrong type) the text is read again.
   public static func position(of path: [Step], in bytes: [UInt8]) -> TextPosition {
     var parser = JSONParser(bytes)
     parser.wanted = path
@@ -46,13 +36,13 @@ extension JSON {
   }
 }
 
-/// Recursive descent over bytes; the depth limit bounds the recursion.
+/// A recursive-descent parser over bytes.
 struct JSONParser {
   private let bytes: [UInt8]
   private var index = 0
   private var path: [JSON.Step] = []
   private var depth = 0
-  /// With this, `found` is the offset where the value at that path begins.
+  /// The path of the value whose offset is to be stored in `found`.
   var wanted: [JSON.Step]?
   private(set) var found: Int?
 
@@ -72,10 +62,10 @@ struct JSONParser {
     if let wanted, found == nil, wanted == path { found = index }
     guard let byte = peek else { throw mistake("expected a value, found \(here)") }
     switch byte {
-    case UInt8(ascii: "{"): return try nested { parser throws(JSON.Mistake) in try parser.object() }
-    case UInt8(ascii: "["): return try nested { parser throws(JSON.Mistake) in try parser.array() }
-    case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    case ascii("{"): return try nested { parser throws(JSON.Mistake) in try parser.object() }
+    case ascii("["): return try nested { parser throws(JSON.Mistake) in try parser.array() }
+    case ascii("\""): return .string(try string())
+    case ascii("-"), ascii("0")...ascii("9"): return try number()
     default:
       for (word, value) in [("true", JSON.boolean(true)), ("false", .boolean(false)), ("null", .null)] {
         if bytes[index...].starts(with: word.utf8) {
@@ -90,7 +80,7 @@ struct JSONParser {
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
   ) throws(JSON.Mistake) -> JSON {
-    guard depth < JSON.maximumDepth else { throw mistake("nested more than \(JSON.maximumDepth) deep") }
+    guard depth < JSON.maximumDepth else { throw mistake("nested more than \(JSON.maximumDepth) levels deep") }
     depth += 1
     defer { depth -= 1 }
     index += 1  // the opening bracket
@@ -115,10 +105,10 @@ struct JSONParser {
     while true {
       skipSpace()
       let start = index
-      guard peek == UInt8(ascii: "\"") else { throw mistake("expected a name in quotes, found \(here)") }
+      guard peek == ascii("\"") else { throw mistake("expected a name in quotes, found \(here)") }
       let name = try string()
       guard members[name] == nil else {
-        throw mistake("\(JSON.string(name).text) stands twice in one object", at: start)
+        throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
       guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
       path.append(.member(name))
@@ -131,24 +121,24 @@ struct JSONParser {
 
   private mutating func number() throws(JSON.Mistake) -> JSON {
     let start = index
-    let negative = peek == UInt8(ascii: "-")
+    let negative = peek == ascii("-")
     if negative { index += 1 }
-    if peek == UInt8(ascii: "0") {
+    if peek == ascii("0") {
       index += 1
-      guard !isDigit(peek) else { throw mistake("a number may not begin with a zero", at: start) }
+      guard peek.map(isDigit) != true else { throw mistake("a number may not begin with a zero", at: start) }
     } else {
       try digits()
     }
     var isReal = false
-    if peek == UInt8(ascii: ".") {
+    if peek == ascii(".") {
       isReal = true
       index += 1
       try digits()
     }
-    if peek == UInt8(ascii: "e") || peek == UInt8(ascii: "E") {
+    if peek == ascii("e") || peek == ascii("E") {
       isReal = true
       index += 1
-      if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { index += 1 }
+      if peek == ascii("+") || peek == ascii("-") { index += 1 }
       try digits()
     }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
@@ -162,8 +152,8 @@ struct JSONParser {
   }
 
   private mutating func digits() throws(JSON.Mistake) {
-    guard isDigit(peek) else { throw mistake("expected a digit, found \(here)") }
-    while isDigit(peek) { index += 1 }
+    guard let byte = peek, isDigit(byte) else { throw mistake("expected a digit, found \(here)") }
+    while let byte = peek, isDigit(byte) { index += 1 }
   }
 
   private mutating func string() throws(JSON.Mistake) -> String {
@@ -172,13 +162,13 @@ struct JSONParser {
     var text: [UInt8] = []
     while let byte = peek {
       switch byte {
-      case UInt8(ascii: "\""):
+      case ascii("\""):
         index += 1
         guard let result = String(validating: text, as: UTF8.self) else {
           throw mistake("the string is not valid UTF-8", at: start)
         }
         return result
-      case UInt8(ascii: "\\"):
+      case ascii("\\"):
         text.append(contentsOf: String(Character(try escaped())).utf8)
       case 0..<0x20:
         throw mistake("a control character in a string must be escaped")
@@ -187,7 +177,7 @@ struct JSONParser {
         index += 1
       }
     }
-    throw mistake("the string has no end", at: start)
+    throw mistake("the string has no closing quote", at: start)
   }
 
   private mutating func escaped() throws(JSON.Mistake) -> Unicode.Scalar {
@@ -196,19 +186,19 @@ struct JSONParser {
     let letter = peek
     index += 1
     switch letter {
-    case UInt8(ascii: "\""): return "\""
-    case UInt8(ascii: "\\"): return "\\"
-    case UInt8(ascii: "/"): return "/"
-    case UInt8(ascii: "b"): return "\u{8}"
-    case UInt8(ascii: "f"): return "\u{c}"
-    case UInt8(ascii: "n"): return "\n"
-    case UInt8(ascii: "r"): return "\r"
-    case UInt8(ascii: "t"): return "\t"
-    case UInt8(ascii: "u"):
+    case ascii("\""): return "\""
+    case ascii("\\"): return "\\"
+    case ascii("/"): return "/"
+    case ascii("b"): return "\u{8}"
+    case ascii("f"): return "\u{c}"
+    case ascii("n"): return "\n"
+    case ascii("r"): return "\r"
+    case ascii("t"): return "\t"
+    case ascii("u"):
       let unit = try codeUnit(of: start)
       if let scalar = Unicode.Scalar(unit) { return scalar }
       // A surrogate: only a high one with a low one after it is a character.
-      guard unit < 0xDC00, peek == UInt8(ascii: "\\"), bytes.dropFirst(index + 1).first == UInt8(ascii: "u") else {
+      guard unit < 0xDC00, peek == ascii("\\"), bytes.dropFirst(index + 1).first == ascii("u") else {
         throw mistake("an unpaired surrogate", at: start)
       }
       index += 2
@@ -218,7 +208,7 @@ struct JSONParser {
       else { throw mistake("an unpaired surrogate", at: start) }
       return scalar
     default:
-      throw mistake("an unknown escape; one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX would do", at: start)
+      throw mistake(#"unknown escape; expected one of \" \\ \/ \b \f \n \r \t \uXXXX"#, at: start)
     }
   }
 
@@ -242,22 +232,14 @@ struct JSONParser {
 
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     skipSpace()
-    guard peek == UInt8(ascii: character) else { return false }
+    guard peek == ascii(character) else { return false }
     index += 1
     return true
   }
 
-  private func isDigit(_ byte: UInt8?) -> Bool {
-    guard let byte else { return false }
-    return byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-  }
-
-  /// What stands at the index, for messages.
+  /// The next character in quotation marks, for messages.
   private var here: String {
-    guard index < bytes.count else { return "the end" }
-    // A scalar is at most four bytes long.
-    let scalar = String(decoding: bytes[index..<min(index + 4, bytes.count)], as: UTF8.self).unicodeScalars.first
-    return scalar.map { JSON.string(String(Character($0))).text } ?? "the end"
+    character(at: min(index, bytes.count), of: bytes).map { JSON.string($0).text } ?? "the end"
   }
 
   private func mistake(_ why: String, at offset: Int? = nil) -> JSON.Mistake {

@@ -1,10 +1,8 @@
-// Why this file exists: one value is one line, whatever it holds, so that a reader can split at newlines.
-
 extension JSON {
-  /// The value on one line, without spaces, members in the order of their names.
+  /// The value as JSON without spaces, members sorted by name.
   ///
-  /// Control characters, U+2028 and U+2029 are escaped, so the line has no line break of any kind; all else stands as
-  /// UTF-8. NaN and the infinities, which JSON does not have, are `null`, as JavaScript writes them.
+  /// Control characters, U+2028 and U+2029 are escaped, so that the text is one line to every reader. NaN and the
+  /// infinities, which JSON does not have, are `null`, as in JavaScript.
   public var text: String {
     var writer = JSONWriter()
     writer.write(self)

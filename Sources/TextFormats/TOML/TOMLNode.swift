@@ -1,14 +1,12 @@
-// Why this file exists: a mistake in a file is told with its place, also where the text is good TOML and only means
-// nothing to navd; so every value keeps the place where it stood.
-
-/// A value of a TOML document, and where it stands: what a key leads to at its key, an element at its first byte.
+/// A value of a TOML document with its position: that of its key, or of the first byte of an array's element. Positions
+/// are kept because a value may be valid TOML and still be a mistake to navd.
 package struct TOMLNode {
   package enum Content {
     case string(String)
     case integer(Int64)
     case real(Double)
     case boolean(Bool)
-    /// Dates and times are told apart from other values and no more, since nothing takes one.
+    /// Dates and times are recognized, but neither checked nor kept: no key of navd takes one.
     case date
     case array([TOMLNode])
     case table([String: TOMLNode])
@@ -17,7 +15,7 @@ package struct TOMLNode {
   package let position: TextPosition
   package let content: Content
 
-  /// What it is, in words for messages.
+  /// The type in words for messages: `a string`, `an integer`, …
   package var kind: String {
     switch content {
     case .string: "a string"
@@ -30,34 +28,32 @@ package struct TOMLNode {
     }
   }
 
-  /// The value as JSON, of which it is known what it means on the bus.
-  /// - Throws: where there is a date in it.
+  /// The value as JSON, which has a defined conversion to D-Bus values.
+  /// - Throws: `JSON.Mismatch` for a date or time, with the path to it.
   package func json() throws(JSON.Mismatch) -> JSON {
     switch content {
     case .string(let text): return .string(text)
     case .integer(let number): return JSON(number)
     case .real(let number): return .real(number)
     case .boolean(let flag): return .boolean(flag)
-    case .date: throw JSON.Mismatch(why: "\(kind) has no place on the bus; a string would have")
+    case .date: throw JSON.Mismatch(why: "\(kind) cannot be sent over D-Bus; use a string")
     case .array(let elements):
       var values: [JSON] = []
       for (index, element) in elements.enumerated() { values.append(try element.json(at: .element(index))) }
       return .array(values)
     case .table(let entries):
       var members: [String: JSON] = [:]
-      // In order, so that the same mistake is told every time.
+      // Sorted, so that of several mistakes the same one is reported each time.
       for (key, node) in entries.sorted(by: { $0.key < $1.key }) { members[key] = try node.json(at: .member(key)) }
       return .object(members)
     }
   }
 
   private func json(at step: JSON.Step) throws(JSON.Mismatch) -> JSON {
-    do throws(JSON.Mismatch) { return try json() } catch {
-      throw JSON.Mismatch(path: [step] + error.path, why: error.why)
-    }
+    do throws(JSON.Mismatch) { return try json() } catch { throw error.inside(step) }
   }
 
-  /// Where a value inside this one stands, as far as the path leads to one.
+  /// The position of the value that `path` leads to, or of the last value on the way to it.
   package func position(of path: some Collection<JSON.Step>) -> TextPosition {
     let inner: TOMLNode? =
       switch (path.first, content) {

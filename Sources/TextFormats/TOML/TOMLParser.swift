@@ -1,21 +1,21 @@
-// Why this file exists: a mistake in a file must end neither navd nor the search for it. Of the TOML libraries for Swift,
-// the one at hand aborts the process at a header like `[?]`, tells no place of a value, and keeps the memory of what it
-// read.
-
-/// Reads TOML 1.0 (https://toml.io/en/v1.0.0) by recursive descent. It takes no less and, but for dates, no more; U+0000,
-/// which neither the bus nor a command could carry, is refused.
+/// Reads TOML 1.0 (https://toml.io/en/v1.0.0) by recursive descent, with the position of every value and mistake.
+///
+/// Differences from that text: dates and times are recognized by their first part and not checked further; U+0000, which
+/// neither D-Bus nor a command can carry, is refused; so are two keys of a table that are canonically equivalent in
+/// Unicode, and tables and arrays nested deeper than ``maximumDepth``; a byte order mark at the start is skipped.
 package struct TOMLParser {
-  /// How deep tables and arrays may stand in each other, which bounds the recursion, and how many keys may be dotted.
-  private static let maximumDepth = 64
+  /// How many tables and arrays may be nested, which bounds the recursion here and in everything made of the document.
+  static let maximumDepth = 64
 
   private let file: String
   private let bytes: [UInt8]
   private var index = 0
   private var here = TextPosition()
+  /// How many tables and arrays surround what is read now.
   private var depth = 0
 
   /// Reads a whole document.
-  /// - Parameter file: what the fault names.
+  /// - Parameter file: the file's name in faults.
   /// - Throws: the first mistake.
   package static func document(_ bytes: [UInt8], file: String) throws(FileFault) -> [String: TOMLNode] {
     var parser = TOMLParser(bytes, file: file)
@@ -31,8 +31,7 @@ package struct TOMLParser {
     do {
       _ = try UTF8Span(validating: bytes.span)
     } catch {
-      let place = TextPosition(of: error.byteOffsets.lowerBound, in: bytes)
-      throw FileFault(file, place, "bytes that are no UTF-8, which TOML has to be")
+      throw fault("expected UTF-8, found other bytes", at: TextPosition(of: error.byteOffsets.lowerBound, in: bytes))
     }
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
     let document = TOMLTable()
@@ -43,12 +42,13 @@ package struct TOMLParser {
       if byte == ascii("[") {
         advance()
         let isElement = take("[")
-        let path = try keys()
+        let path = try keys(atMost: Self.maximumDepth)
         try expect("]", "after the keys of a header")
         if isElement { try expect("]", "right after the first “]”") }
-        table = try unclashing { () throws(TOMLTable.Clash) in
+        table = try reportingConflict { () throws(TOMLTable.Conflict) in
           isElement ? try document.element(at: path) : try document.table(at: path)
         }
+        depth = path.count
       } else {
         try keyAndValue(into: table)
       }
@@ -61,26 +61,30 @@ package struct TOMLParser {
   // MARK: Keys
 
   private mutating func keyAndValue(into table: TOMLTable) throws(FileFault) {
-    let path = try keys()
+    let path = try keys(atMost: Self.maximumDepth + 1 - depth)
     try expect("=", "after a key")
     skipBlanks()
+    depth += path.count - 1
     let content = try value()
-    try unclashing { () throws(TOMLTable.Clash) in try table.set(content, at: path) }
+    depth -= path.count - 1
+    try reportingConflict { () throws(TOMLTable.Conflict) in try table.set(content, at: path) }
   }
 
-  private func unclashing<Result>(_ body: () throws(TOMLTable.Clash) -> Result) throws(FileFault) -> Result {
-    do throws(TOMLTable.Clash) {
+  private func reportingConflict<Result>(
+    _ body: () throws(TOMLTable.Conflict) -> Result
+  ) throws(FileFault) -> Result {
+    do throws(TOMLTable.Conflict) {
       return try body()
     } catch {
       throw FileFault(file, error.position, error.message)
     }
   }
 
-  private mutating func keys() throws(FileFault) -> [TOMLTable.Key] {
+  private mutating func keys(atMost maxCount: Int) throws(FileFault) -> [TOMLTable.Key] {
     var path: [TOMLTable.Key] = []
     repeat {
       skipBlanks()
-      guard path.count < Self.maximumDepth else { throw fault("more than \(Self.maximumDepth) keys in a row") }
+      guard path.count < maxCount else { throw nestedTooDeep }
       let position = here
       path.append(TOMLTable.Key(name: try key(), position: position))
       skipBlanks()
@@ -92,13 +96,13 @@ package struct TOMLParser {
     let start = index
     if byte == ascii("\"") || byte == ascii("'") {
       guard !bytes[index...].starts(with: [bytes[index], bytes[index], bytes[index]]) else {
-        throw fault("a key cannot be a text of several lines")
+        throw fault("expected a key, found a multi-line string; write the key in single or double quotes")
       }
       return try string()
     }
     while let byte, isKeyByte(byte) { advance() }
     guard index > start else {
-      throw fault("expected a key, found \(found); letters, digits, “_” and “-”, or a text in quotes, would do")
+      throw fault("expected a key, found \(found); a key is letters, digits, “_” and “-”, or a string in quotes")
     }
     return String(decoding: bytes[start..<index], as: UTF8.self)
   }
@@ -117,12 +121,14 @@ package struct TOMLParser {
   private mutating func nested(
     _ body: (inout TOMLParser) throws(FileFault) -> TOMLNode.Content
   ) throws(FileFault) -> TOMLNode.Content {
-    guard depth < Self.maximumDepth else { throw fault("nested more than \(Self.maximumDepth) deep") }
+    guard depth < Self.maximumDepth else { throw nestedTooDeep }
     depth += 1
     defer { depth -= 1 }
     advance()  // the opening bracket
     return try body(&self)
   }
+
+  private var nestedTooDeep: FileFault { fault("nested more than \(Self.maximumDepth) levels deep") }
 
   private mutating func array() throws(FileFault) -> TOMLNode.Content {
     var elements: [TOMLNode] = []
@@ -145,13 +151,13 @@ package struct TOMLParser {
       try keyAndValue(into: table)
       skipBlanks()
       if take("}") { return .table(table.content) }
-      try expect(",", "or “}” after a value of a table in braces, on the same line")
+      try expect(",", "or “}” on the same line, after a value in braces")
     }
   }
 
   /// A number, a date, `true` or `false`.
   private mutating func word() throws(FileFault) -> TOMLNode.Content {
-    let place = here
+    let position = here
     let start = index
     while let byte, isKeyByte(byte) || byte == ascii("+") || byte == ascii(".") || byte == ascii(":") { advance() }
     let word = String(decoding: bytes[start..<index], as: UTF8.self)
@@ -165,7 +171,7 @@ package struct TOMLParser {
     default: break
     }
     if Self.isDate(word.utf8) {
-      // Its time may follow after a blank.
+      // A space may separate the date and the time.
       let rest = bytes[index...].dropFirst()
       if byte == 0x20, word.utf8.count == 10, Self.isDate(rest.prefix(3)) {
         advance()
@@ -174,13 +180,14 @@ package struct TOMLParser {
       return .date
     }
     if let number = Self.number(word) { return number }
-    if word.utf8.allSatisfy({ isDigit($0) || "+-_".utf8.contains($0) }) {
-      throw fault("\(quoted(word)) is no integer, or out of range (\(Int64.min) to \(Int64.max))", at: place)
+    let isDecimal = word.utf8.allSatisfy { isDigit($0) || "+-_".utf8.contains($0) }
+    if isDecimal || ["0x", "0o", "0b"].contains(where: word.hasPrefix) {
+      throw fault("expected an integer from \(Int64.min) to \(Int64.max), found \(quoted(word))", at: position)
     }
-    throw fault("\(quoted(word)) is no value; a string stands in quotes", at: place)
+    throw fault("\(quoted(word)) is not a value; write strings in quotes", at: position)
   }
 
-  /// Whether a word begins as a date or a time does.
+  /// Whether a word begins with a year and `-`, or an hour and `:`.
   private static func isDate(_ word: some Collection<UInt8>) -> Bool {
     let digits = word.prefix(while: isDigit)
     let next = word.dropFirst(digits.count).first
@@ -196,7 +203,7 @@ package struct TOMLParser {
     var rest = Substring(word).utf8[...]
     if rest.first == ascii("+") || rest.first == ascii("-") { rest.removeFirst() }
     let isInteger = rest.allSatisfy { isDigit($0) || $0 == ascii("_") }
-    // A leading zero stands alone, and both sides of a point and what follows an exponent's sign are digits.
+    // No digit follows a leading zero. Both sides of a point and the exponent after its sign are digits.
     if rest.first == ascii("0"), let second = rest.dropFirst().first, isDigit(second) || second == ascii("_") {
       return nil
     }
@@ -214,7 +221,7 @@ package struct TOMLParser {
     return isInteger ? Int64(plain).map { .integer($0) } : Double(plain).map { .real($0) }
   }
 
-  /// The digits, where there are some and every underscore stands between two of them.
+  /// The digits without underscores; nil if there are none, or if an underscore is not between two digits.
   private static func withoutUnderscores(
     _ text: Substring.UTF8View, isDigit: (UInt8) -> Bool
   ) -> String? {
@@ -226,7 +233,7 @@ package struct TOMLParser {
   // MARK: Strings
 
   private mutating func string() throws(FileFault) -> String {
-    let place = here
+    let start = here
     guard let quote = byte else { throw fault("expected a string, found \(found)") }
     let isBasic = quote == ascii("\"")
     let end = [UInt8](repeating: quote, count: bytes[index...].starts(with: [quote, quote, quote]) ? 3 : 1)
@@ -237,7 +244,7 @@ package struct TOMLParser {
     while let byte {
       if bytes[index...].starts(with: end) {
         advance(by: end.count)
-        // Up to two quotes may stand right before the three that end it.
+        // The string may end with up to two quotes, right before the three that close it.
         for _ in 0..<(isMultiline ? 2 : 0) where self.byte == quote {
           text.append(quote)
           advance()
@@ -251,23 +258,25 @@ package struct TOMLParser {
         text.append(ascii("\n"))
         skipLineEnd()
       default:
-        if byte == 0x0a || byte == 0x0d { throw fault("a string that does not end on its line", at: place) }
+        if !isMultiline, byte == 0x0a || byte == 0x0d {
+          throw fault("the string has no closing quote on its line", at: start)
+        }
         try refuseControl(byte)
         text.append(byte)
         advance()
       }
     }
-    throw fault("a string that does not end", at: place)
+    throw fault("the string has no closing quote", at: start)
   }
 
   private mutating func escape(into text: inout [UInt8], _ isMultiline: Bool) throws(FileFault) {
-    let place = here
+    let start = here
     advance()
     if isMultiline, let rest = bytes[index...].first(where: { $0 != 0x20 && $0 != 0x09 }), rest == 0x0a || rest == 0x0d
     {
-      // A backslash at the end of a line takes away all blanks and line ends up to the next other letter.
+      // A backslash at the end of a line removes the line end and all blanks and empty lines after it.
       skipBlanks()
-      guard isLineEnd else { throw fault("a carriage return without a line feed") }
+      if let byte, !isLineEnd { try refuseControl(byte) }
       while isLineEnd {
         skipLineEnd()
         skipBlanks()
@@ -284,22 +293,23 @@ package struct TOMLParser {
     case ascii("r"): text.append(0x0d)
     case ascii("\""), ascii("\\"): text.append(bytes[index - 1])
     case ascii("u"), ascii("U"):
-      let count = letter == ascii("u") ? 4 : 8
+      let (name, count) = letter == ascii("u") ? ("\\u", 4) : ("\\U", 8)
       let digits = bytes[index...].prefix(count)
       guard digits.count == count, digits.allSatisfy(isHexadecimal),
         let number = UInt32(String(decoding: digits, as: UTF8.self), radix: 16), let scalar = Unicode.Scalar(number)
       else {
+        let found = quoted(name + String(decoding: digits, as: UTF8.self))
         throw fault(
-          "an escape that is no character; \\\(count == 4 ? "u" : "U") and \(count) digits would do", at: place)
+          "expected \(name) and the \(count) hexadecimal digits of a Unicode scalar value, found \(found)", at: start)
       }
       guard number != 0 else {
-        throw fault("an escaped NUL, which no text on the bus or in a command may hold", at: place)
+        throw fault("U+0000 is not allowed: text on the bus and in commands cannot contain NUL", at: start)
       }
       advance(by: count)
       text += Array(String(scalar).utf8)
     default:
-      throw fault(
-        "an escape that there is not; \\b \\t \\n \\f \\r \\\" \\\\ \\uXXXX or \\UXXXXXXXX would do", at: place)
+      let found = letter.map { quoted("\\" + String(decoding: [$0], as: UTF8.self)) } ?? self.found
+      throw fault(#"expected one of \b \t \n \f \r \" \\ \uXXXX \UXXXXXXXX, found \#(found)"#, at: start)
     }
   }
 
@@ -322,8 +332,9 @@ package struct TOMLParser {
     return true
   }
 
-  private mutating func expect(_ character: Unicode.Scalar, _ place: String) throws(FileFault) {
-    guard take(character) else { throw fault("expected “\(character)” \(place), found \(found)") }
+  /// - Parameter context: the rest of the message, as in `after a key`.
+  private mutating func expect(_ character: Unicode.Scalar, _ context: String) throws(FileFault) {
+    guard take(character) else { throw fault("expected “\(character)” \(context), found \(found)") }
   }
 
   private mutating func skipBlanks() { while byte == 0x20 || byte == 0x09 { advance() } }
@@ -349,16 +360,15 @@ package struct TOMLParser {
   }
 
   private func refuseControl(_ byte: UInt8) throws(FileFault) {
-    if byte < 0x20 && byte != 0x09 || byte == 0x7f { throw fault("a control character, \(displayed([byte]))") }
+    if byte < 0x20 && byte != 0x09 || byte == 0x7f {
+      throw fault("the control character \(displayed([byte])) is not allowed here")
+    }
   }
 
-  /// What stands here, for messages.
+  /// The next character in quotation marks, for messages.
   private var found: String {
-    guard index < bytes.count else { return "the end of the file" }
     if isLineEnd { return "the end of the line" }
-    // A scalar is at most four bytes long.
-    let scalar = String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first
-    return quoted(scalar.map(String.init) ?? "")
+    return character(at: index, of: bytes).map(quoted) ?? "the end of the file"
   }
 
   private func fault(_ message: String, at position: TextPosition? = nil) -> FileFault {
@@ -366,15 +376,7 @@ package struct TOMLParser {
   }
 }
 
-private func ascii(_ scalar: Unicode.Scalar) -> UInt8 { UInt8(ascii: scalar) }
-
-private func isDigit(_ byte: UInt8) -> Bool { (ascii("0")...ascii("9")).contains(byte) }
-
-private func isHexadecimal(_ byte: UInt8) -> Bool {
-  isDigit(byte) || (ascii("a")...ascii("f")).contains(byte | 0x20)
-}
-
-/// Whether a byte may stand in a key without quotes.
+/// Whether a key without quotes may contain the byte.
 private func isKeyByte(_ byte: UInt8) -> Bool {
   isDigit(byte) || (ascii("a")...ascii("z")).contains(byte | 0x20) || byte == ascii("_") || byte == ascii("-")
 }

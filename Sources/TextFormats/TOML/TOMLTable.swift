@@ -1,14 +1,12 @@
-// Why this file exists: a table of a TOML document may be defined in several places, but only in those that TOML says.
-
-/// A table while its document is read.
+/// A table while its document is read. Several parts of a document may add to one table, but only those that TOML allows.
 final class TOMLTable {
-  /// How a table came to be, which says what may still be put into it.
+  /// What created the table, which decides what may still be added to it.
   private enum Origin {
-    /// Something inside it has a header, but it has none (yet).
+    /// The header of a table inside it; it may still get a header of its own.
     case implied
     /// Its own header, or the braces around it.
     case defined
-    /// A key with a dot.
+    /// A dotted key.
     case dotted
   }
 
@@ -27,20 +25,15 @@ final class TOMLTable {
     }
   }
 
-  /// A key, and where it stands.
   struct Key {
     let name: String
     let position: TextPosition
   }
 
-  /// Why a key cannot stand where it does.
-  struct Clash: Error {
+  /// A key that an earlier definition excludes.
+  struct Conflict: Error {
     let position: TextPosition
     let message: String
-    init(_ key: Key, _ why: String) {
-      position = key.position
-      message = "\(quoted(key.name)) \(why)"
-    }
   }
 
   private var origin: Origin
@@ -55,8 +48,8 @@ final class TOMLTable {
     self.position = position
   }
 
-  /// Puts a value at a key, or at the end of the tables that a dotted key leads through.
-  func set(_ content: TOMLNode.Content, at path: [Key]) throws(Clash) {
+  /// Sets the value of a key; a dotted key creates or extends tables on the way.
+  func set(_ content: TOMLNode.Content, at path: [Key]) throws(Conflict) {
     guard let last = path.last else { return }
     var table = self
     for key in path.dropLast() {
@@ -66,7 +59,7 @@ final class TOMLTable {
         table.members[key.name] = .table(inner)
         table = inner
       case .table(let inner) where inner.origin == .dotted: table = inner
-      case .some(let other): throw Clash(key, "stands already at line \(other.position.line); keys are added there")
+      case .some(let other): throw alreadyDefined(key, other, "a dotted key cannot add to it")
       }
     }
     try table.requireAbsent(last)
@@ -74,7 +67,7 @@ final class TOMLTable {
   }
 
   /// The table that the header `[path]` begins.
-  func table(at path: [Key]) throws(Clash) -> TOMLTable {
+  func table(at path: [Key]) throws(Conflict) -> TOMLTable {
     guard let last = path.last else { return self }
     let outer = try outer(of: path)
     if case .table(let table) = outer.members[last.name], table.origin == .implied {
@@ -88,12 +81,12 @@ final class TOMLTable {
   }
 
   /// The table that the header `[[path]]` begins.
-  func element(at path: [Key]) throws(Clash) -> TOMLTable {
+  func element(at path: [Key]) throws(Conflict) -> TOMLTable {
     guard let last = path.last else { return self }
     let outer = try outer(of: path)
     let table = TOMLTable(.defined, last.position)
     if case .tables(var tables) = outer.members[last.name] {
-      // Without the one in the dictionary, the array is appended to in its place.
+      // Removed from the dictionary first, so that appending does not copy the array.
       outer.members[last.name] = nil
       tables.append(table)
       outer.members[last.name] = .tables(tables)
@@ -104,7 +97,6 @@ final class TOMLTable {
     return table
   }
 
-  /// What was read.
   var content: [String: TOMLNode] {
     members.mapValues { member in
       switch member {
@@ -117,8 +109,8 @@ final class TOMLTable {
 
   private var node: TOMLNode { TOMLNode(position: position, content: .table(content)) }
 
-  /// The table in which the last key of a header's path stands.
-  private func outer(of path: [Key]) throws(Clash) -> TOMLTable {
+  /// The table that holds the last key of a header's path.
+  private func outer(of path: [Key]) throws(Conflict) -> TOMLTable {
     var table = self
     for key in path.dropLast() {
       switch table.members[key.name] {
@@ -129,15 +121,25 @@ final class TOMLTable {
       case .table(let inner): table = inner
       case .tables(let tables): table = tables[tables.count - 1]
       case .value(let other):
-        throw Clash(key, "is \(other.kind) at line \(other.position.line), not open for more keys")
+        let expected =
+          if case .table = other.content { "a table with a header of its own, found one in braces" } else {
+            "a table, found \(other.kind)"
+          }
+        throw Conflict(
+          position: key.position,
+          message: "expected \(expected): \(quoted(key.name)) is defined at line \(other.position.line)")
       }
     }
     return table
   }
 
-  private func requireAbsent(_ key: Key) throws(Clash) {
-    if let other = members[key.name] {
-      throw Clash(key, "stands already at line \(other.position.line); once would do")
-    }
+  private func requireAbsent(_ key: Key) throws(Conflict) {
+    if let other = members[key.name] { throw alreadyDefined(key, other, "define it once") }
+  }
+
+  private func alreadyDefined(_ key: Key, _ other: Member, _ advice: String) -> Conflict {
+    Conflict(
+      position: key.position,
+      message: "\(quoted(key.name)) is already defined at line \(other.position.line); \(advice)")
   }
 }

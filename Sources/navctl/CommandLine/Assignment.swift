@@ -1,11 +1,9 @@
-// Why this file exists: `K=V` and `K:=JSON` mean the same wherever navctl takes values.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import TextFormats
 
-/// `K=V`, a string, or `K:=JSON`, a typed value.
+/// A value of a command line: `K=V` is text, `K:=JSON` has a type.
 struct Assignment: Equatable {
   enum Content: Equatable {
     case text(String)
@@ -14,32 +12,32 @@ struct Assignment: Equatable {
   let key: String
   let content: Content
 
-  /// - Throws: `ValidationError` where there is no `=`, no key, or a mistake in the JSON.
+  /// - Throws: `ValidationError` if `=` or the key is missing, or the JSON has a mistake.
   init(_ word: String) throws {
     guard let equals = word.firstIndex(of: "=") else {
-      throw ValidationError("“\(word)” has no “=”; KEY=TEXT or KEY:=JSON would do")
+      throw ValidationError("expected KEY=TEXT or KEY:=JSON, found “\(word)”")
     }
     let before = word[..<equals]
     let after = String(word[word.index(after: equals)...])
     let isTyped = before.last == ":"
     key = String(isTyped ? before.dropLast() : before)
-    guard !key.isEmpty else { throw ValidationError("“\(word)” has no key; KEY=TEXT or KEY:=JSON would do") }
+    guard !key.isEmpty else { throw ValidationError("expected a key before “=”, found “\(word)”") }
     guard isTyped else {
       content = .text(after)
       return
     }
     do { content = .json(try JSON.parse(after)) } catch {
-      throw ValidationError("the value of “\(key)” is not JSON: \(error)")
+      throw ValidationError("invalid JSON for “\(key)”: \(error)")
     }
   }
 
-  /// Of a key and a value that stand apart.
+  /// From separate arguments.
   init(_ key: String, text: String) {
     self.key = key
     content = .text(text)
   }
 
-  /// The value where no type is declared.
+  /// The value, with the type that its text or JSON implies.
   func value() throws(JSON.Mismatch) -> Value {
     switch content {
     case .text(let text): .string(text)
@@ -47,7 +45,7 @@ struct Assignment: Equatable {
     }
   }
 
-  /// The value of a declared type.
+  /// The value, read as a declared type.
   func value(as type: ValueType) throws(JSON.Mismatch) -> Value {
     switch content {
     case .text(let text): try Value(argument: text, as: type)
@@ -57,15 +55,15 @@ struct Assignment: Equatable {
 }
 
 extension [Assignment] {
-  /// - Throws: where a key stands twice or a value has no place on the bus.
-  func properties(_ what: String) throws(Failure) -> Properties {
+  /// - Throws: if a key is repeated or D-Bus has no type for a value.
+  func properties(_ operation: String) throws(Failure) -> Properties {
     var properties: Properties = [:]
     for assignment in self {
       guard properties[assignment.key] == nil else {
-        throw Failure(what, "“\(assignment.key)” is given twice", status: .usage)
+        throw Failure(operation, "“\(assignment.key)” is given twice", status: .usage)
       }
       do throws(JSON.Mismatch) { properties[assignment.key] = try assignment.value() } catch {
-        throw Failure(what, "the value of “\(assignment.key)”: \(error)", status: .usage)
+        throw Failure(operation, "value of “\(assignment.key)”: \(error)", status: .usage)
       }
     }
     return properties

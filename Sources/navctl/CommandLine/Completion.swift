@@ -1,69 +1,60 @@
-// Why this file exists: what can stand in a command line is what is there just now, and the daemon knows it; so a shell
-// that completes one asks navctl, and navctl the daemon.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
-import TextFormats
 
 extension CompletionKind {
-  /// The bindings that hold something.
-  static var bindings: CompletionKind { known { $0.bindings } }
-  /// Those, and what destinations can be presented at.
-  static var presentable: CompletionKind { known { $0.bindings + $0.destinations.map(\.name) } }
-  static var roots: CompletionKind { known { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
-  static var groups: CompletionKind { known { $0.groups.keys + $0.destinations.compactMap(\.group) } }
-  /// Of the groups that are named in the command line before; of all where none is.
+  /// Names under which something is open.
+  static var bindings: CompletionKind { candidates { $0.bindings } }
+  /// Those, and names of destinations that can be opened.
+  static var presentable: CompletionKind { candidates { $0.bindings + $0.destinations.map(\.name) } }
+  static var roots: CompletionKind { candidates { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
+  static var groups: CompletionKind { candidates { $0.groups.keys + $0.destinations.compactMap(\.group) } }
+  /// Tags of the groups that occur before in the command line, otherwise of all groups.
   static var tags: CompletionKind {
-    known { known in
-      let named = known.groups.filter { known.words.contains($0.key) }
-      return (named.isEmpty ? known.groups : named).flatMap(\.value)
+    candidates { candidates in
+      let named = candidates.groups.filter { candidates.words.contains($0.key) }
+      return (named.isEmpty ? candidates.groups : named).flatMap(\.value)
     }
   }
-  static var stacks: CompletionKind { known { $0.stacks } }
-  static var destinations: CompletionKind { known { $0.destinations.map(\.name) } }
-  static var presentations: CompletionKind { known { $0.numbers } }
+  static var stacks: CompletionKind { candidates { Array($0.state.stacks.keys) } }
+  static var destinations: CompletionKind { candidates { $0.destinations.map(\.name) } }
+  static var presentations: CompletionKind { candidates { $0.state.presentations.map { $0.text(.presentation) } } }
 
-  /// Says nothing where navd does not run: completing starts nothing, and waits for nobody.
-  private static func known(_ names: @Sendable @escaping (Known) -> [String]) -> CompletionKind {
+  /// Empty if navd is not running: completion does not start it.
+  private static func candidates(_ names: @Sendable @escaping (CompletionCandidates) -> [String]) -> CompletionKind {
     .custom { words, index, _ in
       let before = Array(words.prefix(index))
-      // A tab does not wait for another machine.
+      // Completion must not wait for another machine.
       guard !before.contains(where: { $0.hasPrefix("-H") || $0.hasPrefix("--host") }) else { return [] }
-      guard let known = try? Known(words: before) else { return [] }
-      return Set(names(known)).sorted()
+      guard let candidates = try? CompletionCandidates(words: before) else { return [] }
+      return Set(names(candidates)).sorted()
     }
   }
 }
 
-/// What the daemon knows by name.
-private struct Known {
-  private static let patience: UInt64 = 1000
+/// The names that the daemon knows at the moment. A shell asks navctl for them, and navctl the daemon.
+private struct CompletionCandidates {
+  /// Milliseconds.
+  private static let timeout: UInt64 = 1000
 
-  /// The command line before what is being completed.
+  /// The command line before the word that is being completed.
   let words: [String]
-  let destinations: [(name: String, group: String?)]
-  private let state: StateView
+  let destinations: [DestinationEntry]
+  let state: StateView
 
   init(words: [String]) throws {
     self.words = words
     var global = GlobalOptions.notGiven
-    global.within = Self.patience
+    global.within = Self.timeout
     if let index = words.firstIndex(of: "--address"), words.indices.contains(index + 1) {
       global.address = words[index + 1]
     }
-    let daemon = try Daemon(global, "completion")
+    let daemon = try DaemonClient(global, "completion")
     state = try daemon.state()
-    destinations = try daemon.ask(CoordinatorInterface.destinations, ()).map { destination in
-      (destination.fields.0, destination.fields.1["group"].flatMap { String(value: $0) })
-    }
+    destinations = try daemon.destinations()
   }
 
-  var bindings: [String] { state.presentations.compactMap { $0["binding"]?.string } }
-  var numbers: [String] { state.presentations.compactMap { $0["presentation"]?.text } }
-  var stacks: [String] { Array((state.json["stacks"]?.object ?? [:]).keys) }
-  /// The tags of each.
-  var groups: [String: [String]] {
-    (state.json["groups"]?.object ?? [:]).mapValues { $0["tags"]?.array?.compactMap(\.string) ?? [] }
-  }
+  var bindings: [String] { state.presentations.map(\.binding) }
+  /// The tags of each group.
+  var groups: [String: [String]] { state.groups.mapValues(\.tags) }
 }

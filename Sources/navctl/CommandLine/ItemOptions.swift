@@ -1,73 +1,75 @@
-// Why this file exists: an item is described in the same way by every verb that can present one.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// What is to be shown, and how.
+/// Options of every verb that can open something: the item, and how it is shown.
 struct ItemOptions: ParsableArguments {
   enum IfBusy: String, ExpressibleByArgument, CaseIterable { case replace, queue, refuse }
 
   @Option(
-    name: .customLong("to"), help: ArgumentHelp("How it is shown.", valueName: "destination"),
+    name: .customLong("to"),
+    help: ArgumentHelp("How to show it; “navctl destinations” lists the choices.", valueName: "destination"),
     completion: .destinations)
   var destination: String?
 
   @Option(
-    name: .customLong("value"), help: ArgumentHelp("A value that the item holds; may be repeated.", valueName: "k=v"),
+    name: .customLong("value"),
+    help: ArgumentHelp("Value for the program that shows it; may be repeated.", valueName: "k=v"),
     transform: Assignment.init)
   var values: [Assignment] = []
 
   @Option(
     name: .customLong("container-value"),
-    help: ArgumentHelp("A value for a declared key; may be repeated.", valueName: "k=v"),
+    help: ArgumentHelp("Value for a declared key; may be repeated.", valueName: "k=v"),
     transform: Assignment.init)
   var containerValues: [Assignment] = []
 
-  @Option(help: "For the presenter: sheet, popover, alert, …")
+  @Option(help: "Style for the program that shows it: sheet, popover, alert, …")
   var style: String?
 
-  @Option(help: "What to call it where a name is shown.")
+  @Option(help: "Title for lists and status bars.")
   var title: String?
 
-  @Option(help: ArgumentHelp("What it is presented from.", valueName: "binding"), completion: .bindings)
+  @Option(
+    help: ArgumentHelp("Name of the window that it is opened from and closes with.", valueName: "binding"),
+    completion: .bindings)
   var from: String?
 
   @Option(
-    help: ArgumentHelp("End it after so long, such as 3s.", valueName: "duration"), transform: { try $0.duration() })
+    help: ArgumentHelp("Close it after this long, e.g. 3s.", valueName: "duration"), transform: { try $0.duration() })
   var timeout: UInt64?
 
-  @Flag(help: "End it when navctl ends; navctl stays until it is gone.")
+  @Flag(help: "Close it when navctl ends; navctl runs until it is closed.")
   var owned = false
 
-  @Option(help: ArgumentHelp("When another member of its group is shown.", valueName: "what"))
+  @Option(help: ArgumentHelp("What to do if another member of its group is open.", valueName: "what"))
   var ifBusy: IfBusy?
 
-  @Option(parsing: .unconditional, help: "In a group's queue the highest comes first.")
+  @Option(parsing: .unconditional, help: "Priority in its group's queue; the highest opens first.")
   var priority: Int32?
 
-  @Option(help: "The screen to show it on.")
+  @Option(help: "Screen to show it on, e.g. DP-1.")
   var output: String?
 
   @Argument(
-    parsing: .postTerminator, help: "After “--”: the program that shows it, instead of a destination.",
+    parsing: .postTerminator, help: "After “--”: program that shows it, instead of a destination.",
     completion: .file())
   var command: [String] = []
 
   func validate() throws {
-    // Without this, half a command line would present nothing but state.
+    // An unfinished command line must not present an item without a program.
     if command.isEmpty, CommandLine.arguments.contains("--") {
-      throw ValidationError("nothing stands after “--”; a program and its arguments, or no “--”, would do")
+      throw ValidationError("a program must follow “--”")
     }
   }
 
-  /// The options for the bus. Container values are read by their declared types, which the daemon is asked for.
-  func options(_ daemon: Daemon) throws -> Properties {
+  /// Options of the request. Asks the daemon for the declared types of container values.
+  func options(_ daemon: DaemonClient) throws -> Properties {
     var options: Properties = [:]
     options[Options.destination] = destination
-    // Given whole or not at all: no `--value` leaves the item's value alone.
-    if !values.isEmpty { options[Options.value] = try values.properties(daemon.what) }
+    // The value is replaced as a whole: without `--value` it stays unchanged.
+    if !values.isEmpty { options[Options.value] = try values.properties(daemon.operation) }
     if !containerValues.isEmpty { options[Options.containerValues] = try daemon.containerValues(containerValues) }
     options[Options.style] = style
     options[Options.title] = title
@@ -77,8 +79,7 @@ struct ItemOptions: ParsableArguments {
     options[Options.ifBusy] = ifBusy?.rawValue
     options[Options.priority] = priority
     if !command.isEmpty {
-      // As the bytes that they are: file names need not be UTF-8.
-      let bytes = ClientContext.lastArguments(command.count)
+      let bytes = RawArguments.last(command.count)
       let texts = bytes.compactMap { String(validating: $0, as: UTF8.self) }
       options[Options.command.name] = texts.count == bytes.count ? texts.value : bytes.value
     }
@@ -87,36 +88,31 @@ struct ItemOptions: ParsableArguments {
   }
 }
 
-/// Which item of a slot.
+/// The id of an item, as an argument or as an option.
 struct ItemID: ParsableArguments {
-  @Argument(help: ArgumentHelp("Which item.", valueName: "id")) var argument: String?
-  @Option(name: .customLong("id"), help: ArgumentHelp("The same, if it begins with “-”: --id=-1.", valueName: "id"))
+  @Argument(help: ArgumentHelp("Which item to show there, e.g. the number of a note.", valueName: "id"))
+  var argument: String?
+  @Option(
+    name: .customLong("id"), help: ArgumentHelp("The same, for an id that begins with “-”: --id=-1.", valueName: "id"))
   var option: String?
 
-  /// nil where none is given.
+  /// nil if none is given.
   var text: String? { option ?? argument }
 
   func validate() throws {
-    if let option, let argument {
-      throw ValidationError("two ids are given, “\(argument)” and “\(option)”; one would do")
-    }
+    if let option, let argument { throw ValidationError("expected one id, found two: “\(argument)” and “\(option)”") }
   }
 }
 
-/// Where it belongs.
-struct PlaceOptions: ParsableArguments {
-  @Option(help: "The exclusive group that it is a member of.", completion: .groups)
-  var group: String?
+/// Options of the verbs that can wait until what they open is closed.
+struct WaitOptions: ParsableArguments {
+  @Flag(help: "Wait until it is closed, and print its result.")
+  var wait = false
 
-  @Option(help: "What selects it in its group.", completion: .tags)
-  var tag: String?
+  @Flag(help: "With --wait: exit with the program's status; failures of navctl itself have status 125.")
+  var propagate = false
 
-  @Option(help: "The stack on whose top it is.", completion: .stacks)
-  var stack: String?
-
-  func write(to options: inout Properties) {
-    options[Options.group] = group
-    options[Options.tag] = tag
-    options[Options.stack] = stack
+  func validate() throws {
+    if propagate, !wait { throw ValidationError("--propagate needs --wait") }
   }
 }

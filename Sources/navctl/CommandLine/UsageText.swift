@@ -1,23 +1,21 @@
-// Why this file exists: what ArgumentParser says of a command line is made to fit a terminal, and to say what would do.
-
 import CoordinatorAPI
 import TextFormats
 
-/// What is wrong with a command line, in words.
+/// Messages about a wrong command line.
 enum UsageText {
-  /// How much of a line is said; it may repeat everything that was given.
-  private static let mostCharacters = 300
+  /// ArgumentParser's messages may repeat the whole command line.
+  private static let maxCharacters = 300
 
-  /// ArgumentParser's message, with what it leaves out.
-  /// - Parameter arguments: those of navctl, without its name.
+  /// ArgumentParser's message, abridged, and with a hint about values that begin with “-”.
+  /// - Parameter arguments: the command line without the program's name.
   static func improved(_ message: String, _ arguments: [String]) -> String {
     var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard let first = lines.first else { return message }
-    lines[0] = abridged(first) + (remedy(for: first, arguments).map { "; \($0)" } ?? "")
+    lines[0] = abridged(first) + (hint(for: first, arguments).map { "; \($0)" } ?? "")
     return lines.joined(separator: "\n")
   }
 
-  private static func remedy(for line: String, _ arguments: [String]) -> String? {
+  private static func hint(for line: String, _ arguments: [String]) -> String? {
     func quoted(after words: String) -> Substring? {
       line.firstRange(of: words).map { line[$0.upperBound...].prefix { $0 != "'" && $0 != " " } }
     }
@@ -25,26 +23,26 @@ enum UsageText {
       let index = arguments.firstIndex(of: String(option)), index + 1 < arguments.count,
       arguments[index + 1].hasPrefix("-")
     {
-      return "a value that begins with “-” is written \(option)=\(abridged(arguments[index + 1]))"
+      return "write a value that begins with “-” as \(option)=\(abridged(arguments[index + 1]))"
     }
     if let option = quoted(after: "Unknown option '"), option.dropFirst().first?.isNumber == true,
       arguments.contains(where: Verbs.takingIDs.contains)
     {
-      return "an id that begins with “-” is written --id=\(option)"
+      return "write an id that begins with “-” as --id=\(option)"
     }
     return nil
   }
 
+  /// One printable line of limited length.
   static func abridged(_ text: String) -> String {
     let printable = text.printable
-    return printable.count > mostCharacters ? printable.prefix(mostCharacters) + "…" : printable
+    return printable.count > maxCharacters ? printable.prefix(maxCharacters) + "…" : printable
   }
 
-  /// That a word which should be a verb is none.
-  static func noVerb(_ word: String) -> Failure {
+  static func unknownVerb(_ word: String) -> Failure {
     let hint =
       nearest(to: word, among: Verbs.groups.flatMap(\.verbs).map(\.name)).map { "did you mean “\($0)”? " } ?? ""
     return Failure(
-      abridged(word), "there is no such verb", next: "\(hint)“navctl --help” lists them", status: .usage)
+      abridged(word), "no such verb", hint: "\(hint)“navctl --help” lists all verbs", status: .usage)
   }
 }

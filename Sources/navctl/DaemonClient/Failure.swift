@@ -1,61 +1,70 @@
-// Why this file exists: whatever goes wrong in navctl becomes one line on standard error and one exit status.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import PresentationModel
 
-/// Why a verb could not do what it was asked for.
+/// An error of a verb: one line on standard error, and the exit status.
 struct Failure: Error, Equatable {
-  /// The verb and what it was about.
-  var what: String
+  /// The verb and its main argument.
+  var operation: String
   var why: String
-  /// What to do next, where that is not said in `why`.
-  var next: String?
+  /// What to do next, unless `why` says it.
+  var hint: String?
   var status: CommandStatus
 
-  init(_ what: String, _ why: String, next: String? = nil, status: CommandStatus = .failed) {
-    self.what = what
+  init(_ operation: String, _ why: String, hint: String? = nil, status: CommandStatus = .failed) {
+    self.operation = operation
     self.why = why
-    self.next = next
+    self.hint = hint
     self.status = status
   }
 
-  /// What a call brought back.
-  /// - Parameter starts: whether the bus was to start navd for it.
-  init(_ what: String, _ error: DBusError, starts: Bool = false) {
+  /// The error of a call.
+  /// - Parameter starts: whether the bus was asked to start navd.
+  init(_ operation: String, _ error: DBusError, starts: Bool = false) {
     let status = CommandStatus(error.name)
-    // The daemon's own messages say what would do.
+    // navd's own messages contain a hint.
     guard CoordinatorError.Name(error.name) == nil else {
-      self.init(what, error.message, status: status)
+      self.init(operation, error.message, status: status)
       return
     }
     switch error.name {
     case .serviceUnknown where starts:
       self.init(
-        what, "navd is not running, and the bus does not know how to start it",
-        next: "“make install” or a package tells it; or start “navd” in the session", status: status)
+        operation, "navd is not running, and the bus cannot start it",
+        hint: "install it by “make install” or from a package, or start “navd” in this session", status: status)
     case let name where starts && name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
       self.init(
-        what, "navd could not be started: \(error.message)",
-        next: "“navd” in a terminal, or “journalctl --user -u navd”, says more", status: status)
+        operation, "navd could not be started: \(error.message)",
+        hint: "run “navd” in a terminal, or “journalctl --user -u navd”, to see the cause", status: status)
     case .serviceUnknown, .nameHasNoOwner:
       self.init(
-        what, "navd is not running",
-        next: "the first request that changes something starts it, “navctl present” for example", status: status)
+        operation, "navd is not running", hint: "verbs that change something start it, e.g. “navctl present”",
+        status: status)
     case .noReply:
-      self.init(what, "navd ended before it answered", next: "“navctl list” shows what came of it", status: status)
+      self.init(
+        operation, "navd ended before it replied", hint: "“navctl list” shows the current state", status: status)
     case .timedOut:
-      self.init(what, "navd did not answer in time", next: "give it longer with --within SECONDS", status: status)
+      self.init(
+        operation, "navd did not answer in time",
+        hint: "give it longer with --within SECONDS, or restart it: systemctl --user restart navd", status: status)
     default:
-      self.init(what, error.description, next: status == .unreachable ? Self.unreachableBus : nil, status: status)
+      self.init(
+        operation, error.description, hint: status == .unreachable ? Self.unreachableBus : nil, status: status)
     }
+  }
+
+  /// Exit status 3, with a line that says why.
+  init(notPresented operation: String) {
+    self.init(
+      operation, "nothing is open under that name", hint: "“navctl list” shows what is open", status: .notPresented)
   }
 
   /// The line for standard error.
   var line: String {
-    "navctl: \(UsageText.abridged(what)): \(why)" + (next.map { "; \($0)" } ?? "")
+    "navctl: \(UsageText.abridged(operation)): \(why)" + (hint.map { "; \($0)" } ?? "")
   }
 
-  static let unreachableBus = "is this a desktop session? DBUS_SESSION_BUS_ADDRESS or --address says which bus"
+  static let unreachableBus = "run navctl in a desktop session, or set DBUS_SESSION_BUS_ADDRESS or --address"
+  static let disconnected = "the connection to the bus was lost"
 }

@@ -1,29 +1,27 @@
-// Why this file exists: another machine's session is reached as systemctl reaches another machine, by ssh and
-// systemd-stdio-bridge; and no name of a machine becomes an option of ssh, or a word of its shell.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBus
 
-/// A user's session on a machine, as `-H` names it.
+/// A user's session on another machine, given by `-H` and reached like systemctl's: by ssh and systemd-stdio-bridge.
+/// Names are checked, so that none becomes an option of ssh or a word of the remote shell.
 struct RemoteHost: Equatable, CustomStringConvertible {
-  /// As ssh is told; it knows aliases that nobody else knows.
+  /// As given to ssh, which may know it as an alias.
   private let destination: String
-  /// nil: ssh's own.
+  /// nil for ssh's default.
   private let port: UInt16?
 
-  /// What runs there. The user's shell there may be any, so it is `sh` that finds the bus: ssh's own sessions have no
-  /// address of it.
+  /// Script that runs on the other machine, by `sh` since the user's shell may be any other. Sessions of ssh have no address
+  /// of the bus in their environment.
   private static let bridge = """
     exec systemd-stdio-bridge \
     -p "${DBUS_SESSION_BUS_ADDRESS:-unix:path=${XDG_RUNTIME_DIR:-/run/user/$(id -u)}/bus}"
     """
 
-  /// - Parameter argument: `[USER@]HOST[:PORT]`; an address of IPv6 with a port stands in brackets.
+  /// - Parameter argument: `[USER@]HOST[:PORT]`; an IPv6 address with a port is in brackets.
   /// - Throws: `ValidationError`.
   init(argument: String) throws {
     func refuse(_ why: String) -> ValidationError {
-      ValidationError("“\(argument)” is no host: \(why); [user@]host or [user@]host:port would do")
+      ValidationError("expected [user@]host or [user@]host:port, found “\(argument)”: \(why)")
     }
     let at = argument.lastIndex(of: "@")
     let user = at.map { argument[..<$0] }
@@ -31,7 +29,7 @@ struct RemoteHost: Equatable, CustomStringConvertible {
     var portText: Substring?
     if host.hasPrefix("["), let end = host.lastIndex(of: "]") {
       let rest = host[host.index(after: end)...]
-      guard rest.isEmpty || rest.hasPrefix(":") else { throw refuse("after “]” stands “\(rest)”") }
+      guard rest.isEmpty || rest.hasPrefix(":") else { throw refuse("“\(rest)” follows “]”") }
       portText = rest.isEmpty ? nil : rest.dropFirst()
       host = host[host.index(after: host.startIndex)..<end]
     } else if host.count(where: { $0 == ":" }) == 1, let colon = host.firstIndex(of: ":") {
@@ -41,24 +39,24 @@ struct RemoteHost: Equatable, CustomStringConvertible {
     for part in [user, host].compactMap({ $0 }) {
       guard let first = part.utf8.first else { throw refuse("a name is empty") }
       guard first != UInt8(ascii: "-") else { throw refuse("a name begins with “-”") }
-      if let odd = part.unicodeScalars.first(where: { !Self.isUsual($0) }) {
-        throw refuse("“\(String(odd).printable)” is in no name")
+      if let odd = part.unicodeScalars.first(where: { !Self.isAllowed($0) }) {
+        throw refuse("“\(String(odd).printable)” is not allowed in a name")
       }
     }
     port = try portText.map { text in
-      guard let port = UInt16(text), port > 0 else { throw refuse("“\(text)” is no port") }
+      guard let port = UInt16(text), port > 0 else { throw refuse("“\(text)” is not a port") }
       return port
     }
     destination = (user.map { "\($0)@" } ?? "") + host
   }
 
-  /// Letters of all languages, since a name may be one that ssh's configuration knows.
-  private static func isUsual(_ scalar: Unicode.Scalar) -> Bool {
+  /// Letters of all languages are allowed: the name may be an alias in ssh's configuration.
+  private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
     let isWord = scalar.properties.isAlphabetic || scalar.properties.numericType != nil
     return isWord || "._-:%+".unicodeScalars.contains(scalar)
   }
 
-  /// - Parameter within: milliseconds that connecting may take; nil: as long as ssh takes it.
+  /// - Parameter within: limit for connecting, in milliseconds; nil for ssh's default.
   func address(within: UInt64?) -> String {
     var command = ["ssh", "-xT"]
     if let port { command += ["-p", "\(port)"] }
@@ -68,18 +66,18 @@ struct RemoteHost: Equatable, CustomStringConvertible {
 
   var description: String { destination }
 
-  /// A command line that people can try.
+  /// A command line to try, for messages.
   func ssh(_ command: String) -> String { "ssh \(port.map { "-p \($0) " } ?? "")\(destination) \(command)" }
 }
 
 extension Failure {
-  /// Another machine could not be reached; ssh, or the bridge, has said why to standard error.
-  init(_ what: String, _ host: RemoteHost, _ error: DBusError) {
-    // That there is no answer says nothing; what does has been said.
+  /// The other machine could not be reached. ssh or the bridge has written the cause to standard error.
+  init(_ operation: String, _ host: RemoteHost, _ error: DBusError) {
+    // These errors add nothing to that.
     let why = [.noReply, .disconnected].contains(error.name) ? "" : ": \(error.message)"
     self.init(
-      what, "the session bus of \(host) cannot be reached by ssh\(why)",
-      next: "“\(host.ssh("systemd-stdio-bridge --version"))” has to work, and a session of that user has to run there",
+      operation, "cannot reach the session bus of \(host) by ssh\(why)",
+      hint: "check that “\(host.ssh("systemd-stdio-bridge --version"))” works and that the user is logged in there",
       status: .unreachable)
   }
 }

@@ -1,16 +1,13 @@
-// Why this file exists: columns line up, and lines end at the edge of a terminal, only by what characters take there.
-
 extension String {
-  /// How many columns of a terminal the text takes: none for marks on other characters, two for East Asian wide ones and
-  /// for emoji.
+  /// Columns on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji.
   var displayWidth: Int { unicodeScalars.reduce(0) { $0 + $1.displayWidth } }
 
-  /// As much of the beginning as fits in so many columns, with “…” where something is left out.
+  /// The beginning of the text that fits into `columns`, with “…” if something is left out.
   func cut(to columns: Int) -> String {
     guard displayWidth > columns else { return self }
     var text = ""
     var rest = columns - 1
-    // Whole characters: half of one would be another one.
+    // By characters, so that no combining mark is cut off.
     for character in self {
       rest -= String(character).displayWidth
       if rest < 0 { break }
@@ -25,17 +22,17 @@ extension Unicode.Scalar {
     if isASCII { return 1 }
     switch properties.generalCategory {
     case .nonspacingMark, .enclosingMark: return 0
-    // A soft hyphen is shown by terminals, who break no words.
+    // Terminals show a soft hyphen.
     case .format: return value == 0xAD ? 1 : 0
     default: break
     }
     if (0x1160...0x11FF).contains(value) { return 0 }
-    // Two of them make a flag, which is as wide as any emoji.
+    // Two regional indicators make a flag, which has two columns.
     if (0x1F1E6...0x1F1FF).contains(value) { return 1 }
     return properties.isEmojiPresentation || Self.wide.contains { $0.contains(value) } ? 2 : 1
   }
 
-  /// Unicode's EastAsianWidth.txt, W and F, without what is shown as emoji.
+  /// Classes W and F of Unicode's EastAsianWidth.txt, without emoji.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x3247, 0x3250...0x4DBF, 0x4E00...0xA4CF,
     0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,

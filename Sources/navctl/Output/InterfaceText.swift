@@ -1,11 +1,9 @@
-// Why this file exists: people read an interface as a list of calls, not as XML.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import TextFormats
 
-/// A D-Bus interface for people, and as JSON.
+/// A D-Bus interface as a list of its members for people, and as JSON.
 enum InterfaceText {
   static func plain(_ interface: Interface) -> String {
     var text = interface.name.text + "\n"
@@ -23,7 +21,7 @@ enum InterfaceText {
       ("\(name) \(list(inputs)) → \(list(outputs))", doc)
     case .signal(let name, let arguments, let doc, _): ("signal \(name) \(list(arguments))", doc)
     case .property(let name, let type, let access, let emitsChanged, let doc, _):
-      ("property \(name) \(type.signature) (\(access.rawValue), changes told: \(emitsChanged.rawValue))", doc)
+      ("property \(name) \(type.signature) (\(access.rawValue), signals changes: \(emitsChanged.rawValue))", doc)
     }
   }
 

@@ -1,25 +1,27 @@
-// Why this file exists: every verb that changes something reports in the same way.
-
+import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import TextFormats
 
 extension GlobalOptions {
-  /// What a verb has to say: one line of JSON, or text for people; nothing with `--quiet`.
+  /// Writes the result of a verb: one line of JSON, or text for people; nothing with `--quiet`.
   func write(json: @autoclosure () -> JSON, plain: @autoclosure () -> String) {
     if quiet { return }
     StandardOutput.write(self.json ? json().text + "\n" : plain())
   }
 
-  /// A table, or the same as one line of JSON.
+  /// Writes a table, or the same content as one line of JSON.
   func write(json: @autoclosure () -> JSON, _ table: Table) {
-    write(json: json(), plain: table.text(style))
+    write(json: json(), plain: table.text(tableStyle))
   }
 
-  /// How tables are written.
-  var style: Table.Style { StandardOutput.style(legend: !noLegend) }
+  var tableStyle: Table.Style { StandardOutput.tableStyle(legend: !noLegend) }
 
-  /// That something was changed, or was so already: nothing for people, unless they want the handle.
+  /// Writes the result of a verb that changes something: nothing for people, unless `--verbose` asks for the number.
+  /// - Parameters:
+  ///   - changed: false if the state was as requested before.
+  ///   - more: further members of the JSON.
+  ///   - line: text for `--verbose` if there is no presentation.
   func report(
     changed: Bool, presentation: ObjectPath? = nil, serial: UInt64, _ more: [String: JSON] = [:],
     verbose line: String = ""
@@ -31,5 +33,31 @@ extension GlobalOptions {
     members["presentation"] = number.map { JSON($0) }
     guard json || verbose else { return }
     write(json: .object(members), plain: number.map { "\($0)\n" } ?? line)
+  }
+}
+
+extension WaitOutcome {
+  /// Writes the result.
+  /// - Parameter propagating: whether navctl's exit status is to be the command's.
+  /// - Throws: `ExitCode` or `Failure` for every exit status but 0.
+  func report(_ daemon: DaemonClient, _ global: GlobalOptions, propagating: Bool = false) throws {
+    if global.json {
+      global.write(json: json, plain: "")
+    } else if !global.quiet {
+      StandardOutput.write(output)
+      if isOutputTruncated {
+        StandardError.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
+      }
+    }
+    if propagating {
+      guard let status = exitStatus else {
+        throw Failure(
+          daemon.operation, "the program's exit status is not known (\(reason))" + (error.map { ": \($0)" } ?? ""),
+          status: .ownFailure)
+      }
+      if status != 0 { throw ExitCode(status) }
+    } else if hasFailed {
+      throw Failure(daemon.operation, error ?? "it could not be opened, or its program crashed")
+    }
   }
 }

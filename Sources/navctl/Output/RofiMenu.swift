@@ -1,79 +1,74 @@
-// Why this file exists: what rofi shows of navd, and what is meant by a line of it (rofi-script(5)).
-
 import CoordinatorAPI
 import TextFormats
 
-/// A menu of what can be shown, and of what is.
+/// A menu in rofi's script mode (rofi-script(5)): what is open, and what can be opened.
 struct RofiMenu: Equatable {
-  /// What choosing a line does.
+  /// The effect of choosing a line.
   enum Choice: Equatable {
-    /// A tag of a group is selected, or not any more.
+    /// Selects the tag of a group, or deselects it.
     case tag(group: String, String)
-    /// What is shown there is dismissed; if something else is by then, nothing is.
+    /// Dismisses this presentation; does nothing if another one has replaced it.
     case dismissal(String, presentation: UInt64)
-    /// A destination that is not shown is presented.
+    /// Presents a destination that is not open.
     case destination(String)
   }
 
   struct Line: Equatable {
     let text: String
     let choice: Choice
-    /// Whether it is shown.
+    /// Whether it is open.
     let isActive: Bool
   }
 
   private(set) var lines: [Line] = []
 
-  /// - Parameters:
-  ///   - destinations: names, with what is known about each.
-  ///   - group: only its tags, by themselves.
-  init(_ state: StateView, destinations: [(name: String, about: JSON)], group: String?) {
-    let isShown: (JSON) -> Bool = { $0["phase"] != "dismissing" }
-    var members: [String: [String: JSON]] = [:]
-    for presentation in state.presentations where isShown(presentation) {
-      guard let name = presentation["group"]?.string, let tag = presentation["tag"]?.string else { continue }
+  /// - Parameter group: lists only the tags of this group.
+  init(_ state: StateView, destinations: [DestinationEntry], group: String?) {
+    let shown = state.presentations.filter { $0.phase != .dismissing }
+    var members: [String: [String: PresentationEntry]] = [:]
+    for presentation in shown {
+      guard let name = presentation.group, let tag = presentation.tag else { continue }
       members[name, default: [:]][tag] = presentation
     }
-    for (name, content) in (state.json["groups"]?.object ?? [:]).sorted(by: { $0.key < $1.key }) {
-      guard group == nil || group == name else { continue }
-      for tag in (content["tags"]?.array ?? []).compactMap(\.string) {
-        // It comes back as an argument, and is to be no option then.
+    for (name, content) in state.groups.sorted(by: { $0.key < $1.key }) where group == nil || group == name {
+      for tag in content.tags {
+        // rofi passes the chosen text back as an argument: it must not look like an option.
         let isBare = group != nil && !tag.hasPrefix("-")
         add(
           isBare ? tag : "\(name): \(tag)", titled: members[name]?[tag], .tag(group: name, tag),
-          isActive: content["selection"]?.string == tag)
+          isActive: content.selection == tag)
       }
     }
     guard group == nil else { return }
     var taken: Set<String> = []
-    for presentation in state.presentations where presentation["group"] == nil && isShown(presentation) {
-      guard let binding = presentation["binding"]?.string, let number = presentation["presentation"]?.unsigned else {
-        continue
-      }
-      taken.insert(binding)
-      let id = presentation["id"]?.string ?? ""
+    for presentation in shown where presentation.group == nil {
+      guard let number = presentation.number else { continue }
+      taken.insert(presentation.binding)
       add(
-        id.isEmpty ? binding : "\(binding) \(id)", titled: presentation, .dismissal(binding, presentation: number),
-        isActive: true)
+        presentation.name, titled: presentation, .dismissal(presentation.binding, presentation: number), isActive: true)
     }
-    for (name, about) in destinations where about["group"] == nil && !taken.contains(name) && Self.isSlot(name) {
+    for destination in destinations where destination.group == nil {
+      let name = destination.name
+      guard !taken.contains(name), Self.isBinding(name) else { continue }
       add(name, titled: nil, .destination(name), isActive: false)
     }
   }
 
-  private mutating func add(_ name: String, titled presentation: JSON?, _ choice: Choice, isActive: Bool) {
-    let title = presentation?["title"]?.string ?? ""
+  private mutating func add(
+    _ name: String, titled presentation: PresentationEntry?, _ choice: Choice, isActive: Bool
+  ) {
+    let title = presentation?.title ?? ""
     lines.append(Line(text: title.isEmpty ? name : "\(name) – \(title)", choice: choice, isActive: isActive))
   }
 
-  /// Whether a destination's name is also that of a slot, at which it can be presented (D2).
-  private static func isSlot(_ name: String) -> Bool {
+  /// Whether a destination's name is also a binding, so that it can be presented under its own name (rule D2).
+  private static func isBinding(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, first == "_" || first.isASCIILetter else { return false }
     return name.unicodeScalars.allSatisfy { $0.isASCIILetter || "0"..."9" ~= $0 || "_-.[]".unicodeScalars.contains($0) }
   }
 
-  /// What rofi reads.
-  /// - Parameter message: why what was chosen before could not be done.
+  /// The text that rofi reads.
+  /// - Parameter message: why the previous choice failed.
   func text(prompt: String, message: String? = nil) -> String {
     var text = "\0prompt\u{1F}\(prompt.printable)\n\0no-custom\u{1F}true\n"
     if let message { text += "\0message\u{1F}\(message.printable.escapedForMarkup)\n" }
@@ -85,7 +80,7 @@ struct RofiMenu: Equatable {
 }
 
 extension RofiMenu.Choice {
-  /// One line without control characters, which is what JSON is.
+  /// JSON, so that it is one line without control characters.
   var info: String {
     let words: [JSON] =
       switch self {
@@ -96,7 +91,7 @@ extension RofiMenu.Choice {
     return JSON.array(words).text
   }
 
-  /// - Returns: nil where a menu of ours does not say that.
+  /// - Returns: nil if the text was not made by `info`.
   init?(info: String) {
     let words = (try? JSON.parse(info))?.array ?? []
     switch (words.first?.string, words.count) {

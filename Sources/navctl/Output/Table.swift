@@ -1,19 +1,17 @@
-// Why this file exists: the same rows are aligned for people and tab-separated for programs.
-
-/// Rows under titles.
+/// Rows under titles: aligned for people, tab-separated for programs.
 struct Table {
   enum Style: Equatable {
     /// Tabs, no titles: for programs.
     case plain
-    /// Aligned, with titles if there is to be a `legend`; not wider than so many `columns` where there are so many.
+    /// Aligned, with titles if `legend`; at most `columns` wide unless nil.
     case aligned(colour: Bool, legend: Bool = true, columns: Int? = nil)
 
-    /// The same, as wide as it gets.
-    var whole: Style {
+    /// The same, without a limit of the width.
+    var unlimited: Style {
       if case .aligned(let colour, let legend, _) = self { .aligned(colour: colour, legend: legend) } else { self }
     }
 
-    /// A line beside tables, for people only.
+    /// A line beside tables; empty for programs and without a legend.
     func legend(_ text: String, _ meaning: Colour? = nil) -> String {
       guard case .aligned(let colour, let legend, let columns) = self, legend else { return "" }
       let line = columns.map { text.cut(to: $0) } ?? text
@@ -23,7 +21,7 @@ struct Table {
 
   struct Column: ExpressibleByStringLiteral {
     let title: String
-    /// Whether its cells end at the same place instead of beginning there.
+    /// Right-aligned.
     var isNumber = false
     init(stringLiteral value: String) { title = value }
     static func number(_ title: String) -> Column {
@@ -43,8 +41,8 @@ struct Table {
     }
   }
 
-  /// Columns are not made narrower than this: of half a name nobody has anything.
-  private static let narrowest = 12
+  /// Columns are not cut below this width, so that names stay recognizable.
+  private static let minWidth = 12
   private static let gap = 2
 
   let columns: [Column]
@@ -53,8 +51,9 @@ struct Table {
   init(_ columns: Column...) { self.columns = columns }
 
   mutating func add(_ cells: Cell...) { rows.append(cells) }
+  mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
-  /// Lines, each with its newline; none where there is no row.
+  /// Lines, each with its newline; empty without rows.
   func text(_ style: Style) -> String {
     switch style {
     case .plain:
@@ -65,7 +64,7 @@ struct Table {
   }
 
   private func aligned(_ colour: Bool, _ legend: Bool, _ width: Int?) -> String {
-    // A column in which nothing stands tells nothing.
+    // Empty columns are left out.
     let used = columns.indices.filter { index in rows.contains { index < $0.count && !$0[index].text.isEmpty } }
     let titles = legend ? [columns.map { Cell($0.title, .title) }] : []
     let lines = titles + rows
@@ -80,7 +79,7 @@ struct Table {
         let cell = line[index]
         let shown = cell.text.cut(to: width)
         let padding = width - shown.displayWidth
-        // Padding only before what follows, so that no line ends in spaces.
+        // Padding is written only before the next cell, so that no line ends in spaces.
         if !shown.isEmpty {
           text += String(repeating: " ", count: pending + (columns[index].isNumber ? padding : 0))
           text += colour ? (cell.colour?.paint(shown) ?? shown) : shown
@@ -94,15 +93,15 @@ struct Table {
     }.joined()
   }
 
-  /// Takes from the widest columns, evenly, what is too much; where that does not do, the last columns are left out.
+  /// Shrinks the widest columns evenly; if that is not enough, drops the last columns.
   static func narrowed(_ widths: [Int], to width: Int) -> [Int] {
     guard widths.count > 1 else { return widths.map { min($0, width) } }
     var narrowed = widths
     var excess = widths.reduce((widths.count - 1) * gap, +) - width
-    while excess > 0, let widest = narrowed.max(), widest > narrowest {
-      let next = max(narrowed.filter { $0 < widest }.max() ?? 0, narrowest)
+    while excess > 0, let widest = narrowed.max(), widest > minWidth {
+      let next = max(narrowed.filter { $0 < widest }.max() ?? 0, minWidth)
       let indices = narrowed.indices.filter { narrowed[$0] == widest }
-      // All of them down to the next widest, or as far as is needed.
+      // Shrink all of them to the next widest, or as far as needed.
       let step = min(widest - next, (excess + indices.count - 1) / indices.count)
       for index in indices where excess > 0 {
         narrowed[index] -= min(step, excess)

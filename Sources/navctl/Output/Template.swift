@@ -1,34 +1,32 @@
-// Why this file exists: status bars and scripts want one line of their own shape, without a JSON tool between.
-
 import ArgumentParser
 import CoordinatorAPI
 import TextFormats
 
-/// A text with placeholders as destination files have them: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` are braces.
-/// After a colon stands how it is written: `{title:markup}`.
+/// A text with placeholders as in destination files: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` are braces.
+/// A form may follow after a colon: `{title:markup}`.
 struct Template: Equatable {
-  /// How a field is written where not as it stands.
+  /// How the text of a field is changed.
   enum Form: String, CaseIterable {
     /// Escaped for Pango and HTML.
     case markup
-    /// As JSON; `null` where there is none.
+    /// As JSON; `null` if absent.
     case json
-    /// Milliseconds since 1970, as the clock on the wall says it.
+    /// Milliseconds since 1970, as local date and time.
     case time
-    /// The same, as how long ago that was.
+    /// Milliseconds since 1970, as the time that has passed since.
     case elapsed
-    /// Milliseconds, in the two greatest units that say it.
+    /// Milliseconds, in the two largest suitable units.
     case duration
   }
 
   private enum Part: Equatable {
     case text(String)
-    /// The names that lead to a member, and how that is written.
+    /// The path to a member, and its form.
     case member([String], Form?)
   }
   private let parts: [Part]
 
-  /// - Throws: `ValidationError` where a brace is not closed or not opened, or there is no such form.
+  /// - Throws: `ValidationError` for an unbalanced brace or an unknown form.
   init(_ text: String) throws {
     do throws(BracedText.Mistake) {
       parts = try BracedText(text.utf8).parts.map { part throws(BracedText.Mistake) in
@@ -48,13 +46,13 @@ struct Template: Equatable {
     guard halves.count > 1 else { return .member(names, nil) }
     guard let form = Form(rawValue: halves[1]) else {
       let forms = Form.allCases.map(\.rawValue).joined(separator: ", ")
-      throw BracedText.Mistake("has {\(text.printable)}; after “:” one of \(forms) would do")
+      throw BracedText.Mistake("has {\(text.printable)}; expected one of \(forms) after “:”")
     }
     return .member(names, form)
   }
 
-  /// - Throws: `ValidationError` where the template names what can never be there.
-  func require(_ fields: Fields) throws {
+  /// - Throws: `ValidationError` if the template names a field that does not exist.
+  func require(_ fields: TemplateFields) throws {
     for case .member(let names, _) in parts {
       if let problem = fields.problem(names) {
         throw ValidationError("the format has {\(names.joined(separator: ".").printable)}; \(problem)")
@@ -62,7 +60,7 @@ struct Template: Equatable {
     }
   }
 
-  /// The text for one presentation, ending or event; what it does not have is empty.
+  /// The text for one presentation, history entry or event; absent members are empty.
   /// - Parameter now: milliseconds since 1970.
   func line(_ json: JSON, at now: UInt64 = WallClock.now) -> String {
     parts.map { part in
@@ -81,7 +79,7 @@ struct Template: Equatable {
     case nil: return plain
     case .markup: return plain.escapedForMarkup
     case .json: return (member ?? .null).text
-    // What is no number stays what it is.
+    // A member that is not a number is printed unchanged.
     case .time: return member?.unsigned.map { WallClock.local($0) } ?? plain
     case .elapsed: return member?.unsigned.map { WallClock.elapsed(since: $0, at: now) } ?? plain
     case .duration: return member?.unsigned.map { DurationText.text($0) } ?? plain
@@ -89,9 +87,9 @@ struct Template: Equatable {
   }
 }
 
-/// What a template can name.
-struct Fields {
-  /// Members that have members, of any name where none are given.
+/// The fields that a template can name.
+struct TemplateFields {
+  /// Fields with members; an empty list allows any name.
   private static let members: [String: [String]] = [
     "value": [], "container-values": [], "item": [], "parameters": [], "groups": [], "stacks": [],
     "by": ["client", "pid", "program"],
@@ -99,34 +97,30 @@ struct Fields {
 
   let names: [String]
 
-  /// Those of a presentation in the state.
-  static let presentation = Fields(names: [
-    "binding", "container-values", "destination", "group", "id", "owner", "parent", "phase", "pid", "presentation",
-    "priority", "since", "stack", "style", "tag", "timeout", "title", "unit", "value",
-  ])
+  /// Fields of a presentation in the state.
+  static let presentation = TemplateFields(
+    names: PresentationEntry.Member.allCases.filter { !PresentationEntry.Member.ofShow.contains($0) }.map(\.rawValue)
+      .sorted())
 
-  /// Those of all events, and of the state that comes first.
-  static let event = Fields(names: [
+  /// Fields of all events, and of the state that precedes them.
+  static let event = TemplateFields(names: [
     "action", "binding", "event", "group", "groups", "id", "item", "parameters", "path", "phase", "presentation",
     "presentations", "queue", "reason", "serial", "stack", "stacks", "tag", "tags",
   ])
 
-  /// Those of an ending that is remembered.
-  static let ending = Fields(names: [
-    "binding", "by", "destination", "error", "group", "id", "presentation", "reason", "serial", "shown-for", "stack",
-    "time",
-  ])
+  /// Fields of an entry of the history.
+  static let history = TemplateFields(names: HistoryEntry.Member.allCases.map(\.rawValue).sorted())
 
-  /// Why there can be nothing of that name; nil where there can.
+  /// Why the path names no field; nil if it does.
   fileprivate func problem(_ path: [String]) -> String? {
     guard let first = path.first, names.contains(first) else {
       let hint = nearest(to: path.first ?? "", among: names).map { "did you mean {\($0)}? " } ?? ""
-      return "\(hint)there are \(names.joined(separator: ", "))"
+      return "\(hint)the fields are \(names.joined(separator: ", "))"
     }
     guard path.count > 1 else { return nil }
-    guard let inner = Self.members[first] else { return "{\(first)} has nothing in it" }
+    guard let inner = Self.members[first] else { return "{\(first)} has no members" }
     guard inner.isEmpty || inner.contains(path[1]) && path.count == 2 else {
-      return "in {\(first)} there are \(inner.joined(separator: ", "))"
+      return "{\(first)} has the members \(inner.joined(separator: ", "))"
     }
     return nil
   }

@@ -1,5 +1,3 @@
-// Why this file exists: navd says when something was, people ask how long ago that is.
-
 import CoordinatorAPI
 import Glibc
 import TextFormats
@@ -12,13 +10,13 @@ enum WallClock {
     return UInt64(clamping: time.tv_sec) * 1000 + UInt64(clamping: time.tv_nsec / 1_000_000)
   }
 
-  /// How long ago something was, in whole seconds; a clock that was set back says `0s`.
+  /// Time since `moment`, in whole seconds; `0s` if the clock was set back.
   static func elapsed(since moment: UInt64, at now: UInt64) -> String {
     let seconds = (now - min(now, moment)) / 1000
     return seconds == 0 ? "0s" : DurationText.text(seconds * 1000)
   }
 
-  /// A point in time, as the clock on the wall says it.
+  /// Date and time in the local time zone.
   static func local(_ moment: UInt64) -> String {
     var time = time_t(clamping: moment / 1000)
     var parts = tm()

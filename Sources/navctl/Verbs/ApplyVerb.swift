@@ -1,5 +1,3 @@
-// Why this file exists: `apply`, many requests as one transaction.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -9,28 +7,26 @@ import TextFormats
 
 struct Apply: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "apply", "Carry out a list of requests: all of them, or none.",
+    verb: "apply", "Carry out a list of requests as one: all of them, or none.",
     """
-    The file is a JSON list of requests, each a list of the method's name and its arguments as the D-Bus interface \
-    has them: [["Present","fact","1",{"destination":"sleeper"}],["Dismiss","note",{}]]
+    FILE is a JSON list of requests. A request is a list of the name of a D-Bus method and its arguments: \
+    [["Present","fact","1",{"destination":"sleeper"}],["Dismiss","note",{}]]
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "“-” is standard input.", completion: .file()) var file: String
+  @Argument(help: "File with the requests; “-” for standard input.", completion: .file()) var file: String
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let what = "apply \(file)"
-    let bytes = try Self.read(file, what)
+    let operation = "apply \(file)"
+    let bytes = try Self.read(file, operation)
     let requests: [Structure<String, [Value]>]
     do throws(Mistake) { requests = try Self.requests(bytes) } catch {
-      throw Failure(what, "\(error.position): \(error.why)", status: .usage)
+      throw Failure(operation, "\(error.position): \(error.why)", status: .usage)
     }
-    let daemon = try Daemon(global, what)
-    var options: Properties = [:]
-    change.write(to: &options)
+    let daemon = try DaemonClient(global, operation)
     let declared = try daemon.declaring(requests)
-    let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, options))
+    let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, change.properties))
     let list = zip(requests, replies).map { request, reply in
       JSON.array([.string(request.fields.0)] + reply.map { JSON($0) })
     }
@@ -41,7 +37,7 @@ struct Apply: ParsableCommand {
 
   typealias Mistake = JSON.Mistake
 
-  /// - Throws: `Mistake` with the place of what is wrong, be it JSON or not.
+  /// - Throws: `Mistake` with the position, for invalid JSON and for invalid requests.
   static func requests(_ bytes: [UInt8]) throws(Mistake) -> [Structure<String, [Value]>] {
     let json = try JSON.parse(bytes)
     do throws(JSON.Mismatch) {
@@ -73,19 +69,19 @@ struct Apply: ParsableCommand {
     do throws(JSON.Mismatch) {
       return Structure(name, try method.arguments(json: Array(list.dropFirst())))
     } catch {
-      // The name stands before the arguments.
+      // The method's name precedes the arguments.
       guard case .element(let index)? = error.path.first else { throw error }
       throw JSON.Mismatch(path: [.element(index + 1)] + error.path.dropFirst(), why: error.why)
     }
   }
 
-  private static func unreadable(_ what: String) -> Failure {
-    Failure(what, "it cannot be read: \(String(cString: strerror(errno)))", next: "“-” is standard input")
+  private static func unreadable(_ operation: String) -> Failure {
+    Failure(operation, "cannot read the file: \(String(cString: strerror(errno)))", hint: "“-” reads standard input")
   }
 
-  private static func read(_ file: String, _ what: String) throws(Failure) -> [UInt8] {
+  private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {
     let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw unreadable(what) }
+    guard descriptor >= 0 else { throw unreadable(operation) }
     defer { if descriptor != STDIN_FILENO { close(descriptor) } }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -94,11 +90,13 @@ struct Apply: ParsableCommand {
       if count == 0 { return bytes }
       if count < 0 {
         if errno == EINTR { continue }
-        throw unreadable(what)
+        throw unreadable(operation)
       }
       bytes.append(contentsOf: buffer[..<count])
-      // More than a message on the bus can hold.
-      guard bytes.count <= 128 << 20 else { throw Failure(what, "longer than 128 MiB", status: .refused) }
+      // The maximum size of a D-Bus message.
+      guard bytes.count <= 128 << 20 else {
+        throw Failure(operation, "expected at most 128 MiB, found more", status: .refused)
+      }
     }
   }
 }

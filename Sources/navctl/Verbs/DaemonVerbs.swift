@@ -1,5 +1,3 @@
-// Why this file exists: the verbs about the daemon itself.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBus
@@ -9,46 +7,34 @@ import TextFormats
 
 struct Destinations: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "destinations", "Write the destinations that items can name.")
+    verb: "destinations", "List the destinations: the programs, units and services that can show something.")
 
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "destinations")
-    let destinations = try daemon.ask(CoordinatorInterface.destinations, ()).map(\.fields)
-    var table = Table("NAME", "KIND", "GROUP", "STYLE", "WHAT")
-    var list: [JSON] = []
-    for (name, about) in destinations {
-      guard case .object(var members) = JSON(about) else { continue }
-      let kind = Self.kind(.object(members))
-      let what = members[kind].map { $0.string ?? $0.array?.compactMap(\.string).joined(separator: " ") ?? $0.text }
+    let destinations = try DaemonClient(global, "destinations").destinations()
+    var table = Table("NAME", "KIND", "GROUP", "STYLE", "TARGET")
+    for destination in destinations {
       table.add(
-        Table.Cell(name), Table.Cell(kind), Table.Cell(members["group"]?.string ?? ""),
-        Table.Cell(members["style"]?.string ?? ""), Table.Cell(what ?? ""))
-      members["name"] = .string(name)
-      list.append(.object(members))
+        Table.Cell(destination.name), Table.Cell(destination.kind.rawValue), Table.Cell(destination.text(.group)),
+        Table.Cell(destination.text(.style)), Table.Cell(destination.target))
     }
-    global.write(json: .array(list), table)
-  }
-
-  /// By what it shows its items.
-  static func kind(_ destination: JSON) -> String {
-    ["command", "unit", "bus"].first { destination[$0] != nil } ?? "state"
+    global.write(json: .array(destinations.map(\.json)), table)
   }
 }
 
 struct Reload: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "reload", "Make navd read the configuration files again.",
+    verb: "reload", "Make navd read its configuration files again.",
     """
-    A file with a mistake keeps what was loaded from it before; file, line and mistake are told. Where navd is not \
-    running it is started, and reads them then.
+    If a file has a mistake, prints the file, the line and the mistake, and navd keeps what the file contained before. \
+    Starts navd if it is not running.
     """)
 
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "reload")
+    let daemon = try DaemonClient(global, "reload")
     try daemon.call(CoordinatorInterface.reload, ())
     global.write(json: [:], plain: "")
   }
@@ -56,13 +42,13 @@ struct Reload: ParsableCommand {
 
 struct Quit: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "quit", "End every presentation, then navd.",
-    "Where navd is not running there is nothing to end: exit status 0.")
+    verb: "quit", "Close everything, then stop navd.",
+    "If navd is not running, does nothing, with exit status 0.")
 
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "quit")
+    let daemon = try DaemonClient(global, "quit")
     var wasRunning = true
     do throws(DBusError) { try daemon.request(CoordinatorInterface.quit, (), starts: false) } catch {
       guard error.name == .serviceUnknown || error.name == .nameHasNoOwner else { throw Failure("quit", error) }
@@ -75,18 +61,18 @@ struct Quit: ParsableCommand {
 struct CheckConfiguration: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "check-config", "Check the configuration files without loading them.",
-    "Asks the navd that is installed beside navctl, else the one in PATH; no daemon has to run.")
+    "Runs the program navd beside navctl, otherwise the one in PATH. The daemon need not be running.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "A directory of such files, instead of those in use.", completion: .directory) var directory: String?
+  @Argument(help: "Directory to check instead of the files in use.", completion: .directory) var directory: String?
 
   func validate() throws {
     if let host = global.host {
       throw ValidationError(
-        "--host is given, but the files of this machine are checked; “\(host.ssh("navd --check-config"))” would do")
+        "--host is not supported; use “\(host.ssh("navd --check-config"))”")
     }
     guard directory != "" else {
-      throw ValidationError("the directory is an empty text; a path, or none for the files in use, would do")
+      throw ValidationError("expected a directory, found an empty text; leave it out to check the files in use")
     }
   }
 
@@ -97,8 +83,8 @@ struct CheckConfiguration: ParsableCommand {
     if let beside = Self.beside { execv(beside, &pointers) }
     execvp("navd", &pointers)
     throw Failure(
-      "check-config", "navd cannot be started: \(String(cString: strerror(errno)))",
-      next: "it is looked for beside navctl and in PATH")
+      "check-config", "cannot run navd: \(String(cString: strerror(errno)))",
+      hint: "install it beside navctl or in PATH")
   }
 
   /// The navd in navctl's own directory.
@@ -112,23 +98,23 @@ struct CheckConfiguration: ParsableCommand {
 
 struct Introspect: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "introspect", "Write the D-Bus interfaces with their documentation.",
-    "They are those of this release; no daemon has to run.")
+    verb: "introspect", "Print the D-Bus interfaces with their documentation.",
+    "They are those of this release of navctl. The daemon need not be running.")
 
   @OptionGroup var global: GlobalOptions
   @Argument(
-    help: "Only this one, such as org.navd.Coordinator1.",
+    help: "Name of one interface, e.g. org.navd.Coordinator1.",
     completion: .list(["org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Presenter1"]))
   var interface: String?
-  @Flag(help: "As introspection XML, one interface to a document.") var xml = false
+  @Flag(help: "Print one interface as introspection XML.") var xml = false
 
   static let interfaces = [
     CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
   ]
 
   func validate() throws {
-    if xml, interface == nil { throw ValidationError("--xml writes one interface; name it") }
-    if xml, global.json { throw ValidationError("either --xml or --json") }
+    if xml, interface == nil { throw ValidationError("--xml needs the name of an interface") }
+    if xml, global.json { throw ValidationError("use either --xml or --json, not both") }
   }
 
   func run() throws {
@@ -136,7 +122,7 @@ struct Introspect: ParsableCommand {
     guard let first = chosen.first else {
       throw Failure(
         "introspect \(interface ?? "")", "no such interface",
-        next: "there are \(Self.interfaces.map(\.name.text).joined(separator: ", "))", status: .unknownName)
+        hint: "expected one of \(Self.interfaces.map(\.name.text).joined(separator: ", "))", status: .unknownName)
     }
     if xml {
       global.write(json: .null, plain: first.xmlFile())

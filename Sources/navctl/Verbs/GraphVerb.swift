@@ -1,27 +1,24 @@
-// Why this file exists: `graph`, the state as a picture.
-
 import ArgumentParser
-import CoordinatorAPI
 import TextFormats
 
 struct Graph: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "graph", "Write what is presented as a graph, for Graphviz.",
+    verb: "graph", "Draw what is open as a graph, for Graphviz.",
     """
-    Boxes are presentations, by their phase; arrows lead from parents to children, bold ones up a stack; a frame is a \
-    group. “navctl graph | dot -Tsvg >state.svg” makes a picture of it.
+    Boxes are what is open, coloured by phase. Arrows lead from parents to children, bold ones up a stack. A frame is a \
+    group. To make a picture: navctl graph | dot -Tsvg >state.svg
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Option(help: "Only of this group.", completion: .groups) var group: String?
-  @Option(help: "Only of this stack.", completion: .stacks) var stack: String?
+  @Option(help: "Draw only members of this group.", completion: .groups) var group: String?
+  @Option(help: "Draw only members of this stack.", completion: .stacks) var stack: String?
 
   func validate() throws {
-    if global.json { throw ValidationError("a graph is written for Graphviz; “navctl list --json” has all of it") }
+    if global.json { throw ValidationError("--json is not supported; use “navctl list --json”") }
   }
 
   func run() throws {
-    let daemon = try Daemon(global, "graph")
+    let daemon = try DaemonClient(global, "graph")
     let state = StateFilter(group: group, stack: stack).apply(try daemon.state())
     global.write(json: .null, plain: GraphText.dot(state))
   }

@@ -1,5 +1,3 @@
-// Why this file exists: the verbs about exclusive groups.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -8,47 +6,40 @@ import TextFormats
 
 struct Select: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "select", "Make a tag the selection of its group; the other members are dismissed.",
-    "What the tag's last request gave is repeated; what is given here wins.")
+    verb: "select", "Open a member of a group, and close the one that is open.",
+    "Repeats the options of the tag's last request; options given here take precedence.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.", completion: .groups) var group: String
-  @Argument(help: "Which member.", completion: .tags) var tag: String
+  @Argument(help: .group, completion: .groups) var group: String
+  @Argument(help: .tag, completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "select \(group) \(tag)")
+    let daemon = try DaemonClient(global, "select \(group) \(tag)")
     var options = try member.options(daemon)
     change.write(to: &options)
     let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.select, (group, tag, options))
-    if member.item.owned {
-      try Ending(daemon, presentation).report(daemon, global)
-    } else {
-      global.report(changed: changed, presentation: presentation, serial: serial)
-      if changed { try daemon.requireStart(of: presentation) }
-    }
+    try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: member.item.owned)
   }
 }
 
 struct ToggleSelection: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "toggle-selection", "Deselect a tag if it is the selected one, else select it.")
+    verb: "toggle-selection", "Close a member of a group if it is open, otherwise open it.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.", completion: .groups) var group: String
-  @Argument(help: "Which member.", completion: .tags) var tag: String
+  @Argument(help: .group, completion: .groups) var group: String
+  @Argument(help: .tag, completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
   @OptionGroup var change: ChangeOptions
 
   func validate() throws {
-    if member.item.owned {
-      throw ValidationError("--owned is for select: this reply names no presentation to stay for")
-    }
+    if member.item.owned { throw ValidationError("--owned is not supported; use “navctl select --owned”") }
   }
 
   func run() throws {
-    let daemon = try Daemon(global, "toggle-selection \(group) \(tag)")
+    let daemon = try DaemonClient(global, "toggle-selection \(group) \(tag)")
     var options = try member.options(daemon)
     change.write(to: &options)
     let (selected, serial) = try daemon.call(CoordinatorInterface.toggleSelection, (group, tag, options))
@@ -61,34 +52,31 @@ struct ToggleSelection: ParsableCommand {
 
 struct Deselect: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "deselect", "Make the selection of a group nil.",
-    "With a tag, only if that is the selected one.")
+    verb: "deselect", "Close whichever member of a group is open.",
+    "With TAG: closes it only if that member is open. The next member in the group's queue then opens.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.", completion: .groups) var group: String
-  @Argument(help: "Which member.", completion: .tags) var tag: String = ""
+  @Argument(help: .group, completion: .groups) var group: String
+  @Argument(help: .tag, completion: .tags) var tag: String = ""
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "deselect \(group)")
-    var options: Properties = [:]
-    change.write(to: &options)
-    let (changed, serial) = try daemon.call(CoordinatorInterface.deselect, (group, tag, options))
+    let daemon = try DaemonClient(global, "deselect \(group)")
+    let (changed, serial) = try daemon.call(CoordinatorInterface.deselect, (group, tag, change.properties))
     global.report(changed: changed, serial: serial)
   }
 }
 
 struct Selection: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "selection", "Write the selected tag of a group; exit status 3 where nothing is selected.")
+    verb: "selection", "Print the tag of the open member of a group; exit status 3 if none is open.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which group.", completion: .groups) var group: String
+  @Argument(help: .group, completion: .groups) var group: String
 
   func run() throws {
-    let daemon = try Daemon(global, "selection \(group)")
-    let state = try daemon.state()
-    let tag = state.selection(of: group)
+    let daemon = try DaemonClient(global, "selection \(group)")
+    let tag = try daemon.state().groups[group]?.selection
     if tag == nil { try daemon.requireName("group", group) }
     var members: [String: JSON] = ["group": .string(group)]
     members["selection"] = tag.map(JSON.string)
@@ -97,13 +85,14 @@ struct Selection: ParsableCommand {
   }
 }
 
-/// What a tag presents, where its group does not know that yet or something is to differ.
+/// The item of a tag: needed if its group does not know the tag yet, or to change the item.
 struct MemberOptions: ParsableArguments {
-  @Option(help: "The binding of the tag.", completion: .presentable) var binding: String?
-  @Option(help: "The id of the tag's item.") var id: String?
+  @Option(help: "Name to open it under, if the group does not know the tag yet.", completion: .presentable)
+  var binding: String?
+  @Option(help: "Which item to show there, e.g. the number of a note.") var id: String?
   @OptionGroup var item: ItemOptions
 
-  func options(_ daemon: Daemon) throws -> Properties {
+  func options(_ daemon: DaemonClient) throws -> Properties {
     var options = try item.options(daemon)
     options[Options.binding] = binding
     options[Options.id] = id

@@ -1,5 +1,3 @@
-// Why this file exists: `history`, which answers why something has closed.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -8,82 +6,67 @@ import TextFormats
 
 struct History: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "history", "Write the presentations that have ended, the latest first: why, when and by whom.",
+    verb: "history", "List what has closed, the latest first: why, when and by whom.",
     """
-    BY is the program and process whose request ended it, or “itself” where nobody asked for it; SHOWN is how long it \
-    was on screen.
+    BY is the program and process that closed it, or “itself” if no other program did. SHOWN is how long it was open.
     """)
 
   @OptionGroup var global: GlobalOptions
   @Option(
-    name: .customShort("n"), help: ArgumentHelp("At most so many; 0 for all that are remembered.", valueName: "n"))
-  var most: UInt32 = 20
-  @Option(help: "Only of this group.", completion: .groups) var group: String?
-  @Option(help: "Only of this binding.", completion: .bindings) var binding: String?
+    name: .customShort("n"),
+    help: ArgumentHelp("Maximum number of entries; 0 for all that navd remembers.", valueName: "n"))
+  var limit: UInt32 = 20
+  @Option(help: "List only members of this group.", completion: .groups) var group: String?
+  @Option(help: "List only this name.", completion: .bindings) var binding: String?
   @Option(
-    help: "A line of this shape for each: {binding}, {reason}, {time:time}, {by.program}, {shown-for:duration}, …",
+    help:
+      "Print each as a line of this format: {binding}, {reason}, {time:time}, {by.program}, {shown-for:duration}, …",
     transform: Template.init)
   var format: Template?
 
   func validate() throws {
-    try global.requireOneShape(format)
-    try format?.require(.ending)
+    try global.requireOneFormat(format)
+    try format?.require(.history)
   }
 
   func run() throws {
-    let daemon = try Daemon(global, "history")
+    let daemon = try DaemonClient(global, "history")
     var filter: Properties = [:]
     filter[Options.group] = group
     filter[Options.binding] = binding
-    var endings = try daemon.ask(CoordinatorInterface.history, (most, filter)).map { JSON($0) }
-    try addErrors(to: &endings, daemon)
-    global.write(json: .array(endings), plain: text(endings))
+    var entries = try daemon.history(limit, filter)
+    try addErrors(to: &entries, daemon)
+    global.write(json: .array(entries.map(\.json)), plain: text(entries))
   }
 
-  private func text(_ endings: [JSON]) -> String {
+  private func text(_ entries: [HistoryEntry]) -> String {
     let now = WallClock.now
-    if let format { return endings.map { format.line($0, at: now) + "\n" }.joined() }
-    let style = global.style
-    return endings.isEmpty ? style.legend("Nothing has ended.") : Self.table(endings).text(style)
+    if let format { return entries.map { format.line($0.json, at: now) + "\n" }.joined() }
+    let style = global.tableStyle
+    return entries.isEmpty ? style.legend("Nothing has closed yet.") : Self.table(entries).text(style)
   }
 
-  static func table(_ endings: [JSON]) -> Table {
+  private static func table(_ entries: [HistoryEntry]) -> Table {
     var table = Table(
       .number("NUMBER"), "BINDING", "ID", "REASON", .number("SERIAL"), "BY", "SHOWN", "ENDED", "ERROR")
-    for ending in endings {
-      func cell(_ name: String) -> Table.Cell { Table.Cell(ending[name]?.string ?? ending[name]?.text ?? "") }
-      let reason = ending["reason"]?.string ?? ""
+    for entry in entries {
+      func cell(_ member: HistoryEntry.Member) -> Table.Cell { Table.Cell(entry.text(member)) }
       table.add(
-        cell("presentation"), cell("binding"), cell("id"), Table.Cell(reason, reason == "failed" ? .bad : nil),
-        cell("serial"), Table.Cell(Self.by(ending)),
-        Table.Cell(ending["shown-for"]?.unsigned.map { DurationText.text($0) } ?? ""),
-        Table.Cell(ending["time"]?.unsigned.map { WallClock.local($0) } ?? ""), cell("error"))
+        cell(.presentation), cell(.binding), cell(.id), Table.Cell(entry.reason, entry.hasFailed ? .bad : nil),
+        cell(.serial), Table.Cell(entry.requester),
+        Table.Cell(entry.shownFor.map { DurationText.text($0) } ?? ""),
+        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), cell(.error))
     }
     return table
   }
 
-  /// Who ended it: a program and its number, or that it was none but itself.
-  private static func by(_ ending: JSON) -> String {
-    guard let requester = ending["by"] else {
-      return ["closed", "failed"].contains(ending["reason"]?.string) ? "itself" : ""
+  private func addErrors(to entries: inout [HistoryEntry], _ daemon: DaemonClient) throws(Failure) {
+    func presentation(_ entry: HistoryEntry) -> ObjectPath? {
+      entry.hasFailed ? entry.number.map { CoordinatorNames.presentation($0) } : nil
     }
-    guard let pid = requester["pid"]?.unsigned else { return requester["client"]?.string ?? "" }
-    return "\(requester["program"]?.string ?? requester["client"]?.string ?? "")[\(pid)]"
-  }
-
-  /// Why something failed is a part of its result, which is for those who wait for it and not in the history (D6).
-  private func addErrors(to endings: inout [JSON], _ daemon: Daemon) throws(Failure) {
-    func presentation(_ ending: JSON) -> ObjectPath? {
-      guard ending["reason"] == "failed" else { return nil }
-      return ending["presentation"]?.unsigned.map { CoordinatorNames.presentation($0) }
-    }
-    let known = try daemon.endings(of: endings.compactMap(presentation))
-    for (index, ending) in endings.enumerated() {
-      guard case .object(var members) = ending, let error = presentation(ending).flatMap({ known[$0]?.error }) else {
-        continue
-      }
-      members["error"] = .string(error)
-      endings[index] = .object(members)
+    let known = try daemon.outcomes(of: entries.compactMap(presentation))
+    for (index, entry) in entries.enumerated() {
+      if let error = presentation(entry).flatMap({ known[$0]?.error }) { entries[index].error = error }
     }
   }
 }

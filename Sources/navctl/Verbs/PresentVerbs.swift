@@ -1,91 +1,112 @@
-// Why this file exists: `present` and `toggle`, which set a slot's item.
-
+import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
-import PresentationModel
+import Glibc
 import TextFormats
 
 struct Present: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "present", "Set the item of a slot: present it, or replace what is shown there.",
-    """
-    The same id again changes what is shown and dismisses nothing; another id dismisses what is shown, and presents \
-    the item when that is gone.
-    """)
+    verb: "present", "Open a panel, dialog or window, or replace what is open under its name.",
+    "The same ID again changes what is open without closing it. Another ID closes what is open first.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.", completion: .presentable) var binding: String
+  @Argument(help: .binding, completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
-  @OptionGroup var item: ItemOptions
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var slot: SlotOptions
-  @OptionGroup var staying: StayOptions
+  @OptionGroup var options: PresentOptions
 
   func run() throws {
-    let what = "present \(binding)"
-    let daemon = try Daemon(global, what)
-    var options = try item.options(daemon)
-    place.write(to: &options)
-    slot.write(to: &options)
+    let daemon = try DaemonClient(global, "present \(binding)")
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.present, (binding, id.text ?? "", options))
-    if staying.wait || item.owned {
-      try staying.stay(daemon, global, presentation)
+      CoordinatorInterface.present, (binding, id.text ?? "", try options.properties(daemon)))
+    if options.isWaiting {
+      try options.wait(daemon, global, presentation)
     } else {
-      global.report(changed: changed, presentation: presentation, serial: serial)
-      if changed { try daemon.requireStart(of: presentation) }
-      if !global.json, !global.quiet { daemon.noteStateOnly(at: binding) }
+      try global.reportPresented(daemon, presentation, changed: changed, serial: serial)
+      if !global.json, !global.quiet { daemon.warnIfNotShown(binding) }
     }
   }
 }
 
 struct Toggle: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "toggle", "Dismiss the item of a slot if it is shown, else present it.",
-    "Without an id whatever is shown is dismissed, and where nothing is, the empty id is presented.")
+    verb: "toggle", "Open a panel, dialog or window, or close it if it is open.",
+    """
+    Without ID: closes what is open, otherwise opens it. With ID: closes the item with that id, and replaces any \
+    other one.
+    """)
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.", completion: .presentable) var binding: String
+  @Argument(help: .binding, completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
-  @OptionGroup var item: ItemOptions
-  @OptionGroup var place: PlaceOptions
-  @OptionGroup var slot: SlotOptions
-  @OptionGroup var staying: StayOptions
+  @OptionGroup var options: PresentOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "toggle \(binding)")
-    var options = try item.options(daemon)
-    place.write(to: &options)
-    slot.write(to: &options)
-    if id.text == nil { options[Options.anyID] = true }
+    let daemon = try DaemonClient(global, "toggle \(binding)")
+    var properties = try options.properties(daemon)
+    if id.text == nil { properties[Options.anyID] = true }
     let (presented, presentation, serial) = try daemon.call(
-      CoordinatorInterface.toggle, (binding, id.text ?? "", options))
-    if presented, staying.wait || item.owned {
-      try staying.stay(daemon, global, presentation)
+      CoordinatorInterface.toggle, (binding, id.text ?? "", properties))
+    if presented, options.isWaiting {
+      try options.wait(daemon, global, presentation)
     } else {
       global.report(
         changed: true, presentation: presentation, serial: serial, ["presented": .boolean(presented)],
         verbose: "dismissed\n")
-      if presented { try daemon.requireStart(of: presentation) }
-      if presented, !global.json, !global.quiet { daemon.noteStateOnly(at: binding) }
+      guard presented else { return }
+      try daemon.requireStart(of: presentation)
+      if !global.json, !global.quiet { daemon.warnIfNotShown(binding) }
     }
   }
 }
 
-/// Of the verbs that can wait for the end of what they present.
-struct StayOptions: ParsableArguments {
-  @Flag(help: "Stay until it is gone, and write what it gave back.")
-  var wait = false
+/// Options of `present` and `toggle`.
+struct PresentOptions: ParsableArguments {
+  @OptionGroup var item: ItemOptions
+  @OptionGroup var containers: ContainerOptions
+  @OptionGroup var slot: SlotOptions
+  @OptionGroup var waiting: WaitOptions
 
-  @Flag(help: "With --wait: end as the command did; navctl's own failures are status 125.")
-  var propagate = false
-
-  func validate() throws {
-    if propagate, !wait { throw ValidationError("--propagate needs --wait") }
+  func properties(_ daemon: DaemonClient) throws -> Properties {
+    var options = try item.options(daemon)
+    containers.write(to: &options)
+    slot.write(to: &options)
+    return options
   }
 
-  func stay(_ daemon: Daemon, _ global: GlobalOptions, _ presentation: ObjectPath) throws {
-    try Ending(daemon, presentation).report(daemon, global, propagating: propagate)
+  /// Whether navctl runs until the item is closed.
+  var isWaiting: Bool { waiting.wait || item.owned }
+
+  func wait(_ daemon: DaemonClient, _ global: GlobalOptions, _ presentation: ObjectPath) throws {
+    try daemon.wait(for: presentation).report(daemon, global, propagating: waiting.propagate)
+  }
+}
+
+extension GlobalOptions {
+  /// Reports an item that was presented; with `--owned` waits until it is closed, otherwise only whether its program could
+  /// be started.
+  func reportPresented(
+    _ daemon: DaemonClient, _ presentation: ObjectPath, changed: Bool, serial: UInt64, isOwned: Bool = false
+  ) throws {
+    if isOwned {
+      try daemon.wait(for: presentation).report(daemon, self)
+    } else {
+      report(changed: changed, presentation: presentation, serial: serial)
+      if changed { try daemon.requireStart(of: presentation) }
+    }
+  }
+}
+
+extension DaemonClient {
+  /// Tells a user at a terminal that no program shows the item: they may have mistyped a destination's name.
+  fileprivate func warnIfNotShown(_ binding: String) {
+    guard isatty(STDERR_FILENO) == 1, let properties = try? ask(CoordinatorInterface.get, binding).1 else { return }
+    let item = PresentationEntry(JSON(properties))
+    guard item.phase == .presented, item.destination == nil, !item.hasProcess, let destinations = try? destinations()
+    else { return }
+    let hint = nearest(to: binding, among: destinations.map(\.name)).map { "did you mean “\($0)”? " } ?? ""
+    StandardError.write(
+      "navctl: \(operation): no window opens, since there is no destination “\(binding)”; "
+        + "\(hint)“navctl destinations” lists them, “navctl reload” loads new files")
   }
 }

@@ -1,48 +1,41 @@
-// Why this file exists: what a presenter written in shell reports.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 
 struct Act: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "act", "Say that something was done in a presentation, a button pressed for example.")
+    verb: "act", "Report a user's action in a presentation, such as a pressed button.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Its number.", completion: .presentations, transform: ObjectPath.init(argument:)) var presentation:
-    ObjectPath
-  @Argument(help: "What was done.") var action: String
-  @Argument(help: ArgumentHelp("More about it.", valueName: "k=v"), transform: Assignment.init)
+  @Argument(help: .presentation, completion: .presentations, transform: ObjectPath.init(argument:))
+  var presentation: ObjectPath
+  @Argument(help: "Name of the action, e.g. press.") var action: String
+  @Argument(help: ArgumentHelp("Details of the action.", valueName: "k=v"), transform: Assignment.init)
   var parameters: [Assignment] = []
 
   func run() throws {
-    let daemon = try Daemon(global, "act \(presentation.shortName) \(action)")
+    let daemon = try DaemonClient(global, "act \(presentation.presentationNumber) \(action)")
     let serial = try daemon.call(
-      CoordinatorInterface.act, (presentation, action, try parameters.properties(daemon.what)))
+      CoordinatorInterface.act, (presentation, action, try parameters.properties(daemon.operation)))
     global.report(changed: true, presentation: presentation, serial: serial)
   }
 }
 
 struct Closed: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "closed", "Say that a presentation is gone, closed by its user.",
-    "If it is not the slot's own any more, nothing happens.")
+    verb: "closed", "Report that the user has closed a presentation.",
+    "Does nothing if another presentation has replaced it.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Its number.", completion: .presentations, transform: ObjectPath.init(argument:)) var presentation:
-    ObjectPath
-  @Argument(help: ArgumentHelp("The result, for those who wait.", valueName: "k=v"), transform: Assignment.init)
+  @Argument(help: .presentation, completion: .presentations, transform: ObjectPath.init(argument:))
+  var presentation: ObjectPath
+  @Argument(help: ArgumentHelp("Result, for programs that wait for it.", valueName: "k=v"), transform: Assignment.init)
   var result: [Assignment] = []
 
   func run() throws {
-    let daemon = try Daemon(global, "closed \(presentation.shortName)")
+    let daemon = try DaemonClient(global, "closed \(presentation.presentationNumber)")
     let (changed, serial) = try daemon.call(
-      CoordinatorInterface.closed, (presentation, try result.properties(daemon.what)))
+      CoordinatorInterface.closed, (presentation, try result.properties(daemon.operation)))
     global.report(changed: changed, presentation: presentation, serial: serial)
   }
-}
-
-extension ObjectPath {
-  /// The number of a presentation, as people write it.
-  var shortName: String { CoordinatorNames.number(of: self).map(String.init) ?? text }
 }

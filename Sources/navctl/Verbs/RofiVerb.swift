@@ -1,8 +1,5 @@
-// Why this file exists: `rofi`, a menu of what can be shown, in rofi's script mode (rofi-script(5)).
-
 import ArgumentParser
 import CoordinatorAPI
-import DBus
 import DBusValues
 import Glibc
 import PresentationModel
@@ -10,45 +7,41 @@ import TextFormats
 
 struct Rofi: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "rofi", "Be a menu of rofi: what is shown, marked, and what could be.",
+    verb: "rofi", "Provide a menu for rofi: what is open, and what can be opened.",
     """
-    For rofi's script mode: rofi -modi 'navd:navctl rofi' -show navd. The tags of groups are listed, what else is \
-    presented, and the destinations that are not. What is chosen is selected, presented, or, if it is shown already, \
-    dismissed.
+    For rofi's script mode: rofi -modi 'navd:navctl rofi' -show navd. Lists the tags of groups, everything else that is \
+    open, and the destinations that are not. Choosing a line opens it, or closes it if it is open.
     """)
 
   @OptionGroup var global: GlobalOptions
-  @Option(help: "Only the tags of this group.", completion: .groups) var group: String?
-  @Argument(help: "What was chosen; rofi gives it.") var chosen: String?
+  @Option(help: "List only the tags of this group.", completion: .groups) var group: String?
+  @Argument(help: "Text of the chosen line, passed by rofi.") var chosen: String?
 
   func validate() throws {
-    if global.json { throw ValidationError("a menu is written for rofi; “navctl list --json” has what is in it") }
+    if global.json { throw ValidationError("--json is not supported; use “navctl list --json”") }
   }
 
   func run() throws {
-    let daemon = try Daemon(global, "rofi")
-    guard chosen != nil else { return try write(daemon) }
+    let daemon = try DaemonClient(global, "rofi")
+    guard let chosen else { return try write(daemon) }
     do throws(Failure) {
-      guard let choice = Self.variable("ROFI_INFO").flatMap(RofiMenu.Choice.init(info:)) else {
-        throw Failure("rofi", "ROFI_INFO does not say what “\(chosen ?? "")” is", status: .usage)
+      guard let choice = getenv("ROFI_INFO").flatMap({ RofiMenu.Choice(info: String(cString: $0)) }) else {
+        throw Failure(
+          "rofi", "“\(chosen)” is not in this menu: rofi did not set ROFI_INFO to one of its lines", status: .usage)
       }
       try carryOut(choice, daemon)
     } catch {
-      // Who chose it looks at rofi and not at what navctl says.
+      // The user looks at rofi, not at standard error.
       try write(daemon, message: error.why)
     }
   }
 
-  private func write(_ daemon: Daemon, message: String? = nil) throws(Failure) {
-    let destinations = try daemon.ask(CoordinatorInterface.destinations, ()).map {
-      (name: $0.fields.0, about: JSON($0.fields.1))
-    }
-    let menu = RofiMenu(try daemon.state(), destinations: destinations, group: group)
-    let text = menu.text(prompt: group ?? "navd", message: message)
-    global.write(json: .null, plain: text)
+  private func write(_ daemon: DaemonClient, message: String? = nil) throws(Failure) {
+    let menu = RofiMenu(try daemon.state(), destinations: try daemon.destinations(), group: group)
+    global.write(json: .null, plain: menu.text(prompt: group ?? "navd", message: message))
   }
 
-  private func carryOut(_ choice: RofiMenu.Choice, _ daemon: Daemon) throws(Failure) {
+  private func carryOut(_ choice: RofiMenu.Choice, _ daemon: DaemonClient) throws(Failure) {
     var options: Properties = [:]
     switch choice {
     case .tag(let group, let tag):
@@ -64,6 +57,4 @@ struct Rofi: ParsableCommand {
       if changed { try daemon.requireStart(of: presentation) }
     }
   }
-
-  private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

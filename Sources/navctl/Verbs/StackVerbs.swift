@@ -1,5 +1,4 @@
-// Why this file exists: the verbs about stacks.
-
+import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -7,84 +6,77 @@ import TextFormats
 
 struct Push: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "push", "Put an item on the top of a stack.")
+    verb: "push", "Open a panel, dialog or window on top of a stack.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.", completion: .stacks) var stack: String
-  @Argument(help: "Which slot.", completion: .presentable) var binding: String
+  @Argument(help: .stack, completion: .stacks) var stack: String
+  @Argument(help: .binding, completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
   @OptionGroup var slot: SlotOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "push \(stack) \(binding)")
+    let daemon = try DaemonClient(global, "push \(stack) \(binding)")
     var options = try item.options(daemon)
     slot.write(to: &options)
     let (presentation, changed, serial) = try daemon.call(
       CoordinatorInterface.push, (stack, binding, id.text ?? "", options))
-    if item.owned {
-      try Ending(daemon, presentation).report(daemon, global)
-    } else {
-      global.report(changed: changed, presentation: presentation, serial: serial)
-      if changed { try daemon.requireStart(of: presentation) }
-    }
+    try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: item.owned)
   }
 }
 
 struct Pop: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    verb: "pop", "Take items from the top of a stack.")
+  static let configuration = CommandConfiguration(verb: "pop", "Close what is on top of a stack.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.", completion: .stacks) var stack: String
-  @Argument(help: "How many.") var count: UInt32 = 1
+  @Argument(help: .stack, completion: .stacks) var stack: String
+  @Argument(help: "How many to close, from the top.") var count: UInt32 = 1
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "pop \(stack)")
-    var options: Properties = [:]
-    change.write(to: &options)
-    let (popped, serial) = try daemon.call(CoordinatorInterface.pop, (stack, count, options))
-    global.report(changed: popped > 0, serial: serial, ["popped": JSON(popped)], verbose: "\(popped)\n")
+    let daemon = try DaemonClient(global, "pop \(stack)")
+    global.report(popped: try daemon.call(CoordinatorInterface.pop, (stack, count, change.properties)))
   }
 }
 
 struct PopTo: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "pop-to", "Take items from the top of a stack until a binding is the top.",
-    "Without a binding all of the stack goes.")
+    verb: "pop-to", "Close everything above one item of a stack.", "Without BINDING: closes the whole stack.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.", completion: .stacks) var stack: String
-  @Argument(help: "What is to be the top.", completion: .bindings) var binding: String = ""
+  @Argument(help: .stack, completion: .stacks) var stack: String
+  @Argument(help: "Name of the item that is then on top.", completion: .bindings) var binding: String = ""
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "pop-to \(stack) \(binding)")
-    var options: Properties = [:]
-    change.write(to: &options)
-    let (popped, serial) = try daemon.call(CoordinatorInterface.popTo, (stack, binding, options))
-    global.report(changed: popped > 0, serial: serial, ["popped": JSON(popped)], verbose: "\(popped)\n")
+    let daemon = try DaemonClient(global, "pop-to \(stack) \(binding)")
+    global.report(popped: try daemon.call(CoordinatorInterface.popTo, (stack, binding, change.properties)))
+  }
+}
+
+extension GlobalOptions {
+  fileprivate func report(popped reply: (count: UInt32, serial: UInt64)) {
+    report(
+      changed: reply.count > 0, serial: reply.serial, ["popped": JSON(reply.count)], verbose: "\(reply.count)\n")
   }
 }
 
 struct SetPath: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "set-path", "Make the path of a stack this one.",
-    "What the old and the new path have in common at their beginning stays on screen.")
+    verb: "set-path", "Replace the contents of a stack.",
+    "What the old and the new contents have in common at the bottom stays open.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.", completion: .stacks) var stack: String
-  @Argument(help: ArgumentHelp("From the bottom to the top; none empties it.", valueName: "binding[=id]"))
+  @Argument(help: .stack, completion: .stacks) var stack: String
+  @Argument(
+    help: ArgumentHelp("Contents from bottom to top; none closes the whole stack.", valueName: "binding[=id]"))
   var elements: [String] = []
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let daemon = try Daemon(global, "set-path \(stack)")
-    var options: Properties = [:]
-    change.write(to: &options)
+    let daemon = try DaemonClient(global, "set-path \(stack)")
     let (presentations, serial) = try daemon.call(
-      CoordinatorInterface.setPath, (stack, elements.map(Self.element), options))
+      CoordinatorInterface.setPath, (stack, elements.map(Self.element), change.properties))
     let numbers = presentations.compactMap { CoordinatorNames.number(of: $0) }
     guard global.json || global.verbose else { return }
     global.write(
@@ -92,7 +84,7 @@ struct SetPath: ParsableCommand {
       plain: numbers.map { "\($0)\n" }.joined())
   }
 
-  /// `BINDING=ID`; a binding has no `=` in it.
+  /// Parses `BINDING=ID`; a binding contains no `=`.
   static func element(_ word: String) -> Structure<String, String, Properties> {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     return Structure(parts[0], parts.count > 1 ? parts[1] : "", [:])
@@ -101,19 +93,19 @@ struct SetPath: ParsableCommand {
 
 struct Path: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "path", "Write the path of a stack, from the bottom to the top.",
-    "A stack that is empty is not there: nothing is written.")
+    verb: "path", "Print the contents of a stack, from bottom to top.", "Prints nothing if the stack is empty.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which stack.", completion: .stacks) var stack: String
+  @Argument(help: .stack, completion: .stacks) var stack: String
 
   func run() throws {
-    let daemon = try Daemon(global, "path \(stack)")
-    // A stack's members stand in the order of its path.
-    let path = try daemon.ask(CoordinatorInterface.members, ("stack", stack)).map(\.fields)
+    let daemon = try DaemonClient(global, "path \(stack)")
+    // Members of a stack are returned in the order of its path.
+    let path = try daemon.ask(CoordinatorInterface.members, ("stack", stack)).map {
+      PathElement(binding: $0.fields.0, id: $0.fields.1)
+    }
     var table = Table("BINDING", "ID")
-    for (binding, id, _, _) in path { table.add(.init(binding), .init(id)) }
-    global.write(
-      json: .array(path.map { ["binding": .string($0.0), "id": .string($0.1)] }), table)
+    for element in path { table.add(.init(element.binding), .init(element.id)) }
+    global.write(json: .array(path.map(\.json)), table)
   }
 }

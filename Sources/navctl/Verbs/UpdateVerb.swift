@@ -1,5 +1,3 @@
-// Why this file exists: `update`, which edits what a slot's item holds.
-
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
@@ -7,19 +5,20 @@ import PresentationModel
 
 struct Update: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "update", "Set keys in the value of a slot's item; the others stay.")
+    verb: "update", "Change values of what is open; all others stay the same.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Which slot.", completion: .bindings) var binding: String
-  @Argument(help: ArgumentHelp("The keys to set.", valueName: "k=v"), transform: Assignment.init)
+  @Argument(help: .binding, completion: .bindings) var binding: String
+  @Argument(help: ArgumentHelp("Values to set.", valueName: "k=v"), transform: Assignment.init)
   var values: [Assignment] = []
-  @Option(help: ArgumentHelp("A key to take out; may be repeated.", valueName: "k")) var remove: [String] = []
+  @Option(help: ArgumentHelp("Value to remove; may be repeated.", valueName: "k")) var remove: [String] = []
   @Option(
     name: .customLong("container-value"),
-    help: ArgumentHelp("A value for a declared key; may be repeated.", valueName: "k=v"), transform: Assignment.init)
+    help: ArgumentHelp("Value for a declared key; may be repeated.", valueName: "k=v"), transform: Assignment.init)
   var containerValues: [Assignment] = []
   @Option(
-    help: ArgumentHelp("End it after so long from now.", valueName: "duration"), transform: { try $0.duration() })
+    help: ArgumentHelp("Close it after this long from now, e.g. 3s.", valueName: "duration"),
+    transform: { try $0.duration() })
   var timeout: UInt64?
   @OptionGroup var slot: SlotOptions
 
@@ -30,14 +29,13 @@ struct Update: ParsableCommand {
   }
 
   func run() throws {
-    let daemon = try Daemon(global, "update \(binding)")
-    var options: Properties = [:]
-    slot.write(to: &options)
+    let daemon = try DaemonClient(global, "update \(binding)")
+    var options = slot.properties
     if !remove.isEmpty { options[Options.remove] = remove }
     if !containerValues.isEmpty { options[Options.containerValues] = try daemon.containerValues(containerValues) }
     options[Options.timeout] = timeout
     let (changed, serial) = try daemon.call(
-      CoordinatorInterface.update, (binding, try values.properties(daemon.what), options))
+      CoordinatorInterface.update, (binding, try values.properties(daemon.operation), options))
     global.report(changed: changed, serial: serial)
   }
 }

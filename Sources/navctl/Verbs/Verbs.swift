@@ -1,22 +1,21 @@
-// Why this file exists: the verbs are listed once, for the help, for finding them fast, and for messages.
-
 import ArgumentParser
 
+/// All verbs of navctl.
 enum Verbs {
-  /// The type is asked for only when it is needed: touching all of them takes a tenth of a millisecond.
+  /// The type is computed on demand: initializing all of them takes a tenth of a millisecond.
   typealias Verb = (name: String, type: @Sendable () -> ParsableCommand.Type)
 
-  /// Every verb, by what it does.
+  /// In the order of the help text.
   static let groups: [(title: String, verbs: [Verb])] = [
     (
-      "PRESENTING",
+      "OPEN AND CLOSE",
       [
         ("present", { Present.self }), ("toggle", { Toggle.self }), ("update", { Update.self }),
         ("dismiss", { Dismiss.self }),
       ]
     ),
     (
-      "GROUPS AND STACKS",
+      "GROUP AND STACK",
       [
         ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
         ("selection", { Selection.self }), ("push", { Push.self }), ("pop", { Pop.self }), ("pop-to", { PopTo.self }),
@@ -24,7 +23,7 @@ enum Verbs {
       ]
     ),
     (
-      "ASKING",
+      "QUERY",
       [
         ("list", { List.self }), ("show", { Show.self }), ("is-presented", { IsPresented.self }),
         ("members", { Members.self }),
@@ -32,9 +31,9 @@ enum Verbs {
         ("graph", { Graph.self }), ("rofi", { Rofi.self }),
       ]
     ),
-    ("PRESENTERS", [("act", { Act.self }), ("closed", { Closed.self }), ("value", { ContainerValue.self })]),
+    ("PRESENTER", [("act", { Act.self }), ("closed", { Closed.self }), ("value", { ContainerValue.self })]),
     (
-      "THE DAEMON",
+      "DAEMON",
       [
         ("apply", { Apply.self }), ("destinations", { Destinations.self }), ("reload", { Reload.self }),
         ("check-config", { CheckConfiguration.self }), ("introspect", { Introspect.self }), ("quit", { Quit.self }),
@@ -42,10 +41,10 @@ enum Verbs {
     ),
   ]
 
-  /// Those with an id among their arguments.
+  /// Verbs with an id among their arguments.
   static let takingIDs = ["present", "toggle", "push", "is-presented"]
 
-  /// The argument that should be a verb: the first that is no option and no option's value.
+  /// The argument in the position of the verb: the first that is neither an option nor an option's value.
   static func word(in arguments: some Collection<String>) -> String? {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
@@ -65,10 +64,10 @@ enum Verbs {
 }
 
 extension CommandConfiguration {
-  /// Of a verb of navctl.
+  /// Configuration of a verb.
   init(verb: String, _ abstract: String, _ discussion: String = "", verbs: [ParsableCommand.Type] = []) {
     self.init(commandName: verb, abstract: abstract, discussion: discussion, subcommands: verbs)
-    // Says that the verb is a part of navctl where it is parsed alone; completion scripts are then navctl's affair.
+    // Usage lines begin with “navctl” even if only the verb is parsed, and completion scripts cover all of navctl.
     _superCommandName = "navctl"
   }
 }

@@ -1,23 +1,21 @@
-// Why this file exists: who follows events wants each of them, in order, or to know that some are missing.
-
 import CoordinatorAPI
 import PresentationModel
 import TextFormats
 
-/// A line for the state, then one for each event.
-final class EventLines: WatchLines {
-  /// Bytes; with more waiting for the reader, events are left out and the state is written when it has caught up.
-  private static let mostPending = 1 << 20
-  /// Events; with more held back the same happens.
-  private static let mostHeld = 10_000
+/// Writes a line for the state, then one for each event. If events had to be left out, the state is written again.
+final class EventLines: WatchOutput {
+  /// Bytes. With more waiting for the reader, events are left out and the state is written when it has caught up.
+  private static let maxPending = 1 << 20
+  /// Events. With more held back, the same happens.
+  private static let maxHeld = 10_000
 
   private let filter: StateFilter
   private let format: Template?
-  /// Whether events were left out, and the state will be written.
+  /// Whether events were left out, so that the state must be written.
   private var isBehind = false
-  /// By presentation: events do not say its group, the state and the items do.
+  /// Group by presentation, for `--group`: the state and items contain it, other events do not.
   private var groups: [UInt64: String?] = [:]
-  /// Events that wait for the group of the first one's presentation to be known.
+  /// Events that wait until the group of the first one's presentation is known.
   private var held: [StateEvent] = []
 
   init(_ filter: StateFilter, _ format: Template?) {
@@ -28,18 +26,16 @@ final class EventLines: WatchLines {
   func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
     held = []
     groups = [:]
-    learn(state)
-    guard case .object(var members) = filter.apply(state).json else { return }
-    members["event"] = "state"
-    write(.object(members), writer)
+    learnGroups(state)
+    write(filter.apply(state).eventJSON, writer)
   }
 
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     guard !isBehind else { return }
-    guard writer.pendingCount < Self.mostPending, held.count < Self.mostHeld else {
+    guard writer.pendingCount < Self.maxPending, held.count < Self.maxHeld else {
       isBehind = true
       held = []
-      // Otherwise there is nothing that would be drained.
+      // With nothing pending, `drained` would not be called.
       if writer.pendingCount == 0 { drained(writer, follower) }
       return
     }
@@ -55,46 +51,65 @@ final class EventLines: WatchLines {
 
   // MARK: Filtering
 
-  /// Writes what is held, up to an event whose group has to be asked for.
+  /// Writes the held events, up to one whose group must be requested first.
   private func release(_ writer: LineWriter, _ follower: StateFollower) {
     while let event = held.first {
-      if let unknown = unknownGroup(of: event.json) {
+      if let unknown = presentationOfUnknownGroup(event) {
         follower.look { [weak self] found in
           guard let self, held.first == event else { return }
-          if let found { learn(StateView(found.state, serial: found.serial)) }
-          // Gone before we could ask: then it was never shown, and nobody can say whose it was.
+          if let found { learnGroups(StateView(found.state, serial: found.serial)) }
+          // The presentation is gone already, so its group cannot be found out.
           if groups[unknown] == nil { groups[unknown] = .some(nil) }
           release(writer, follower)
         }
         return
       }
       held.removeFirst()
-      if includes(event.json) { write(event.json, writer) }
+      if includes(event) { write(event.json, writer) }
     }
   }
 
-  /// The presentation that an event is of, where its group matters and is not known.
-  private func unknownGroup(of event: JSON) -> UInt64? {
-    guard filter.group != nil, let number = event["presentation"]?.unsigned else { return nil }
-    if let item = event["item"] { groups[number] = .some(item["group"]?.string) }
+  /// The event's presentation, if its group is needed and not known.
+  private func presentationOfUnknownGroup(_ event: StateEvent) -> UInt64? {
+    guard filter.group != nil, let number = event.presentationNumber else { return nil }
+    switch event.kind {
+    case .presented(_, let item), .updated(_, let item): groups[number] = .some(item[Options.group])
+    default: break
+    }
     return groups[number] == nil ? number : nil
   }
 
-  private func includes(_ event: JSON) -> Bool {
-    let number = event["presentation"]?.unsigned
-    let group = event["group"]?.string ?? number.flatMap { groups[$0] ?? nil }
-    if event["event"]?.string == "dismissed", let number { groups[number] = nil }
-    return (filter.binding == nil || event["binding"]?.string == filter.binding)
+  private func includes(_ event: StateEvent) -> Bool {
+    let group: String?
+    switch event.kind {
+    case .selection(let name, _), .group(let name, _, _): group = name
+    default: group = event.presentationNumber.flatMap { groups[$0] ?? nil }
+    }
+    if case .dismissed = event.kind, let number = event.presentationNumber { groups[number] = nil }
+    return (filter.binding == nil || event.subject?.binding == filter.binding)
       && (filter.group == nil || group == filter.group)
   }
 
-  private func learn(_ state: StateView) {
+  private func learnGroups(_ state: StateView) {
     guard filter.group != nil else { return }
     for presentation in state.presentations {
-      guard let number = presentation["presentation"]?.unsigned else { continue }
-      groups[number] = .some(presentation["group"]?.string)
+      if let number = presentation.number { groups[number] = .some(presentation.group) }
     }
   }
 
   private func write(_ json: JSON, _ writer: LineWriter) { writer.write(format?.line(json) ?? json.text) }
+}
+
+extension StateEvent {
+  /// The presentation of the event; nil for events about groups and stacks.
+  fileprivate var subject: Subject? {
+    switch kind {
+    case .presented(let subject, _), .updated(let subject, _), .phase(let subject, _), .dismissed(let subject, _),
+      .action(let subject, _, _):
+      subject
+    case .selection, .group, .path: nil
+    }
+  }
+
+  fileprivate var presentationNumber: UInt64? { subject?.presentation.number }
 }

@@ -1,23 +1,20 @@
-// Why this file exists: a reader that is slow, or stopped, must neither hold up what navctl takes from the bus nor let
-// what waits for it grow (rule W3).
-
 import EventLoops
 import Glibc
 
-/// Writes lines to a descriptor, at once where that is possible, later where the reader is behind.
+/// Writes lines to a descriptor without waiting for a slow or stopped reader (rule W3).
 ///
-/// The descriptor stays blocking, since it may be shared with others: a pipe that is ready takes `PIPE_BUF` bytes without
-/// blocking, so no more are written at a time.
+/// The descriptor stays blocking, since other programs may share it. A ready pipe takes `PIPE_BUF` bytes without blocking,
+/// so no more are written at a time.
 final class LineWriter {
-  /// Nothing is pending any more.
+  /// The reader has taken everything.
   var onDrained: (() -> Void)?
-  /// The reader is gone, or writing failed with this error.
+  /// Writing failed with this `errno`; `EPIPE` if the reader has closed its end.
   var onEnd: ((Int32) -> Void)?
 
   private let descriptor: Int32
   private var watch: Watch?
   private var pending: [UInt8] = []
-  /// A pipe's writing end never becomes readable: waiting for that tells of nothing but the reader's going.
+  /// The writing end of a pipe never becomes readable: waiting for that reports only that the reader has closed its end.
   private let idle: Interest
 
   init(_ descriptor: Int32, _ loop: EventLoop) {
@@ -25,24 +22,24 @@ final class LineWriter {
     var status = stat()
     let isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     idle = isPipe ? .read : []
-    // What cannot be waited for (a file) is always ready.
+    // A file cannot be watched, and is always ready.
     watch = try? loop.watch(descriptor, idle) { [weak self] ready in self?.handle(ready) }
     if !isPipe, (try? loop.watch(descriptor, .write) { _ in }.cancel()) == nil { watch = nil }
   }
 
-  /// Bytes that the reader has not taken.
+  /// Bytes that are not yet written.
   var pendingCount: Int { pending.count }
 
-  func write(_ line: String) { put(line + "\n") }
+  func write(_ line: String) { write(raw: line + "\n") }
 
-  /// Writes what is not a line.
-  func put(_ text: String) {
+  /// Writes the text without a newline.
+  func write(raw text: String) {
     pending.append(contentsOf: text.utf8)
     guard let watch else {
       flush(all: true)
       return
     }
-    // Ready or not is the loop's to say; the line goes out in this turn or the next.
+    // The loop calls `handle` as soon as the descriptor is ready.
     watch.interest = .write
   }
 

@@ -1,20 +1,15 @@
-// Why this file exists: people who watch want to see how things stand now, in one place, with the time that passes.
-
+import PresentationModel
 import CoordinatorAPI
 import EventLoops
-import PresentationModel
-import TextFormats
 
-/// The state as a screen that is drawn anew where it stands.
-final class LiveView: WatchLines {
-  /// However much happens, nobody reads faster.
-  private static let rest = Duration.milliseconds(50)
+/// Draws the state on a terminal, and draws it again in place when it changes and as time passes.
+final class LiveView: WatchOutput {
+  /// Minimum time between two requests for the state.
+  private static let refreshInterval = Duration.milliseconds(50)
   private static let second = Duration.seconds(1)
 
-  /// What can be seen of navd.
-  enum Sight {
-    /// It does not run.
-    case nothing
+  enum Content {
+    case notRunning
     case state(StateView)
   }
 
@@ -23,9 +18,9 @@ final class LiveView: WatchLines {
   private let legend: Bool
   private let loop: EventLoop
   private let writer: LineWriter
-  /// What is known of navd; nil until anything is.
-  private var sight: Sight?
-  /// What is on the screen.
+  /// nil until the first reply: nothing is drawn before.
+  private var content: Content?
+  /// The lines on the screen; nil if they are not known.
   private var drawn: [String]?
   private var isRefreshing = false
 
@@ -38,33 +33,32 @@ final class LiveView: WatchLines {
     tick()
   }
 
-  /// Has the time pass.
+  /// Draws once a second, since the time since something was opened is part of the text.
   private func tick() {
     draw()
     _ = loop.timer(after: Self.second) { [weak self] in self?.tick() }
   }
 
-  /// Draws all of it: what is on the screen is not known any more.
+  /// Draws everything again, after the screen was resized or used by another program.
   func redraw() {
     drawn = nil
     draw()
   }
 
-  /// navd does not run.
-  func isGone() {
-    sight = .nothing
+  func daemonStopped() {
+    content = .notRunning
     draw()
   }
 
   func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
-    sight = .state(filter.apply(state))
+    content = .state(filter.apply(state))
     draw()
   }
 
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     guard !isRefreshing else { return }
     isRefreshing = true
-    _ = loop.timer(after: Self.rest) { [weak self, weak follower] in
+    _ = loop.timer(after: Self.refreshInterval) { [weak self, weak follower] in
       self?.isRefreshing = false
       follower?.resynchronise()
     }
@@ -73,32 +67,32 @@ final class LiveView: WatchLines {
   func drained(_ writer: LineWriter, _ follower: StateFollower) { draw() }
 
   private func draw() {
-    // A terminal that was stopped gets what there is then.
-    guard let sight, writer.pendingCount == 0 else { return }
+    // A stopped terminal (Ctrl-S) gets the latest state when it continues.
+    guard let content, writer.pendingCount == 0 else { return }
     let size = StandardOutput.size ?? (24, 80)
     let style = Table.Style.aligned(colour: colour, legend: legend, columns: size.columns)
-    let lines = Self.lines(sight, style, rows: size.rows, at: WallClock.now)
+    let lines = Self.lines(content, style, rows: size.rows, at: WallClock.now)
     guard lines != drawn else { return }
     drawn = lines
-    writer.put("\u{1b}[H" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[K\u{1b}[J")
+    writer.write(raw: "\u{1b}[H" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[K\u{1b}[J")
   }
 
   /// - Parameters:
-  ///   - rows: no more lines than these.
+  ///   - rows: maximum number of lines.
   ///   - now: milliseconds since 1970.
-  static func lines(_ sight: Sight, _ style: Table.Style, rows: Int, at now: UInt64) -> [String] {
-    guard case .state(let state) = sight else {
-      return lines(of: style.legend("navd is not running; this waits until it is · q ends it"))
+  static func lines(_ content: Content, _ style: Table.Style, rows: Int, at now: UInt64) -> [String] {
+    guard case .state(let state) = content else {
+      return lines(of: style.legend("navd is not running; waiting for it · press q to quit"))
     }
     let count = state.presentations.count
-    let presented = state.presentations.count { $0["phase"] == "presented" }
+    let presented = state.presentations.count { $0.phase == .presented }
     let heading = style.legend(
-      "navd · serial \(state.json["serial"]?.text ?? "") · \(presented) of \(count) presented · q ends this", .title)
-    let overview = Overview.text(state, style, at: now, most: rows)
+      "navd · serial \(state.serial ?? 0) · \(presented) of \(count) presented · press q to quit", .title)
+    let overview = StateTables.overview(state, style, at: now, limit: rows)
     let lines = lines(of: heading.isEmpty ? overview : heading + "\n" + overview)
     guard lines.count > rows, rows > 0 else { return lines }
     let hidden = lines.count - (rows - 1) + max(0, count - rows)
-    return lines.prefix(rows - 1) + ["… \(hidden) lines more"]
+    return lines.prefix(rows - 1) + ["… \(hidden) more lines"]
   }
 
   private static func lines(of text: String) -> [String] {

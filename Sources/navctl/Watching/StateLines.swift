@@ -1,38 +1,36 @@
-// Why this file exists: a bar wants the latest state, not how it came about.
-
 import CoordinatorAPI
 import PresentationModel
 import TextFormats
 
-/// A line for the state whenever what it shows has changed; a reader that is behind gets the latest only.
-final class StateLines: WatchLines {
-  enum Shape: Equatable {
+/// Writes a line for the state whenever the line has changed. A slow reader gets only the latest.
+final class StateLines: WatchOutput {
+  enum Format: Equatable {
     case json
-    case format(Template)
+    case template(Template)
     case waybar
   }
 
   private let filter: StateFilter
-  private let shape: Shape
-  /// What the last line showed.
+  private let format: Format
+  /// The last line, as far as it is compared.
   private var last: String?
-  /// Whether there is a newer state than the last that was asked for.
+  /// Whether the state has changed since it was last requested.
   private var isStale = false
 
-  init(_ filter: StateFilter, _ shape: Shape) {
+  init(_ filter: StateFilter, _ format: Format) {
     self.filter = filter
-    self.shape = shape
+    self.format = format
   }
 
   func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
-    let (line, shown) = render(state)
-    guard shown != last else { return }
-    last = shown
+    let (line, compared) = render(state)
+    guard compared != last else { return }
+    last = compared
     writer.write(line)
   }
 
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
-    // One state is on its way to the reader: the next is asked for when that has arrived.
+    // The next state is requested when the reader has taken the last one.
     if writer.pendingCount > 0 { isStale = true } else { follower.resynchronise() }
   }
 
@@ -42,17 +40,15 @@ final class StateLines: WatchLines {
     follower.resynchronise()
   }
 
-  /// - Returns: the line, and what of it has to differ from the last one for it to be written.
-  private func render(_ state: StateView) -> (line: String, shown: String) {
-    switch shape {
+  /// - Returns: the line, and the part of it that must differ from the last one for it to be written.
+  private func render(_ state: StateView) -> (line: String, compared: String) {
+    switch format {
     case .json:
-      let json = filter.apply(state).json
-      guard !filter.isEmpty, case .object(var members) = json else { return (json.text, json.text) }
-      // The serial grows also by what is filtered out.
-      members["serial"] = nil
-      return (json.text, JSON.object(members).text)
-    case .format(let template):
-      let line = filter.shown(state).map { template.line($0) } ?? ""
+      let filtered = filter.apply(state)
+      let line = filtered.json.text
+      return (line, filter.isEmpty ? line : filtered.jsonWithoutSerial.text)
+    case .template(let template):
+      let line = filter.shown(state).map { template.line($0.json) } ?? ""
       return (line, line)
     case .waybar:
       let line = Waybar.line(filter.shown(state)).text

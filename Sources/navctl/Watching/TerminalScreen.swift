@@ -1,80 +1,79 @@
-// Why this file exists: what takes a whole terminal for itself has to give it back as it was, however it ends.
-
 import CoordinatorAPI
 import EventLoops
 import Glibc
 
-/// The terminal that navctl writes to, as one screen.
+/// The whole terminal that navctl writes to. `finish` restores it, also when a signal ends navctl.
 final class TerminalScreen {
-  /// There may be more or less room now, or something else was on the screen meanwhile.
+  /// The size has changed, or another program has used the screen.
   var onChange: (() -> Void)?
-  /// navctl is to end: by a signal, or because its user has seen enough.
-  var onEnd: (() -> Void)?
+  /// navctl must end, by a signal or by a key.
+  var onQuit: (() -> Void)?
 
   private let loop: EventLoop
   private var signals: SignalWatch?
   private var keys: Watch?
-  /// As it was before; nil while it is so, or where nobody types.
-  private var settings: termios?
-  private var isTaken = false
-  /// What navctl is ended by.
-  private var endedBy: Int32?
+  /// Settings to restore; nil if they are unchanged.
+  private var savedSettings: termios?
+  /// Whether the alternate screen is shown.
+  private var isActive = false
+  /// The signal that ends navctl.
+  private var endingSignal: Int32?
 
   init(_ loop: EventLoop) { self.loop = loop }
 
-  /// Whether there is a terminal that can be taken: one that can do more than write lines, and is ours at the moment.
-  static var isThere: Bool { StandardOutput.isCapable && isForeground(STDOUT_FILENO) }
+  /// Whether standard output is a terminal with control sequences, and navctl is in its foreground.
+  static var isAvailable: Bool { StandardOutput.hasControlSequences && isForeground(STDOUT_FILENO) }
 
-  /// A terminal that belongs to no session is whose process writes to it.
+  /// True for a terminal without a session.
   private static func isForeground(_ terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)
     return group < 0 || group == getpgrp()
   }
 
-  /// - Throws: `SystemError` where signals cannot be watched.
+  /// - Throws: `SystemError` if signals cannot be watched.
   func start() throws(SystemError) {
     let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
     signals = try loop.onSignal(handled) { [unowned self] in handle($0) }
-    take()
+    enter()
     guard isatty(STDIN_FILENO) == 1 else { return }
     keys = try? loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
   }
 
-  /// Gives the terminal back. Where a signal was to end navctl, it does now.
+  /// Restores the terminal, then ends navctl if a signal was received.
   func finish() {
     keys?.cancel()
-    // First: where output is stopped (by Ctrl-S), giving back waits until it goes on, and a signal may still end that.
+    // First, since restoring blocks while output is stopped (Ctrl-S), and a signal must be able to end that.
     signals?.cancel()
-    giveBack()
-    guard let endedBy else { return }
-    signal(endedBy, SIG_DFL)
-    raise(endedBy)
+    leave()
+    guard let endingSignal else { return }
+    signal(endingSignal, SIG_DFL)
+    raise(endingSignal)
   }
 
   private func handle(_ signal: Int32) {
     switch signal {
     case SIGWINCH: onChange?()
     case SIGTSTP:
-      giveBack()
+      leave()
       kill(getpid(), SIGSTOP)
     case SIGCONT:
-      // Sent to the background it has no screen, and has to wait for one as whoever reads from a terminal does.
+      // In the background it stops again, like a program that reads from the terminal.
       guard Self.isForeground(STDOUT_FILENO) else {
         kill(getpid(), SIGSTOP)
         return
       }
-      take()
+      enter()
       onChange?()
     default:
-      endedBy = signal
-      onEnd?()
+      endingSignal = signal
+      onQuit?()
     }
   }
 
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-    // Nobody types any more.
+    // End of input.
     guard count > 0 else {
       keys?.cancel()
       return
@@ -82,7 +81,7 @@ final class TerminalScreen {
     let control: (UInt8) -> UInt8 = { $0 & 0x1F }
     for key in buffer[..<count] {
       switch key {
-      case UInt8(ascii: "q"), UInt8(ascii: "Q"), control(UInt8(ascii: "D")): onEnd?()
+      case UInt8(ascii: "q"), UInt8(ascii: "Q"), control(UInt8(ascii: "D")): onQuit?()
       case control(UInt8(ascii: "L")): onChange?()
       default: break
       }
@@ -91,29 +90,29 @@ final class TerminalScreen {
 
   // MARK: The terminal
 
-  /// The other screen, without cursor, and without lines that go on in the next one.
-  private static let entry = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l"
-  private static let exit = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
+  /// Alternate screen, no cursor, no line wrapping.
+  private static let enterSequence = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l"
+  private static let leaveSequence = "\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
 
-  private func take() {
-    if settings == nil, Self.isForeground(STDIN_FILENO) {
+  private func enter() {
+    if savedSettings == nil, Self.isForeground(STDIN_FILENO) {
       var before = termios()
       if tcgetattr(STDIN_FILENO, &before) == 0 {
-        settings = before
-        // Keys as they are pressed, and not on the screen.
+        savedSettings = before
+        // Read single keys, without echo.
         before.c_lflag &= ~tcflag_t(ICANON | ECHO)
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
       }
     }
-    guard !isTaken else { return }
-    isTaken = true
-    StandardOutput.attempt(Self.entry)
+    guard !isActive else { return }
+    isActive = true
+    StandardOutput.attempt(Self.enterSequence)
   }
 
-  private func giveBack() {
-    if var before = settings { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
-    settings = nil
-    if isTaken { StandardOutput.attempt(Self.exit) }
-    isTaken = false
+  private func leave() {
+    if var before = savedSettings { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+    savedSettings = nil
+    if isActive { StandardOutput.attempt(Self.leaveSequence) }
+    isActive = false
   }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: a caller hears of a change no later than of the answer, and a watcher of each change once.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -12,7 +10,7 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-@Test("W2: signals come before the reply, an object with its final phase")
+@Test("W2: signals are sent before the reply, and an object is added with its final phase")
 func announcing_ofARequest_isBeforeItsReply() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -25,7 +23,7 @@ func announcing_ofARequest_isBeforeItsReply() throws {
   let changed = "PropertiesChanged \(path) org.navd.Presentation1"
   #expect(watcher.log.count == 3)
   #expect(watcher.log.first == "updated fact 1")
-  // All of them once, with their values at the end of the turn.
+  // Each changed property once, with its value at the end of the turn.
   #expect(watcher.log.dropFirst().first?.hasPrefix(changed) == true)
   #expect(watcher.log.dropFirst().first?.contains("Title=\"T\" Value={\"n\":1}") == true)
   #expect(watcher.log.last == "reply Present")
@@ -46,7 +44,7 @@ func announcing_ofARequest_isBeforeItsReply() throws {
   #expect(watcher.log == ["reply Dismiss"])
 }
 
-@Test("W2: two clients see the same in the same order")
+@Test("W2: two clients receive the same signals in the same order")
 func announcing_toTwoWatchers_isTheSame() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
   let one = try session.watch()
@@ -56,26 +54,26 @@ func announcing_toTwoWatchers_isTheSame() throws {
   }
   try session.call(Rows.dismissAll, ["all": .boolean(true)])
   func isOver(_ watcher: Watcher) -> Bool { watcher.lines.filter { $0.hasPrefix("dismissed") }.count == 20 }
-  try session.wait("both have seen all") { isOver(one) && isOver(other) }
+  try session.wait("both have received all signals") { isOver(one) && isOver(other) }
   #expect(one.events == other.events)
   #expect(one.hasAllSerials)
   #expect(session.processes() == [])
 }
 
-@Test("What comes and goes within one turn has no object that anybody is told of, but its events")
-func announcing_ofWhatPassesInOneTurn_isNoObject() throws {
+@Test("An item that starts and ends within one turn is announced by its events, but never as an object")
+func announcing_ofAnItemThatEndsInItsTurn_hasNoObject() throws {
   let session = try Session()
   let watcher = try session.watch()
-  // Both are in the socket before navd reads.
+  // Both requests are in the socket before navd reads.
   session.navd?.send(SIGSTOP)
   let present = session.begin(Rows.present, ("fact", "1", [:]))
   let dismiss = session.begin(Rows.dismiss, ("fact", [:]))
   let get = session.begin(Rows.get, "fact")
   session.loop.turn(wait: .zero)
-  // The bus has taken them when it answers what was asked after them.
+  // The bus has forwarded them when it answers a later call.
   var isTaken = false
   session.client.call(Bus.getID, on: Bus.name, at: Bus.path, ()) { _ in isTaken = true }
-  try session.wait("the bus has them") { isTaken }
+  try session.wait("the bus has forwarded them") { isTaken }
   session.navd?.send(SIGCONT)
   let (path, changed, first) = try session.answer(to: present)
   let (isDismissed, second) = try session.answer(to: dismiss)
@@ -88,13 +86,13 @@ func announcing_ofWhatPassesInOneTurn_isNoObject() throws {
   #expect(try session.ending(of: path).reason == "dismissed")
 }
 
-@Test("An object is added with the phase it has then, and tells each later one")
-func announcing_ofACommand_tellsEachPhase() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 50)])
+@Test("An object is added with its current phase, and each later phase is a property change")
+func announcing_ofACommand_announcesEachPhase() throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 50)])
   let watcher = try session.watch()
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
-  // Were it dismissed in the turn in which it is presented, its property would change only once.
+  // If it were dismissed in the turn in which it is presented, the property would change only once.
   try session.wait("it is presented") { watcher.log.last?.hasSuffix("\"presented\"") == true }
   try session.dismiss("fact")
   _ = try session.ending(of: path)
@@ -108,8 +106,8 @@ func announcing_ofACommand_tellsEachPhase() throws {
     ])
 }
 
-@Test("GetManagedObjects and the properties say what the state says")
-func announcing_objects_areTheState() throws {
+@Test("GetManagedObjects and the properties agree with GetState")
+func announcing_objects_agreeWithTheState() throws {
   let session = try Session()
   let other = try session.connect()
   let parent = try session.present("counter", "", ["title": .string("Counter"), "style": .string("sheet")])
@@ -147,7 +145,7 @@ func announcing_objects_areTheState() throws {
   #expect(try session.error(PropertyAccessing.getAll, "org.example.Nothing", at: child)?.name == .unknownInterface)
 }
 
-@Test("The coordinator's own properties")
+@Test("The coordinator's properties are those of the contract")
 func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   let session = try Session()
   try session.present("fact")
@@ -165,7 +163,7 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits"])
 }
 
-@Test("Match rules name the binding, the first argument of its signals")
+@Test("Match rules can select the binding: it is the first argument of its signals")
 func announcing_signals_canBeMatchedByTheirBinding() throws {
   let session = try Session()
   let other = try session.connect()
@@ -176,7 +174,7 @@ func announcing_signals_canBeMatchedByTheirBinding() throws {
   ) {
     seen.append($0.member?.text ?? "")
   }
-  try session.wait("the rule is there") { isReady }
+  try session.wait("the match rule is installed") { isReady }
   for binding in ["a", "b", "c"] { try session.present(binding, "", [:], by: other) }
   for binding in ["a", "b", "c"] { try session.dismiss(binding, [:], by: other) }
   #expect(seen == ["Presented", "Dismissed"])

@@ -1,5 +1,3 @@
-// Why this file exists: what is asked without changing anything: the state, one slot, an ending, the past.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,8 +8,8 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-@Test("GetState has the shape that the contract gives it")
-func asking_state_hasItsShape() throws {
+@Test("GetState returns the structure that the contract defines")
+func asking_state_hasTheContractsStructure() throws {
   let session = try Session()
   #expect(
     try session.state()
@@ -33,15 +31,15 @@ func asking_state_hasItsShape() throws {
   #expect(state["serial"]?.unsigned == serial)
 }
 
-@Test("Wait answers at once where there is nothing to wait for, and once where there is")
+@Test("Wait returns at once if the phase is reached, and otherwise once when it is")
 func asking_wait_isAnsweredOnce() throws {
-  let session = try Session(destinations: ["slow": Actor.destination(dying: 20)])
+  let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 20)])
   let path = try session.present("slow", "1")
   let others = try (0..<3).map { _ in try session.connect() }
   let gone = others.map { session.begin(Rows.wait, (path, "gone"), by: $0) }
   let (reason, result) = try session.call(Rows.wait, (path, "presented"))
   #expect(reason.isEmpty && result.isEmpty)
-  // Also by the object itself, and again.
+  // The object's own method too, and repeatedly.
   #expect(try session.call(PresentationInterface.wait, "presented", at: path).0 == "")
   let byObject = session.begin(PresentationInterface.wait, "gone", at: path)
   #expect(gone.allSatisfy { $0.result == nil })
@@ -65,9 +63,9 @@ func asking_wait_isAnsweredOnce() throws {
   }
 }
 
-@Test("Wait for what never comes to be presented tells the end")
-func asking_waitForPresented_tellsTheEndThatCameFirst() throws {
-  let session = try Session(destinations: ["slow": Actor.destination(dying: 100)])
+@Test("Wait for “presented” returns the reason if the presentation ends first")
+func asking_waitForPresented_returnsAnEarlierEnd() throws {
+  let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 100)])
   try session.present("slow", "1")
   try session.wait(for: "start 1", of: "slow")
   let second = try session.present("slow", "2")
@@ -76,7 +74,7 @@ func asking_waitForPresented_tellsTheEndThatCameFirst() throws {
   #expect(try session.answer(to: wait).0 == "replaced")
 }
 
-@Test("L2: those who waited and left are not kept")
+@Test("L2: pending Wait calls of clients that have left are dropped")
 func asking_waitersWhoLeft_areForgotten() throws {
   let session = try Session()
   let path = try session.present("fact")
@@ -97,8 +95,8 @@ func asking_waitersWhoLeft_areForgotten() throws {
   #expect(try session.dismiss("fact"))
 }
 
-@Test("Destinations tells what was registered, by whom")
-func asking_destinations_areTold() throws {
+@Test("Destinations returns what was registered, and by which client")
+func asking_destinations_areReturned() throws {
   let session = try Session(destinations: [
     "volume": "command = [\"pulsemixer\", \"{id}\"]\ngroup = \"panels\"\nstyle = \"popover\"\ngrace = \"500ms\"\n",
     "state": "style = \"sheet\"\n",
@@ -117,7 +115,7 @@ func asking_destinations_areTold() throws {
   #expect(all[1].1["command"] == nil)
 }
 
-@Test("History tells the endings, the latest first, and filters them")
+@Test("History returns the endings, the latest first, and filters them")
 func asking_history_isTheEndings() throws {
   let session = try Session()
   try session.present("a", "1")

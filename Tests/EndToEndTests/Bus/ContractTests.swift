@@ -1,5 +1,4 @@
-// Why this file exists: the files in dbus/ are what other programs are built from, so they have to be what the running
-// daemon says, and what D-Bus's own tools take without a complaint.
+// Other programs are built from the files in dbus/, so the running daemon must match them.
 
 import CoordinatorAPI
 import DBus
@@ -8,21 +7,12 @@ import Glibc
 import TestSupport
 import Testing
 
-private let directory = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/dbus"
-/// Of the package libdbus-1-dev, which is needed to build.
+/// From the package libdbus-1-dev, which the build requires.
 private let documentType = "/usr/share/xml/dbus-1/introspect.dtd"
 private let introspect = Method(
   "org.freedesktop.DBus.Introspectable", "Introspect", out: Arg<String>("xml_data"))
 
-private func contents(of path: String) throws -> String {
-  let file = try #require(fopen(path, "r"))
-  defer { fclose(file) }
-  var bytes: [UInt8] = []
-  while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
-  return String(decoding: bytes, as: UTF8.self)
-}
-
-/// The tags of an XML text, each with its attributes in order; comments, text and doc strings are left out.
+/// The tags of an XML text, each with its attributes in order. Comments, text and documentation are left out.
 private func tags(of xml: String) -> [String] {
   var tags: [String] = []
   var rest = xml[...]
@@ -32,7 +22,7 @@ private func tags(of xml: String) -> [String] {
       rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
       continue
     }
-    // In attributes there may be a “>”.
+    // Attributes may contain “>”.
     var isQuoted = false
     let end = rest.firstIndex {
       if $0 == "\"" { isQuoted.toggle() }
@@ -62,7 +52,7 @@ private func parse(_ tag: Substring) -> (name: String, attributes: [String]) {
   return (String(words.first ?? ""), attributes)
 }
 
-/// One interface of it, from its opening tag to its closing one.
+/// The tags of one interface, from its opening tag to its closing tag.
 private func interface(_ name: String, of tags: [String]) -> [String] {
   guard let start = tags.firstIndex(of: "interface name=\(name)") else { return [] }
   let end = tags[start...].firstIndex(of: "/interface") ?? tags.endIndex
@@ -77,18 +67,18 @@ func contract_files_areWhatTheDaemonSays() throws {
     (CoordinatorInterface.name, CoordinatorNames.object), (PresentationInterface.name, presentation),
   ] {
     let said = interface(name.text, of: tags(of: try session.call(introspect, (), at: path)))
-    let written = interface(name.text, of: tags(of: try contents(of: "\(directory)/\(name).xml")))
+    let written = interface(name.text, of: tags(of: try Files.text(inPackage: "dbus/\(name).xml")))
     #expect(!said.isEmpty)
     #expect(said == written)
   }
-  // Others implement this one; navctl has it from the same rows.
+  // Presenters implement this interface, not navd; navctl prints it from the same table.
   for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
     let run = try session.navctl("introspect", name.text, "--xml")
-    #expect(run.outputText == (try contents(of: "\(directory)/\(name).xml")))
+    #expect(run.outputText == (try Files.text(inPackage: "dbus/\(name).xml")))
   }
 }
 
-@Test("Each interface's XML is valid by the D-Bus DTD, and so is what each object answers")
+@Test("The XML of each interface and of each object's introspection is valid by the D-Bus DTD")
 func contract_xml_isValid() throws {
   let session = try Session()
   let presentation = try session.present("fact")
@@ -99,7 +89,7 @@ func contract_xml_isValid() throws {
     #expect(lint.errorText == "")
   }
   for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
-    try validate("\(directory)/\(name).xml")
+    try validate("\(Files.package)/dbus/\(name).xml")
   }
   let paths: [ObjectPath] = [
     "/", "/org", "/org/navd", CoordinatorNames.object, CoordinatorNames.presentations, presentation,
@@ -107,8 +97,8 @@ func contract_xml_isValid() throws {
   for path in paths { try validate("-", input: try session.call(introspect, (), at: path)) }
 }
 
-@Test("gdbus-codegen takes the files without a complaint")
-func contract_files_areTakenByCodegen() throws {
+@Test("gdbus-codegen accepts the files without a warning")
+func contract_files_areAcceptedByCodegen() throws {
   let session = try Session()
   for name in [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name] {
     for arguments in [
@@ -117,14 +107,14 @@ func contract_files_areTakenByCodegen() throws {
       ["--generate-rst", session.path("rst")],
     ] {
       let run = try session.run(
-        program: "/usr/bin/gdbus-codegen", arguments + ["\(directory)/\(name).xml"])
+        program: "/usr/bin/gdbus-codegen", arguments + ["\(Files.package)/dbus/\(name).xml"])
       #expect(run.exitCode == 0, "\(arguments)")
       #expect(run.errorText == "", "\(arguments)")
     }
   }
 }
 
-@Test("gdbus and busctl read and call the daemon")
+@Test("gdbus and busctl can introspect and call the daemon")
 func contract_daemon_isReadByOtherTools() throws {
   let session = try Session()
   let presentation = try session.present("fact", "1", ["title": .string("Fact")])

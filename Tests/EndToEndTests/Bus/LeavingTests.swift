@@ -1,5 +1,3 @@
-// Why this file exists: how navd starts and goes, and what stays.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -11,9 +9,9 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-@Test("R5: Quit ends everything, each after what depends on it, then navd")
+@Test("R5: Quit ends all presentations, children first, and then navd")
 func leaving_quit_endsEverything() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 50)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 50)])
   let watcher = try session.watch()
   let path = try session.present("fact", "1")
   try session.present("fact.child")
@@ -21,7 +19,7 @@ func leaving_quit_endsEverything() throws {
   let waits = try (0..<2).map { _ in session.begin(Rows.wait, (path, "gone"), by: try session.connect()) }
   try session.call(Rows.quit, ())
   let refusal = try session.error(Rows.present, ("late", "", [:]))
-  // Told to quit it takes no more; or has gone already.
+  // While it quits it accepts no more requests; or it has ended already.
   #expect(refusal?.name == CoordinatorError.Name.shuttingDown.errorName || refusal?.name == .serviceUnknown)
   for wait in waits {
     let (reason, result) = try session.answer(to: wait)
@@ -29,7 +27,7 @@ func leaving_quit_endsEverything() throws {
     #expect(result["status"] == .int32(0))
   }
   #expect(try session.waitForEnd() == .exited(code: 0))
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
   #expect(session.processes() == [])
   #expect(
     watcher.lines.suffix(3) == [
@@ -38,31 +36,32 @@ func leaving_quit_endsEverything() throws {
       || watcher.lines.suffix(2) == ["dismissed fact.child shutdown", "dismissed fact 1 shutdown"])
 }
 
-@Test("R5: Quit with nothing shown ends navd at once")
+@Test("R5: Quit without presentations ends navd at once")
 func leaving_quitOfNothing_endsNavd() throws {
   let session = try Session()
   try session.call(Rows.quit, ())
   #expect(try session.waitForEnd() == .exited(code: 0))
 }
 
-@Test("R5: SIGTERM ends no presentation, and nobody waits for ever", arguments: [SIGTERM, SIGINT])
+@Test(
+  "R5: SIGTERM ends navd, leaves the presentations running, and answers pending calls", arguments: [SIGTERM, SIGINT])
 func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let watcher = try session.watch()
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let wait = session.begin(Rows.wait, (path, "gone"))
-  // Answered only after the one before has arrived.
+  // Answered only after the earlier call has arrived.
   _ = try session.call(Rows.get, "fact")
   let navd = try #require(session.navd)
   #expect(try session.stop(signal) == .exited(code: 0))
   let error = #expect(throws: DBusError.self) { try session.answer(to: wait) }
   #expect(error?.name == CoordinatorError.Name.shuttingDown.errorName)
   #expect(!watcher.lines.contains { $0.hasPrefix("dismissed") })
-  #expect(session.acts(of: "fact") == ["start 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1"])
   let processes = session.processes()
   #expect(processes.count == 1)
-  #expect(navd.errorText.contains("what is shown stays"), "\(navd.errorText)")
+  #expect(navd.errorText.contains("presented items stay"), "\(navd.errorText)")
 
   try session.start()
   _ = try session.state()
@@ -70,24 +69,17 @@ func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
   try session.wait(for: "end 1", of: "fact")
 }
 
-@Test("D9: what is shown outlives a navd that is killed, and may go on writing")
+@Test("D9: a command outlives a navd that is killed, and can still write output")
 func leaving_killed_leavesWhatIsShown() throws {
   let session = try Session()
-  let script = """
-    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
-    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-    """
-  try session.present("fact", "1", ["command": ["perl", "-e", script].value])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  try session.presentWritingCommand()
   #expect(try session.stop(SIGKILL) == .signaled(signal: SIGKILL))
-  let pid = try #require(session.processes().first?.pid)
-  kill(pid, SIGUSR1)
-  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  let pid = try session.writeOutput()
   try session.start()
   #expect(session.processes().map(\.pid) == [pid])
 }
 
-@Test("R3: a navd after one that was killed gives out no handle and no serial again")
+@Test("R3: after a kill, navd reuses no handle and no serial")
 func leaving_killed_reusesNoNumber() throws {
   let session = try Session()
   let before = try session.present("fact")
@@ -100,7 +92,7 @@ func leaving_killed_reusesNoNumber() throws {
   #expect(try session.call(Rows.getState, ()).1 > serial)
 }
 
-@Test("A second navd on the same bus says so, and leaves the first alone")
+@Test("A second navd on the same bus exits with an error and does not disturb the first")
 func leaving_second_doesNotStart() throws {
   let session = try Session()
   let path = try session.present("fact")
@@ -111,8 +103,8 @@ func leaving_second_doesNotStart() throws {
   #expect(try session.call(Rows.get, "fact").0 == path)
 }
 
-@Test("Without a bus navd says what to do")
-func leaving_withoutABus_saysWhatToDo() throws {
+@Test("Without a bus, navd exits with an error that says how to name one")
+func leaving_withoutABus_explainsTheOption() throws {
   let session = try Session(starting: false)
   let navd = Session.program("navd")
   for variables in [
@@ -132,9 +124,9 @@ func leaving_withoutABus_saysWhatToDo() throws {
   }
 }
 
-@Test("When the bus goes, navd goes, and what it shows stays")
+@Test("When the bus ends, navd ends, and its commands keep running")
 func leaving_ofTheBus_endsNavdAlone() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let navd = try #require(session.navd)
@@ -142,10 +134,10 @@ func leaving_ofTheBus_endsNavdAlone() throws {
   #expect(try session.waitForEnd() == .exited(code: 1))
   #expect(navd.errorText.contains("the bus is gone"))
   #expect(session.processes().count == 1)
-  #expect(session.acts(of: "fact") == ["start 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1"])
 }
 
-@Test("navd is started by the bus for who calls it")
+@Test("The bus activates navd at the first call")
 func leaving_absent_isStartedByTheBus() throws {
   let session = try Session(starting: false, activatable: true)
   try session.present("fact", "1")

@@ -1,5 +1,3 @@
-// Why this file exists: what files say is found in an order, read again when it is told to, and never lost by a mistake.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -16,8 +14,8 @@ extension Session {
   }
 }
 
-@Test("A destination file with a mistake: file, line, reason; what was loaded before stays")
-func destinationFile_withAMistake_keepsWhatWasLoaded() throws {
+@Test("A mistake in a destination file is reported with file, line and reason, and the previous version stays loaded")
+func destinationFile_withAMistake_keepsThePreviousVersion() throws {
   let session = try Session(destinations: ["fact": "style = \"sheet\"\n", "note": "style = \"alert\"\n"])
   let path = try session.present("fact")
   try session.write("style = \"popover\"\n", toDestination: "note")
@@ -28,7 +26,7 @@ func destinationFile_withAMistake_keepsWhatWasLoaded() throws {
   #expect(message.contains("\(session.destinationPath("fact")):3"), "\(message)")
   #expect(message.contains("gruop"), "\(message)")
   #expect(!message.contains("note.toml"))
-  // What was loaded of it stays, the other file counts, and what is shown stays.
+  // The previous version and the other files are in effect, and running presentations continue.
   #expect(try session.about("fact")?["style"] == .string("sheet"))
   #expect(try session.about("note")?["style"] == .string("popover"))
   #expect(try session.call(Rows.get, "fact").0 == path)
@@ -50,7 +48,7 @@ func destinationFile_withAMistake_keepsWhatWasLoaded() throws {
   #expect(try session.about("fact")?["style"] == .string("window"))
 }
 
-@Test("A mistake in a file that navd finds when it starts is in its log, and the rest counts")
+@Test("A mistake in a file at the start of navd is logged, and the other files are loaded")
 func destinationFile_withAMistakeAtStart_isLogged() throws {
   let session = try Session(destinations: ["bad": "command = 3\n", "good": "style = \"sheet\"\n"])
   #expect(session.navd?.errorText.contains("bad.toml:1") == true)
@@ -59,18 +57,13 @@ func destinationFile_withAMistakeAtStart_isLogged() throws {
   #expect(try session.refusal(Rows.present, ("a", "", ["destination": .string("bad")]))?.name == .unknownDestination)
 }
 
-@Test("Files are found in $XDG_CONFIG_HOME, then $XDG_CONFIG_DIRS, then $XDG_DATA_DIRS")
+@Test("Files are searched in $XDG_CONFIG_HOME, then $XDG_CONFIG_DIRS, then $XDG_DATA_DIRS")
 func destinationFile_order_isThatOfTheDirectories() throws {
-  let session = try Session(destinations: ["a": "style = \"home\"\n"], starting: false)
-  for (place, names) in [("etc", ["a", "b"]), ("share", ["a", "b", "c"])] {
-    for part in ["", "/navd", "/navd/destinations"] { mkdir(session.path(place + part), 0o700) }
-    for name in names {
-      let file = try #require(fopen(session.path("\(place)/navd/destinations/\(name).toml"), "w"))
-      fputs("style = \"\(place)\"\n", file)
-      fclose(file)
-    }
+  var files: [String: String] = [:]
+  for (directory, names) in [("etc", ["a", "b"]), ("share", ["a", "b", "c"])] {
+    for name in names { files["\(directory)/navd/destinations/\(name).toml"] = "style = \"\(directory)\"\n" }
   }
-  try session.start()
+  let session = try Session(destinations: ["a": "style = \"home\"\n"], files: files)
   #expect(try session.about("a")?["style"] == .string("home"))
   #expect(try session.about("b")?["style"] == .string("etc"))
   #expect(try session.about("c")?["style"] == .string("share"))
@@ -79,9 +72,9 @@ func destinationFile_order_isThatOfTheDirectories() throws {
   #expect(try session.about("a")?["style"] == .string("etc"))
 }
 
-@Test("D1: what is live stays with the presenter that it began with")
-func destinationFile_removed_leavesWhatIsShown() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+@Test("D1: a presentation stays with the presenter that presented it")
+func destinationFile_removed_leavesItsPresentations() throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let watcher = try session.watch()
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
@@ -92,15 +85,15 @@ func destinationFile_removed_leavesWhatIsShown() throws {
   #expect(try session.refusal(Rows.present, ("x", "", ["destination": .string("fact")]))?.name == .unknownDestination)
   try session.dismiss("fact")
   #expect(try session.ending(of: path).reason == "dismissed")
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
 }
 
-@Test("SIGHUP reads the files again")
+@Test("SIGHUP reloads the files")
 func destinationFile_afterSIGHUP_isReadAgain() throws {
   let session = try Session(destinations: ["fact": "style = \"sheet\"\n"])
   let watcher = try session.watch()
   try session.write("style = \"alert\"\n", toDestination: "fact")
   session.navd?.send(SIGHUP)
-  try session.wait("they are read") { watcher.log == ["DestinationsChanged"] }
+  try session.wait("the files are reloaded") { watcher.log == ["DestinationsChanged"] }
   #expect(try session.about("fact")?["style"] == .string("alert"))
 }

@@ -1,13 +1,11 @@
-// Why this file exists: the recipe for many screens is run as it stands there: two screens, and a broker between them.
-
 import CoordinatorAPI
 import Glibc
 import TestSupport
 import Testing
 import TextFormats
 
-/// A session with the recipe's files, and its two scripts running.
-private final class Wall {
+/// A screen of the recipe: a session with the recipe's files and its two running scripts.
+private final class BrokerScreen {
   let session: Session
   let name: String
   private(set) var requests: Program?
@@ -19,7 +17,7 @@ private final class Wall {
     for recipe in ["README", "mqtt"] {
       for (path, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(path)"] = text }
     }
-    // Without a desktop.
+    // There is no desktop.
     files["bin/foot"] = "#!/bin/sh\nexec sleep 1000\n"
     for program in ["mosquitto_pub", "mosquitto_sub"] { files["config/\(program)"] = "-h 127.0.0.1\n-p \(port)\n" }
     session = try Session(starting: false, files: files)
@@ -36,11 +34,11 @@ private final class Wall {
 
   func listen() throws { requests = try start("mqtt-requests") }
 
-  /// Ends the script, and what it has started.
+  /// Ends the script and its children.
   func stopListening() {
     guard let script = requests else { return }
-    // The script first, or it would go on by itself.
-    let children = Session.contents(of: "/proc/\(script.processID)/task/\(script.processID)/children")
+    // End the script first, because it restarts its children.
+    let children = Files.contents(of: "/proc/\(script.processID)/task/\(script.processID)/children")
     script.send(SIGKILL)
     for child in String(decoding: children, as: UTF8.self).split(separator: " ").compactMap({ pid_t($0) }) {
       kill(child, SIGKILL)
@@ -55,13 +53,13 @@ private final class Wall {
   }
 }
 
-@Test("The recipe for MQTT: one retained message switches the panel on all screens, and bad ones do no harm")
+@Test("The recipe for MQTT: one retained message switches the panel on all screens, and invalid messages do no harm")
 func recipe_mqtt_switchesAllScreens() throws {
   let place = try Session(starting: false)
   let port = try #require(freePort())
   try place.write("listener \(port) 127.0.0.1\nallow_anonymous true\n", to: "broker.conf")
   let broker = try place.start(program: "/usr/sbin/mosquitto", ["-c", place.path("broker.conf")])
-  try place.wait("the broker runs; it said \(broker.errorText)") {
+  try place.wait("the broker runs: \(broker.errorText)") {
     broker.errorText.contains(" running") || broker.hasEnded
   }
   func publish(_ message: String, to topic: String, retained: Bool = false) throws {
@@ -71,7 +69,7 @@ func recipe_mqtt_switchesAllScreens() throws {
     #expect(pub.exitCode == 0, "\(pub.errorText)")
   }
   let observer = try place.start(program: "/usr/bin/mosquitto_sub", ["-p", "\(port)", "-v", "-t", "navd/#"])
-  /// What the screen has published last; its selected panel, as soon as that is shown.
+  /// The last message published by a screen: the selected panel, once it is shown.
   func shown(_ screen: String) -> String? {
     let prefix = "navd/\(screen)/state "
     guard let line = observer.lines.last(where: { $0.hasPrefix(prefix) }),
@@ -87,8 +85,8 @@ func recipe_mqtt_switchesAllScreens() throws {
     }
   }
 
-  let left = try Wall("left", brokerAt: port)
-  let right = try Wall("right", brokerAt: port)
+  let left = try BrokerScreen("left", brokerAt: port)
+  let right = try BrokerScreen("right", brokerAt: port)
   try publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply", retained: true)
   try wait("wifi", "wifi")
 
@@ -102,16 +100,16 @@ func recipe_mqtt_switchesAllScreens() throws {
   try publish("", to: "navd/left/apply")
   try publish(#"[["Select", "panels", "mixer", {}]]"#, to: "navd/left/apply")
   try wait("mixer", "wifi")
-  for wall in [left, right] {
-    #expect(wall.requests?.status == nil)
-    try wall.session.wait("what was refused is told: \(wall.requests?.errorText ?? "")") {
-      wall.requests?.errorText.contains("refused: nonsense") == true
-        && wall.requests?.errorText.contains("inline-commands") == true
+  for screen in [left, right] {
+    #expect(screen.requests?.status == nil)
+    try screen.session.wait("the refusal is reported: \(screen.requests?.errorText ?? "")") {
+      screen.requests?.errorText.contains("refused: nonsense") == true
+        && screen.requests?.errorText.contains("inline-commands") == true
     }
-    #expect(try wall.session.navctl("show", "x").exitCode == 3)
+    #expect(try screen.session.navctl("show", "x").exitCode == 3)
   }
 
-  // Who was away does what has been asked for meanwhile; and what all show is known to who comes last.
+  // A screen that was away applies the latest message, and a late subscriber learns what all screens show.
   right.stopListening()
   try publish(#"[["Select", "panels", "calendar", {}]]"#, to: "navd/all/apply", retained: true)
   try wait("calendar", "wifi")

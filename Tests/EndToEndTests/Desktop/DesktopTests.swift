@@ -1,6 +1,3 @@
-// Why this file exists: what navd says is shown has to be what is on screen, with the programs that people have, and it is
-// the compositor that says what is on screen.
-
 import CoordinatorAPI
 import Glibc
 import TestSupport
@@ -8,7 +5,7 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-/// A destination whose window is a terminal's, named after it.
+/// A destination that opens a terminal window with this name.
 private func terminal(_ name: String, _ more: String = "") -> String {
   "command = [\"foot\", \"--app-id=\(name)\", \"-e\", \"sleep\", \"1000\"]\n\(more)"
 }
@@ -21,32 +18,34 @@ extension Session {
   }
 }
 
-/// Programs whose windows are shown, and what the windows are called.
+/// Programs and the names of their windows.
 private let programs = [
   ("foot", terminal("foot")),
   ("zenity", "command = [\"zenity\", \"--info\", \"--text=Saved.\"]\n"),
   ("Rofi", "command = [\"rofi\", \"-normal-window\", \"-show\", \"run\"]\n"),
 ]
 
-@Test("A window is on screen while its slot holds the item, and closed by its user it is “closed”", arguments: programs)
+@Test(
+  "A window is on screen while its slot holds the item; an item closed by the user ends as “closed”",
+  arguments: programs)
 func desktop_window_isOnScreenExactlyWhileItIsPresented(_ name: String, _ destination: String) throws {
   let session = try Session(destinations: ["window": destination], desktop: .sway)
   let windows = try Windows(session)
   let watcher = try session.watch()
   #expect(windows.open == [])
 
-  try session.order("present", "window", "1")
+  try session.runNavctl("present", "window", "1")
   try windows.wait(for: name)
   #expect(try windows.tree() == windows.open)
   #expect(try session.isPresented("window"))
   let handle = try session.call(Rows.get, "window").0
 
-  // The same id: it is the same window.
-  try session.order("present", "window", "1", "--value", "a=b")
+  // The same id keeps the window.
+  try session.runNavctl("present", "window", "1", "--value", "a=b")
   try windows.catchUp()
   #expect(windows.log == ["new \(name)"])
 
-  // Its user closes it.
+  // The user closes it.
   try windows.close(windows.open[0])
   #expect(try session.ending(of: handle).reason == "closed")
   try windows.wait()
@@ -54,70 +53,70 @@ func desktop_window_isOnScreenExactlyWhileItIsPresented(_ name: String, _ destin
   #expect(try !session.isPresented("window"))
 
   // navd closes it.
-  try session.order("present", "window", "2")
+  try session.runNavctl("present", "window", "2")
   try windows.wait(for: name)
-  try session.order("dismiss", "window")
+  try session.runNavctl("dismiss", "window")
   try windows.wait()
-  try session.wait("its end is told") { watcher.lines.last == "dismissed window 2 dismissed" }
+  try session.wait("its end is announced") { watcher.lines.last == "dismissed window 2 dismissed" }
   #expect(windows.log == ["new \(name)", "close \(name)", "new \(name)", "close \(name)"])
 }
 
-@Test("P3: another id: the old window goes before the new one comes")
+@Test("P3: for another id the old window closes before the new one opens")
 func desktop_anotherID_isAnotherWindowAfterTheOld() throws {
   let session = try Session(
     destinations: ["fact": "command = [\"foot\", \"--app-id=fact-{id}\", \"-e\", \"sleep\", \"1000\"]\n"],
     desktop: .sway)
   let windows = try Windows(session)
   for id in 1...5 {
-    try session.order("present", "fact", String(id))
+    try session.runNavctl("present", "fact", String(id))
     try windows.wait(for: "fact-\(id)")
   }
   #expect(windows.most == 1)
-  // In haste those between are never shown, or gone before the next; the last one stays.
-  for id in 6...20 { try session.order("present", "fact", String(id)) }
+  // Of several quick replacements, each either is never shown or closes before the next; the last one stays.
+  for id in 6...20 { try session.runNavctl("present", "fact", String(id)) }
   try windows.wait(for: "fact-20")
   #expect(windows.most == 1)
   #expect(try windows.tree() == windows.open)
 }
 
-@Test("G1: three panels switched as fast as navctl can: never two of them in the tree")
+@Test("G1: three panels switched as fast as navctl can are never on screen together")
 func desktop_groupOfPanels_showsOneAtATime() throws {
   let session = try Session(
     destinations: Dictionary(uniqueKeysWithValues: panels.map { ($0, terminal($0, "group = \"panels\"\n")) }),
     desktop: .sway)
   let windows = try Windows(session)
-  // One after the other, each seen.
+  // One after the other, waiting for each.
   for tag in panels + panels {
-    try session.order("select", "panels", tag)
+    try session.runNavctl("select", "panels", tag)
     try windows.wait(for: tag)
     #expect(try windows.tree().map(\.name) == [tag])
   }
-  // The user closes one; nothing is selected then, and the next one comes as before.
+  // The user closes one: nothing is selected, and the next one opens as before.
   let closed = try session.call(Rows.get, "calendar").0
   try windows.close(windows.open[0])
   #expect(try session.ending(of: closed).reason == "closed")
   #expect(try session.navctl("selection", "panels").exitCode == 3)
-  try session.order("toggle-selection", "panels", "wifi")
+  try session.runNavctl("toggle-selection", "panels", "wifi")
   try windows.wait(for: "wifi")
-  try session.order("toggle-selection", "panels", "wifi")
+  try session.runNavctl("toggle-selection", "panels", "wifi")
   try windows.wait()
 
-  // By many at once, who wait for nothing.
-  var hands: [Program] = []
+  // Several clients at once that do not wait.
+  var runs: [Program] = []
   for round in 0..<60 {
     let verb = round % 4 == 3 ? "toggle-selection" : "select"
-    hands.append(try session.startNavctl(verb, "panels", panels[round * 7 % 3]))
+    runs.append(try session.startNavctl(verb, "panels", panels[round * 7 % 3]))
     if round % 6 == 5 {
-      for hand in hands { try session.wait("navctl ends") { hand.hasEnded } }
-      #expect(hands.allSatisfy { $0.exitCode == 0 })
-      hands = []
-      // Its user is not slow either, but the window may be gone by then.
+      for run in runs { try session.wait("navctl ends") { run.hasEnded } }
+      #expect(runs.allSatisfy { $0.exitCode == 0 })
+      runs = []
+      // The user closes a window at the same time, if it still exists.
       try windows.catchUp()
       if round % 12 == 5, let window = windows.open.first { _ = try? windows.close(window) }
     }
   }
-  try session.order("deselect", "panels")
-  try session.order("select", "panels", "mixer")
+  try session.runNavctl("deselect", "panels")
+  try session.runNavctl("select", "panels", "mixer")
   try windows.wait(for: "mixer")
   #expect(windows.most == 1, "\(windows.log)")
   #expect(windows.log.count > 16, "\(windows.log)")
@@ -125,20 +124,20 @@ func desktop_groupOfPanels_showsOneAtATime() throws {
   #expect(try session.navctl("selection", "panels").outputText == "mixer\n")
 }
 
-@Test("C3: a dialog goes before the window that it was presented from, and a window closed by its user takes it along")
-func desktop_dialog_goesBeforeItsParent() throws {
+@Test("C3: a dialog closes before the window that presented it; closing the window also closes the dialog")
+func desktop_dialog_closesBeforeItsParent() throws {
   let session = try Session(
     destinations: ["editor": terminal("editor"), "question": programs[1].1], desktop: .sway)
   let windows = try Windows(session)
-  try session.order("present", "editor")
-  try session.order("present", "editor.sure", "--to", "question")
+  try session.runNavctl("present", "editor")
+  try session.runNavctl("present", "editor.sure", "--to", "question")
   try windows.wait(for: "editor", "zenity")
-  try session.order("dismiss", "editor")
+  try session.runNavctl("dismiss", "editor")
   try windows.wait()
   #expect(windows.log == ["new editor", "new zenity", "close zenity", "close editor"])
 
-  try session.order("present", "editor")
-  try session.order("present", "editor.sure", "--to", "question")
+  try session.runNavctl("present", "editor")
+  try session.runNavctl("present", "editor.sure", "--to", "question")
   try windows.wait(for: "editor", "zenity")
   let dialog = try session.call(Rows.get, "editor.sure").0
   try windows.close(windows.open[0])
@@ -146,11 +145,11 @@ func desktop_dialog_goesBeforeItsParent() throws {
   try windows.wait()
 }
 
-@Test("R5: windows stay when navd is killed, and are known to the next one")
+@Test("R5: windows survive a kill of navd and are adopted by the next one")
 func desktop_navdKilled_windowsStay() throws {
   let session = try Session(destinations: ["notes": terminal("notes")], desktop: .sway)
   let windows = try Windows(session)
-  try session.order("present", "notes")
+  try session.runNavctl("present", "notes")
   try windows.wait(for: "notes")
   let handle = try session.call(Rows.get, "notes").0
   try session.stop(SIGKILL)
@@ -163,7 +162,7 @@ func desktop_navdKilled_windowsStay() throws {
   #expect(windows.most == 1)
 }
 
-@Test("A key that is bound to navctl opens a panel, and closes it; navd was started by the first press")
+@Test("A key bound to navctl opens and closes a panel, and its first press starts navd")
 func desktop_keyBinding_togglesAPanel() throws {
   let session = try Session(
     destinations: ["mixer": terminal("mixer")], starting: false, activatable: true, desktop: .sway,
@@ -178,14 +177,14 @@ func desktop_keyBinding_togglesAPanel() throws {
   #expect(windows.most == 1)
 }
 
-@Test("Nothing is left of a test's desktop when the test is over", arguments: [Desktop.Manager.sway, .i3])
+@Test("Nothing of a test's desktop survives the test", arguments: [Desktop.Manager.sway, .i3])
 func desktop_end_leavesNoProcess(_ manager: Desktop.Manager) throws {
   func home() throws -> String {
     let session = try Session(
       destinations: ["question": programs[1].1], starting: false, activatable: true, desktop: manager)
     let windows = try Windows(session)
-    // Started by navd, which was started by the bus; and one that nobody here has in hand.
-    try session.order("present", "question")
+    // One process started by navd, which the bus had activated, and one that no object here holds.
+    try session.runNavctl("present", "question")
     try windows.wait(for: manager == .sway ? "zenity" : "Zenity")
     try windows.ask("exec rofi -normal-window -show run")
     try windows.wait(for: manager == .sway ? "zenity" : "Zenity", "Rofi")

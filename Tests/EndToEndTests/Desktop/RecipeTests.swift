@@ -1,5 +1,3 @@
-// Why this file exists: docs/recipes is what people copy, so each recipe is run as it stands there, with its program.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
@@ -15,15 +13,15 @@ private func files(of recipes: String...) throws -> [String: String] {
   for recipe in ["README"] + recipes {
     for (name, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(name)"] = text }
   }
-  // What the panels' terminals run.
+  // Programs that run in the panels' terminals.
   for program in ["pulsemixer", "nmtui", "calcurse"] { files["bin/\(program)"] = "#!/bin/sh\nexec sleep 1000\n" }
   return files
 }
 
 // MARK: waybar
 
-/// Two bars of one waybar: that of the recipe on top, and at the bottom one that only differs from it in who feeds its
-/// modules: the test does. So what the recipe's bar ought to look like can be said, and seen.
+/// Two bars of one waybar: the recipe's on top, and at the bottom a copy whose modules are fed by the test. The copy
+/// shows how the recipe's bar should look.
 private final class Bars {
   let session: Session
   private let waybar: Program
@@ -46,7 +44,7 @@ private final class Bars {
   private func top() throws -> [UInt8] { try session.picture("0,0 1280x30") }
   private func bottom() throws -> [UInt8] { try session.picture("0,690 1280x30") }
 
-  /// Has the bottom bar show something else.
+  /// Changes what the bottom bar shows.
   /// - Parameter lines: by module.
   func say(_ lines: [String: JSON]) throws {
     let before = try bottom()
@@ -55,7 +53,7 @@ private final class Bars {
       fputs(line.text + "\n", file)
       fclose(file)
     }
-    // It takes what was written one after the other.
+    // The bar reads the lines one after the other.
     var last: [UInt8] = []
     var same = 0
     try session.poll("the bottom bar shows \(lines)") {
@@ -66,11 +64,11 @@ private final class Bars {
     }
   }
 
-  /// Waits until both show the same.
-  /// - Returns: what they show.
+  /// Waits until both bars look the same.
+  /// - Returns: their pixels.
   func agree() throws -> [UInt8] {
     var picture: [UInt8] = []
-    try session.poll("the bars agree; waybar says: \(waybar.errorText)") {
+    try session.poll("the bars look the same; waybar's errors: \(waybar.errorText)") {
       try #require(waybar.status == nil, "\(waybar.errorText)")
       picture = try top()
       return try picture == bottom()
@@ -81,7 +79,7 @@ private final class Bars {
   var areDifferent: Bool { get throws { try top() != bottom() } }
 }
 
-@Test("The recipe for waybar: its bar shows what is presented, as it changes")
+@Test("The recipe for waybar: the bar follows what is presented")
 func recipe_waybar_showsWhatIsPresented() throws {
   let session = try Session(desktop: .sway, files: files(of: "waybar"))
   let windows = try Windows(session)
@@ -95,13 +93,13 @@ func recipe_waybar_showsWhatIsPresented() throws {
   let nothing = try bars.agree()
   #expect(Set(nothing.dropFirst(16)).count > 8, "there should be letters, with soft edges")
 
-  // Each panel in turn, and each again.
+  // Each panel in turn, twice.
   var pictures: [String: [UInt8]] = [:]
   for tag in ["mixer", "wifi", "mixer", "wifi"] {
     let lit = ["mixer": none, "wifi": none].merging([tag: line(tag)]) { $1 }
     try bars.say(lit.merging(["panel": line(tag)]) { $1 })
     #expect(try bars.areDifferent)
-    try session.order("toggle", tag)
+    try session.runNavctl("toggle", tag)
     try windows.wait(for: tag)
     let picture = try bars.agree()
     #expect(pictures[tag] == nil || pictures[tag] == picture)
@@ -109,9 +107,9 @@ func recipe_waybar_showsWhatIsPresented() throws {
   }
   #expect(Set([nothing] + pictures.values).count == 3)
 
-  // A title, with what Pango would take for markup; its user closes it; and the bar outlives navd.
+  // A title with Pango markup; the user closes the item; the bar outlives navd.
   try bars.say(["mixer": none, "wifi": none, "panel": line("calendar", text: "Mai &amp; &lt;Juni&gt;")])
-  try session.order("present", "calendar", "--title", "Mai & <Juni>")
+  try session.runNavctl("present", "calendar", "--title", "Mai & <Juni>")
   try windows.wait(for: "calendar")
   #expect(try ![nothing, pictures["mixer"], pictures["wifi"]].contains(bars.agree()))
   try bars.say(["panel": none])
@@ -121,13 +119,13 @@ func recipe_waybar_showsWhatIsPresented() throws {
   try session.stop(SIGKILL)
   try session.start()
   try bars.say(["mixer": line("mixer"), "panel": line("mixer")])
-  try session.order("toggle", "mixer")
+  try session.runNavctl("toggle", "mixer")
   #expect(try bars.agree() == pictures["mixer"])
 }
 
 // MARK: Keys
 
-/// One panel opens where the rules want it, and makes way for another.
+/// Requires that a panel opens where the rules say, and is replaced by another.
 private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
   try session.press("v", withLogo: true)
   try windows.wait(for: "mixer")
@@ -136,7 +134,7 @@ private func panelsFollowKeys(_ session: Session, _ windows: Windows) throws {
   try windows.wait(for: "wifi")
 }
 
-@Test("The recipe for sway: its keys, pressed, open and close panels where its rules say")
+@Test("The recipe for sway: its keys open and close panels where its rules say")
 func recipe_sway_keysOpenAndClosePanels() throws {
   var files = try files(of: "sway")
   files["bin/pactl"] = "#!/bin/sh\necho 'Volume: 40%'\n"
@@ -156,22 +154,22 @@ func recipe_sway_keysOpenAndClosePanels() throws {
   try windows.wait()
   #expect(windows.most == 1)
 
-  // The display of the volume goes by itself, after the last press.
+  // The volume display ends by itself after the last key press.
   let watcher = try session.watch()
   try session.press("XF86AudioRaiseVolume")
   try session.press("XF86AudioLowerVolume")
   try windows.wait(for: "osd")
   try windows.wait()
-  try session.wait("its time has passed") { watcher.lines(of: "osd").last == "dismissed expired" }
+  try session.wait("its timeout has passed") { watcher.lines(of: "osd").last == "dismissed expired" }
   #expect(watcher.lines(of: "osd").filter { $0 == "presented" }.count == 1)
 
   try session.press("d", withLogo: true)
-  try session.wait("the launcher is there") { watcher.lines(of: "launcher").last == "presented" }
+  try session.wait("the launcher is presented") { watcher.lines(of: "launcher").last == "presented" }
   try session.press("d", withLogo: true)
-  try session.wait("the launcher is gone") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
+  try session.wait("the launcher has ended") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
 }
 
-@Test("The recipe for i3: its keys, pressed, open and close panels where its rules say")
+@Test("The recipe for i3: its keys open and close panels where its rules say")
 func recipe_i3_keysOpenAndClosePanels() throws {
   let files = try files(of: "i3")
   let session = try Session(
@@ -192,11 +190,11 @@ func recipe_i3_keysOpenAndClosePanels() throws {
 
 // MARK: polybar
 
-@Test("The recipe for polybar: its bar shows what is presented, as it changes, and can be clicked")
+@Test("The recipe for polybar: the bar follows what is presented, and can be clicked")
 func recipe_polybar_showsWhatIsPresented() throws {
   var files = try files(of: "i3", "polybar")
   let recipe = files["config/polybar/config.ini"] ?? ""
-  // At the bottom stands one that the test feeds, as with waybar.
+  // The bar at the bottom is fed by the test, as with waybar.
   files["config/polybar/twin.ini"] = recipe.split(separator: "\n").map { line in
     if line == "[bar/top]" { return "[bar/twin]\nbottom = true" }
     return line.hasPrefix("exec = navctl") ? "exec = tail -n +1 -f ~/twin" : String(line)
@@ -230,7 +228,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
   try windows.wait(for: "Polybar", "Polybar", "mixer")
   try say("mixer")
   let mixer = try agree([nothing])
-  try session.order("select", "panels", "wifi")
+  try session.runNavctl("select", "panels", "wifi")
   try windows.wait(for: "Polybar", "Polybar", "wifi")
   try say("wifi")
   let wifi = try agree([nothing, mixer])
@@ -238,7 +236,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
   try windows.wait(for: "Polybar", "Polybar", "mixer")
   try say("mixer")
   #expect(try agree([nothing, wifi]) == mixer)
-  // Its user closes it.
+  // The user closes it.
   try windows.close(windows.open[2])
   try say("")
   #expect(try agree([mixer, wifi]) == nothing)
@@ -246,7 +244,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
 
 // MARK: rofi
 
-@Test("The recipe for rofi: what is chosen in the menu is opened, and marked")
+@Test("The recipe for rofi: choosing an item in the menu opens it, and open items are marked")
 func recipe_rofi_opensWhatIsChosen() throws {
   var files = try files(of: "i3", "rofi")
   files["bin/loginctl"] = "#!/bin/sh\necho \"$@\" >>\"$NAVD_TEST_JOURNAL\"\n"
@@ -260,19 +258,19 @@ func recipe_rofi_opensWhatIsChosen() throws {
     try session.wait("rofi ends") { rofi.hasEnded }
     try windows.wait(for: name)
   }
-  // Chosen again it goes; and all that there is has a mode, too.
+  // Choosing it again closes it. The mode for all items works as well.
   for (mode, closing) in [("panels:navctl rofi --group panels", "mixer"), ("navd:navctl rofi", "note")] {
-    try session.order("present", "note")
+    try session.runNavctl("present", "note")
     let rofi = try session.start(program: "/usr/bin/rofi", ["-modi", mode, "-show", String(mode.prefix { $0 != ":" })])
     try session.waitForUnmanaged("rofi")
     try session.type(closing)
     try session.press("Return")
     try session.wait("rofi ends") { rofi.hasEnded }
-    try session.poll("\(closing) is gone") { try session.call(Rows.get, closing).0 == .root }
+    try session.poll("\(closing) has ended") { try session.call(Rows.get, closing).0 == .root }
   }
   try windows.wait()
 
-  // A menu that is asked for its answer, and one that is closed by the same key.
+  // A menu that returns an answer, and one that is closed by the same key.
   let power = try session.start(program: session.path("config/rofi/power.sh"), [])
   try session.waitForUnmanaged("rofi")
   try session.type("Lo")
@@ -288,7 +286,7 @@ func recipe_rofi_opensWhatIsChosen() throws {
 
 // MARK: zenity
 
-@Test("The recipe for zenity: a script asks, is answered, and is told that nobody answered")
+@Test("The recipe for zenity: a script asks, and receives an answer or learns that there was none")
 func recipe_zenity_isAnswered() throws {
   let files = try files(of: "i3", "zenity")
   let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
@@ -306,14 +304,14 @@ func recipe_zenity_isAnswered() throws {
   #expect(answered.outputText == "Blob\n")
   #expect(answered.exitCode == 0)
 
-  // Others close it.
+  // Another client closes the dialog.
   let alone = try session.start(program: script, [])
   try windows.waitForFocus(on: "Zenity")
-  try session.order("dismiss", "ask")
+  try session.runNavctl("dismiss", "ask")
   try session.wait("the script ends") { alone.hasEnded }
   #expect(alone.outputText == "")
 
-  // The first answer was taken back.
+  // The first answer is taken back.
   let doubtful = try session.start(program: script, [])
   try windows.waitForFocus(on: "Zenity")
   try session.type("Blob")
@@ -329,15 +327,15 @@ func recipe_zenity_isAnswered() throws {
 // MARK: Presenters
 
 @Test(
-  "The presenters in Python and in Swift: they show, change and take away what they are told to, and what their user closes",
+  "The presenters in Python and in Swift present, update and dismiss items, and report those that their user closes",
   arguments: ["Python", "Swift"])
 func recipe_presenter_showsItems(_ language: String) throws {
   let interface = "dbus/org.navd.Presenter1.xml"
   let session = try Session(files: [
-    "presenter.py": Markdown.contents(of: "docs/recipes/presenter.py"),
-    ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Markdown.contents(of: interface),
+    "presenter.py": Files.text(inPackage: "docs/recipes/presenter.py"),
+    ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: interface),
   ])
-  // Who types: a pipe that is kept open.
+  // The user's keyboard: a pipe that stays open.
   #expect(mkfifo(session.path("keys"), 0o600) == 0)
   let keys = open(session.path("keys"), O_RDWR | O_CLOEXEC)
   defer { close(keys) }
@@ -345,7 +343,7 @@ func recipe_presenter_showsItems(_ language: String) throws {
     language == "Python" ? "/usr/bin/python3 \"$HOME/presenter.py\" board" : "\(Session.program("presenter")) board"
   let presenter = try session.start(program: "/bin/sh", ["-c", "exec \(command) <\"$HOME/keys\""])
   func waitFor(_ line: String) throws {
-    try session.wait("the presenter says \(line); it said \(presenter.lines) \(presenter.errorText)") {
+    try session.wait("the presenter prints \(line); it has printed \(presenter.lines) \(presenter.errorText)") {
       presenter.lines.last?.hasPrefix(line) == true
     }
   }
@@ -354,58 +352,51 @@ func recipe_presenter_showsItems(_ language: String) throws {
   }
   try session.poll("it is registered") { try isRegistered() }
 
-  try session.order("present", "note", "1", "--to", "board", "--value", "text=Hello")
+  try session.runNavctl("present", "note", "1", "--to", "board", "--value", "text=Hello")
   try waitFor("+ note 1")
   #expect(presenter.lines.last?.contains("Hello") == true)
-  try session.order("update", "note", "text=Bye")
+  try session.runNavctl("update", "note", "text=Bye")
   try waitFor("~ note 1")
   #expect(presenter.lines.last?.contains("Bye") == true)
   let first = try session.call(Rows.get, "note").0
-  try session.order("dismiss", "note")
+  try session.runNavctl("dismiss", "note")
   try waitFor("- note 1 dismissed")
   let (reason, result) = try session.ending(of: first)
   #expect(reason == "dismissed")
   #expect(result == ["answer": .string("bye")])
 
-  // Its user closes it.
-  try session.order("present", "note", "2", "--to", "board")
+  // The user closes it.
+  try session.runNavctl("present", "note", "2", "--to", "board")
   try waitFor("+ note 2")
   let second = try session.call(Rows.get, "note").0
   #expect(write(keys, "\n", 1) == 1)
   #expect(try session.ending(of: second).reason == "closed")
   try waitFor("x note 2")
 
-  // Another navd: what is shown stays, and it is asked for what comes next.
-  try session.order("present", "note", "3", "--to", "board")
+  // Another navd: its items stay, and it receives later calls.
+  try session.runNavctl("present", "note", "3", "--to", "board")
   try waitFor("+ note 3")
   try session.stop()
   try session.start()
   try waitFor("= note 3")
   try session.poll("it is registered again") { try isRegistered() }
-  try session.order("present", "note", "4", "--to", "board")
+  try session.runNavctl("present", "note", "4", "--to", "board")
   try waitFor("+ note 4")
   #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
 }
 
-// MARK: All of them
+// MARK: Index
 
-@Test("Every recipe is in the index, and says that it was not tried where it was not")
-func recipes_index_isWhole() throws {
-  let directory = try #require(opendir("\(Markdown.package)/docs/recipes"))
-  defer { closedir(directory) }
-  var names: Set<String> = []
-  while let entry = readdir(directory) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    if name.hasSuffix(".md") || name.hasSuffix(".py") { names.insert(name) }
-  }
+@Test("Every recipe is in the index and says so if it was not tried")
+func recipes_index_isComplete() throws {
+  let names = Set(
+    try Files.names(in: "\(Files.package)/docs/recipes").filter { $0.hasSuffix(".md") || $0.hasSuffix(".py") })
   let index = try Markdown("recipes/README.md").lines
   let untried: Set = ["hyprland.md", "niri.md", "eww.md", "ags.md", "quickshell.md"]
   #expect(untried.isSubset(of: names))
   for name in names.subtracting(["README.md"]) {
     #expect(index.contains { $0.contains("(\(name))") }, "\(name)")
-    let text = try Markdown.contents(of: "docs/recipes/\(name)")
+    let text = try Files.text(inPackage: "docs/recipes/\(name)")
     #expect(text.contains("**Not tried**") == untried.contains(name), "\(name)")
   }
 }

@@ -1,5 +1,3 @@
-// Why this file exists: `navctl -H` is tried with ssh itself, from one session to another, over this machine's loopback.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
@@ -9,21 +7,21 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// An sshd of the test's own, by which a session is reached as if it were on another machine.
-private final class Machine {
+/// A private sshd, by which one session reaches another as if that were on another machine.
+private final class SSHServer {
   let port: UInt16
   private let sshd: Program
 
   /// - Parameters:
-  ///   - session: what is reached.
-  ///   - desk: from where; it knows the machine as `kiosk`.
+  ///   - session: the session to be reached.
+  ///   - desk: the session that connects; there the host is called `kiosk`.
   init(_ session: Session, reachedFrom desk: Session) throws {
     port = try #require(freePort())
     for (key, place) in [("host_key", session), ("key", desk), ("other_key", desk)] {
       let arguments = ["-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", place.path(key)]
       #expect(try place.run(program: "/usr/bin/ssh-keygen", arguments).exitCode == 0)
     }
-    func text(_ path: String) -> String { String(decoding: Session.contents(of: path), as: UTF8.self) }
+    func text(_ path: String) -> String { String(decoding: Files.contents(of: path), as: UTF8.self) }
     try session.write(text(desk.path("key.pub")), to: "authorized_keys")
     try session.write(
       """
@@ -55,25 +53,26 @@ private final class Machine {
         BatchMode yes
         UserKnownHostsFile \(desk.path("known_hosts"))
       """, to: "ssh_config")
-    // ssh looks for its files in the home that the system knows, whatever $HOME says.
+    // ssh looks for its files in the home directory of the password database, whatever $HOME is.
     try desk.write("#!/bin/sh\nexec /usr/bin/ssh -F '\(desk.path("ssh_config"))' \"$@\"\n", to: "bin/ssh")
     desk.environment["PATH"] = "\(desk.path("bin")):/usr/bin:/bin"
-    // What the system makes when it boots.
+    // This directory is usually made at boot.
     if getuid() == 0 { mkdir("/run/sshd", 0o755) }
     let sshd = try desk.start(program: "/usr/sbin/sshd", ["-D", "-e", "-f", session.path("sshd_config")])
     self.sshd = sshd
-    try desk.wait("sshd listens; it said \(sshd.errorText)") {
+    try desk.wait("sshd is listening: \(sshd.errorText)") {
       sshd.errorText.contains("Server listening") || sshd.hasEnded
     }
     #expect(!sshd.hasEnded, "\(sshd.errorText)")
   }
 }
 
-@Test("-H: another machine's session is asked, driven and watched by ssh, and nothing of this one is sent there")
+@Test(
+  "-H: navctl asks, changes and watches the session of another machine by ssh, and sends it nothing of this session")
 func remote_session_isAskedDrivenAndWatched() throws {
   let kiosk = try Session()
   let desk = try Session(starting: false)
-  let machine = try Machine(kiosk, reachedFrom: desk)
+  let server = try SSHServer(kiosk, reachedFrom: desk)
   desk.environment["WAYLAND_DISPLAY"] = "the-desk's"
   desk.environment["XDG_ACTIVATION_TOKEN"] = "the-desk's"
 
@@ -86,38 +85,38 @@ func remote_session_isAskedDrivenAndWatched() throws {
   #expect(present.lines.last == "done")
   #expect(present.lines.contains("NAVD_BINDING=fact"))
   #expect(!present.outputText.contains("the-desk's"))
-  try desk.wait("it is watched") { watch.lines.contains("dismissed fact 1") }
+  try desk.wait("the watcher prints the end") { watch.lines.contains("dismissed fact 1") }
 
-  #expect(try desk.navctl("--host=127.0.0.1:\(machine.port)", "present", "note").exitCode == 0)
+  #expect(try desk.navctl("--host=127.0.0.1:\(server.port)", "present", "note").exitCode == 0)
   #expect(try kiosk.call(Rows.get, "note").0 != .root)
   let list = try desk.navctl("-H", "kiosk", "list", "--json")
   #expect(try list.json == kiosk.navctl("list", "--json").json)
   #expect(list.exitCode == 0)
-  // Here is no navd at all.
+  // There is no navd in this session.
   #expect(try desk.navctl("list").exitCode == 8)
 
-  // Their bus goes, and with it all that came over it.
-  try desk.wait("it is watched") { watch.lines.last == "presented note " }
+  // The bus of the other session ends, and with it the connection.
+  try desk.wait("the watcher prints the presentation") { watch.lines.last == "presented note " }
   kill(kiosk.bus.processID, SIGKILL)
   try desk.wait("the watcher ends") { watch.hasEnded }
   #expect(watch.exitCode == 8, "\(watch.errorText)")
   let late = try desk.navctl("-H", "kiosk", "list")
   #expect(late.exitCode == 8)
-  #expect(late.errorText.contains("navctl: list: the session bus of kiosk cannot be reached by ssh"))
+  #expect(late.errorText.contains("navctl: list: cannot reach the session bus of kiosk by ssh"))
 
-  // What ssh says is to be read, and then what to do.
+  // The error of ssh is printed first, then advice.
   let stranger = try desk.navctl("-H", "stranger", "list")
   #expect(stranger.exitCode == 8)
   #expect(stranger.errorText.contains("Permission denied (publickey)"), "\(stranger.errorText)")
-  #expect(stranger.errorText.contains("“ssh stranger systemd-stdio-bridge --version” has to work"))
+  #expect(stranger.errorText.contains("check that “ssh stranger systemd-stdio-bridge --version” works"))
   let refused = try desk.navctl("-H", "127.0.0.1:1", "dismiss", "fact")
   #expect(refused.exitCode == 8)
   #expect(refused.errorText.contains("port 1: Connection refused"), "\(refused.errorText)")
   #expect(refused.errorText.contains("“ssh -p 1 127.0.0.1 systemd-stdio-bridge --version”"))
 }
 
-@Test("-H: what is no host is wrong usage, and becomes no option of ssh and nothing in a shell")
-func remote_whatIsNoHost_isRefused() throws {
+@Test("-H: an invalid host is wrong usage; it reaches ssh neither as an option nor through a shell")
+func remote_invalidHost_isRefused() throws {
   let desk = try Session(starting: false)
   try desk.write("#!/bin/sh\ntouch \"$HOME/ran\"\n", to: "bin/ssh")
   desk.environment["PATH"] = "\(desk.path("bin")):/usr/bin:/bin"
@@ -127,12 +126,12 @@ func remote_whatIsNoHost_isRefused() throws {
   ] {
     let run = try desk.navctl("--host=\(host)", "list")
     #expect(run.exitCode == 2, "\(host)")
-    #expect(run.errorText.contains("“\(host)” is no host: "), "\(run.errorText)")
+    #expect(run.errorText.contains("found “\(host)”: "), "\(run.errorText)")
   }
   #expect(try desk.navctl("-H", "-oProxyCommand=true", "list").exitCode == 2)
   #expect(try desk.navctl("-H", "kiosk", "--address", "unix:path=/x", "list").exitCode == 2)
   let check = try desk.navctl("-H", "kiosk", "check-config")
   #expect(check.exitCode == 2)
-  #expect(check.errorText.contains("“ssh kiosk navd --check-config” would do"), "\(check.errorText)")
+  #expect(check.errorText.contains("use “ssh kiosk navd --check-config”"), "\(check.errorText)")
   #expect(access(desk.path("ran"), F_OK) != 0)
 }

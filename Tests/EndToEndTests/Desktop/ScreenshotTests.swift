@@ -1,6 +1,3 @@
-// Why this file exists: the README's picture is taken of what is really there, and taking it cannot rot: it is tried with
-// every run of the tests, and kept by `make screenshot`.
-
 import Glibc
 import TestSupport
 import Testing
@@ -35,7 +32,7 @@ private let foot = """
 
   """
 
-/// What is typed in the terminal on the left.
+/// The commands shown in the terminal on the left.
 private let typed = """
   #!/bin/sh
   cd
@@ -53,7 +50,7 @@ private let typed = """
   exec sleep 1000
   """
 
-@Test("The picture of the README: sway, waybar, terminals and a dialog, as navd shows them")
+@Test("The picture in the README can be taken: sway, waybar, terminals and a dialog")
 func screenshot_ofADesktop_isTaken() throws {
   let recipe = try Markdown("recipes/waybar.md").files
   func named(_ file: String) -> String {
@@ -88,10 +85,10 @@ func screenshot_ofADesktop_isTaken() throws {
   try session.write("", to: "ready")
   try windows.wait(for: "left", "right", "notes", "calendar", "zenity")
 
-  // Until nothing moves any more.
+  // Wait until five pictures in a row equal the one before.
   var last: [UInt8] = []
   var same = 0
-  try session.poll("the picture stands still") {
+  try session.poll("the picture is stable") {
     let shot = try session.run(program: "/usr/bin/grim", ["-t", "ppm", "-"]).output
     same = shot == last ? same + 1 : 0
     last = shot

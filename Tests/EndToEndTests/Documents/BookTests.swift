@@ -1,26 +1,19 @@
-// Why this file exists: documents lead to each other, and a link that leads nowhere is found before its reader finds it.
-
 import Glibc
 import TestSupport
 import Testing
 
-/// The documents, by their path from the package.
+/// The documents, by their path relative to the package.
 private func documents() throws -> [String] {
-  var documents = ["README.md"]
+  var documents = ["README.md", "CONTRIBUTING.md"]
   for directory in ["docs", "docs/recipes"] {
-    let entries = try #require(opendir("\(Markdown.package)/\(directory)"))
-    defer { closedir(entries) }
-    while let entry = readdir(entries) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name.hasSuffix(".md") { documents.append("\(directory)/\(name)") }
+    for name in try Files.names(in: "\(Files.package)/\(directory)") where name.hasSuffix(".md") {
+      documents.append("\(directory)/\(name)")
     }
   }
   return documents
 }
 
-/// What stands in parentheses after brackets, outside of code.
+/// The targets of Markdown links outside code blocks.
 private func links(in text: String) -> [String] {
   var isCode = false
   var links: [String] = []
@@ -34,7 +27,7 @@ private func links(in text: String) -> [String] {
   return links
 }
 
-/// As the usual renderers name headings.
+/// The anchors that common renderers give to the headings.
 private func anchors(in text: String) -> Set<String> {
   Set(
     text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
@@ -43,28 +36,28 @@ private func anchors(in text: String) -> Set<String> {
     })
 }
 
-@Test("Every link between documents leads somewhere, and every document is in the book")
-func book_links_leadSomewhere() throws {
+@Test("Every link between documents leads to an existing document and heading, and every document is reachable")
+func book_links_haveTargets() throws {
   var reached: Set<String> = []
   for document in try documents() {
     let directory = document.split(separator: "/").dropLast().map { $0 + "/" }.joined()
-    for link in links(in: try Markdown.contents(of: document)) where !link.contains("://") {
+    for link in links(in: try Files.text(inPackage: document)) where !link.contains("://") {
       let parts = link.split(separator: "#", omittingEmptySubsequences: false)
       let target = parts[0].isEmpty ? document : directory + parts[0]
-      let path = try #require(realpath("\(Markdown.package)/\(target)", nil), "\(document): \(link)")
+      let path = try #require(realpath("\(Files.package)/\(target)", nil), "\(document): \(link)")
       defer { free(path) }
-      let file = String(String(cString: path).dropFirst(Markdown.package.count + 1))
+      let file = String(String(cString: path).dropFirst(Files.package.count + 1))
       if document == "docs/README.md" { reached.insert(file) }
       guard parts.count > 1 else { continue }
-      #expect(anchors(in: try Markdown.contents(of: file)).contains(String(parts[1])), "\(document): \(link)")
+      #expect(anchors(in: try Files.text(inPackage: file)).contains(String(parts[1])), "\(document): \(link)")
     }
   }
   let chapters = try documents().filter { $0.split(separator: "/").count == 2 && $0 != "docs/README.md" }
   #expect(Set(chapters).isSubset(of: reached), "\(Set(chapters).subtracting(reached))")
 }
 
-@Test("The program in docs/swift.md is the one that the library's tutorial arrives at, which .ci/docc compiles")
+@Test("The program in docs/swift.md is the result of the library's tutorial, which .ci/docc compiles")
 func book_swiftProgram_isTheTutorials() throws {
-  let listing = try Markdown.contents(of: "Sources/Navigation/Navigation.docc/Resources/Facts-5.swift")
+  let listing = try Files.text(inPackage: "Sources/Navigation/Navigation.docc/Resources/Facts-5.swift")
   #expect(try Markdown("swift.md").files["Sources/facts/Facts.swift"] == listing)
 }

@@ -1,4 +1,4 @@
-// Why this file exists: the examples in docs/semantics.md are promises, so they are run as they stand there.
+// Runs the examples in docs/semantics.md exactly as printed.
 
 import CoordinatorAPI
 import EventLoops
@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// A block of commands in the document, and what it says that comes of them.
+/// A block of commands in the document with the events that it says will follow.
 private struct Example: CustomTestStringConvertible {
   struct Command {
     var text: String
@@ -15,14 +15,14 @@ private struct Example: CustomTestStringConvertible {
     var output: [String] = []
   }
 
-  /// The rule it stands under, and its line in the document.
+  /// The rule and the line in the document.
   let testDescription: String
   var commands: [Command] = []
-  /// nil where the document says nothing of them.
+  /// The expected events; nil if the document shows none.
   var events: [String]?
 }
 
-/// What docs/semantics.md shows.
+/// The examples and destination files in docs/semantics.md.
 private struct Document {
   private(set) var examples: [Example] = []
   /// Destination files, by name.
@@ -60,7 +60,7 @@ private struct Document {
 @Test(arguments: try Document().examples)
 private func semantics_example_isAsItIsWritten(_ example: Example) throws {
   var destinations = try Document().destinations
-  // “slow” takes as long to die as the example takes to come to where it waits.
+  // “slow” ignores SIGTERM; the test kills it where the example waits for its end.
   destinations["slow"] = """
     command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]
     grace = "1h"
@@ -87,9 +87,9 @@ private func semantics_example_isAsItIsWritten(_ example: Example) throws {
   try session.endSlowOnes()
   guard let expected = example.events else { return }
   try session.wait("there are \(expected.count) events") { events().count >= expected.count }
-  // What comes of the next request comes after all that came of those before.
+  // The next request is announced after everything that followed from earlier ones.
   try session.present("the-end")
-  try session.wait("the end is told") { events().last == "presented the-end" }
+  try session.wait("the end is announced") { events().last == "presented the-end" }
   #expect(events().dropLast() == expected)
 }
 
@@ -103,9 +103,9 @@ extension Session {
     processes().filter { $0.binding == presentation["binding"]?.string && $0.id == presentation["id"]?.string }
   }
 
-  /// A shell of the destination “slow” does not hear SIGTERM any more when it has started its `sleep`.
+  /// Waits until the shell of every “slow” has started its `sleep`, and thus ignores SIGTERM.
   fileprivate func waitForSlowOnes() throws {
-    try poll("every “slow” has begun") { try slowOnes("presented").allSatisfy { processes(of: $0).count == 2 } }
+    try poll("every “slow” has started") { try slowOnes("presented").allSatisfy { processes(of: $0).count == 2 } }
   }
 
   fileprivate func endSlowOnes() throws {

@@ -1,6 +1,3 @@
-// Why this file exists: what `make install` puts in place has to work with the user's service manager as it is, without a
-// word from the user.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,7 +7,8 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-@Test("navd as installed: started by the first present, reloaded, restarted, stopped and started again, quit")
+@Test(
+  "As a service, navd is started by the first present, and can be reloaded, restarted, stopped, started again and quit")
 func install_navd_livesWithTheManager() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")
@@ -22,7 +20,7 @@ func install_navd_livesWithTheManager() throws {
   #expect(status.outputText.contains("Active: active (running)"), "\(status.outputText)")
   #expect(status.outputText.contains("Presentation coordinator"))
   #expect(try session.systemctl("is-failed", "navd.service").exitCode != 0)
-  // What is presented is a service of its own, and not a part of navd's.
+  // The presented command is a service of its own, not a part of navd's.
   #expect(try session.isActive("navd-fact-1.service"))
   try session.poll("it runs") { session.processes().map(\.name) == ["sleep"] }
   let shown = session.processes()
@@ -33,27 +31,28 @@ func install_navd_livesWithTheManager() throws {
   #expect(try session.installedNavctl("destinations").outputText.contains("note"))
   try session.write("style = 3\n", toDestination: "note")
   #expect(try session.systemctl("reload", "navd.service").exitCode != 0)
-  try session.poll("the journal says where the mistake is") {
+  try session.poll("the journal names the position of the mistake") {
     try session.journal(of: "navd.service").contains { $0.contains("note.toml:1") }
   }
   #expect(try session.isActive("navd.service"))
 
-  // Restart: another navd, and the same window, which it knows (R5, R2).
+  // Restart: a new navd adopts the same command (R5, R2).
   let handle = try session.call(Rows.get, "fact").0
   let first = try #require(try session.navdProcess())
   #expect(try session.systemctl("restart", "navd.service").exitCode == 0)
   #expect(try session.navdProcess() != first)
   #expect(session.processes() == shown)
   #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0)
-  try session.poll("the journal says that it stopped") {
-    try session.journal(of: "navd.service").contains { $0.contains("stopping; what is shown stays") }
+  try session.poll("the journal says that navd stopped") {
+    try session.journal(of: "navd.service").contains { $0.contains("stopping; presented items stay") }
   }
 
-  // A crash: it is started again. (Swift's runtime takes SIGSEGV and its kind as a wish to see where the program is.)
+  // Crash: systemd starts it again. (SIGKILL, because Swift's runtime prints a backtrace on SIGSEGV and similar
+  // signals.)
   for signal in [SIGSYS, SIGKILL] {
     let second = try #require(try session.navdProcess())
     kill(second, signal)
-    try session.poll("it was started again") {
+    try session.poll("navd was started again") {
       let next = try session.navdProcess()
       return try next != nil && next != second && session.isActive("navd.service")
     }
@@ -61,7 +60,7 @@ func install_navd_livesWithTheManager() throws {
     #expect(try session.call(Rows.get, "fact").0 == handle)
   }
 
-  // Stopped, it stays so until somebody asks for something; asking how things are does not start it.
+  // Stopped, it stays stopped until a request changes something. Queries do not start it.
   #expect(try session.systemctl("stop", "navd.service").exitCode == 0)
   #expect(session.processes() == shown)
   #expect(try session.installedNavctl("is-presented", "note").exitCode == 8)
@@ -71,13 +70,13 @@ func install_navd_livesWithTheManager() throws {
   try session.poll("both run") { session.processes().count == 2 }
   #expect(try session.call(Rows.get, "fact").0 == handle)
 
-  // Quit ends what it has presented, and it is not started again.
+  // Quit ends its presentations, and it is not started again.
   let monitor = try session.start(program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',member='Wait'"])
-  try session.wait("the monitor listens") { monitor.outputText.contains("NameLost") }
+  try session.wait("the monitor is listening") { monitor.outputText.contains("NameLost") }
   let waiting = try session.start(program: session.path(".local/bin/navctl"), ["wait", "note", "--json"])
-  try session.wait("it waits") { monitor.outputText.contains("member=Wait") }
+  try session.wait("Wait is called") { monitor.outputText.contains("member=Wait") }
   #expect(try session.installedNavctl("quit").exitCode == 0)
-  try session.wait("the wait ends") { waiting.hasEnded }
+  try session.wait("Wait is answered") { waiting.hasEnded }
   try session.poll("navd has ended") { try !session.isActive("navd.service") }
   #expect(try session.systemctl("is-failed", "navd.service").exitCode != 0)
   #expect(session.processes() == [])
@@ -87,7 +86,7 @@ func install_navd_livesWithTheManager() throws {
   #expect(left.lines == [])
 }
 
-@Test("navd as installed tells what waits for it how everything ended: shutdown")
+@Test("When navd quits as a service, pending Wait calls return the reason shutdown")
 func install_quit_endsEverythingAsShutdown() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")
@@ -103,12 +102,12 @@ func install_quit_endsEverythingAsShutdown() throws {
   #expect(watcher.lines.last == "dismissed fact 1 shutdown")
   try session.poll("navd has ended") { try !session.isActive("navd.service") }
   #expect(session.processes() == [])
-  try session.poll("the journal says why") {
+  try session.poll("the journal names the reason") {
     try session.journal(of: "navd.service").contains { $0.contains("told to quit: everything that is presented ends") }
   }
 }
 
-@Test("The Debian packages are of this release")
+@Test("The Debian packages have this release's version")
 func install_packages_areOfThisRelease() throws {
-  #expect(try Markdown.contents(of: "debian/changelog").hasPrefix("navd (\(Release.version)) "))
+  #expect(try Files.text(inPackage: "debian/changelog").hasPrefix("navd (\(Release.version)) "))
 }

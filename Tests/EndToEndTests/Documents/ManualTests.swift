@@ -1,6 +1,3 @@
-// Why this file exists: manual pages and references are made of what the programs go by; that nothing of it is left out,
-// and that others can read them, is tried on what is installed.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -13,7 +10,7 @@ private let pages = [
   "org.navd.Presenter1.5",
 ]
 
-/// All that a command and its verbs have names for.
+/// All names of a command and its verbs.
 private func allNames(in help: JSON?) -> [String] {
   guard let help, help["shouldDisplay"] == true, help["commandName"] != "help" else { return [] }
   var names = [help["commandName"]?.string ?? ""]
@@ -26,8 +23,8 @@ private func allNames(in help: JSON?) -> [String] {
   return names + (help["subcommands"]?.array ?? []).flatMap { allNames(in: $0) }
 }
 
-@Test("Manual pages: installed, without a warning, and with every verb, option, key, method and signal")
-func manual_pages_areWholeAndWithoutAWarning() throws {
+@Test("Manual pages are installed, free of warnings, and contain every verb, option, key, method and signal")
+func manual_pages_areCompleteAndWithoutAWarning() throws {
   let session = try Session(starting: false)
   try session.make("install")
   session.environment["LC_ALL"] = "C.UTF-8"
@@ -36,14 +33,14 @@ func manual_pages_areWholeAndWithoutAWarning() throws {
   var sources: [String: String] = [:]
   for page in pages {
     let path = session.path(".local/share/man/man\(page.suffix(1))/\(page)")
-    // As lintian asks.
+    // The check that lintian runs.
     let check = try session.run(
       program: "/usr/bin/man", ["--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path])
     #expect(check.exitCode == 0 && check.errorText == "", "\(page): \(check.errorText)")
     let name = try session.run(program: "/usr/bin/lexgrog", [path])
     #expect(name.exitCode == 0 && name.outputText.contains("\"\(page.dropLast(2)) - "), "\(name.outputText)")
     texts[page] = try session.run(program: "/usr/bin/man", ["-E", "UTF-8", "-l", path]).outputText
-    sources[page] = String(decoding: Session.contents(of: path), as: UTF8.self)
+    sources[page] = String(decoding: Files.contents(of: path), as: UTF8.self)
   }
   func words(_ page: String) -> Set<Substring> {
     Set((texts[page] ?? "").split { $0.isWhitespace || "[](),.…".contains($0) })
@@ -65,7 +62,7 @@ func manual_pages_areWholeAndWithoutAWarning() throws {
     for member in interface.members { #expect(words.contains(Substring(member.name.text)), "\(member.name)") }
   }
 
-  // The table in docs/configuration.md is that by which the files are read.
+  // The table in docs/configuration.md is the one by which the files are read.
   let rows = try Markdown("configuration.md").lines.filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|") }
   let keys = try #require(sources["navd.destination.5"]).split(separator: "\n")
   let start = try #require(keys.firstIndex(of: ".SH KEYS OF A DESTINATION"))
@@ -79,7 +76,7 @@ func manual_pages_areWholeAndWithoutAWarning() throws {
   }
 }
 
-@Test("The exit statuses in docs/navctl.md are those of the help and of the manual page")
+@Test("The exit statuses in docs/navctl.md equal those in the help and in the manual page")
 func manual_statuses_areTheSameEverywhere() throws {
   let lines = try Markdown("navctl.md").lines
   for status in CommandStatus.allCases {
@@ -87,9 +84,9 @@ func manual_statuses_areTheSameEverywhere() throws {
   }
 }
 
-@Test("docs/dbus.md is what the tables say")
-func manual_reference_isThatOfTheTables() throws {
+@Test("docs/dbus.md is generated from the tables")
+func manual_reference_isGeneratedFromTheTables() throws {
   let session = try Session(starting: false)
   let reference = try session.run(program: Session.program("navdoc"), ["dbus.md"])
-  #expect(reference.outputText == (try Markdown.contents(of: "docs/dbus.md")), "“make docs” makes it again")
+  #expect(reference.outputText == (try Files.text(inPackage: "docs/dbus.md")), "“make docs” makes it again")
 }

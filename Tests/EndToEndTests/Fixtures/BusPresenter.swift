@@ -1,23 +1,22 @@
-// Why this file exists: a program on the bus that shows things, as slowly or badly as a test wants it to.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import TestSupport
 
-/// Implements `org.navd.Presenter1` on a connection of its own.
+/// A presenter on the bus: implements `org.navd.Presenter1` on a connection of its own. A test can delay its answers
+/// and make it answer with errors.
 final class BusPresenter {
   static let path: ObjectPath = "/presenter"
 
   let connection: Connection
-  /// What it was told, as in `present fact 1`, `dismiss replaced`.
+  /// The calls received, for example `present fact 1`, `dismiss replaced`.
   private(set) var log: [String] = []
-  /// The items that it was given, the latest last.
+  /// The items received, the latest last.
   private(set) var items: [Properties] = []
-  /// Hears of every call, and of every answer when it is given, with what it is about: `present fact 1`, `shown fact 1`,
+  /// Receives a line for every call, and a line for every answer when it is sent: `present fact 1`, `shown fact 1`,
   /// `update fact 1`, `taken fact 1`, `dismiss fact 1 replaced`, `gone fact 1`.
   var hear: (String) -> Void = { _ in }
-  /// While false its answers are held back.
+  /// While false, answers are held back.
   var isAnswering = true {
     didSet {
       guard isAnswering else { return }
@@ -26,14 +25,14 @@ final class BusPresenter {
       for (_, answer) in answers { answer() }
     }
   }
-  /// What it answers to Present instead of success.
+  /// The error that Present returns; nil: success.
   var refusal: DBusError?
-  /// What it answers to Update instead of success.
+  /// The error that Update returns; nil: success.
   var updateRefusal: DBusError?
-  /// What it hands back in answer to Dismiss; nil: an error.
+  /// The result that Dismiss returns; nil: an error.
   var result: Properties? = [:]
   private var held: [(call: String, answer: () -> Void)] = []
-  /// The slot and the id of what it was told to present.
+  /// Slot and id of each presentation that it was asked to present.
   private var subjects: [ObjectPath: String] = [:]
 
   init(_ session: Session, destination: String, _ options: Properties = [:]) throws {
@@ -71,15 +70,16 @@ final class BusPresenter {
   private func answer(_ call: String, _ word: String, _ reply: @escaping () -> Void) {
     hear(call)
     let answer = { [unowned self] in
-      // Before it goes out, so that what comes of it is heard later.
+      // Log the answer before sending it, so that its consequences come later in the log.
       hear(word)
       reply()
     }
     if isAnswering { answer() } else { held.append((call, answer)) }
   }
 
-  /// Gives the answer to a call, in the words of `hear`, that is held back.
-  /// - Returns: whether there is such a call.
+  /// Sends an answer that was held back.
+  /// - Parameter call: the call, as passed to `hear`.
+  /// - Returns: whether such a call was held back.
   func answer(_ call: String) -> Bool {
     guard let index = held.firstIndex(where: { $0.call == call }) else { return false }
     held.remove(at: index).answer()

@@ -1,6 +1,3 @@
-// Why this file exists: clients that ask for everything that there is, with everything that can be sent, and hold every
-// answer against what may be answered.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,9 +5,9 @@ import EventLoops
 import PresentationModel
 import TestSupport
 
-/// Some clients of a session's navd that do whatever comes to their minds, from a seed.
+/// Clients that call every method of navd with random arguments from a seed, and check every answer.
 final class Fuzzer {
-  /// A call, as it is told where something is wrong with its answer.
+  /// A call, described in the report of a fault.
   private struct Made: CustomStringConvertible {
     let path: ObjectPath
     let member: String
@@ -18,35 +15,35 @@ final class Fuzzer {
     var description: String { "\(path) \(member) \(String(describing: body).prefix(1000))" }
   }
 
-  /// What navd may say to a request that it does not carry out.
+  /// The errors that navd may return.
   private static let errors: Set<String> = Set(
     [ErrorName.invalidArgs, .unknownMethod, .unknownObject, .unknownInterface, .unknownProperty, .propertyReadOnly].map(
       \.text) + CoordinatorError.Name.allCases.map(\.errorName.text))
 
   private let session: Session
-  private var arguments: Arguments
+  private var arguments: RandomArguments
   private var clients: [Connection] = []
-  /// The last serial that each of them was told.
+  /// The latest serial that each client received.
   private var serials: [BusName: UInt64] = [:]
   private var objects: [(path: ObjectPath, methods: [Introspected.Method])] = []
-  /// Documents that have been read.
+  /// Introspection data already parsed, by its text.
   private var documents: [String: Introspected] = [:]
   private var pending = 0
-  /// Calls that wait for the end of something.
+  /// Calls of Wait that are not yet answered.
   private var waiting = 0
   private var recent: [Made] = []
 
-  /// How many calls were made, and how often each error was the answer; "" is none.
+  /// Number of calls, and of each error returned; "" counts successes.
   private(set) var calls = 0
   private(set) var answers: [String: Int] = [:]
-  /// What navd must not do, with the calls before it.
+  /// Violations of the contract by navd, each with its call.
   private(set) var faults: [String] = []
   /// The methods that were called with arguments of the right types.
   private(set) var called: Set<Introspected.Method> = []
 
   init(_ session: Session, seed: UInt64, clients count: Int = 6) throws {
     self.session = session
-    arguments = Arguments(seed: seed)
+    arguments = RandomArguments(seed: seed)
     for _ in 0..<count { try connect() }
     try discover()
   }
@@ -56,7 +53,7 @@ final class Fuzzer {
   private func connect() throws {
     let client = try session.connect()
     client.export("/bar", [presenter(PresenterInterface.present, PresenterInterface.dismiss)])
-    // What it answers is not what the contract says.
+    // Its answers have other types than the contract says.
     let present = Method(
       PresenterInterface.name, "Present", in: Arg<ObjectPath>("presentation"), Arg<String>("binding"),
       Arg<String>("id"), Arg<Properties>("item"), out: Arg<String>("thanks"))
@@ -75,7 +72,7 @@ final class Fuzzer {
     clients.append(client)
   }
 
-  /// A presenter that does mostly what it should.
+  /// A presenter that usually behaves as it should.
   private func presenter(
     _ present: Method<(ObjectPath, String, String, Properties), Void>,
     _ dismiss: Method<(ObjectPath, String, Bool), Properties>
@@ -85,20 +82,20 @@ final class Fuzzer {
       if arguments.numbers.chance(0.9) { call.reply() } else { call.fail(DBusError(name: .failed, message: "no")) }
     }
     object.implement(dismiss) { [unowned self] _, call in
-      call.reply(arguments.numbers.chance(0.5) ? [:] : ["x": arguments.anything()])
+      call.reply(arguments.numbers.chance(0.5) ? [:] : ["x": arguments.anyValue()])
     }
     return object
   }
 
-  /// All of them leave.
+  /// Closes all clients.
   func leave() {
     for client in clients { client.close() }
     clients = []
   }
 
-  // MARK: What there is
+  // MARK: Discovery
 
-  /// Finds every object that there is now, by introspection from the root, as a client would.
+  /// Finds all objects by introspection from the root, as a client would.
   private func discover() throws {
     objects = []
     var open: [ObjectPath] = [.root]
@@ -108,7 +105,7 @@ final class Fuzzer {
       do {
         document = try session.call(Introspection.introspect, (), at: path)
       } catch let error as DBusError where error.name == .unknownObject {
-        // It has gone in the meantime.
+        // The object has disappeared in the meantime.
         continue
       }
       if documents.count > 1000 { documents = [:] }
@@ -118,7 +115,7 @@ final class Fuzzer {
       }
       documents[document] = found
       objects.append((path, found.methods))
-      // Of what is presented some are enough.
+      // A sample of the presentations is enough.
       let children =
         path == CoordinatorNames.presentations
         ? Array(found.children.shuffled(using: &arguments.numbers).prefix(10)) : found.children
@@ -131,29 +128,29 @@ final class Fuzzer {
         if CoordinatorNames.number(of: below) != nil { presentations.append(below) }
       }
     }
-    // Some that are gone by now, or will never be, too.
+    // Include some that no longer exist, and one that never does.
     arguments.presentations = presentations + arguments.presentations.suffix(8) + [CoordinatorNames.presentation(0)]
   }
 
-  /// The interfaces and methods that there are now.
+  /// The interfaces and methods of the objects found.
   var known: Set<Introspected.Method> { Set(objects.flatMap(\.methods)) }
 
   // MARK: Calls
 
-  /// Makes so many calls, and waits for the answers to all but those that wait themselves.
+  /// Makes `count` calls, and waits for the answers to all of them except Wait.
   /// - Parameters:
-  ///   - wildness: how likely each argument is anything at all.
-  ///   - burst: how many are under way at most.
-  func run(_ count: Int, wildness: Double, burst: Int = 1) throws {
+  ///   - arbitrariness: probability that an argument is arbitrary.
+  ///   - burst: the maximum number of calls without an answer.
+  func run(_ count: Int, arbitrariness: Double, burst: Int = 1) throws {
     for index in 0..<count {
       if index % 250 == 249 { try discover() }
       if arguments.numbers.chance(0.002) { try exchangeClient() }
-      // The bus throws out whom it has no room for: many descriptors at once, for example.
+      // The bus disconnects clients that exceed its limits, for example of descriptors.
       while let gone = clients.firstIndex(where: { !$0.isOpen }) {
         clients.remove(at: gone)
         try connect()
       }
-      arguments.wildness = wildness
+      arguments.arbitrariness = arbitrariness
       try callSomething()
       if pending >= burst || arguments.numbers.chance(0.2) {
         try settle()
@@ -162,7 +159,7 @@ final class Fuzzer {
     try settle()
   }
 
-  /// Waits for the answers that are due.
+  /// Waits for all answers except those of Wait.
   private func settle() throws {
     guard !session.loop.turn(until: { pending == 0 }, within: Session.limit) else { return }
     throw Session.Failure(
@@ -172,7 +169,7 @@ final class Fuzzer {
   private var trace: String { recent.suffix(30).map(\.description).joined(separator: "\n") }
 
   private func exchangeClient() throws {
-    // Not one whose calls would have to be taken off the count.
+    // Settle first, so that the closed client has no calls left to count.
     try settle()
     clients.remove(at: Int.random(in: 0..<clients.count, using: &arguments.numbers)).close()
     try connect()
@@ -181,18 +178,18 @@ final class Fuzzer {
   private func callSomething() throws {
     let (path, methods) = arguments.numbers.pick(objects)
     guard !methods.isEmpty else { return }
-    // The coordinator's own are most of all, and what matters.
+    // Call the coordinator's own object most often: it matters most.
     let isMain = arguments.numbers.chance(0.6)
     let object = isMain ? CoordinatorNames.object : path
     let method = arguments.numbers.pick(isMain ? objects.first { $0.path == object }?.methods ?? methods : methods)
-    let isMistaken = arguments.numbers.chance(arguments.wildness / 2)
-    let body = isMistaken ? arguments.mistaken(for: method) : arguments.inputs(of: method)
+    let isMismatched = arguments.numbers.chance(arguments.arbitrariness / 2)
+    let body = isMismatched ? arguments.mismatched(for: method) : arguments.inputs(of: method)
     let isRight = body.map(\.type) == method.inputs.map(\.type)
-    // Which would be the end of it.
+    // Quit would end navd and the run.
     if method.name == "Quit", isRight { return }
     if isRight { called.insert(method) }
     let at =
-      arguments.numbers.chance(arguments.wildness / 20) ? arguments.numbers.pick(arguments.presentations) : object
+      arguments.numbers.chance(arguments.arbitrariness / 20) ? arguments.numbers.pick(arguments.presentations) : object
     let interface = arguments.numbers.chance(0.9) ? InterfaceName(method.interface) : nil
     guard let member = MemberName(method.name),
       let message = try? OutgoingMessage.call(member, of: interface, on: CoordinatorNames.bus, at: at, body)
@@ -217,14 +214,14 @@ final class Fuzzer {
       answers["", default: 0] += 1
       guard reply.signature.text.hasSuffix("t"), let body = try? reply.body(), case .uint64(let serial)? = body.last
       else { return }
-      // W2: what one client is told never goes back.
+      // W2: the serials that one client receives never decrease.
       if let last = serials[client], serial < last { faults.append("the serial \(serial) came after \(last): \(call)") }
       serials[client] = serial
       arguments.serial = max(arguments.serial, serial)
       if case .objectPath(let path)? = body.first, path != .root { arguments.presentations.append(path) }
       if arguments.presentations.count > 100 { arguments.presentations.removeFirst(50) }
     case .failure(let error):
-      // Its client left while it waited.
+      // The client was closed before the answer.
       if error.name == .disconnected { return }
       answers[error.name.text, default: 0] += 1
       if !Self.errors.contains(error.name.text) { faults.append("\(error) was the answer to \(call)") }
@@ -234,6 +231,6 @@ final class Fuzzer {
     }
   }
 
-  /// Whether every call has been answered, those that waited too.
+  /// Whether all calls are answered, including Wait.
   var isAnswered: Bool { pending == 0 && waiting == 0 }
 }

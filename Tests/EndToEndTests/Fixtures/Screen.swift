@@ -1,6 +1,3 @@
-// Why this file exists: order is part of what is promised, so there is one log of what a presenter was told, what it
-// answered, and what everybody was told.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,15 +5,15 @@ import PresentationModel
 import TestSupport
 import Testing
 
-/// A program on the bus that shows the items of the destination `screen`, and watches.
+/// A presenter on the bus for the destination `screen` that also watches navd's signals, for tests of their order.
 ///
-/// What navd sends to one connection arrives in the order in which it was sent, so the order of the log is navd's:
+/// A connection receives messages in the order in which navd sent them, so the order of the log is navd's:
 ///
 ///     path main a b=1            an event (see `StateEvent.line`)
-///     present a 1                the screen is told to, an empty id is left out
-///     shown a 1                  it answers that it has
-///     dismiss a 1 replaced       it is told to, and why
-///     gone a 1                   it answers that it has
+///     present a 1                a call of Present, an empty id is left out
+///     shown a 1                  its answer
+///     dismiss a 1 replaced       a call of Dismiss with the reason
+///     gone a 1                   its answer
 final class Screen {
   static let destination = "screen"
 
@@ -33,21 +30,22 @@ final class Screen {
     presenter.hear = { [unowned watcher] in watcher.note($0) }
   }
 
-  /// The options of an item that is to be shown here.
+  /// Options that present an item on this screen.
   static func options(_ more: Properties = [:]) -> Properties {
     more.merging(["destination": .string(destination)]) { given, _ in given }
   }
 
-  /// What of the watcher's log is ours: other signals than events begin with a capital letter.
+  /// The lines of the watcher's log that count here. Signals that are not events begin with a capital letter.
   private var log: [String] {
     watcher.log.filter { $0.first?.isLowercase == true && !$0.hasPrefix("reply ") }
   }
 
-  /// Waits until nothing is on its way any more, and gives back what has been logged since the last time.
-  /// - Parameter count: how much has to come.
+  /// Waits until no message is outstanding, and returns the lines logged since the last time.
+  /// - Parameter count: the number of lines to wait for first.
   func happened(_ count: Int = 0) throws -> [String] {
     _ = session.loop.turn(until: { log.count - taken >= count }, within: Session.limit)
-    // Our answers come before this question, and what came of them before its answer, or before the next one's.
+    // navd has processed our answers when it answers this call; their consequences come before its answer, or before
+    // the next one's.
     var known = -1
     while known != log.count {
       known = log.count
@@ -58,7 +56,7 @@ final class Screen {
     return Array(log[taken...])
   }
 
-  /// Expects exactly this, in this order, since the last time.
+  /// Expects exactly these lines, in this order, since the last time.
   func expect(_ lines: [String], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
     let happened = try happened(lines.count)
     #expect(happened == lines, sourceLocation: sourceLocation)
@@ -67,22 +65,22 @@ final class Screen {
 
   // MARK: The presenter
 
-  /// Answers the calls that are held back, in the order in which they were made, as often as it is told.
+  /// Sends answers that were held back, in this order.
   func answer(_ calls: String..., sourceLocation: SourceLocation = #_sourceLocation) {
     for call in calls {
-      #expect(presenter.answer(call), "it was told to “\(call)” and has not answered", sourceLocation: sourceLocation)
+      #expect(presenter.answer(call), "there is no unanswered call “\(call)”", sourceLocation: sourceLocation)
     }
   }
 
-  /// Its user closes what it shows.
-  /// - Returns: the call that tells navd.
+  /// Reports that the user has closed a presentation.
+  /// - Returns: the call to navd.
   func close(_ presentation: ObjectPath) -> Session.Pending<(Bool, UInt64)> {
     session.begin(CoordinatorInterface.closed, (presentation, [:]), by: connection)
   }
 
-  // MARK: The frequent ones
+  // MARK: Shorthands
 
-  /// Presents something here, and waits until it is shown; nothing of that is left to be expected.
+  /// Presents an item here and waits until it is shown. Discards the lines logged until then.
   @discardableResult
   func show(_ binding: String, _ id: String = "", _ more: Properties = [:]) throws -> ObjectPath {
     let presentation = try session.present(binding, id, Self.options(more))
@@ -91,12 +89,12 @@ final class Screen {
     return presentation
   }
 
-  /// What the slot of a binding should show; `/` where that is nothing.
+  /// The handle of the slot's presentation; `/` if the slot is empty.
   func presentation(_ binding: String) throws -> ObjectPath {
     try session.call(CoordinatorInterface.get, binding).0
   }
 
-  /// The bindings that hold items, with their ids, in the order of acceptance.
+  /// Bindings and ids of all items, in the order of acceptance.
   func shown() throws -> [String] {
     try session.call(CoordinatorInterface.members, ("all", "")).map { member in
       member.fields.1.isEmpty ? member.fields.0 : "\(member.fields.0) \(member.fields.1)"

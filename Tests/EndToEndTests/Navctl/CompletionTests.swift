@@ -1,6 +1,3 @@
-// Why this file exists: what a shell offers for a navctl that is being typed is what there is; asked of the shells
-// themselves, with the scripts that are installed.
-
 import CoordinatorAPI
 import DBusValues
 import Glibc
@@ -9,10 +6,11 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
+/// Each shell is run with the completion script that `make install` installs for it.
 private enum Shell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// Where `make install` puts its script.
+  /// Installed completion script, relative to the prefix.
   var script: String {
     switch self {
     case .bash: ".local/share/bash-completion/completions/navctl"
@@ -21,7 +19,7 @@ private enum Shell: String, CaseIterable {
     }
   }
 
-  /// A bash script that writes what is offered for the words in `$@`, the last of which is being typed, a line each.
+  /// A bash script that prints the completions of the last word in `$@`, a line each.
   func listing(_ script: String) -> String {
     switch self {
     case .bash:
@@ -41,8 +39,8 @@ private enum Shell: String, CaseIterable {
     }
   }
 
-  /// A script that types the words and a tab, and writes the last word as it is then, if the tab has done anything.
-  /// - Parameter setup: what is typed before.
+  /// A script that types the words and a tab, and prints the last word if the tab has changed it.
+  /// - Parameter setup: commands to type before.
   private static func typing(in program: String, _ options: String, _ setup: String...) -> String {
     """
     exec python3 - "$@" <<'PYTHON'
@@ -63,7 +61,7 @@ private enum Shell: String, CaseIterable {
         return found.group(found.re.groups).decode()
     os.write(terminal, b"\(setup.joined(separator: "; ")); echo REA''DY\\n")
     expect(rb"\\nREADY")
-    # What is typed ahead waits until the completion is there.
+    # The terminal buffers this until the shell has completed the word.
     os.write(terminal, line.encode() + b"\\t\\x01echo GOT \\x05\\n")
     completed = expect(rb"\\nGOT ([^\\r\\n]*)")
     print(completed.rpartition(" ")[2] if completed != line.strip() else "")
@@ -75,7 +73,7 @@ private enum Shell: String, CaseIterable {
 }
 
 extension Session {
-  /// What a shell offers for the last word.
+  /// The completions of the last word.
   fileprivate func offered(_ shell: Shell, _ words: String...) throws -> [String] {
     let listing = shell.listing(path(shell.script))
     let run = try run(program: "/bin/bash", ["-c", listing, shell.rawValue] + words)
@@ -84,8 +82,8 @@ extension Session {
   }
 }
 
-@Test("Completion: bindings, groups, tags, stacks and destinations as they are just now", arguments: Shell.allCases)
-private func completion_names_areThoseOfTheDaemon(shell: Shell) throws {
+@Test("Completion offers the current bindings, groups, tags, stacks and destinations", arguments: Shell.allCases)
+private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   let session = try Session(
     destinations: ["mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\n", "wifi": "group = \"panels\"\n"],
     starting: false)
@@ -105,7 +103,7 @@ private func completion_names_areThoseOfTheDaemon(shell: Shell) throws {
   #expect(try session.offered(shell, "navctl", "select", "panels", "wi") == ["wifi"])
   #expect(try session.offered(shell, "navctl", "pop", "ma") == ["main"])
   #expect(try session.offered(shell, "navctl", "present", "x", "--to", "mi") == ["mixer"])
-  // The others complete what they can, and would have to be asked by somebody who types for the rest.
+  // zsh and fish list several completions only interactively.
   guard shell == .bash else { return }
   #expect(try session.offered(shell, "navctl", "sel").contains("selection"))
   #expect(try session.offered(shell, "navctl", "gr") == ["graph"])

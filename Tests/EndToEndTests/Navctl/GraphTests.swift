@@ -1,5 +1,3 @@
-// Why this file exists: what navctl draws is read by Graphviz, whatever the names in it are.
-
 import CoordinatorAPI
 import DBusValues
 import TestSupport
@@ -7,14 +5,14 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-@Test("navctl graph: Graphviz draws parents, groups, stacks and phases, and any text as it is")
+@Test("navctl graph: Graphviz draws parents, groups, stacks and phases, and special characters unchanged")
 func navctl_graph_isDrawnByGraphviz() throws {
   let session = try Session(destinations: [
     "slow":
       "command = [\"sh\", \"-c\", \"trap '' TERM; echo >>$NAVD_TEST_JOURNAL; sleep 60 & wait\"]\ngrace = \"1h\"\n",
     "wifi": "group = \"panels\"\n",
   ])
-  // Nothing is a graph, too.
+  // A graph of an empty state.
   let nothing = try session.graph()
   #expect(nothing.nodes == ["wifi"])
 
@@ -31,7 +29,7 @@ func navctl_graph_isDrawnByGraphviz() throws {
     "mixer", "", ["group": .string("panels"), "tag": .string("a \"tag\" \\"), "if-busy": .string("queue")])
   let slow = try session.present("slow")
   try session.call(Rows.wait, (slow, "presented"))
-  try session.wait("it hears no SIGTERM") { !session.journalLines.isEmpty }
+  try session.wait("it ignores SIGTERM") { !session.journalLines.isEmpty }
   try session.dismiss("slow")
   try session.present("child", "", ["from": .string("settings.net")])
 
@@ -48,7 +46,6 @@ func navctl_graph_isDrawnByGraphviz() throws {
   #expect(graph.edges.contains(["main", "settings"]))
   #expect(graph.edges.filter { $0.first == "settings" }.count == hostile.count + 2)
   #expect(graph.frames == ["panels"])
-  // Only a part of it.
   #expect(try session.graph("--group", "panels").nodes == ["wifi", "mixer\nwaiting", "next: a \"tag\" \\"])
   #expect(
     try session.graph("--stack", "main").edges.sorted { $0[0] < $1[0] } == [
@@ -57,13 +54,13 @@ func navctl_graph_isDrawnByGraphviz() throws {
   #expect(try session.navctl("graph", "--json").exitCode == 2)
 }
 
-/// A drawing, by the texts in it.
+/// The texts in a drawing.
 private struct Drawing {
   var nodes: [String] = []
   var edges: [[String]] = []
   var frames: [String] = []
 
-  /// - Parameter svg: as Graphviz writes it: each thing a `g` of a class, with its texts.
+  /// - Parameter svg: output of Graphviz: a `g` with a class for each node, edge and frame.
   init(_ svg: String) throws {
     var names: [String: String] = [:]
     for part in svg.split(separator: "<g id=") {
@@ -96,7 +93,7 @@ private struct Drawing {
 }
 
 extension Session {
-  /// What `dot` makes of what navctl writes.
+  /// The drawing of `navctl graph`, made by `dot`.
   fileprivate func graph(_ options: String...) throws -> Drawing {
     let run = try run(program: Self.program("navctl"), ["graph"] + options)
     try #require(run.exitCode == 0, "\(run.errorText)")

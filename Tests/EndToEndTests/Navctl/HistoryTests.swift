@@ -1,5 +1,3 @@
-// Why this file exists: “why did it close?” has an answer: when, for what reason, by whom, and after how long.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -11,10 +9,10 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// The last ending, as soon as it is known by whose process it came.
+  /// The last entry, once navd has found out the process that caused it.
   fileprivate func lastEnding() throws -> JSON {
     var last: JSON?
-    try poll("it is known who it was") {
+    try poll("the process is known") {
       last = try navctl("history", "-n", "1", "--json").json?.array?.first
       return last?["by"]?["pid"] != nil
     }
@@ -22,7 +20,7 @@ extension Session {
   }
 }
 
-/// As the process table has it.
+/// This process's name in the process table.
 private let ownName: String = {
   var name = [CChar](repeating: 0, count: 64)
   let file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC)
@@ -31,8 +29,8 @@ private let ownName: String = {
   return String(decoding: name.prefix(max(0, count - 1)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }()
 
-@Test("History: by whom something ended, when, and after how long it was shown")
-func history_ending_saysByWhomAndWhen() throws {
+@Test("History says by whom something was closed, when, and how long it was shown")
+func history_entry_saysByWhomAndWhen() throws {
   let session = try Session()
   let before = UInt64(time(nil)) * 1000
   try session.present("fact", "1", ["command": ["sleep", "60"].value])
@@ -43,12 +41,12 @@ func history_ending_saysByWhomAndWhen() throws {
   #expect(ending["reason"] == "dismissed")
   #expect(ending["by"]?["pid"]?.unsigned == UInt64(dismiss.processID))
   #expect(ending["by"]?["client"]?.string?.hasPrefix(":1.") == true)
-  // It may have ended before anybody could look.
+  // navctl may have ended before navd could read its name.
   #expect(["navctl", nil].contains(ending["by"]?["program"]?.string))
   let moment = try #require(ending["time"]?.unsigned)
   #expect((before...UInt64(time(nil) + 1) * 1000).contains(moment))
 
-  // One that stays is looked at for certain; what it is told of is the name of its program, and no more.
+  // The name of a client that stays connected is always found; its arguments are not recorded.
   try session.present("note")
   try session.dismiss("note")
   let own = try session.lastEnding()
@@ -62,14 +60,14 @@ func history_ending_saysByWhomAndWhen() throws {
   #expect(cells[5] == "\(ownName)[\(getpid())]")
   #expect(cells[7].hasPrefix("20"))
 
-  // What ended by itself did so by nobody's request.
+  // A program that ended by itself was not ended by a request.
   let path = try session.present("fact", "2", ["command": ["true"].value])
   #expect(try session.ending(of: path).reason == "closed")
   let closed = try #require(try session.call(Rows.history, (1, [:])).first)
   #expect(closed["by"] == nil)
   #expect(try session.navctl("history", "-n", "1").outputText.contains("\titself\t"))
 
-  // A presenter that reports it.
+  // A presenter reports that it was closed.
   let presenter = try BusPresenter(session, destination: "shown")
   let shown = try session.present("shown")
   #expect(try session.call(Rows.wait, (shown, "presented")).0 == "")
@@ -78,7 +76,7 @@ func history_ending_saysByWhomAndWhen() throws {
   let reported = try session.lastEnding()
   #expect(reported["by"]?["client"]?.string == presenter.connection.uniqueName.text)
 
-  // It is on record.
+  // The history survives a restart.
   let history = try session.call(Rows.history, (0, [:]))
   try session.stop(SIGKILL)
   try session.start()

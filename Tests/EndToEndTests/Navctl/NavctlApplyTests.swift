@@ -1,5 +1,3 @@
-// Why this file exists: a list of requests written by hand is carried out whole, or its mistake is found at once.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,7 +6,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-@Test("navctl apply: a file or standard input, as one transaction")
+@Test("navctl apply: reads a file or standard input, and applies it as one transaction")
 func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   let session = try Session()
   let text = """
@@ -32,7 +30,7 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   #expect(first.json?["replies"]?.array?.last == ["Dismiss", false])
   #expect(try session.navctl("path", "main").outputText == "settings\t1\nnetwork\t\n")
 
-  // The same again is nothing; for people nothing is written.
+  // The same requests again change and print nothing.
   let again = try session.navctl("apply", "-", input: text)
   #expect(again.exitCode == 0)
   #expect(again.outputText == "" && again.errorText == "")
@@ -40,10 +38,10 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
 }
 
 @Test(
-  "navctl apply: a mistake in the JSON has its line and column, and nothing is asked for",
+  "navctl apply: a mistake in the JSON is reported with line and column, and navd is not called",
   arguments: [
     ("[[\"Present\",\"a\",\"\",{}],\n [\"Present\",\"b\",\"\",{]]", "line 2, column 21: expected a name in quotes"),
-    ("[[\"Present\",\"a\",\"\",{}],\n\n  [\"Presnt\",\"b\",\"\",{}]]", "line 3, column 4: request 1: \"Presnt\" is no"),
+    ("[[\"Present\",\"a\",\"\",{}],\n\n  [\"Presnt\",\"b\",\"\",{}]]", "line 3, column 4: request 1: “Presnt” is no"),
     ("[[\"Present\",\"a\",\"\",{}],[\"Dismiss\",7,{}]]", "line 1, column 35: request 1: expected a string (s)"),
     ("[[\"Present\",\"a\",\"\",{\"timeout\":\"3s\"}]]", "line 1, column 31: request 0: expected an integer (t)"),
     ("", "line 1, column 1: expected a value"),
@@ -51,7 +49,7 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
     ("[[1]]", "line 1, column 3: request 0: expected a method's name, found an integer"),
     ("{}", "line 1, column 1: expected a list of requests, found an object"),
   ])
-func navctlApply_mistakeInTheJSON_isToldWithItsPlace(text: String, message: String) throws {
+func navctlApply_mistakeInTheJSON_hasItsPosition(text: String, message: String) throws {
   let session = try Session()
   let run = try session.navctl("apply", "-", input: text)
   #expect(run.exitCode == 2)
@@ -60,7 +58,7 @@ func navctlApply_mistakeInTheJSON_isToldWithItsPlace(text: String, message: Stri
   #expect(try session.state() == ["serial": 0, "presentations": [], "groups": [:], "stacks": [:]])
 }
 
-@Test("navctl apply: what is refused is named by its index, with why; nothing changed then, not even the serial")
+@Test("navctl apply: a refused request is reported with its index, and nothing changes, not even the serial")
 func navctlApply_refused_namesTheRequest() throws {
   let session = try Session()
   try session.present("held", "1", ["group": .string("g")])
@@ -73,7 +71,7 @@ func navctlApply_refused_namesTheRequest() throws {
     (#"["PopTo","s","x",{}]"#, 3, "request 40: "),
     (#"["Present","x","",{"container-values":{"k":1}}]"#, 4, "request 40: key “k” is not declared"),
     (#"["SetPath","s",[["x","",{"container-values":{"k":1}}]],{}]"#, 4, "request 40: key “k” is not declared"),
-    (#"["Present","x","",{"container-values":{"badge":"1"}}]"#, 2, "request 40: the container value “badge”: "),
+    (#"["Present","x","",{"container-values":{"badge":"1"}}]"#, 2, "request 40: container value “badge”: "),
     (#"["Dismiss","held",{"expected-id":"2"}]"#, 6, "request 40: expected-id is “2”"),
   ] as [(String, Int32, String)] {
     let requests = (0..<50).map { $0 == 40 ? request : "[\"Present\",\"slot[\($0)]\",\"\",{}]" }
@@ -86,12 +84,12 @@ func navctlApply_refused_namesTheRequest() throws {
   #expect(stale.exitCode == 6)
 }
 
-@Test("navctl apply: a file that cannot be read is a failure that says so")
-func navctlApply_unreadableFile_isToldSo() throws {
+@Test("navctl apply: an unreadable file is reported")
+func navctlApply_unreadableFile_isReported() throws {
   let session = try Session()
   for (path, why) in [("/nowhere/requests", "No such file or directory"), ("/", "Is a directory")] {
     let run = try session.navctl("apply", path)
     #expect(run.exitCode == 1)
-    #expect(run.errorText == "navctl: apply \(path): it cannot be read: \(why); “-” is standard input\n")
+    #expect(run.errorText == "navctl: apply \(path): cannot read the file: \(why); “-” reads standard input\n")
   }
 }

@@ -1,12 +1,10 @@
-// Why this file exists: the verbs about groups, stacks and container values, for people and for programs.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import TestSupport
 import Testing
 
-/// What a command line writes, and what it exits with.
+/// A command line with its expected output and exit status.
 private struct Line: CustomStringConvertible {
   let arguments: [String]
   let output: String
@@ -30,8 +28,8 @@ extension Session {
   }
 }
 
-@Test("navctl select, deselect, toggle-selection, selection, and present in a group")
-func navctl_groupVerbs_selectAndTellTheSelection() throws {
+@Test("navctl select, deselect, toggle-selection and selection work on a group")
+func navctl_groupVerbs_selectAndPrintTheSelection() throws {
   let session = try Session()
   try session.check([
     Line("selection panels", "", 3), Line("selection panels --json", #"{"group":"panels"}"# + "\n", 3),
@@ -50,13 +48,13 @@ func navctl_groupVerbs_selectAndTellTheSelection() throws {
     Line("present mixer 1 --group panels --tag sound"), Line("selection panels", "sound\n"),
     Line("dismiss --group panels --json", #"{"changed":true,"count":1,"serial":28}"# + "\n"),
     Line("selection panels", "", 3), Line("deselect panels -q"),
-    // What can be no group is told apart from one with nothing selected.
+    // An invalid name is an error, unlike a group without selection.
     Line("selection panels[", "", 2), Line("list --group panels[", "", 2), Line("list --group others"),
   ])
 }
 
-@Test("navctl push, pop, pop-to, set-path, path")
-func navctl_stackVerbs_drillDownAndTellThePath() throws {
+@Test("navctl push, pop, pop-to, set-path and path work on a stack")
+func navctl_stackVerbs_changeAndPrintThePath() throws {
   let session = try Session()
   try session.check([
     Line("path main"), Line("path main --json", "[]\n"), Line("push main settings 1"),
@@ -68,10 +66,10 @@ func navctl_stackVerbs_drillDownAndTellThePath() throws {
     Line("pop-to main nowhere", "", 3), Line("pop-to main settings -v", "1\n"),
     Line("set-path main settings=1 network=2 about --json", #"{"presentations":[1,4,5],"serial":13}"# + "\n"),
     Line("set-path main settings=1 about -v", "1\n6\n"), Line("path main", "settings\t1\nabout\t\n"),
-    // S5: plain values.
+    // S5: elements without a binding.
     Line("set-path plain =a =a"), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
     Line("list --stack plain", "7\tplain[0]\ta\tpresented\t\t\t\tplain\t\n8\tplain[1]\ta\tpresented\t\t\t\tplain\t\n"),
-    // S6: refused whole.
+    // S6: refused as a whole.
     Line("set-path plain =a b[ =c", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
     Line("set-path plain"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
     Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
@@ -79,7 +77,7 @@ func navctl_stackVerbs_drillDownAndTellThePath() throws {
   ])
 }
 
-@Test("navctl value declare, get and set, and values of their declared types with every verb that presents")
+@Test("navctl value declares, prints and sets container values; every verb reads them as their declared types")
 func navctl_valueVerbs_readTheDeclaredType() throws {
   let session = try Session()
   try session.check([

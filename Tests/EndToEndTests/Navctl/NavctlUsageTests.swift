@@ -1,13 +1,10 @@
-// Why this file exists: a command line that is not whole, or not meant so, is refused with what would do, and nothing is
-// asked of navd.
-
 import CoordinatorAPI
 import TestSupport
 import Testing
 import TextFormats
 
 @Test(
-  "navctl refuses half-specified input with usage",
+  "navctl refuses incomplete command lines and prints the usage",
   arguments: [
     "present", "toggle", "dismiss", "dismiss a --group g", "update a", "select g", "deselect", "toggle-selection g",
     "selection", "push s", "pop", "pop s x", "pop-to", "set-path", "path", "show", "is-presented", "members",
@@ -16,8 +13,8 @@ import TextFormats
     "present a 1 2", "present a --value b", "check-config a b", "history -n x",
     "present a --", "toggle a 1 --", "push s a --", "select g t --", "present a 1 --id=2",
   ])
-func navctlUsage_halfSpecified_isRefused(line: String) throws {
-  // Without navd: that it cannot be reached is not even found out.
+func navctlUsage_incomplete_isRefused(line: String) throws {
+  // navd does not run, and is not called.
   let session = try Session(starting: false)
   let arguments = line.split(separator: " ").map(String.init)
   let run = try session.run(program: Session.program("navctl"), arguments)
@@ -28,27 +25,27 @@ func navctlUsage_halfSpecified_isRefused(line: String) throws {
   #expect(run.outputText == "")
 }
 
-@Test("navctl: what is no verb is told in one line, with the nearest one")
+@Test("navctl: an unknown verb is reported in one line, with the nearest verb")
 func navctlUsage_mistypedVerb_namesTheNearest() throws {
   let session = try Session(starting: false)
   let many = (0..<5000).map { "word\($0)" }
   for (arguments, line) in [
-    (["presnt", "a"], "navctl: presnt: there is no such verb; did you mean “present”? “navctl --help” lists them\n"),
+    (["presnt", "a"], "navctl: presnt: no such verb; did you mean “present”? “navctl --help” lists all verbs\n"),
     (
       ["--json", "-w", "3", "togle-selection"] + many,
-      "navctl: togle-selection: there is no such verb; did you mean “toggle-selection”? “navctl --help” lists them\n"
+      "navctl: togle-selection: no such verb; did you mean “toggle-selection”? “navctl --help” lists all verbs\n"
     ),
-    (["frobnicate"] + many, "navctl: frobnicate: there is no such verb; “navctl --help” lists them\n"),
+    (["frobnicate"] + many, "navctl: frobnicate: no such verb; “navctl --help” lists all verbs\n"),
     (
       [String(repeating: "x", count: 5000)],
-      "navctl: \(String(repeating: "x", count: 300))…: there is no such verb; “navctl --help” lists them\n"
+      "navctl: \(String(repeating: "x", count: 300))…: no such verb; “navctl --help” lists all verbs\n"
     ),
   ] {
     let run = try session.run(program: Session.program("navctl"), arguments)
     #expect(run.exitCode == 2)
     #expect(run.errorText == line)
   }
-  // What else repeats all arguments does not repeat them all.
+  // ArgumentParser's message repeats all arguments; it is abridged.
   let long = try session.run(program: Session.program("navctl"), ["list"] + many)
   #expect(long.exitCode == 2)
   #expect(long.errorText.count < 800)
@@ -56,10 +53,10 @@ func navctlUsage_mistypedVerb_namesTheNearest() throws {
   #expect(try session.navctl("help", "present").exitCode == 0)
   let help = try session.navctl("help", "presnt")
   #expect(help.exitCode == 2)
-  #expect(help.errorText.contains("there is no such verb; did you mean “present”?"), "\(help.errorText)")
+  #expect(help.errorText.contains("no such verb; did you mean “present”?"), "\(help.errorText)")
 }
 
-@Test("navctl: values and ids that begin with “-”")
+@Test("navctl: values and ids that begin with “-” are written with “=”")
 func navctlUsage_valuesThatBeginWithADash_areWrittenWithAnEqualsSign() throws {
   let session = try Session()
   #expect(try session.navctl("present", "fact", "--id=-1", "--title=-x", "--value=a=-b").exitCode == 0)
@@ -72,11 +69,11 @@ func navctlUsage_valuesThatBeginWithADash_areWrittenWithAnEqualsSign() throws {
   #expect(try session.navctl("push", "main", "a", "--id=--").exitCode == 0)
   #expect(try session.navctl("path", "main").outputText == "a\t--\n")
   for (arguments, remedy) in [
-    (["present", "fact", "--title", "-x"], "a value that begins with “-” is written --title=-x"),
-    (["present", "fact", "--expected-id", "-1"], "a value that begins with “-” is written --expected-id=-1"),
-    (["select", "g", "t", "--id", "-1"], "a value that begins with “-” is written --id=-1"),
-    (["present", "fact", "-1"], "an id that begins with “-” is written --id=-1"),
-    (["push", "main", "fact", "-1"], "an id that begins with “-” is written --id=-1"),
+    (["present", "fact", "--title", "-x"], "write a value that begins with “-” as --title=-x"),
+    (["present", "fact", "--expected-id", "-1"], "write a value that begins with “-” as --expected-id=-1"),
+    (["select", "g", "t", "--id", "-1"], "write a value that begins with “-” as --id=-1"),
+    (["present", "fact", "-1"], "write an id that begins with “-” as --id=-1"),
+    (["push", "main", "fact", "-1"], "write an id that begins with “-” as --id=-1"),
   ] {
     let run = try session.run(program: Session.program("navctl"), arguments)
     #expect(run.exitCode == 2)
@@ -84,8 +81,8 @@ func navctlUsage_valuesThatBeginWithADash_areWrittenWithAnEqualsSign() throws {
   }
 }
 
-@Test("navctl: arguments that are no UTF-8 are refused, and not repaired; those of a command go as they are")
-func navctlUsage_argumentsThatAreNoText_areRefused() throws {
+@Test("navctl: arguments that are not UTF-8 are refused; those of a program are passed on unchanged")
+func navctlUsage_argumentsThatAreNotUTF8_areRefused() throws {
   let session = try Session()
   func run(_ script: String) throws -> Program {
     try session.run(
@@ -98,7 +95,7 @@ func navctlUsage_argumentsThatAreNoText_areRefused() throws {
     let refused = try run(script)
     #expect(refused.exitCode == 2, "\(script)")
     #expect(
-      refused.errorText.hasPrefix("navctl: argument \(argument): “") && refused.errorText.contains("is no UTF-8; "),
+      refused.errorText.hasPrefix("navctl: argument \(argument): “") && refused.errorText.contains("is not UTF-8; "),
       "\(refused.errorText)")
   }
   #expect(try session.state()["serial"] == 0)
@@ -107,8 +104,8 @@ func navctlUsage_argumentsThatAreNoText_areRefused() throws {
   #expect(shown.output == Array("a".utf8) + [0xff])
 }
 
-@Test("navctl: who mistypes a destination at a terminal is told that no program shows it, and which name would do")
-func navctlUsage_mistypedDestination_isNotedAtATerminal() throws {
+@Test("navctl: a mistyped destination is reported on a terminal, with the nearest name")
+func navctlUsage_mistypedDestination_isReportedOnATerminal() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
   func atATerminal(_ arguments: String) throws -> Program {
     let command = "'\(Session.program("navctl"))' \(arguments)"
@@ -118,7 +115,7 @@ func navctlUsage_mistypedDestination_isNotedAtATerminal() throws {
   #expect(mistyped.exitCode == 0)
   #expect(
     mistyped.outputText.hasPrefix(
-      "navctl: toggle mixr: presented as state alone, for others to draw: there is no destination “mixr”; "
+      "navctl: toggle mixr: no window opens, since there is no destination “mixr”; "
         + "did you mean “mixer”?"), "\(mistyped.outputText)")
   for quiet in ["toggle mixer", "present note -q", "present other -- sleep 60", "toggle mixr"] {
     #expect(try atATerminal(quiet).outputText == "", "\(quiet)")

@@ -1,5 +1,3 @@
-// Why this file exists: scripts ask by presenting something, and go on with what it gave back.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -11,12 +9,12 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 @Test(
-  "navctl present --wait: the output, and 1 if it failed; with --propagate the command's own status",
+  "navctl present --wait prints the output, and exits with 1 on failure, or with the command's status by --propagate",
   arguments: [
     ("echo hello", "hello\n", 0, 0), ("exit 3", "", 0, 3), ("printf 'no newline'; exit 1", "no newline", 0, 1),
     ("kill -KILL $$", "", 1, 137), ("kill -TERM $$", "", 1, 143), ("exit 255", "", 0, 255),
   ] as [(String, String, Int32, Int32)])
-func navctl_wait_isTheEnd(script: String, output: String, status: Int32, propagated: Int32) throws {
+func navctl_presentAndWait_reportsTheResult(script: String, output: String, status: Int32, propagated: Int32) throws {
   let session = try Session()
   let plain = try session.navctl("present", "fact", "--wait", "--", "sh", "-c", script)
   #expect(plain.exitCode == status)
@@ -26,8 +24,8 @@ func navctl_wait_isTheEnd(script: String, output: String, status: Int32, propaga
   #expect(propagating.outputText == output)
 }
 
-@Test("navctl present --wait --json: all of the end")
-func navctl_waitJSON_isTheWholeEnd() throws {
+@Test("navctl present --wait --json prints the whole result")
+func navctl_presentAndWaitJSON_printsTheWholeResult() throws {
   let session = try Session()
   let exited = try session.navctl("present", "a", "--wait", "--json", "--", "sh", "-c", "echo out; exit 3")
   #expect(exited.exitCode == 0)
@@ -50,8 +48,8 @@ func navctl_waitJSON_isTheWholeEnd() throws {
   #expect(waiting.exitCode == 0)
 }
 
-@Test("navctl present --wait --propagate: 125 for navctl's own failures, with a line")
-func navctl_propagate_saysWhichFailuresAreItsOwn() throws {
+@Test("navctl present --wait --propagate exits with 125 on navctl's own failures")
+func navctl_propagate_ownFailuresExitWith125() throws {
   let session = try Session()
   func check(_ arguments: String...) throws {
     let run = try session.run(program: Session.program("navctl"), arguments)
@@ -67,9 +65,9 @@ func navctl_propagate_saysWhichFailuresAreItsOwn() throws {
   try check("present", "fact", "--wait", "--propagate", "--", "true")
 }
 
-@Test("navctl wait: by binding, by handle, for presented, in time")
+@Test("navctl wait takes a binding or a number, a phase and a time limit")
 func navctl_waitVerb_waits() throws {
-  let session = try Session(destinations: ["slow": Actor.destination(dying: 50)])
+  let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 50)])
   let path = try session.present("slow", "1")
   let number = "\(CoordinatorNames.number(of: path) ?? 0)"
   #expect(try session.navctl("wait", "slow", "--for", "presented").exitCode == 0)
@@ -80,25 +78,25 @@ func navctl_waitVerb_waits() throws {
 
   let byBinding = try session.startNavctl("wait", "slow", "--json")
   let byNumber = try session.startNavctl("wait", "--presentation", number, "--json")
-  // Both wait for the same one, not for what comes after it.
+  // Both wait for the first item, not for the one that replaces it.
   let second = try session.present("slow", "2")
   let never = try session.startNavctl(
     "wait", "--presentation", "\(CoordinatorNames.number(of: second) ?? 0)", "--for", "presented")
-  try session.wait("the handle is answered") { byNumber.hasEnded }
+  try session.wait("the wait by number ends") { byNumber.hasEnded }
   #expect(byNumber.json?["reason"] == "replaced")
   #expect(byNumber.exitCode == 0)
   try session.wait("the other is presented") { never.hasEnded }
   #expect(never.exitCode == 0)
   try session.wait(for: "start 2", of: "slow")
   try session.dismiss("slow")
-  try session.wait("the binding is answered") { byBinding.hasEnded }
-  // Whichever of the two it found there.
+  try session.wait("the wait by binding ends") { byBinding.hasEnded }
+  // Either item may have been there when it started.
   #expect(["replaced", "dismissed"].contains(byBinding.json?["reason"]?.string))
   #expect(try session.navctl("wait", "--presentation", number, "--json").json?["reason"] == "replaced")
 }
 
-@Test("navctl wait BINDING: of a slot that is nil, what is still going is waited for")
-func navctl_waitForWhatIsGoing_endsWithIt() throws {
+@Test("navctl wait BINDING waits for a dismissed item that is still closing")
+func navctl_waitForADismissedItem_endsWhenItIsGone() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
   let watcher = try session.watch(on: presenter.connection)
@@ -109,7 +107,7 @@ func navctl_waitForWhatIsGoing_endsWithIt() throws {
   try session.dismiss("fact")
   #expect(try session.navctl("is-presented", "fact").exitCode == 3)
   let waiting = try session.startNavctl("wait", "fact", "--json")
-  // Nothing comes to be presented there.
+  // No item is going to be presented there.
   #expect(try session.navctl("wait", "fact", "--for", "presented").exitCode == 3)
   #expect(try session.navctl("wait", "fact", "-w", "0.1").exitCode == 5)
   #expect(!waiting.hasEnded)
@@ -121,9 +119,9 @@ func navctl_waitForWhatIsGoing_endsWithIt() throws {
   #expect(try session.navctl("wait", "fact").exitCode == 3)
 }
 
-@Test("navctl present --owned stays until it is gone, and takes it along")
-func navctl_owned_staysAndTakesItAlong() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+@Test("navctl present --owned runs until the item is gone, and closes it when interrupted")
+func navctl_owned_endsTogetherWithTheItem() throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   let watcher = try session.watch()
   let staying = try session.startNavctl("present", "fact", "1", "--owned")
   try session.wait(for: "start 1", of: "fact")

@@ -1,5 +1,3 @@
-// Why this file exists: bars and scripts live on `watch`, through restarts of navd and readers that go.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -14,8 +12,8 @@ extension Program {
   fileprivate var values: [JSON] { lines.compactMap { try? JSON.parse($0) } }
 }
 
-@Test("navctl watch: the whole state, and again for every change")
-func navctl_watch_writesTheState() throws {
+@Test("navctl watch prints the whole state, and again after every change")
+func navctl_watch_printsTheState() throws {
   let session = try Session()
   try session.present("fact", "1")
   let watch = try session.startNavctl("watch")
@@ -24,7 +22,7 @@ func navctl_watch_writesTheState() throws {
   try session.present("note")
   try session.wait("it is written again") { watch.lines.count == 2 }
   #expect(watch.values.last == (try session.state()))
-  // What changes nothing is not written.
+  // A request that changes nothing prints nothing.
   try session.present("note")
   try session.dismiss("fact")
   try session.wait("it is written again") { watch.lines.count == 3 }
@@ -32,8 +30,8 @@ func navctl_watch_writesTheState() throws {
   #expect(watch.values.last?["presentations"]?.array?.count == 1)
 }
 
-@Test("navctl watch --events: the state, then every event; only of a group or binding where it is told so")
-func navctl_watchEvents_writesEachEvent() throws {
+@Test("navctl watch --events prints the state, then every event, or only those of a group or binding")
+func navctl_watchEvents_printsEachEvent() throws {
   let session = try Session()
   try session.present("fact", "1")
   let all = try session.startNavctl("watch", "--events")
@@ -63,8 +61,8 @@ func navctl_watchEvents_writesEachEvent() throws {
   #expect(!panels.lines.contains { $0.contains("note") })
 }
 
-@Test("navctl watch lives through restarts of navd, and waits where there is none yet")
-func navctl_watch_livesThroughRestarts() throws {
+@Test("navctl watch continues across restarts of navd, and waits for it to start")
+func navctl_watch_continuesAcrossRestarts() throws {
   let session = try Session(starting: false)
   let states = try session.startNavctl("watch")
   let events = try session.startNavctl("watch", "--events")
@@ -84,7 +82,7 @@ func navctl_watch_livesThroughRestarts() throws {
       events.values.filter { $0["event"] == "state" }.count == before + 1
     }
     #expect(events.values.last { $0["event"] == "state" }?["serial"] == (try session.state()["serial"]))
-    // What comes after it is told as before.
+    // Later events follow.
     try session.present("after", "\(signal)")
     try session.wait("the event is written") {
       events.values.contains { $0["id"]?.string == "\(signal)" && $0["binding"] == "after" }
@@ -95,20 +93,20 @@ func navctl_watch_livesThroughRestarts() throws {
 }
 
 @Test(
-  "navctl watch ends quietly when its reader goes",
+  "navctl watch ends quietly when its reader ends",
   arguments: [["watch"], ["watch", "--events"], ["watch", "--waybar"]])
 func navctl_watch_endsWithItsReader(arguments: [String]) throws {
   let session = try Session()
   let watch = try session.start(program: Session.program("navctl"), arguments)
   try session.wait("the state is written") { watch.lines.count == 1 }
   watch.closeOutput()
-  // Without anything to write, too.
+  // Even if there is nothing to write.
   try session.wait("it ends") { watch.status != nil }
   #expect(watch.exitCode == 0)
   #expect(watch.errorText == "")
 }
 
-@Test("navctl list into a closed pipe does not complain")
+@Test("navctl list into a closed pipe prints no error")
 func navctl_list_intoAClosedPipe_isQuiet() throws {
   let session = try Session()
   for number in 0..<200 { try session.present("slot[\(number)]", String(repeating: "x", count: 1000)) }
@@ -117,8 +115,8 @@ func navctl_list_intoAClosedPipe_isQuiet() throws {
   #expect(run.errorText == "")
 }
 
-@Test("navctl watch --waybar and --format write a line for what is shown")
-func navctl_watch_writesLinesForBars() throws {
+@Test("navctl watch --waybar and --format print a line for the latest item")
+func navctl_watch_printsLinesForBars() throws {
   let session = try Session()
   let waybar = try session.startNavctl("watch", "--waybar", "--group", "panels")
   let format = try session.startNavctl("watch", "--format", "{title} {value.level}", "--binding", "volume")

@@ -1,5 +1,3 @@
-// Why this file exists: `navctl rofi` keeps to rofi-script(5); that rofi takes it so is tried with the recipe.
-
 import CoordinatorAPI
 import DBusValues
 import TestSupport
@@ -7,7 +5,7 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-/// What rofi would read: options of the menu, and rows with what comes back when one is chosen.
+/// A menu as rofi reads it (rofi-script(5)): options, and rows with the info that rofi passes back.
 private struct Menu {
   var options: [String: String] = [:]
   var rows: [(text: String, info: String)] = []
@@ -24,7 +22,7 @@ private struct Menu {
   }
 
   var texts: [String] { rows.map(\.text) }
-  /// The rows that are marked.
+  /// Texts of the rows marked as active.
   var active: [String] {
     (options["active"] ?? "").split(separator: ",").compactMap { Int($0) }.map { rows[$0].text }
   }
@@ -35,7 +33,7 @@ extension Session {
     try Menu(run(program: Self.program("navctl"), ["rofi"] + arguments))
   }
 
-  /// As rofi does when a row is chosen: its text is the last argument, its info is in the environment.
+  /// Chooses a row as rofi does: its text is the last argument, its info is in the environment.
   fileprivate func choose(_ text: String, of menu: Menu, _ arguments: String...) throws -> Program {
     let row = try #require(menu.rows.first { $0.text == text }, "\(menu.texts)")
     environment["ROFI_RETV"] = "1"
@@ -49,7 +47,7 @@ extension Session {
   }
 }
 
-@Test("navctl rofi: what could be shown, what is marked, and what is chosen is shown, or not any more")
+@Test("navctl rofi lists what is open and what can be opened; choosing a row opens or closes it")
 func navctl_rofi_isAMenu() throws {
   let session = try Session(destinations: [
     "mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\n", "wifi": "group = \"panels\"\n",
@@ -68,7 +66,7 @@ func navctl_rofi_isAMenu() throws {
   #expect(try session.choose("fact <1>\\n – A & B", of: menu).outputText == "")
   #expect(try !session.isPresented("fact"))
 
-  // What has changed meanwhile is not what was chosen.
+  // A choice does not close an item that has replaced the chosen one.
   let old = try session.menu()
   #expect(old.texts == ["panels: mixer", "panels: wifi", "notes", "broken"])
   #expect(old.active == ["panels: wifi", "notes"])
@@ -79,11 +77,11 @@ func navctl_rofi_isAMenu() throws {
   #expect(again.options["message"]?.contains("expected-presentation") == true, "\(again.options)")
   #expect(again.texts == old.texts)
   #expect(try session.isPresented("notes"))
-  // What goes wrong is told where one looks, as markup.
+  // Errors are shown in rofi, as markup.
   let failed = try Menu(try session.choose("broken", of: old))
   #expect(failed.options["message"]?.contains("/none") == true, "\(failed.options)")
 
-  // One group alone; a second choice of what is selected deselects it.
+  // One group only; choosing the selected tag deselects it.
   let panels = try session.menu("--group", "panels")
   #expect(panels.texts == ["mixer", "wifi"] && panels.active == ["wifi"] && panels.options["prompt"] == "panels")
   #expect(try session.choose("wifi", of: panels, "--group", "panels").outputText == "")
@@ -94,7 +92,7 @@ func navctl_rofi_isAMenu() throws {
   #expect(try session.choose("panels: --json", of: dashed, "--group", "panels").outputText == "")
   #expect(try session.menu("--group", "panels").active == [])
 
-  // Who is not rofi.
+  // Without rofi.
   #expect(try Menu(session.navctl("rofi", "something")).options["message"]?.contains("ROFI_INFO") == true)
   try session.stop()
   #expect(try session.navctl("rofi").exitCode == 8)

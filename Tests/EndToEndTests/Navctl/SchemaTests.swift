@@ -1,5 +1,3 @@
-// Why this file exists: docs/navctl.schema.json says what `--json` writes, so it is held against what it does write.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,8 +8,8 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// Reads lines of a definition's name and JSON, and says which do not fit: as they are, they have to; with a member too many
-/// anywhere where members have names of ours, with a text for a number, and with a member of theirs missing, they may not.
+/// Reads lines of a definition's name and JSON. Reports lines that do not fit the definition, and lines that still fit with
+/// an unknown member, with a value of another type, or without a required member.
 private let validator = """
   import copy, itertools, json, sys
   from jsonschema import Draft202012Validator
@@ -63,11 +61,11 @@ private let validator = """
               if member in inner and not optional:
                   reject("no %s" % member, changed(value, path, lambda o: o.pop(member)))
   for name in schema["$defs"]:
-      if not name.startswith("_") and name not in seen: print("%s: nothing was held against it" % name)
+      if not name.startswith("_") and name not in seen: print("%s: no line of it was checked" % name)
   print("rejected", rejected)
   """
 
-@Test("docs/navctl.schema.json: what each verb writes with --json fits, and what is otherwise does not")
+@Test("docs/navctl.schema.json accepts the output of each verb, and nothing else")
 func schema_output_fits() throws {
   let session = try Session(destinations: [
     "mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\nstyle = \"popover\"\n", "wifi": "group = \"panels\"\n",
@@ -76,8 +74,8 @@ func schema_output_fits() throws {
   try session.write("comand = 1\n", toDestination: "wrong")
   let presenter = try BusPresenter(session, destination: "shown")
   var written: [(name: String, line: String)] = []
-  func hold(_ name: String, _ arguments: String..., input: String = "", status: Int32 = 0) throws {
-    // A command comes after all options.
+  func record(_ name: String, _ arguments: String..., input: String = "", status: Int32 = 0) throws {
+    // Options must precede “--”.
     var words = arguments
     words.insert("--json", at: words.firstIndex(of: "--") ?? words.endIndex)
     let run = try session.run(program: Session.program("navctl"), words, input: input)
@@ -93,48 +91,48 @@ func schema_output_fits() throws {
   ]
   try session.wait("the watchers have the state") { watches.allSatisfy { !$0.1.lines.isEmpty } }
 
-  try hold("list", "list")
-  try hold("value-declare", "value", "declare", "edge", "s", "top")
-  try hold("value-declare", "value", "declare", "size", "(ii)", "[1, 2]")
-  try hold(
+  try record("list", "list")
+  try record("value-declare", "value", "declare", "edge", "s", "top")
+  try record("value-declare", "value", "declare", "size", "(ii)", "[1, 2]")
+  try record(
     "present", "present", "fact", "1", "--title", "A\nB", "--style", "sheet", "--timeout", "1h", "--priority", "3",
     "--value", "n:=[1, 2.5, {\"a\": true}]", "--container-value", "edge=left")
-  try hold("present", "present", "fact", "1")
-  try hold("present", "present", "fact.child", "--", "sleep", "60")
-  try hold("present", "present", "mixer")
-  try hold("present", "present", "queued", "--group", "panels", "--if-busy", "queue")
-  try hold("present", "present", "shown", "7", "--to", "shown", "--from", "fact")
+  try record("present", "present", "fact", "1")
+  try record("present", "present", "fact.child", "--", "sleep", "60")
+  try record("present", "present", "mixer")
+  try record("present", "present", "queued", "--group", "panels", "--if-busy", "queue")
+  try record("present", "present", "shown", "7", "--to", "shown", "--from", "fact")
   let owned = try session.startNavctl("present", "owned", "--owned", "--json")
   try session.poll("it is there") { try session.call(Rows.get, "owned").0 != .root }
-  try hold("wait", "wait", "shown", "--for", "presented")
-  try hold("show", "show", "fact")
-  try hold("show", "show", "fact.child")
-  try hold("show", "show", "shown")
-  try hold("show", "show", "owned")
-  try hold("toggle", "toggle", "note")
-  try hold("toggle", "toggle", "note")
-  try hold("update", "update", "fact", "k=v")
-  try hold("select", "select", "panels", "wifi")
-  try hold("toggle-selection", "toggle-selection", "panels", "wifi")
-  try hold("selection", "selection", "panels")
-  try hold("deselect", "deselect", "panels")
-  try hold("selection", "selection", "panels", status: 3)
-  try hold("push", "push", "main", "settings", "1")
-  try hold("set-path", "set-path", "main", "settings=1", "network", "wired=2")
-  try hold("path", "path", "main")
-  try hold("path", "path", "none")
-  try hold("members", "members", "--all")
-  try hold("list", "list")
-  try hold("list", "list", "--group", "panels")
-  try hold("pop", "pop", "main")
-  try hold("pop-to", "pop-to", "main", "settings")
-  try hold("is-presented", "is-presented", "fact")
-  try hold("is-presented", "is-presented", "nothing", status: 3)
-  try hold("value-set", "value", "set", "fact", "edge", "right")
-  try hold("value-get", "value", "get", "fact", "edge")
-  try hold("value-get", "value", "get", "fact", "size")
-  try hold("act", "act", "1", "press", "button:=3")
-  try hold(
+  try record("wait", "wait", "shown", "--for", "presented")
+  try record("show", "show", "fact")
+  try record("show", "show", "fact.child")
+  try record("show", "show", "shown")
+  try record("show", "show", "owned")
+  try record("toggle", "toggle", "note")
+  try record("toggle", "toggle", "note")
+  try record("update", "update", "fact", "k=v")
+  try record("select", "select", "panels", "wifi")
+  try record("toggle-selection", "toggle-selection", "panels", "wifi")
+  try record("selection", "selection", "panels")
+  try record("deselect", "deselect", "panels")
+  try record("selection", "selection", "panels", status: 3)
+  try record("push", "push", "main", "settings", "1")
+  try record("set-path", "set-path", "main", "settings=1", "network", "wired=2")
+  try record("path", "path", "main")
+  try record("path", "path", "none")
+  try record("members", "members", "--all")
+  try record("list", "list")
+  try record("list", "list", "--group", "panels")
+  try record("pop", "pop", "main")
+  try record("pop-to", "pop-to", "main", "settings")
+  try record("is-presented", "is-presented", "fact")
+  try record("is-presented", "is-presented", "nothing", status: 3)
+  try record("value-set", "value", "set", "fact", "edge", "right")
+  try record("value-get", "value", "get", "fact", "edge")
+  try record("value-get", "value", "get", "fact", "size")
+  try record("act", "act", "1", "press", "button:=3")
+  try record(
     "apply", "apply", "-",
     input: """
       [["Present","a","1",{}],["Toggle","a","1",{}],["Toggle","b","",{}],["Update","b",{"k":1},{}],["Dismiss","b",{}],
@@ -142,36 +140,36 @@ func schema_output_fits() throws {
        ["Push","main","top","",{}],["Pop","main",1,{}],["PopTo","main","",{}],["SetPath","main",[["x","1",{}]],{}],
        ["DismissAll",{"stack":"main"}]]
       """)
-  try hold("present-wait", "present", "asked", "--wait", "--", "sh", "-c", "printf 'A\\377B'; exit 3")
-  try hold("present-wait", "present", "asked", "--wait", "--", "sh", "-c", "kill -KILL $$", status: 1)
-  try hold("present-wait", "present", "asked", "--wait", "--", "/none", status: 1)
-  try hold("present", "present", "reported")
+  try record("present-wait", "present", "asked", "--wait", "--", "sh", "-c", "printf 'A\\377B'; exit 3")
+  try record("present-wait", "present", "asked", "--wait", "--", "sh", "-c", "kill -KILL $$", status: 1)
+  try record("present-wait", "present", "asked", "--wait", "--", "/none", status: 1)
+  try record("present", "present", "reported")
   let reported = CoordinatorNames.number(of: try session.call(Rows.get, "reported").0)
-  try hold("closed", "closed", String(try #require(reported)), "answer=yes", "status:=0")
-  try hold("wait", "wait", "--presentation", String(try #require(reported)))
-  try hold("destinations", "destinations")
-  try hold("check-config", "check-config", status: 1)
-  try hold("introspect", "introspect")
+  try record("closed", "closed", String(try #require(reported)), "answer=yes", "status:=0")
+  try record("wait", "wait", "--presentation", String(try #require(reported)))
+  try record("destinations", "destinations")
+  try record("check-config", "check-config", status: 1)
+  try record("introspect", "introspect")
   try session.call(Rows.closed, (try session.call(Rows.get, "shown").0, [:]), by: presenter.connection)
-  try hold("dismiss", "dismiss", "fact")
-  try hold("dismiss", "dismiss", "--all")
-  try session.wait("its owner is told") { owned.hasEnded }
+  try record("dismiss", "dismiss", "fact")
+  try record("dismiss", "dismiss", "--all")
+  try session.wait("its owner ends") { owned.hasEnded }
   written += owned.lines.map { ("present-wait", $0) }
   try session.write("group = \"panels\"\n", toDestination: "wrong")
-  try hold("reload", "reload")
-  try hold("history", "history", "-n", "0")
+  try record("reload", "reload")
+  try record("history", "history", "-n", "0")
   for (name, watch) in watches { written += watch.lines.map { (name, $0) } }
-  try hold("quit", "quit")
+  try record("quit", "quit")
   try session.waitForEnd()
-  try hold("quit", "quit")
+  try record("quit", "quit")
 
   let input = written.map { "\($0.name)\t\($0.line)\n" }.joined()
   let events = Set(written.compactMap { $0.name == "watch-events" ? try? JSON.parse($0.line)["event"]?.string : nil })
   #expect(
     events == ["state", "presented", "updated", "phase", "dismissed", "action", "selection", "group", "path"])
-  let schema = "\(Markdown.package)/docs/navctl.schema.json"
+  let schema = "\(Files.package)/docs/navctl.schema.json"
   let run = try session.run(program: "/usr/bin/python3", ["-c", validator, schema], input: input)
   #expect(run.exitCode == 0 && run.lines.count == 1, "\(run.outputText)\(run.errorText)")
   let rejected = run.lines.last.flatMap { Int($0.dropFirst("rejected ".count)) }
-  #expect(rejected ?? 0 > 100, "what does not fit was tried, too")
+  #expect(rejected ?? 0 > 100, "invalid lines were tried, too")
 }

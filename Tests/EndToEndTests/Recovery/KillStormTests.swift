@@ -1,5 +1,5 @@
-// Why this file exists: navd may be killed at any instant, and nobody must be able to tell but by the pause (R1–R6). Many
-// clients keep journals of what they were told; what is there after each kill is held against them.
+// Kills navd at random instants (R1–R6). Each client keeps a log of the replies it received, and the recovered state is
+// compared with these logs.
 
 import CoordinatorAPI
 import DBus
@@ -12,14 +12,14 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// How often navd is killed; the whole storm is for `NAVD_TEST_KILLS=300`.
+/// Number of kills; the full storm is run with `NAVD_TEST_KILLS=300`.
 private var kills: Int { getenv("NAVD_TEST_KILLS").flatMap { Int(String(cString: $0)) } ?? 40 }
 
-@Test("R1–R6: under load, killed at random instants, navd loses nothing that it acknowledged and half does nothing")
+@Test("R1–R6: killed at random instants under load, navd loses no acknowledged request and executes none by half")
 func killStorm_underLoad_losesNothing() throws {
-  var storm = try Storm(clients: 16)
+  var storm = try KillStorm(clients: 16)
   var pauses: [Duration] = []
-  for _ in 0..<kills { pauses.append(try storm.strike()) }
+  for _ in 0..<kills { pauses.append(try storm.killAndRestart()) }
   try storm.end()
   pauses.sort()
   print(
@@ -30,11 +30,11 @@ func killStorm_underLoad_losesNothing() throws {
     """)
 }
 
-/// What a client was told of its own bindings.
-private final class Journal {
-  /// The id that each binding shows; nil is nothing.
+/// The answers that a client has received about its own bindings.
+private final class ClientLog {
+  /// The id of each binding; a binding without an item has none.
   private(set) var shown: [String: String] = [:]
-  /// What the request that is under way would make of them.
+  /// The ids after the pending request.
   private(set) var asked: [String: String?] = [:]
   private(set) var lastSerial: UInt64 = 0
   private(set) var handles: Set<UInt64> = []
@@ -50,13 +50,13 @@ private final class Journal {
     if let handle, !handles.insert(handle).inserted { faults.append("R3: \(handle) was given out twice") }
   }
 
-  /// Takes what is there after a restart for true, if it may be.
-  /// - Returns: whether the request that was under way has been carried out; nil where there was none.
+  /// Compares the bindings after a restart, and takes them over.
+  /// - Returns: whether the pending request was executed; nil if there was none.
   func settle(with actual: [String: String], of bindings: [String]) -> Bool? {
     defer { asked = [:] }
     let before = bindings.allSatisfy { actual[$0] == shown[$0] }
     let after = bindings.allSatisfy { actual[$0] == asked[$0, default: shown[$0]] }
-    if !before, !after { faults.append("R1: \(actual), told \(shown), under way \(asked)") }
+    if !before, !after { faults.append("R1: found \(actual), acknowledged \(shown), pending \(asked)") }
     guard !asked.isEmpty else { return nil }
     if after { for (binding, id) in asked { shown[binding] = id } }
     return after
@@ -65,16 +65,16 @@ private final class Journal {
   func fail(_ what: String) { faults.append(what) }
 }
 
-/// Asks for one thing after the other, as fast as it is answered.
-private final class Stormer {
+/// A client that makes one request after another, as fast as they are answered.
+private final class LoadClient {
   let connection: Connection
-  let journal = Journal()
+  let log = ClientLog()
   let bindings: [String]
   private(set) var acknowledged = 0
   private(set) var unanswered = 0
   private(set) var waitsAskedAgain = 0
   private(set) var isBusy = false
-  /// Presentations whose end it waits for, and whether the question is under way.
+  /// Presentations whose end it waits for, and whether a call of Wait is pending.
   private(set) var waits: [ObjectPath: Bool] = [:]
   private let root: String
   private var count = 0
@@ -85,8 +85,8 @@ private final class Stormer {
     bindings = ["state", "window", "left", "right", "screen"].map { "client\(number).\($0)" }
   }
 
-  /// Goes on until it is told to stop.
-  func go(_ isStopped: @escaping () -> Bool) {
+  /// Makes requests until `isStopped` returns true.
+  func run(_ isStopped: @escaping () -> Bool) {
     guard !isBusy, !isStopped() else { return }
     isBusy = true
     count += 1
@@ -99,34 +99,34 @@ private final class Stormer {
     case 3, 4: present("window", id, ["destination": .string("window")], isStopped)
     case 5:
       let binding = root + (Bool.random() ? ".state" : ".window")
-      journal.ask([binding: nil])
-      call(Rows.dismiss, (binding, [:]), isStopped) { [journal] in journal.acknowledge($0.1) }
+      log.ask([binding: nil])
+      call(Rows.dismiss, (binding, [:]), isStopped) { [log] in log.acknowledge($0.1) }
     case 6, 7:
-      // Both or neither.
-      journal.ask([root + ".left": id, root + ".right": id])
+      // Both items or none.
+      log.ask([root + ".left": id, root + ".right": id])
       let requests = ["left", "right"].map { name -> Structure<String, [Value]> in
         Structure("Present", [.string("\(root).\(name)"), .string(id), ([:] as Properties).value])
       }
-      call(Rows.apply, (requests, [:]), isStopped) { [journal] in journal.acknowledge($0.1) }
+      call(Rows.apply, (requests, [:]), isStopped) { [log] in log.acknowledge($0.1) }
     case 8:
-      // Nothing of it is in the journal but that the bindings of others are left alone.
-      journal.ask([:])
+      // Only checks that other bindings are not affected.
+      log.ask([:])
       let tag = Bool.random() ? "one" : "two"
-      call(Rows.select, ("panels", tag, ["destination": .string("panel")]), isStopped) { [journal] in
-        journal.acknowledge($0.2)
+      call(Rows.select, ("panels", tag, ["destination": .string("panel")]), isStopped) { [log] in
+        log.acknowledge($0.2)
       }
     default:
-      journal.ask([root + ".screen": id])
-      call(Rows.push, (root + ".stack", root + ".screen", id, [:]), isStopped) { [journal] in
-        journal.acknowledge($0.2, CoordinatorNames.number(of: $0.0))
+      log.ask([root + ".screen": id])
+      call(Rows.push, (root + ".stack", root + ".screen", id, [:]), isStopped) { [log] in
+        log.acknowledge($0.2, CoordinatorNames.number(of: $0.0))
       }
     }
   }
 
   private func present(_ name: String, _ id: String, _ options: Properties, _ isStopped: @escaping () -> Bool) {
-    journal.ask(["\(root).\(name)": id])
+    log.ask(["\(root).\(name)": id])
     call(Rows.present, ("\(root).\(name)", id, options), isStopped) { [self] in
-      journal.acknowledge($0.2, CoordinatorNames.number(of: $0.0))
+      log.acknowledge($0.2, CoordinatorNames.number(of: $0.0))
       if waits.count < 4 { wait(for: $0.0) }
     }
   }
@@ -143,9 +143,9 @@ private final class Stormer {
       case .success(let output):
         acknowledged += 1
         take(output)
-        go(isStopped)
+        run(isStopped)
       case .failure(let error) where error.isKill: unanswered += 1
-      case .failure(let error): journal.fail("\(method.name): \(error)")
+      case .failure(let error): log.fail("\(method.name): \(error)")
       }
     }
   }
@@ -161,14 +161,14 @@ private final class Stormer {
       switch result {
       case .success(let (reason, _)):
         waits[presentation] = nil
-        if !["replaced", "dismissed"].contains(reason) { journal.fail("\(presentation) ended as \(reason)") }
+        if !["replaced", "dismissed"].contains(reason) { log.fail("\(presentation) ended as \(reason)") }
       case .failure(let error) where error.isKill: waits[presentation] = false
-      case .failure(let error): journal.fail("Wait for \(presentation): \(error)")
+      case .failure(let error): log.fail("Wait for \(presentation): \(error)")
       }
     }
   }
 
-  /// Asks again what the navd that was killed did not answer.
+  /// Repeats the Wait calls that the killed navd did not answer.
   func askAgain() {
     for (presentation, isAsked) in waits where !isAsked {
       waitsAskedAgain += 1
@@ -181,23 +181,23 @@ extension DBusError {
   fileprivate var isKill: Bool { [.noReply, .serviceUnknown, .nameHasNoOwner].contains(name) }
 }
 
-private struct Storm {
+private struct KillStorm {
   let session: Session
-  private let stormers: [Stormer]
+  private let clients: [LoadClient]
   private let navctls: [Program]
   private(set) var carriedOut = 0
   private var serial: UInt64 = 0
 
-  var acknowledged: Int { stormers.reduce(0) { $0 + $1.acknowledged } }
-  var unanswered: Int { stormers.reduce(0) { $0 + $1.unanswered } }
-  var waitsAskedAgain: Int { stormers.reduce(0) { $0 + $1.waitsAskedAgain } }
+  var acknowledged: Int { clients.reduce(0) { $0 + $1.acknowledged } }
+  var unanswered: Int { clients.reduce(0) { $0 + $1.unanswered } }
+  var waitsAskedAgain: Int { clients.reduce(0) { $0 + $1.waitsAskedAgain } }
 
-  init(clients: Int) throws {
+  init(clients count: Int) throws {
     let session = try Session(destinations: [
       "window": "command = [\"sleep\", \"1000\"]\n", "panel": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n",
     ])
     self.session = session
-    stormers = try (0..<clients).map { try Stormer(session, $0) }
+    clients = try (0..<count).map { try LoadClient(session, $0) }
     navctls = try (0..<3).map {
       try session.startNavctl("present", "navctl[\($0)]", "1", "--to", "window", "--wait", "--json")
     }
@@ -206,12 +206,12 @@ private struct Storm {
     }
   }
 
-  /// Kills navd at a random instant under load, starts the next one, and holds it against the journals.
+  /// Kills navd at a random instant under load, starts it again, and compares the state with the answers.
   /// - Returns: how long there was no navd.
-  mutating func strike() throws -> Duration {
+  mutating func killAndRestart() throws -> Duration {
     var isStopped = false
     var isKilled = false
-    for stormer in stormers { stormer.go { isStopped } }
+    for client in clients { client.run { isStopped } }
     session.loop.timer(after: .microseconds(Int.random(in: 500...200_000))) { [session] in
       session.navd?.send(SIGKILL)
       isKilled = true
@@ -220,47 +220,47 @@ private struct Storm {
     let start = session.loop.now
     isStopped = true
     try session.waitForEnd()
-    // Now and then the next one does not get far, either.
+    // Sometimes the next navd is killed early, too.
     if Int.random(in: 0..<4) == 0 {
       let next = try Program(session.loop, [Session.program("navd")], environment: session.environment)
       session.loop.timer(after: .microseconds(Int.random(in: 0...120_000))) { next.send(SIGKILL) }
-      try session.wait("the next one is killed") { next.status != nil }
+      try session.wait("the next navd is killed") { next.status != nil }
     }
-    // The bus may hear of an end a little later than we do.
-    try session.poll("the name is free") {
+    // The bus may notice the end later than this process.
+    try session.poll("the bus name is free") {
       try !session.client.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()).contains(CoordinatorNames.bus.text)
     }
     try session.start()
     let pause = session.loop.now - start
-    try session.wait("all know that it was killed") { stormers.allSatisfy { !$0.isBusy } }
+    try session.wait("all clients have noticed the kill") { clients.allSatisfy { !$0.isBusy } }
     try compare()
-    for stormer in stormers { stormer.askAgain() }
+    for client in clients { client.askAgain() }
     return pause
   }
 
   private mutating func compare() throws {
     let (state, serial) = try session.call(Rows.getState, ())
-    let told = stormers.map(\.journal.lastSerial).max() ?? 0
-    try require(serial >= max(told, self.serial), "R3: the serial is \(serial), after \(told) and \(self.serial)")
+    let acknowledged = clients.map(\.log.lastSerial).max() ?? 0
+    try require(
+      serial >= max(acknowledged, self.serial), "R3: the serial is \(serial), after \(acknowledged) and \(self.serial)")
     self.serial = serial
     var ids: [String: String] = [:]
     for entry in JSON(state)["presentations"]?.array ?? [] where entry["phase"]?.string != "dismissing" {
       ids[entry["binding"]?.string ?? ""] = entry["id"]?.string
     }
-    for stormer in stormers {
-      let own = ids.filter { stormer.bindings.contains($0.key) }
-      if stormer.journal.settle(with: own, of: stormer.bindings) == true { carriedOut += 1 }
-      try require(stormer.journal.faults.isEmpty, "\(stormer.journal.faults)")
+    for client in clients {
+      let own = ids.filter { client.bindings.contains($0.key) }
+      if client.log.settle(with: own, of: client.bindings) == true { carriedOut += 1 }
+      try require(client.log.faults.isEmpty, "\(client.log.faults)")
     }
     try settle()
   }
 
-  /// Every window on screen is known, and everything known as a window is on screen; when all that is under way has come
-  /// to its end.
+  /// Waits until every presentation has settled, and exactly the processes of the presented commands run.
   private func settle() throws {
     var problem = ""
     do {
-      try session.poll("what is known is what is on screen") {
+      try session.poll("the presented commands are the running ones") {
         let entries = try session.state()["presentations"]?.array ?? []
         problem = "\(entries.filter { $0["phase"]?.string != "presented" }.count) under way"
         guard entries.allSatisfy({ $0["phase"]?.string == "presented" }) else { return false }
@@ -275,17 +275,17 @@ private struct Storm {
     }
   }
 
-  /// Everything is dismissed, and everybody who waits is told.
+  /// Dismisses everything, and requires that every Wait is answered.
   func end() throws {
     try session.call(Rows.dismissAll, ["all": .boolean(true)])
-    try session.wait("all who wait are answered") {
-      stormers.allSatisfy { $0.waits.isEmpty || !$0.journal.faults.isEmpty } && navctls.allSatisfy(\.hasEnded)
+    try session.wait("all Wait calls are answered") {
+      clients.allSatisfy { $0.waits.isEmpty || !$0.log.faults.isEmpty } && navctls.allSatisfy(\.hasEnded)
     }
-    for stormer in stormers { try require(stormer.journal.faults.isEmpty, "\(stormer.journal.faults)") }
+    for client in clients { try require(client.log.faults.isEmpty, "\(client.log.faults)") }
     for navctl in navctls {
       try require(navctl.outputText.contains("dismissed"), "navctl said: \(navctl.outputText) \(navctl.errorText)")
     }
-    try session.poll("nothing is left on screen") { session.processes().isEmpty }
+    try session.poll("no command runs") { session.processes().isEmpty }
     try session.call(Rows.quit, ())
     try session.waitForEnd()
   }

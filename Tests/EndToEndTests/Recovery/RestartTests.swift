@@ -1,5 +1,3 @@
-// Why this file exists: a navd that is killed or stopped is followed by one that goes on where it was (R1–R7).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -13,7 +11,7 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// Ends navd, by SIGKILL where nothing else is said, and starts the next one.
+  /// Ends navd, by default with SIGKILL, and starts it again.
   fileprivate func restart(_ signal: Int32 = SIGKILL, _ arguments: [String] = []) throws {
     try stop(signal)
     try start(arguments)
@@ -27,7 +25,7 @@ extension Session {
 
 // MARK: State only
 
-@Test("R1, R2: what is nothing but state is after a kill as it was", arguments: [SIGKILL, SIGTERM])
+@Test("R1, R2: items without a presenter survive the end of navd unchanged", arguments: [SIGKILL, SIGTERM])
 func restart_stateOnly_isAsBefore(signal: Int32) throws {
   let session = try Session()
   try session.call(Rows.declareContainerValue, ("badge", .int32(0)))
@@ -49,15 +47,15 @@ func restart_stateOnly_isAsBefore(signal: Int32) throws {
   try session.restart(signal)
   #expect(try session.state() == before)
   #expect(try session.call(Rows.containerValue, ("outbox", "badge")) == .int32(3))
-  // The queue goes on.
+  // The queue continues.
   try session.call(Rows.deselect, ("panels", "", [:]))
   #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "late")
-  // And the parent takes its child along.
+  // Dismissing the parent still dismisses the child.
   try session.dismiss("outbox")
   #expect(try session.entry("outbox.child") == nil)
 }
 
-@Test("R1: what was remembered is remembered after a kill: a tag, and an ending with its result")
+@Test("R1: a remembered tag, and an ending with its result, survive a kill")
 func restart_remembered_isRemembered() throws {
   let session = try Session()
   try session.call(Rows.select, ("panels", "volume", ["value": (["level": .int32(40)] as Properties).value]))
@@ -75,8 +73,8 @@ func restart_remembered_isRemembered() throws {
   #expect(try session.entry("panels.volume")?["value"]?["level"] == .integer(40))
 }
 
-@Test("O2: of a timeout, what remains runs on after a restart, and time that passed counts")
-func restart_timeout_runsOn() throws {
+@Test("O2: the rest of a timeout continues after a restart, and includes the time without navd")
+func restart_timeout_continues() throws {
   let session = try Session()
   let short = try session.present("short", "", ["timeout": .uint64(300)])
   let long = try session.present("long", "", ["timeout": .uint64(600_000)])
@@ -89,9 +87,9 @@ func restart_timeout_runsOn() throws {
 
 // MARK: Commands
 
-@Test("R2: a command that still runs is adopted, and its window is not touched", arguments: [SIGKILL, SIGTERM])
+@Test("R2: a command that still runs is adopted without being disturbed", arguments: [SIGKILL, SIGTERM])
 func restart_command_isAdopted(signal: Int32) throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let before = try session.entry("fact")
@@ -99,24 +97,20 @@ func restart_command_isAdopted(signal: Int32) throws {
   try session.restart(signal)
   #expect(try session.entry("fact") == before)
   #expect(session.processes() == processes)
-  #expect(session.acts(of: "fact") == ["start 1"])
-  // It is dismissed like any other.
+  #expect(session.commandLog(of: "fact") == ["start 1"])
+  // It can be dismissed like any other.
   try session.dismiss("fact")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
   #expect(result["status"] == nil)
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
 }
 
-@Test("R2: an adopted command that ends by itself is closed, without a status, with all that it wrote")
+@Test("R2: an adopted command that exits is closed, without a status, with its complete output")
 func restart_adopted_endsAsClosed() throws {
   let session = try Session()
-  let script = """
-    $SIG{USR1} = sub { print "two\\n"; exit 7 }; $| = 1; print "one\\n";
-    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-    """
-  let path = try session.present("fact", "1", ["command": ["perl", "-e", script].value])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let path = try session.presentCommand(
+    handlingSignals: #"$SIG{USR1} = sub { print "two\n"; exit 7 }; $| = 1; print "one\n";"#)
   try session.restart()
   let pid = try #require(session.processes().first?.pid)
   let wait = session.begin(Rows.wait, (path, "gone"))
@@ -124,12 +118,12 @@ func restart_adopted_endsAsClosed() throws {
   let (reason, result) = try session.answer(to: wait)
   #expect(reason == "closed")
   #expect(result == ["output": .bytes(Array("one\ntwo\n".utf8))])
-  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+  try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
-@Test("R2: a command that ended while there was no navd is lost, its slot is nil, and the next one comes")
+@Test("R2: a command that ended while navd was down is lost, its slot is empty, and the next item is presented")
 func restart_endedMeanwhile_isLost() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let path = try session.present("fact", "1", ["group": .string("panels"), "tag": .string("one")])
   try session.present("other", "", ["group": .string("panels"), "tag": .string("two"), "if-busy": .string("queue")])
   try session.wait(for: "start 1", of: "fact")
@@ -140,12 +134,12 @@ func restart_endedMeanwhile_isLost() throws {
   #expect(try session.ending(of: path).reason == "lost")
   #expect(try session.entry("fact") == nil)
   #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "two")
-  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+  try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
-@Test("R6: what was told to go is told again after a kill, and ends for its reason")
+@Test("R6: a dismissal in progress is repeated after a kill and ends with its original reason")
 func restart_dismissing_isFinished() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 400, "grace = \"20s\"")])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 400, "grace = \"20s\"")])
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   try session.present("fact", "2")
@@ -153,22 +147,16 @@ func restart_dismissing_isFinished() throws {
   try session.restart()
   #expect(try session.ending(of: path).reason == "replaced")
   try session.wait(for: "start 2", of: "fact")
-  let acts = session.acts(of: "fact").filter { $0 != "term 1" }
+  let acts = session.commandLog(of: "fact").filter { $0 != "term 1" }
   #expect(acts == ["start 1", "end 1", "start 2"])
 }
 
-@Test("D9: what a command wrote while there was no navd is in its result")
+@Test("D9: output written while navd was down is part of the result")
 func restart_output_isKept() throws {
   let session = try Session()
-  let script = """
-    $SIG{USR1} = sub { syswrite STDOUT, "x" x 1000 for 1..10; syswrite $journal, "wrote\\n"; };
-    open $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-    """
-  let path = try session.present("fact", "1", ["command": ["perl", "-e", script].value])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let path = try session.presentWritingCommand()
   try session.stop(SIGKILL)
-  kill(try #require(session.processes().first?.pid), SIGUSR1)
-  try session.wait("it has written") { session.journalLines == ["ready", "wrote"] }
+  try session.writeOutput()
   try session.start()
   try session.dismiss("fact")
   #expect(try session.ending(of: path).result["output"] == .bytes(Array(repeating: UInt8(ascii: "x"), count: 10_000)))
@@ -176,7 +164,7 @@ func restart_output_isKept() throws {
 
 // MARK: Clients
 
-@Test("R2: an item whose owner left while there was no navd ends for that, one whose owner is there stays")
+@Test("R2: an item ends if its owner left while navd was down, and stays if the owner is still there")
 func restart_owned_followsItsOwner() throws {
   let session = try Session()
   var leaver: Connection? = try session.connect()
@@ -193,7 +181,7 @@ func restart_owned_followsItsOwner() throws {
   #expect(try session.ending(of: stays).reason == "owner")
 }
 
-@Test("R2: a presenter that is still on the bus is asked to present again, under the same handle")
+@Test("R2: a presenter that is still on the bus is asked to present again, with the same handle")
 func restart_busPresenter_presentsAgain() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "panel")
@@ -203,16 +191,16 @@ func restart_busPresenter_presentsAgain() throws {
   try session.wait("it presents again") { presenter.log == ["present fact 1", "present fact 1"] }
   #expect(presenter.items.map { $0["restored"] } == [nil, .boolean(true)])
   #expect(try session.call(Rows.get, "fact").0 == path)
-  // Its registration stands, and the next item of it comes without "restored".
+  // It is still registered, and later items are presented without “restored”.
   try session.present("other", "2", ["destination": .string("panel")])
   try session.wait("it presents another") { presenter.log.last == "present other 2" }
   #expect(presenter.items.last?["restored"] == nil)
-  // It may speak for what it shows.
+  // It may report about its presentations.
   #expect(try session.call(Rows.closed, (path, ["answer": .string("yes")]), by: presenter.connection).0)
   #expect(try session.ending(of: path).result["answer"] == .string("yes"))
 }
 
-@Test("R2: a presenter that refuses to present again has failed, one that left meanwhile has lost what it showed")
+@Test("R2: an item fails if its presenter refuses to present it again, and is lost if the presenter has left")
 func restart_busPresenter_mayBeGone() throws {
   let session = try Session()
   var leaver: BusPresenter? = try BusPresenter(session, destination: "leaver")
@@ -231,10 +219,10 @@ func restart_busPresenter_mayBeGone() throws {
     try session.refusal(Rows.present, ("again", "", ["destination": .string("leaver")]))?.name == .unknownDestination)
 }
 
-@Test("R5: navctl that waits asks again after a kill, and is told the end")
+@Test("R5: a waiting navctl repeats its Wait after a kill and receives the end")
 func restart_navctl_waitsOn() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
-  // Its reply is out before its command is started.
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
+  // The answer to Present is sent before the command starts.
   let wait = try session.startNavctl("present", "fact", "1", "--wait", "--json")
   try session.wait(for: "start 1", of: "fact")
   for signal in [SIGKILL, SIGTERM, SIGKILL] { try session.restart(signal) }
@@ -244,57 +232,48 @@ func restart_navctl_waitsOn() throws {
 }
 
 extension Session {
-  /// What commands left in navd's directory.
+  /// Output files that remain in navd's directory.
   fileprivate func leftovers() throws -> [String] {
-    guard let directory = opendir(bus.directory + "/navd") else { return ["no directory"] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix("."), !name.hasPrefix("record.") { names.append(name) }
-    }
-    return names
+    try Files.names(in: bus.directory + "/navd").filter { !$0.hasPrefix(".") && !$0.hasPrefix("record.") }
   }
 }
 
-// MARK: Where there is trouble
+// MARK: Failures
 
-@Test("R4: a record that cannot be read is kept under another name, and navd starts with nothing and new numbers")
+@Test("R4: an unreadable record is renamed, and navd starts with an empty state and new numbers")
 func restart_unreadable_isSetAside() throws {
   let session = try Session()
   let before = try session.present("fact")
   try session.stop(SIGTERM)
   let directory = session.bus.directory + "/navd"
   let garbage = Array("this is no record\n".utf8)
-  try #require(overwrite(directory + "/record.sqlite", with: garbage))
+  try #require(overwrite(directory + "/record.journal", with: garbage))
   try session.start()
   #expect(try session.state()["presentations"]?.array?.isEmpty == true)
   let after = try session.present("fact")
-  // Beginning at the wall clock in microseconds.
+  // The serial begins at the wall clock in microseconds.
   #expect(try #require(CoordinatorNames.number(of: after)) > 1_600_000_000_000_000)
   #expect(after != before)
   #expect(try session.call(Rows.getState, ()).1 > 1_600_000_000_000_000)
-  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".sqlite") })
+  let aside = try #require(try session.leftovers().first { $0.hasPrefix("unreadable-") && $0.hasSuffix(".journal") })
   #expect(session.navd?.errorText.contains(aside) == true, "\(session.navd?.errorText ?? "")")
-  // The next one finds what this one left, and goes on with its numbers.
+  // The next navd reads the new record and continues its numbers.
   try session.restart()
   #expect(try session.call(Rows.get, "fact").0 == after)
 }
 
-@Test("R1: while the record cannot be written, requests are refused and say why; when it can again, all is on record")
+@Test("R1: while the record cannot be written, requests are refused with the reason; later all changes are recorded")
 func restart_fullDisk_isRefused() throws {
   let session = try Session()
   let navd = try #require(session.navd)
   try session.present("before")
-  // No file may grow any more.
+  // Allow no file to grow.
   func limit(_ size: String) throws {
     let run = try session.run(program: "/usr/bin/prlimit", ["--pid", "\(navd.processID)", "--fsize=\(size):unlimited"])
     try #require(run.exitCode == 0, "\(run.errorText)")
   }
   try limit("0")
-  // The first is done before it shows, and says so.
+  // The first request is executed before the failure is noticed, and the error says so.
   let first = try session.refusal(Rows.present, ("first", "", [:]))
   #expect(first?.name == .notRecorded)
   #expect(first?.message.contains("this was done") == true, "\(first?.message ?? "")")
@@ -304,17 +283,21 @@ func restart_fullDisk_isRefused() throws {
   #expect(try session.entry("second") == nil)
   #expect(try session.entry("before") != nil)
   #expect(navd.errorText.contains("would be forgotten"), "\(navd.errorText)")
+  // Some bytes of a frame can be written, and then no more.
+  let length = Files.contents(of: session.bus.directory + "/navd/record.journal").count
+  try limit("\(length + 10)")
+  #expect(try session.refusal(Rows.present, ("second", "", [:]))?.name == .notRecorded)
   try limit("unlimited")
   try session.present("third")
   try session.restart()
   #expect(try session.entry("before") != nil && session.entry("first") != nil && session.entry("third") != nil)
 }
 
-@Test("Where there can be no record navd does not start, and says what to do")
-func restart_noPlaceForARecord_isTold() throws {
+@Test("If the record cannot be created, navd does not start and names the option for another directory")
+func restart_noDirectoryForTheRecord_isReported() throws {
   let session = try Session(starting: false)
   mkdir(session.path("read-only"), 0o500)
-  // For root, what may not be written is written all the same; not so the process table.
+  // Root can write anywhere except in the process table.
   let readOnly = getuid() == 0 ? "/proc/1" : session.path("read-only")
   for directory in [readOnly, session.path("missing/inside"), session.path("journal")] {
     let run = try session.run(program: Session.program("navd"), ["--state-directory", directory])
@@ -324,9 +307,9 @@ func restart_noPlaceForARecord_isTold() throws {
   }
 }
 
-@Test("R7: on another bus all clients have left; what runs, and what is nothing but state, stays")
-func restart_onAnotherBus_nobodyIsThere() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+@Test("R7: on another bus all clients are gone; running commands and items without a presenter stay")
+func restart_onAnotherBus_hasNoClients() throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let presenter = try BusPresenter(session, destination: "panel")
   try session.present("owned", "", ["owned": .boolean(true)])
   try session.present("state")
@@ -335,7 +318,7 @@ func restart_onAnotherBus_nobodyIsThere() throws {
   try session.wait(for: "start 1", of: "fact")
   try session.wait("it is presented") { presenter.log == ["present shown "] }
   let other = try Session(starting: false)
-  // One that is known by the same names, but is another.
+  // A client with the same unique name that is not the same client.
   let namesakes = try (0..<8).map { _ in try other.connect() }
   try session.stop(SIGKILL)
   try other.start(["--state-directory", session.bus.directory + "/navd"])
@@ -344,14 +327,14 @@ func restart_onAnotherBus_nobodyIsThere() throws {
   #expect(try other.entry("fact")?["phase"]?.string == "presented")
   let reasons = try other.call(Rows.history, (0, [:])).map { $0["reason"] }
   #expect(Set(reasons) == [.string("owner"), .string("lost")])
-  #expect(session.acts(of: "fact") == ["start 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1"])
   withExtendedLifetime(namesakes) {}
   try other.call(Rows.quit, ())
   try session.wait(for: "end 1", of: "fact")
 }
 
-@Test("Two navds do not share a record: the second says who has it")
-func restart_recordInUse_isTold() throws {
+@Test("Two navds cannot use the same record: the second exits and names the reason")
+func restart_recordInUse_isReported() throws {
   let session = try Session()
   let other = try Session(starting: false)
   let run = try other.run(
@@ -360,14 +343,14 @@ func restart_recordInUse_isTold() throws {
   #expect(run.errorText.contains("another navd"), "\(run.errorText)")
 }
 
-@Test("When the bus goes, what was on record is there when navd has a bus again")
+@Test("After the bus has ended, navd on another bus restores the recorded state")
 func restart_afterTheBusWent_isAsBefore() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let wait = session.begin(Rows.wait, (path, "gone"))
   kill(session.bus.processID, SIGKILL)
-  // So that whoever started it starts it again.
+  // A failure status, so that a service manager starts it again.
   #expect(try session.waitForEnd() == .exited(code: 1))
   #expect(throws: DBusError.self) { try session.answer(to: wait) }
   let other = try Session(starting: false)
@@ -378,7 +361,6 @@ func restart_afterTheBusWent_isAsBefore() throws {
 }
 
 private func overwrite(_ path: String, with bytes: [UInt8]) -> Bool {
-  unlink(path + "-wal")
   let file = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
   guard file >= 0 else { return false }
   defer { close(file) }
@@ -387,9 +369,9 @@ private func overwrite(_ path: String, with bytes: [UInt8]) -> Bool {
 
 // MARK: With a user manager
 
-@Test("R2: a service that still runs is adopted, and ends with all that is known of it")
+@Test("R2: a service that still runs is adopted with everything known about it")
 func restart_service_isAdopted() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: true)
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let unit = try session.entry("fact")?["unit"]
@@ -400,13 +382,13 @@ func restart_service_isAdopted() throws {
   #expect(session.processes() == processes)
   try session.dismiss("fact")
   #expect(try session.ending(of: path).reason == "dismissed")
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
-  try session.poll("what it wrote is removed") { try session.leftovers() == [] }
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
+  try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
-@Test("R2: a service that ended while there was no navd is lost")
+@Test("R2: a service that ended while navd was down is lost")
 func restart_serviceEndedMeanwhile_isLost() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)], managed: true)
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: true)
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   try session.poll("it is presented") { try session.entry("fact")?["phase"]?.string == "presented" }

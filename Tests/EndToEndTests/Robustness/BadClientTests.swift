@@ -1,5 +1,3 @@
-// Why this file exists: what no client should send ends nobody but its sender, and keeps nobody waiting (L2).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,7 +8,7 @@ import Testing
 import TextFormats
 
 extension Session {
-  /// A call of anything, with anything.
+  /// Calls any method with any arguments.
   fileprivate func error(_ member: MemberName, _ body: [Value]) throws -> DBusError? {
     let message = try OutgoingMessage.call(
       member, of: CoordinatorInterface.name, on: CoordinatorNames.bus, at: CoordinatorNames.object, body)
@@ -22,10 +20,10 @@ extension Session {
   }
 }
 
-@Test("L2: wrong signatures, methods and objects are errors that say what would do")
+@Test("L2: calls with wrong signatures, methods and objects fail with errors that say what is allowed")
 func badClient_wrongSignatures_areClearErrors() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   let watcher = try session.watch()
   let none = Properties().value
   for body in [
@@ -61,11 +59,11 @@ func badClient_wrongSignatures_areClearErrors() throws {
     #expect(throws: DBusError.self) { try result?.get() }
     if case .failure(let error)? = result { #expect(error.name == name, "\(path)") }
   }
-  #expect(watcher.events.allSatisfy { $0.json["binding"]?.string?.hasPrefix("bystander") == true })
-  try bystander.stop(session)
+  #expect(watcher.events.allSatisfy { $0.json["binding"]?.string?.hasPrefix("concurrent") == true })
+  try concurrent.stop(session)
 }
 
-@Test("L2: options that there are not, or of another type, are refused by name")
+@Test("L2: unknown options, and options of another type, are refused by name")
 func badClient_unknownOptions_areRefusedByName() throws {
   let session = try Session()
   let serial = try session.state()["serial"]
@@ -113,11 +111,11 @@ func badClient_unknownOptions_areRefusedByName() throws {
   #expect(try session.state()["serial"] == serial)
 }
 
-@Test("L2: however long what was given is, the error that names it is short")
+@Test("L2: errors that quote an argument are short, however long the argument")
 func badClient_longNames_areShortInErrors() throws {
   let session = try Session()
   typealias Rows = CoordinatorInterface
-  // Also where it is one character, of which the end is never reached.
+  // Also for a single character with an unlimited number of combining marks.
   for unit in ["x", "e\u{301}", "\u{301}"] {
     let long = String(repeating: unit, count: 100_000)
     let path = try #require(ObjectPath("/a" + String(repeating: "/b", count: 50_000)))
@@ -148,10 +146,10 @@ func badClient_longNames_areShortInErrors() throws {
   }
 }
 
-@Test("L2: values of 10 MB are refused by the name of the limit, and others are served")
+@Test("L2: values of 10 MB are refused with the name of the limit, and other clients are served")
 func badClient_hugeValues_areRefused() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   let memory = Session.memory(of: try #require(session.navd?.processID))
   for value in [
     .bytes([UInt8](repeating: 7, count: 10 << 20)), .string(String(repeating: "x", count: 10 << 20)),
@@ -172,10 +170,10 @@ func badClient_hugeValues_areRefused() throws {
     try session.refusal(CoordinatorInterface.closed, ("/", ["x": .bytes([UInt8](repeating: 7, count: 10 << 20))]))
       != nil)
   #expect(Session.memory(of: try #require(session.navd?.processID)) - memory < 64 << 20)
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }
 
-@Test("L2, W1: values nested as deep as the bus allows leave the state readable for all")
+@Test("L2, W1: deeply nested values leave the state readable")
 func badClient_deepValues_leaveTheStateReadable() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -188,7 +186,7 @@ func badClient_deepValues_leaveTheStateReadable() throws {
       _ = try session.answer(to: answer)
       #expect(watcher.lines.last == "presented deep[\(depth)]")
     } catch let error as DBusError {
-      // Too deep for the sender's own library, or for navd; which says so.
+      // Too deep for the sender's library, or refused by navd.
       refused += 1
       #expect([.invalidArgs, CoordinatorError.Name.limitExceeded.errorName].contains(error.name), "\(error)")
     }
@@ -198,14 +196,14 @@ func badClient_deepValues_leaveTheStateReadable() throws {
   }
   #expect(watcher.hasAllSerials)
   #expect(refused > 0)
-  // As large as a message may be, or larger, if there were no limit.
+  // A message as large as D-Bus allows, or larger, if there were no limit.
   #expect(watcher.log.filter { $0.hasPrefix("InterfacesAdded") }.count == watcher.events.count)
 }
 
-@Test("L2: 65 levels of nesting, invalid names and text throw their sender out, and nobody else")
-func badClient_againstTheProtocol_isThrownOut() throws {
+@Test("L2: 65 levels of nesting, invalid names and invalid text disconnect their sender and no other client")
+func badClient_againstTheProtocol_isDisconnected() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   var nested: [UInt8] = []
   for _ in 0..<65 { nested += [1, UInt8(ascii: "v"), 0] }
   nested += [1, UInt8(ascii: "y"), 0, 7]
@@ -225,11 +223,11 @@ func badClient_againstTheProtocol_isThrownOut() throws {
       member: member, interface: interface, to: "org.navd.Coordinator1", at: path, signature: signature, body: body)
     #expect(client.isThrownOut(), "\(member) \(signature)")
   }
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }
 
-@Test("L2: calls that want no reply are carried out, and get none")
-func badClient_wantingNoReply_getsNone() throws {
+@Test("L2: calls with NO_REPLY_EXPECTED are executed and not answered")
+func badClient_expectingNoReply_getsNone() throws {
   let session = try Session()
   let watcher = try session.watch()
   let client = try RawClient(session.bus)
@@ -245,15 +243,15 @@ func badClient_wantingNoReply_getsNone() throws {
   try client.send(flags: 1, member: "Nonsense", interface: nil, to: destination, at: "/org/navd/Coordinator1")
   try client.send(flags: 1, member: "Wait", interface: nil, to: destination, at: "/org/navd/Coordinator1")
   let last = try client.send(member: "Ping", interface: nil, to: destination, at: "/org/navd/Coordinator1")
-  // What comes first is the answer to the last.
-  try session.wait("it is carried out") { watcher.lines == ["presented quiet 1"] }
+  // The first reply received is that of the last call.
+  try session.wait("the call is executed") { watcher.lines == ["presented quiet 1"] }
   #expect(try client.answer().replySerial == last)
 }
 
-@Test("L2: clients that leave in the middle of what they say, or of what they wait for, are survived")
-func badClient_leavingInTheMiddle_isSurvived() throws {
+@Test("L2: navd survives clients that disconnect in the middle of a message or of a pending call")
+func badClient_disconnectingInTheMiddle_isSurvived() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   let presentation = try session.present("long")
   var get = Marshalled()
   get.string("long")
@@ -276,5 +274,5 @@ func badClient_leavingInTheMiddle_isSurvived() throws {
   let end = session.begin(CoordinatorInterface.wait, (presentation, "gone"))
   try session.dismiss("long")
   #expect(try session.answer(to: end).0 == "dismissed")
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }

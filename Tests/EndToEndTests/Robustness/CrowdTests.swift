@@ -1,5 +1,3 @@
-// Why this file exists: many clients drive the same slots at once, and what is left is what the last of them wanted.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,8 +6,8 @@ import TestSupport
 import Testing
 import TextFormats
 
-/// A client that does one thing after the other, each when the one before is answered.
-private final class Member {
+/// A client that makes one request after another, each after the answer to the previous one.
+private final class CrowdClient {
   let connection: Connection
   private(set) var answers = 0
   private(set) var errors: [DBusError] = []
@@ -22,12 +20,12 @@ private final class Member {
     rest = requests
   }
 
-  func goOn() {
+  func requestNext() {
     guard rest > 0 else { return }
     rest -= 1
     let binding = "slot[\(Int.random(in: 0..<10, using: &random))]"
     let id = ["", "a", "b"].randomElement(using: &random) ?? ""
-    // The slots with odd numbers are shown by commands.
+    // Slots with odd numbers are presented by commands.
     let isCommand = "13579".contains { binding.hasSuffix("[\($0)]") }
     let options: Properties = isCommand ? ["destination": .string("sleeper")] : [:]
     switch Int.random(in: 0..<5, using: &random) {
@@ -43,13 +41,13 @@ private final class Member {
     ) { [unowned self] result in
       answers += 1
       if case .failure(let error) = result { errors.append(error) }
-      goOn()
+      requestNext()
     }
   }
 }
 
-/// What is presented, by what a watcher was told and nothing else.
-private struct Replayed {
+/// The presentations according to the events of a watcher, or to a state.
+private struct PresentationReplay {
   struct Shown: Hashable {
     let binding: String
     let id: String
@@ -57,7 +55,7 @@ private struct Replayed {
   }
 
   var presentations: [UInt64: Shown] = [:]
-  /// What cannot be.
+  /// Contradictions between events.
   var faults: [String] = []
 
   init(_ watcher: Watcher) {
@@ -91,26 +89,26 @@ private struct Replayed {
   }
 }
 
-@Test("P9, W2: 200 clients that present, toggle and dismiss the same ten bindings at once")
-func crowd_onTenBindings_isAnsweredAndLeavesWhatItsSerialsSay() throws {
+@Test(
+  "P9, W2: 200 clients that present, toggle and dismiss the same ten bindings leave the state that the events describe")
+func crowd_onTenBindings_leavesTheStateOfItsEvents() throws {
   let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"60\"]\n"])
   let watcher = try session.watch()
   let requests = 10
-  let members = try (0..<200).map { Member(try session.connect(), seed: $0, requests: requests) }
-  for member in members { member.goOn() }
-  try session.wait("all are answered") { members.allSatisfy { $0.answers == requests } }
-  #expect(members.flatMap(\.errors) == [])
+  let clients = try (0..<200).map { CrowdClient(try session.connect(), seed: $0, requests: requests) }
+  for client in clients { client.requestNext() }
+  try session.wait("all are answered") { clients.allSatisfy { $0.answers == requests } }
+  #expect(clients.flatMap(\.errors) == [])
 
-  // Until nothing is on its way any more.
-  try session.wait("nothing is on its way") {
-    Replayed(watcher).presentations.values.allSatisfy { $0.phase == "presented" }
+  try session.wait("the state settles") {
+    PresentationReplay(watcher).presentations.values.allSatisfy { $0.phase == "presented" }
   }
   let state = try session.state()
   #expect(watcher.hasAllSerials)
   #expect(state["serial"]?.unsigned == watcher.events.last?.serial)
-  let replayed = Replayed(watcher)
+  let replayed = PresentationReplay(watcher)
   #expect(replayed.faults == [])
-  #expect(replayed.presentations == Replayed(state).presentations)
+  #expect(replayed.presentations == PresentationReplay(state).presentations)
   let ended = watcher.events.filter { $0.json["event"]?.string == "dismissed" }.map {
     $0.json["presentation"]?.unsigned
   }
@@ -123,7 +121,7 @@ func crowd_onTenBindings_isAnsweredAndLeavesWhatItsSerialsSay() throws {
 
   let (count, _) = try session.call(CoordinatorInterface.dismissAll, ["all": .boolean(true)])
   #expect(Int(count) == replayed.presentations.count)
-  try session.wait("all are gone") { Replayed(watcher).presentations.isEmpty }
+  try session.wait("all presentations have ended") { PresentationReplay(watcher).presentations.isEmpty }
   #expect(try session.state()["presentations"]?.array == [])
   #expect(session.processes() == [])
 }

@@ -1,5 +1,4 @@
-// Why this file exists: whatever comes out of the socket that should be the bus, navd and navctl end as programs do that
-// have no bus, or carry on; they do not crash, and they do not hang.
+// A program whose bus misbehaves must end like a program without a bus, or continue. It must not crash or hang.
 
 import CoordinatorAPI
 import DBus
@@ -9,21 +8,21 @@ import Glibc
 import TestSupport
 import Testing
 
-/// How many mad buses there are of each kind; `make fuzz` has more.
+/// Number of misbehaving buses of each kind; `make fuzz` uses more.
 private var rounds: Int { getenv("NAVD_TEST_FAKE_BUSES").flatMap { Int(String(cString: $0)) } ?? 12 }
 
-/// What a bus does to the messages that it should send.
-private struct Madness {
+/// Distorts the messages that a bus sends.
+private struct Distortion {
   var numbers: SeededNumbers
 
   init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
-  /// Bytes that mean nothing.
+  /// Random bytes.
   mutating func garbage() -> [UInt8] {
     (0..<Int.random(in: 1..<2000, using: &numbers)).map { _ in UInt8.random(in: 0...255, using: &numbers) }
   }
 
-  /// A message with some bytes of it changed, missing, or more of them.
+  /// A message with some bytes changed, removed or added.
   mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1..<4, using: &numbers) {
@@ -33,7 +32,7 @@ private struct Madness {
       case 2: bytes[index] = numbers.pick([0, 0xff, 0x7f, 0x80, UInt8(ascii: "v"), UInt8(ascii: "/")])
       case 3: bytes.removeLast(bytes.count - max(1, index))
       case 4: bytes.insert(contentsOf: garbage().prefix(8), at: index)
-      // A length, or a number.
+      // Overwrites a length or a number.
       default:
         let start = index / 4 * 4
         guard start + 4 <= bytes.count else { continue }
@@ -43,8 +42,8 @@ private struct Madness {
     return bytes
   }
 
-  /// A message that is one, and that no bus sends.
-  mutating func lie(_ bus: FakeBus, _ message: FakeBus.Incoming) -> [UInt8] {
+  /// A well-formed message that no bus sends.
+  mutating func unexpectedMessage(_ bus: FakeBus, _ message: FakeBus.Incoming) -> [UInt8] {
     let texts = [
       "", ":1.1", ":1.2", "org.navd.Coordinator1", "org.freedesktop.DBus", "org.freedesktop.systemd1", "x\u{1}'y", "ü",
       String(repeating: "x", count: 300),
@@ -96,42 +95,43 @@ private struct Madness {
     }
   }
 
-  /// What a bus says that goes mad after so many answers.
-  mutating func answer(_ bus: FakeBus, _ message: FakeBus.Incoming, _ sane: inout Int) {
+  /// Answers correctly a number of times, and then sends distorted messages.
+  mutating func answer(_ bus: FakeBus, _ message: FakeBus.Incoming, _ correctAnswers: inout Int) {
     guard let right = bus.answerBytes(message) else { return }
-    if sane > 0 {
-      sane -= 1
+    if correctAnswers > 0 {
+      correctAnswers -= 1
       return bus.write(right)
     }
     switch Int.random(in: 0..<20, using: &numbers) {
     case 0: bus.write(garbage())
     case 1, 2: bus.write(mutated(right))
     case 3: bus.hangUp()
-    // What is no message ends the connection; so most of it is.
+    // Most distorted messages are well-formed, because any other ends the connection.
     default:
-      for _ in 0..<Int.random(in: 1..<6, using: &numbers) { bus.write(lie(bus, message)) }
+      for _ in 0..<Int.random(in: 1..<6, using: &numbers) { bus.write(unexpectedMessage(bus, message)) }
       if numbers.chance(0.7) { bus.write(right) }
     }
   }
 }
 
-/// Has a program live on mad buses, several at once, and requires that it ends by itself when they have gone.
-/// - Returns: how often it ended with what exit code, and what last words.
-private func survive(
+/// Runs a program on misbehaving buses, several at once, and requires that it ends when they have closed the
+/// connection.
+/// - Returns: the number of runs by exit code and last line of standard error.
+private func runOnMisbehavingBuses(
   _ seed: UInt64, _ rounds: Int, _ start: (EventLoop, FakeBus, _ directory: String) throws -> Program
 ) throws -> [String: Int] {
   let loop = try EventLoop()
-  var madness = Madness(seed: seed)
+  var distortion = Distortion(seed: seed)
   var said: [String: Int] = [:]
   for round in stride(from: 0, to: rounds, by: 4) {
     let lives = try (round..<round + 4).map { number in
       let bus = try FakeBus(loop)
       let directory = TemporaryDirectory()
-      // From the first line of the authentication on, or later.
-      var sane = Int.random(in: 0..<12, using: &madness.numbers)
-      if sane == 0 { bus.authenticate = { _ in madness.garbage() } }
-      bus.take = { madness.answer($0, $1, &sane) }
-      // It may have nothing more to say, and wait.
+      // Misbehaves from the first line of the authentication on, or later.
+      var correctAnswers = Int.random(in: 0..<12, using: &distortion.numbers)
+      if correctAnswers == 0 { bus.authenticate = { _ in distortion.garbage() } }
+      bus.take = { distortion.answer($0, $1, &correctAnswers) }
+      // The program may be idle until the bus closes the connection.
       bus.lifetime = .milliseconds(300)
       return (program: try start(loop, bus, directory.path), bus: bus, directory: directory, number: number)
     }
@@ -167,43 +167,43 @@ private func environment(_ bus: FakeBus, _ directory: String) -> [String: String
   return environment
 }
 
-@Test("L2: a bus that has gone mad ends navd as one that has gone away, or does not end it")
-func fakeBus_goneMad_endsNavdProperly() throws {
+@Test("L2: a misbehaving bus ends navd like a lost connection, or does not end it")
+func fakeBus_misbehaving_endsNavdProperly() throws {
   let seed = SeededNumbers.chosenSeed
-  let said = try survive(seed, rounds * 4) { loop, bus, directory in
+  let said = try runOnMisbehavingBuses(seed, rounds * 4) { loop, bus, directory in
     try Program(loop, [Session.program("navd"), "--log-level", "error"], environment: environment(bus, directory))
   }
-  print("mad buses: NAVD_SEED=\(seed), navd ended with", said.sorted { $0.value > $1.value })
+  print("misbehaving buses: NAVD_SEED=\(seed), navd ended with", said.sorted { $0.value > $1.value })
 }
 
-@Test("L2: navctl on a bus that has gone mad ends with one of its exit codes")
-func fakeBus_goneMad_endsNavctlProperly() throws {
+@Test("L2: navctl on a misbehaving bus ends with one of its documented exit codes")
+func fakeBus_misbehaving_endsNavctlProperly() throws {
   let seed = SeededNumbers.chosenSeed
   var numbers = SeededNumbers(seed: seed)
-  let said = try survive(seed, rounds * 2) { loop, bus, directory in
+  let said = try runOnMisbehavingBuses(seed, rounds * 2) { loop, bus, directory in
     try Program(
       loop, [Session.program("navctl"), "--within", "3"] + numbers.pick(commandLines),
       environment: environment(bus, directory))
   }
   let codes = Dictionary(said.map { ($0.key.prefix(1), $0.value) }, uniquingKeysWith: +)
-  print("mad buses: NAVD_SEED=\(seed), navctl ended with", codes.sorted { $0.key < $1.key })
+  print("misbehaving buses: NAVD_SEED=\(seed), navctl ended with", codes.sorted { $0.key < $1.key })
 }
 
-@Test("L2: navctl with a navd that answers with any values, of the types that it has to, says so or shows them")
-func fakeBus_lyingNavd_isSurvivedByNavctl() throws {
+@Test("L2: navctl reports or prints random values of the right types in the answers of navd")
+func fakeBus_navdWithRandomAnswers_isSurvivedByNavctl() throws {
   let seed = SeededNumbers.chosenSeed
   let session = try Session(starting: false)
-  let liar = LyingNavd(seed: seed)
+  let liar = RandomNavd(seed: seed)
   session.client.export(CoordinatorNames.object, [liar.object])
   var isThere = false
   session.client.requestName(CoordinatorNames.bus) { isThere = (try? $0.get()) != nil }
-  try session.wait("it has the name") { isThere }
+  try session.wait("the fake navd owns the bus name") { isThere }
   var codes: [Int32: Int] = [:]
   for _ in 0..<rounds {
     let runs = try commandLines.map {
       ($0, try session.start(program: Session.program("navctl"), ["--within", "1"] + $0))
     }
-    // One that watches does not end by itself.
+    // A watching navctl does not end by itself.
     for (line, run) in runs where line[0] != "watch" {
       try session.wait("navctl \(line) ends", within: .seconds(20)) { run.hasEnded }
       guard let code = run.exitCode, (0...8).contains(code) else {
@@ -221,24 +221,24 @@ func fakeBus_lyingNavd_isSurvivedByNavctl() throws {
   print("a lying navd: NAVD_SEED=\(seed), navctl ended with", codes.sorted { $0.key < $1.key })
 }
 
-/// Has navd's interface, and nothing behind it.
-private final class LyingNavd {
+/// Implements navd's interface with random answers.
+private final class RandomNavd {
   let object = ImplementedInterface(CoordinatorInterface.interface)
-  private var arguments: Arguments
+  private var arguments: RandomArguments
 
   init(seed: UInt64) {
-    arguments = Arguments(seed: seed)
+    arguments = RandomArguments(seed: seed)
     typealias Rows = CoordinatorInterface
-    lie(Rows.get)
-    lie(Rows.present)
-    lie(Rows.dismiss)
-    lie(Rows.members)
-    lie(Rows.history)
-    lie(Rows.destinations)
-    lie(Rows.wait)
-    lie(Rows.containerValue)
+    answerRandomly(Rows.get)
+    answerRandomly(Rows.present)
+    answerRandomly(Rows.dismiss)
+    answerRandomly(Rows.members)
+    answerRandomly(Rows.history)
+    answerRandomly(Rows.destinations)
+    answerRandomly(Rows.wait)
+    answerRandomly(Rows.containerValue)
     object.implement(Rows.getState) { [unowned self] _, call in
-      // The members that there are, of which each is whatever it may be.
+      // Existing members with random values.
       let entries = (0..<3).map { _ in
         some([
           "binding", "id", "presentation", "phase", "destination", "style", "title", "group", "tag", "parent", "value",
@@ -256,29 +256,29 @@ private final class LyingNavd {
   private func some(_ names: [String]) -> Properties {
     var properties: Properties = [:]
     for name in names where arguments.numbers.chance(0.8) {
-      properties[name] = arguments.numbers.chance(0.5) ? .string("a") : arguments.anything()
+      properties[name] = arguments.numbers.chance(0.5) ? .string("a") : arguments.anyValue()
     }
     return properties
   }
 
-  private func lie<Input, each Output: ValueConvertible>(_ method: Method<Input, (repeat each Output)>) {
+  private func answerRandomly<Input, each Output: ValueConvertible>(_ method: Method<Input, (repeat each Output)>) {
     object.implement(method) { [unowned self] _, call in call.reply((repeat value((each Output).self))) }
   }
 
   private func value<T: ValueConvertible>(_: T.Type) -> T {
     while true {
-      // Of some types not every value means something.
-      if let value = T(value: arguments.anything(of: T.valueType)) { return value }
+      // For some types not every value is valid.
+      if let value = T(value: arguments.anyValue(of: T.valueType)) { return value }
     }
   }
 }
 
-@Test("L2: what clients write to the bus that is no message, or one of chance, ends at most themselves")
-func fakeBus_mutatedClients_endThemselves() throws {
+@Test("L2: clients that write malformed or mutated messages to the bus disconnect at most themselves")
+func fakeBus_mutatedClients_disconnectThemselves() throws {
   let seed = SeededNumbers.chosenSeed
-  var madness = Madness(seed: seed)
+  var distortion = Distortion(seed: seed)
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   try session.present("a", "1", ["value": ["n": Value.int32(1)].value])
   var body = Marshalled()
   body.string("a")
@@ -291,12 +291,12 @@ func fakeBus_mutatedClients_endThemselves() throws {
   for _ in 0..<rounds * 20 {
     let client = try RawClient(session.bus)
     let message = RawClient.message(
-      serial: 2, member: madness.numbers.pick(["Present", "Toggle", "Get"]), interface: "org.navd.Coordinator1",
-      to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1", signature: madness.numbers.pick(["ssa{sv}", "s"]),
+      serial: 2, member: distortion.numbers.pick(["Present", "Toggle", "Get"]), interface: "org.navd.Coordinator1",
+      to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1", signature: distortion.numbers.pick(["ssa{sv}", "s"]),
       body: body.bytes)
-    try? client.write(madness.numbers.chance(0.1) ? madness.garbage() : madness.mutated(message))
+    try? client.write(distortion.numbers.chance(0.1) ? distortion.garbage() : distortion.mutated(message))
   }
   _ = try session.state()
   #expect(session.navd?.status == nil)
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }

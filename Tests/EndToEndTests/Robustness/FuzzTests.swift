@@ -1,5 +1,3 @@
-// Why this file exists: whatever clients send, navd is there afterwards, as it was before (L2).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -11,10 +9,10 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// How many calls a run makes; `make fuzz` makes more.
+/// Number of calls in a run; `make fuzz` makes more.
 private var calls: Int { getenv("NAVD_TEST_FUZZ_CALLS").flatMap { Int(String(cString: $0)) } ?? 2000 }
 
-/// A session whose commands can do no harm, whatever their arguments: the only programs there are do nothing.
+/// A session whose commands are harmless whatever their arguments: its PATH contains only programs that do nothing.
 private func harmlessSession() throws -> Session {
   let session = try Session(
     destinations: [
@@ -33,13 +31,13 @@ private func harmlessSession() throws -> Session {
 }
 
 extension Session {
-  /// Ends all that is presented, and has navd forget what it remembers by having it remember something else: how much
-  /// that may be is a limit (L1), and not what is looked for here.
+  /// Ends all presentations, and fills navd's limited memory of endings and tags with known content, so that memory use
+  /// can be compared. These limits are tested elsewhere (L1).
   fileprivate func clearAway() throws {
     try call(Rows.dismissAll, ["all": .boolean(true)])
-    try poll("all is gone") { try state()["presentations"]?.array == [] }
+    try poll("all presentations have ended") { try state()["presentations"]?.array == [] }
     let limits = try limits()
-    // Buffers that have held something large once stay as large up to a limit of their own.
+    // Buffers that once held a large value stay large, up to a limit.
     for _ in 0..<3 {
       try present("large", "", ["value": ["v": Value.bytes([UInt8](repeating: 7, count: 900_000))].value])
       _ = try state()
@@ -61,40 +59,40 @@ extension Session {
   }
 }
 
-@Test("L2: every method there is, called with whatever can be sent, leaves navd as it was, and others as they were")
-func fuzz_everyMethod_leavesNavdAsItWas() throws {
+@Test("L2: calling every method with arbitrary arguments leaves navd, its memory use and other clients as before")
+func fuzz_everyMethod_leavesNavdAsBefore() throws {
   let seed = SeededNumbers.chosenSeed
   let session = try harmlessSession()
   let navd = try #require(session.navd)
-  var consistency = try Consistency(session)
-  let calm = try CalmClient(session)
+  var consistency = try ConsistencyCheck(session)
+  let honest = try HonestClient(session)
 
   try session.clearAway()
   let memory = Session.privateMemory(of: navd.processID)
   let descriptors = Session.descriptors(of: navd.processID)
 
   let fuzzer = try Fuzzer(session, seed: seed)
-  // After each part navd is asked for all that it tells.
+  // Check the state after each part.
   let parts = max(1, calls / 500)
   for part in 0..<parts {
-    // Requests as they should be, such as are no longer, and nonsense.
-    let wildness = [0, 0.05, 0.3, 1][part % 4]
-    try fuzzer.run(calls / parts, wildness: wildness, burst: part % 3 == 0 ? 40 : 1)
+    // Valid requests, outdated ones, and arbitrary ones.
+    let arbitrariness = [0, 0.05, 0.3, 1][part % 4]
+    try fuzzer.run(calls / parts, arbitrariness: arbitrariness, burst: part % 3 == 0 ? 40 : 1)
     let faults = try consistency.faults() + fuzzer.faults
     try #require(faults.isEmpty, "NAVD_SEED=\(seed), part \(part): \(faults)")
     try #require(navd.status == nil, "NAVD_SEED=\(seed), part \(part): \(navd.errorText)")
   }
   let uncalled = fuzzer.known.subtracting(fuzzer.called).map { "\($0.interface).\($0.name)" }
   #expect(uncalled == ["org.navd.Coordinator1.Quit"])
-  var comparison = try calm.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, wildness: 0.3) }
-  // These machines have moods, but not three times in a row.
+  var comparison = try honest.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, arbitrariness: 0.3) }
+  // The time measurement may be disturbed, but not three times in a row.
   for _ in 0..<2 where comparison.ratio > 2 {
-    comparison = try calm.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, wildness: 0.3) }
+    comparison = try honest.compare(rounds: 5, answers: 150, session) { try fuzzer.run(5, arbitrariness: 0.3) }
   }
   #expect(comparison.ratio <= 2)
   #expect(fuzzer.faults == [])
   fuzzer.leave()
-  try calm.stop(session)
+  try honest.stop(session)
   try session.clearAway()
   try session.wait("all calls are answered") { fuzzer.isAnswered }
   #expect(try consistency.faults() == [])
@@ -104,7 +102,7 @@ func fuzz_everyMethod_leavesNavdAsItWas() throws {
     fuzz: NAVD_SEED=\(seed), \(fuzzer.calls) calls, answered by \(fuzzer.answers.sorted { $0.value > $1.value }.map {
       "\($0.value) × \($0.key.isEmpty ? "success" : String($0.key.split(separator: ".").last ?? ""))"
     }.joined(separator: ", ")); \
-    memory \(memory >> 10) KiB, then \(after >> 10) KiB; a calm client's median × \(comparison.ratio), \
+    memory \(memory >> 10) KiB, then \(after >> 10) KiB; a honest client's median × \(comparison.ratio), \
     longest \(comparison.longest)
     """)
   #expect(Double(after) <= Double(memory) * 1.1, "NAVD_SEED=\(seed): \(memory >> 10) KiB, then \(after >> 10) KiB")

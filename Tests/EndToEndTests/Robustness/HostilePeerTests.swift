@@ -1,6 +1,3 @@
-// Why this file exists: peers that do not read, do not answer, do not stop or do not stay cost themselves, and nobody else
-// (L1, L2).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -13,14 +10,14 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// Whether all is done in full, which takes minutes; `make fuzz` does.
+/// Whether to test at full scale, which takes minutes; `make fuzz` does.
 private let isThorough = getenv("NAVD_TEST_THOROUGH") != nil
 
 extension Session {
   fileprivate var memory: Int { get throws { Session.memory(of: try #require(navd?.processID)) } }
   fileprivate var descriptors: Int { get throws { Session.descriptors(of: try #require(navd?.processID)) } }
 
-  /// Presents so many items, many of them at once: `name[0]`, `name[1]`, ….
+  /// Presents `count` items, many of them at once: `name[0]`, `name[1]`, ….
   fileprivate func present(_ count: Int, _ name: String, _ options: Properties, by client: Connection) throws {
     for start in stride(from: 0, to: count, by: 250) {
       let requests = (start..<min(count, start + 250)).map { number -> Structure<String, [Value]> in
@@ -31,7 +28,7 @@ extension Session {
   }
 }
 
-@Test("L2, D4: a presenter that reads nothing costs itself what it should show, and nobody else anything")
+@Test("L2, D4: items of a presenter that reads nothing fail, and no other client is affected")
 func hostile_presenterThatNeverReads_isGivenUp() throws {
   let session = try Session(destinations: [
     "hole": """
@@ -43,10 +40,10 @@ func hostile_presenterThatNeverReads_isGivenUp() throws {
   ])
   let hole = try session.start(
     program: "/usr/bin/dbus-test-tool", ["black-hole", "--no-read", "--name=org.example.Hole"])
-  try session.poll("the hole is there") {
+  try session.poll("the presenter has registered") {
     try session.client.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()).contains("org.example.Hole")
   }
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   let options: Properties = ["destination": .string("hole")]
   let large: Properties = ["value": ["text": Value.string(String(repeating: "x", count: 500_000))].value]
   let memory = try session.memory
@@ -56,31 +53,31 @@ func hostile_presenterThatNeverReads_isGivenUp() throws {
     #expect(reason == "failed")
     #expect(result["error"].flatMap { String(value: $0) }?.contains("200 ms") == true, "\(result)")
   }
-  // As many as are let be, all at once; then no more, until the hole has gone.
+  // As many pending calls as are allowed, all at once; then no more until the presenter has left.
   let most = try #require(try session.limits()["calls-per-presenter"])
   try session.present(most - paths.count, "b", options, by: session.client)
-  try session.poll("all have failed") {
-    try session.call(Rows.members, ("all", "")).allSatisfy { $0.fields.0.hasPrefix("bystander") }
+  try session.poll("all items have failed") {
+    try session.call(Rows.members, ("all", "")).allSatisfy { $0.fields.0.hasPrefix("concurrent") }
   }
   let (reason, result) = try session.ending(of: try session.present("c", "", options))
   #expect(reason == "failed")
   #expect(result["error"].flatMap { String(value: $0) }?.contains("“calls-per-presenter”") == true, "\(result)")
   #expect(try session.memory - memory < 24 << 20)
   hole.send(SIGKILL)
-  try session.wait("the hole is gone") { hole.status != nil }
+  try session.wait("the presenter has ended") { hole.status != nil }
   let another = try session.start(program: "/usr/bin/dbus-test-tool", ["echo", "--name=org.example.Hole"])
-  try session.poll("another presenter is asked again") {
+  try session.poll("another presenter is called again") {
     let path = try session.present("c", "", options)
     return try session.call(Rows.wait, (path, "presented")).0.isEmpty
   }
   another.send(SIGKILL)
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }
 
-@Test("W3, L2: clients that watch, or ask, and never read what they are told")
-func hostile_clientsThatNeverRead_growNothing() throws {
+@Test("W3, L2: clients that watch or call and never read do not make navd grow")
+func hostile_clientsThatNeverRead_doNotMakeNavdGrow() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   let readers = try (0..<4).map { _ in try RawClient(session.bus) }
   var rule = Marshalled()
   rule.string("type='signal',sender='org.navd.Coordinator1'")
@@ -106,10 +103,10 @@ func hostile_clientsThatNeverRead_growNothing() throws {
   }
   _ = try session.state()
   #expect(try session.memory - memory < 8 << 20)
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }
 
-@Test("O1, L2: a client that owns 10 000 items leaves, and others wait no longer for it than for any request")
+@Test("O1, L2: when the owner of 10 000 items leaves, other clients wait no longer than for any request")
 func hostile_ownerOfMany_leaves() throws {
   let session = try Session()
   let watcher = try session.watch(on: try session.connect())
@@ -122,7 +119,7 @@ func hostile_ownerOfMany_leaves() throws {
   if isThorough {
     let refusal = try session.refusal(Rows.present, ("more", "", owned), by: owner)
     #expect(refusal?.name == .limitExceeded && refusal?.message.contains("“items-per-client”") == true)
-    // All that navd takes, by several; and no more of anybody.
+    // Several clients fill the limit of presentations; then every client is refused.
     let all = try #require(limits["items"])
     let others = try (0..<10).map { _ in try session.connect() }
     for (number, other) in others.enumerated() {
@@ -135,15 +132,15 @@ func hostile_ownerOfMany_leaves() throws {
   }
   watcher.clear()
   owner.close()
-  let calm = try CalmClient(session)
-  let (_, longest) = try calm.measure(isThorough ? 10 : 50, session) { session.loop.turn(wait: .milliseconds(2)) }
-  try calm.stop(session)
+  let honest = try HonestClient(session)
+  let (_, longest) = try honest.measure(isThorough ? 10 : 50, session) { session.loop.turn(wait: .milliseconds(2)) }
+  try honest.stop(session)
   try session.waitForEnd(of: "many")
-  // Of the last endings some are the calm client's, more of them the slower the machine is.
+  // Some of the last endings are the honest client's, more on a slow machine.
   let endings = try session.call(Rows.history, (0, [:])).map(JSON.init)
   let reasons = endings.filter { $0["binding"]?.string?.hasPrefix("many") == true }.map { $0["reason"]?.string }
   #expect(!reasons.isEmpty && reasons.allSatisfy { $0 == "owner" })
-  // Of all that navd takes, so much is told at once that the bus may not take all of it (W3).
+  // So many events are sent at once that the bus may drop some (W3).
   if !isThorough {
     try session.wait("all have ended") { watcher.events.count >= count && watcher.lines(ending: "many").count == count }
     #expect(watcher.lines(ending: "many").allSatisfy { $0.hasSuffix(" owner") })
@@ -153,26 +150,28 @@ func hostile_ownerOfMany_leaves() throws {
 }
 
 extension Session {
-  /// Waits until the last of many items has ended, which is the first.
+  /// Waits until the last of many items has ended, which is the first one.
   fileprivate func waitForEnd(of name: String) throws {
     let end = loop.now + .seconds(120)
     while try call(Rows.get, name + "[0]").0 != .root {
-      guard loop.now < end else { throw Failure("\(name) does not end; navd said: \(navd?.errorText ?? "")") }
+      guard loop.now < end else {
+        throw Failure("\(name) does not end; navd's standard error: \(navd?.errorText ?? "")")
+      }
       loop.turn(wait: .milliseconds(5))
     }
   }
 }
 
 extension Watcher {
-  /// What ended, of a root.
+  /// The items of a root that have ended.
   fileprivate func lines(ending root: String) -> [String] { lines.filter { $0.hasPrefix("dismissed \(root)") } }
 }
 
-@Test("L2: a thousand clients come, do something, and go in the midst of it; nothing of them stays")
-func hostile_aThousandClients_comeAndGo() throws {
+@Test("L2: a thousand clients connect, call and disconnect, and navd keeps nothing of them")
+func hostile_aThousandClients_leaveNothing() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
-  /// Each of them leaves something behind that ends with it.
+  let concurrent = try ConcurrentClient(session)
+  /// Each client leaves something that ends with it.
   func visit(_ count: Int) throws {
     for start in stride(from: 0, to: count, by: 50) {
       let clients = try (start..<start + 50).map { _ in try session.connect() }
@@ -195,31 +194,32 @@ func hostile_aThousandClients_comeAndGo() throws {
         default: call(Rows.wait, ("/org/navd/Coordinator1/presentation/1", "gone"), isAwaited: false)
         }
       }
-      // Some have been answered by then, and some have not.
+      // Some calls have been answered by then, and some have not.
       try session.wait("some are answered") { answers > 50 }
       for client in clients { client.close() }
     }
-    try session.poll("nothing of them is left") {
+    try session.poll("nothing of the clients is left") {
       let state = try session.state()
-      return state["presentations"]?.array?.allSatisfy { $0["binding"]?.string?.hasPrefix("bystander") == true } == true
+      return state["presentations"]?.array?.allSatisfy { $0["binding"]?.string?.hasPrefix("concurrent") == true }
+        == true
         && state["stacks"]?.object?.isEmpty == true
     }
     #expect(try session.call(Rows.destinations, ()).isEmpty)
     try session.poll("no command is left") { session.processes().isEmpty }
   }
-  // What is remembered of the last ones is there from the first time on.
+  // Buffers that the last clients filled exist from the first round on.
   try visit(500)
   let (memory, descriptors) = try (session.memory, session.descriptors)
   try visit(1000)
   #expect(Double(try session.memory) <= Double(memory) * 1.1)
   #expect(try session.descriptors == descriptors)
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }
 
-@Test("L2, P6: a presenter that floods Closed and Act, of its own and of others', ends each once")
+@Test("L2, P6: a presenter that floods Closed and Act, for its own and other items, ends each of its items once")
 func hostile_presenterThatFloods_isAnswered() throws {
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   let watcher = try session.watch()
   let presenter = try BusPresenter(session, destination: "dialog")
   let own = try session.present("own", "", ["destination": .string("dialog")])
@@ -248,7 +248,7 @@ func hostile_presenterThatFloods_isAnswered() throws {
     }
   }
   try session.wait("all are answered") { answered == 3 * count }
-  // What there never was.
+  // An unknown handle.
   #expect(refused == count)
   #expect(try session.refusal(Rows.act, (others, "x", [:]), by: presenter.connection) == nil)
   #expect(watcher.lines.count { $0 == "action own pressed" } == count / 2)
@@ -261,17 +261,17 @@ func hostile_presenterThatFloods_isAnswered() throws {
   #expect(try session.memory - memory < 16 << 20)
   try session.dismiss("others")
   #expect(try session.ending(of: others).reason == "dismissed")
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }
 
-@Test("L2, D6: a command that writes without end is cut, and delays nobody")
+@Test("L2, D6: the output of a command that writes without end is cut, and no client is delayed")
 func hostile_commandThatWritesWithoutEnd_isCut() throws {
   let session = try Session()
-  let calm = try CalmClient(session)
+  let honest = try HonestClient(session)
   let paths = try (0..<3).map { try session.present("endless[\($0)]", "", ["command": ["yes"].value]) }
   for path in paths { try session.call(Rows.wait, (path, "presented")) }
   let memory = try session.memory
-  let (median, longest) = try calm.measure(300, session) { session.loop.turn(wait: .milliseconds(2)) }
+  let (median, longest) = try honest.measure(300, session) { session.loop.turn(wait: .milliseconds(2)) }
   print("with three commands that write without end: median \(median), longest \(longest)")
   #expect(longest < .seconds(5))
   #expect(try session.memory - memory < 4 << 20)
@@ -281,14 +281,14 @@ func hostile_commandThatWritesWithoutEnd_isCut() throws {
     #expect(reason == "dismissed")
     #expect(result["output-truncated"] == .boolean(true))
   }
-  try calm.stop(session)
+  try honest.stop(session)
   #expect(session.processes() == [])
 }
 
-@Test("P14, L2: a command that multiplies when it is told to end is gone as a whole after its grace")
-func hostile_forkBomb_isGoneAsAWhole() throws {
-  // Each of them hears of SIGTERM and has two more made instead, in sessions of their own. Bounded: each takes a byte
-  // out of a pipe before it forks, and there are 300 in it, whatever happens.
+@Test("P14, L2: a command whose processes multiply at SIGTERM is killed completely after the grace time")
+func hostile_forkBomb_isKilledCompletely() throws {
+  // Each process starts two more at SIGTERM, in sessions of their own. The number is bounded: each takes a byte out of
+  // a pipe before it forks, and the pipe contains 300.
   let script = """
     use POSIX;
     pipe my $tokens, my $bank;
@@ -308,15 +308,15 @@ func hostile_forkBomb_isGoneAsAWhole() throws {
     select undef, undef, undef, 0.2 while 1;
     """
   let session = try Session()
-  let bystander = try Bystander(session)
+  let concurrent = try ConcurrentClient(session)
   try session.write(
     "command = [\"perl\", \"-e\", '''\(script.withoutPlaceholders)''']\ngrace = \"500ms\"\n", toDestination: "bomb")
   try session.call(Rows.reload, ())
   let path = try session.present("bomb")
-  try session.wait("there are many") { session.journalLines.count > 100 }
+  try session.wait("there are more than 100 processes") { session.journalLines.count > 100 }
   try session.dismiss("bomb")
   #expect(try session.ending(of: path).reason == "dismissed")
-  // Where the machine is so slow that killing them takes longer than the grace, the last of them go a little later.
+  // On a slow machine killing them takes longer than the grace time, and the last ones end a little later.
   try session.poll("nothing of it is left") { session.processes().isEmpty }
-  try bystander.stop(session)
+  try concurrent.stop(session)
 }

@@ -1,6 +1,3 @@
-// Why this file exists: talking to navd is no way out of a sandbox (L3): programs are shut in as Flatpak and snapd do it,
-// and try.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -12,21 +9,16 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// A command line in a root of its own that has all that the machine's has, and the mark of Flatpak's: what
-  /// `flatpak run` does with the proxy through which its program talks to the bus.
+  /// A command line that runs in a root directory like Flatpak's: with the machine's files, and with the file by which
+  /// programs in a Flatpak are recognized.
   fileprivate func inFlatpak(_ arguments: [String]) throws -> [String] {
     let mark = path("flatpak-info")
-    let file = try #require(fopen(mark, "w"))
-    fputs("[Application]\nname=org.example.Confined\n\n[Instance]\ninstance-id=1\n", file)
-    fclose(file)
+    try write("[Application]\nname=org.example.Confined\n\n[Instance]\ninstance-id=1\n", to: "flatpak-info")
     var wrapped = ["/usr/bin/bwrap", "--tmpfs", "/"]
-    let root = try #require(opendir("/"))
-    defer { closedir(root) }
-    while let entry = readdir(root) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    for name in try Files.names(in: "/") {
       let path = "/" + name
       var status = stat()
-      guard name != ".", name != "..", lstat(path, &status) == 0 else { continue }
+      guard lstat(path, &status) == 0 else { continue }
       if status.st_mode & S_IFMT == S_IFLNK {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = target.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
@@ -38,7 +30,7 @@ extension Session {
     return wrapped + ["--ro-bind", mark, "/.flatpak-info", "--die-with-parent", "--"] + arguments
   }
 
-  /// A command line in a cgroup that is called as snapd calls those of its programs. Making it takes root.
+  /// A command line that runs in a cgroup named like those of snapd. Needs root.
   fileprivate func inSnap(_ arguments: [String]) -> [String] {
     let script = """
       set -eu
@@ -65,7 +57,7 @@ extension Session {
     try run(program: arguments[0], Array(arguments.dropFirst()))
   }
 
-  /// The arguments of a call by gdbus; it waits for the answer, as programs do.
+  /// Arguments of gdbus for a call that waits for the answer.
   fileprivate func gdbus(_ method: String, _ arguments: String...) -> [String] {
     [
       "/usr/bin/gdbus", "call", "--session", "--dest", CoordinatorNames.bus.text, "--object-path",
@@ -73,14 +65,15 @@ extension Session {
     ] + arguments
   }
 
-  /// What a program may and may not do that is shut in.
+  /// What a sandboxed program is and is not allowed to do.
   fileprivate func expectConfinement(_ sandbox: String, _ wrap: ([String]) throws -> [String]) throws {
     func expectDenied(_ call: [String], _ what: String) throws {
       let run = try run(try wrap(call))
       #expect(run.exitCode == 1, "\(run.outputText)")
       #expect(run.errorText.contains("org.navd.Error.AccessDenied"), "\(run.errorText)")
       #expect(
-        run.errorText.contains("\(what): this is not for programs in a sandbox, and its sender is in one (\(sandbox))"),
+        run.errorText.contains(
+          "\(what): not available to programs in a sandbox, and the sender is in one (\(sandbox))"),
         "\(run.errorText)")
     }
     let before = try state()["serial"]
@@ -101,30 +94,31 @@ extension Session {
     #expect(try state()["serial"] == before)
     #expect(processes() == [])
 
-    // What the user's files know may be shown and taken away; navctl says nothing of how.
+    // Destinations of the user's files are allowed, because navctl sends no command.
     let navctl = Self.program("navctl")
     let present = try run(try wrap([navctl, "present", "panel", "1", "--value", "a=1"]))
     #expect(present.exitCode == 0, "\(present.errorText)")
-    try poll("it runs") { processes().map(\.name) == ["sleep"] }
+    try poll("the command runs") { processes().map(\.name) == ["sleep"] }
     #expect(try run(try wrap([navctl, "dismiss", "panel"])).exitCode == 0)
-    try poll("it has ended") { processes() == [] }
+    try poll("the command has ended") { processes() == [] }
     let refused = try run(try wrap([navctl, "present", "out", "--", "sleep", "60"]))
     #expect(refused.exitCode == 6)
-    #expect(refused.errorText.hasPrefix("navctl: present out: option “command”: this is not for programs in a sandbox"))
+    #expect(
+      refused.errorText.hasPrefix("navctl: present out: option “command”: not available to programs in a sandbox"))
     #expect(processes() == [])
   }
 }
 
 private let destinations = ["panel": "command = [\"sleep\", \"60\"]\n"]
 
-@Test("L3: a program in a Flatpak says nothing of what is run and presents nothing itself")
+@Test("L3: a program in a Flatpak may not present commands or register presenters")
 func sandbox_flatpak_isRefused() throws {
   let session = try Session(destinations: destinations)
   session.environment["XDG_CURRENT_DESKTOP"] = "test"
   try session.expectConfinement("Flatpak") { try session.inFlatpak($0) }
 }
 
-@Test("L3: a program in a Flatpak is known through the proxy by which it talks to the bus")
+@Test("L3: a program in a Flatpak is also recognized behind its D-Bus proxy")
 func sandbox_flatpakThroughItsProxy_isRefused() throws {
   let session = try Session(destinations: destinations)
   let socket = session.path("proxied")
@@ -132,27 +126,27 @@ func sandbox_flatpakThroughItsProxy_isRefused() throws {
     "/usr/bin/xdg-dbus-proxy", session.bus.address, socket, "--filter", "--talk=\(CoordinatorNames.bus)",
   ])
   let proxy = try session.start(program: words[0], Array(words.dropFirst()))
-  try session.poll("the proxy listens") { access(socket, F_OK) == 0 }
+  try session.poll("the proxy is listening") { access(socket, F_OK) == 0 }
   try session.expectConfinement("Flatpak") {
-    // Of the bus it has nothing but what the proxy lets through.
+    // It can use only the names that the proxy allows.
     try session.inFlatpak(["/usr/bin/env", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(socket)"] + $0)
   }
   #expect(proxy.status == nil)
 }
 
-@Test("L3: a program in a snap says nothing of what is run and presents nothing itself")
+@Test("L3: a program in a snap may not present commands or register presenters")
 func sandbox_snap_isRefused() throws {
   let session = try Session(destinations: destinations)
-  // navctl knows a snap by what snapd tells its programs.
+  // navctl recognizes a snap by the environment variables of snapd.
   try session.expectConfinement("Snap") { session.inSnap(["/usr/bin/env", "SNAP=/snap/navdtest/1"] + $0) }
 }
 
-@Test("L3: of who has left the bus nobody can say where it ran, and what it asked for is not done")
+@Test("L3: the request of a client that has left before it was authorized is refused")
 func sandbox_clientThatHasLeft_isRefused() throws {
   let session = try Session()
   let client = try session.connect()
   let options: Properties = ["command": ["sleep", "60"].value]
-  // navd hears of it only when the client has left for certain.
+  // navd continues only when the client has certainly left.
   session.navd?.send(SIGSTOP)
   try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("gone", "", options))
   try client.send(Rows.present, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("after", "", [:]))
@@ -161,12 +155,12 @@ func sandbox_clientThatHasLeft_isRefused() throws {
     try !session.client.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()).contains(client.uniqueName.text)
   }
   session.navd?.send(SIGCONT)
-  try session.poll("what it asked for later is done") { try session.call(Rows.get, "after").0 != .root }
+  try session.poll("a later request is executed") { try session.call(Rows.get, "after").0 != .root }
   #expect(try session.call(Rows.get, "gone").0 == .root)
   #expect(session.processes() == [])
 }
 
-@Test("P9: what a client asks for while it is found out who it is, is done in its order")
+@Test("P9: the requests of a client are executed in its order, also while it is being authorized")
 func sandbox_laterRequests_keepTheirOrder() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -180,7 +174,7 @@ func sandbox_laterRequests_keepTheirOrder() throws {
   #expect(try session.answer(to: first).1)
   #expect(try !session.answer(to: toggle).0)
   #expect(try session.answer(to: note).1)
-  try session.wait("the second is shown") { watcher.lines.last == "presented fact 2" }
+  try session.wait("the second is presented") { watcher.lines.last == "presented fact 2" }
   #expect(
     watcher.lines.filter { !$0.hasPrefix("dismissed") } == [
       "phase fact 1 presenting", "phase fact 1 dismissing", "presented note", "phase fact 2 waiting",
@@ -189,20 +183,16 @@ func sandbox_laterRequests_keepTheirOrder() throws {
   #expect(session.processes() == [])
 }
 
-@Test("L3: inline commands are switched off and on again by the configuration")
+@Test("L3: the configuration can disable and enable inline commands")
 func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   let session = try Session(destinations: destinations)
   let settings = session.path("config/navd/navd.toml")
-  func write(_ text: String) throws {
-    let file = try #require(fopen(settings, "w"))
-    fputs(text, file)
-    fclose(file)
-  }
-  // From before: it runs on, and what is remembered or waits does not come any more.
+  func write(_ text: String) throws { try session.write(text, to: "config/navd/navd.toml") }
+  // An inline command from before keeps running, but a remembered or queued one is not started.
   try session.present("running", "", ["command": ["sleep", "60"].value])
   try session.call(Rows.select, ("group", "tag", ["command": ["sleep", "61"].value]))
   try session.call(Rows.deselect, ("group", "", [:]))
-  try session.poll("one runs") { session.processes().map(\.binding) == ["running"] }
+  try session.poll("one command runs") { session.processes().map(\.binding) == ["running"] }
 
   try write("inline-commands = false\n")
   #expect(try session.navctl("reload").exitCode == 0)
@@ -210,20 +200,20 @@ func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   #expect(run.exitCode == 6)
   #expect(
     run.errorText.hasPrefix(
-      "navctl: present fact: commands that come with requests are switched off by inline-commands in \(settings)"),
+      "navctl: present fact: commands in requests are switched off by inline-commands in \(settings)"),
     "\(run.errorText)")
   let apply = try session.navctl("apply", "-", input: #"[["Dismiss","x",{}],["Present","y","",{"command":["true"]}]]"#)
   #expect(apply.exitCode == 6)
-  #expect(apply.errorText.contains("request 1: commands that come with requests are switched off"))
+  #expect(apply.errorText.contains("request 1: commands in requests are switched off"))
   let tag = try session.call(Rows.select, ("group", "tag", [:])).0
   let (reason, result) = try session.ending(of: tag)
   #expect(reason == "failed")
   #expect(result["error"].flatMap { String(value: $0) }?.contains("switched off by inline-commands") == true)
   #expect(session.processes().map(\.binding) == ["running"])
-  // What files name is shown all the same, with the directory and the variables that navctl sends.
+  // Destinations of files are still allowed, with the directory and the variables that navctl sends.
   #expect(try session.navctl("present", "panel").exitCode == 0)
 
-  // A mistake changes nothing, also not with a restart; then nobody can tell.
+  // A mistake in the file changes nothing, not even at a restart; after that, the setting is unknown.
   try write("inline-commands = true\nbadge = 1\nbadge = 2\n")
   #expect(try session.navctl("reload").exitCode != 0)
   #expect(try session.navctl("present", "fact", "--", "sleep", "60").exitCode == 6)
@@ -231,7 +221,7 @@ func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   try session.start()
   let undecided = try session.navctl("present", "fact", "--", "sleep", "60")
   #expect(undecided.exitCode == 6)
-  #expect(undecided.errorText.contains("\(settings), which has a mistake"), "\(undecided.errorText)")
+  #expect(undecided.errorText.contains("\(settings) has a mistake"), "\(undecided.errorText)")
 
   try write("inline-commands = true\n")
   #expect(try session.navctl("reload").exitCode == 0)

@@ -1,5 +1,3 @@
-// Why this file exists: a watcher that does not read delays nobody and grows nothing without bound (W3).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -36,8 +34,8 @@ private final class Load {
     }
   }
 
-  /// Lets so many updates be answered.
-  /// - Returns: how long that took.
+  /// Waits for `count` more answers.
+  /// - Returns: how long they took.
   func run(_ count: Int, _ session: Session) throws -> Duration {
     let start = session.loop.now
     let target = answers + count
@@ -48,21 +46,21 @@ private final class Load {
   func stop() { isStopped = true }
 }
 
-/// The whole minute of it is for `NAVD_TEST_SLOW_READER_SECONDS=60`.
+/// Duration; the full minute is run with `NAVD_TEST_SLOW_READER_SECONDS=60`.
 private var rounds: (count: Int, duration: Duration) {
   let seconds = getenv("NAVD_TEST_SLOW_READER_SECONDS").flatMap { Int(String(cString: $0)) } ?? 0
   return (4, .seconds(seconds))
 }
 
-@Test("W3: watchers whose readers are stopped cost navd nothing, nor others")
+@Test("W3: watchers that stop reading do not slow down navd or other clients, and do not make navd grow")
 func slowReader_underLoad_growsNothing() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)
-  // One whose pipe is not read, one of each kind, and one that does not even take what the bus has for it.
+  // A watcher whose pipe is not read, one of each kind, and one that does not even read from the bus.
   let unread = [try session.startNavctl("watch", "--events"), try session.startNavctl("watch")]
   let stopped = try session.startNavctl("watch", "--events")
   let all = unread + [stopped]
-  try session.wait("all have begun") { all.allSatisfy { $0.lines.count == 1 } }
+  try session.wait("all watchers have started") { all.allSatisfy { $0.lines.count == 1 } }
   let load = try Load(session, clients: 4)
   _ = try load.run(50, session)
   let before = try load.run(150, session)
@@ -80,16 +78,16 @@ func slowReader_underLoad_growsNothing() throws {
       #expect(Session.memory(of: program.processID) - before < 6 << 20)
     }
   } while session.loop.now - start < rounds.duration
-  // On a machine that others use as well a factor says more than a time.
+  // A factor is more reliable than a time on a machine with other load.
   #expect(during < before * 3 + .seconds(1))
 
-  // When they read again they know of the gap, or have all.
+  // When they read again, they have all events or report the gap.
   for program in unread { program.isRead = true }
   stopped.send(SIGCONT)
   load.stop()
   try session.present("last", "one")
   let serial = try #require(try session.state()["serial"]?.unsigned)
-  try session.wait("all have the last of it", within: .seconds(60)) {
+  try session.wait("all have the last event", within: .seconds(60)) {
     all.allSatisfy { $0.lines.last.flatMap { try? JSON.parse($0) }?["serial"]?.unsigned == serial }
   }
   for program in [unread[0], stopped] {

@@ -1,4 +1,4 @@
-// Why this file exists: `make soak` takes minutes and is run now and then, so that it works is tested in seconds.
+// `make soak` takes minutes and runs rarely. This test checks in seconds that it still works.
 
 import CoordinatorAPI
 import DBus
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TextFormats
 
-@Test("A soak finds nothing wrong, says what it has done, and leaves nothing")
+@Test("A soak reports its counts, finds no errors and leaves no processes")
 func soak_ofSomeSeconds_findsNothing() throws {
   let session = try Session(starting: false)
   let soak = try session.run(program: Session.program("navbench"), ["--soak", "2", "--clients", "4", "--json"])

@@ -1,5 +1,3 @@
-// Why this file exists: something was closed by its user; who may say so, and what comes of it.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,8 +8,8 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-@Test("D11: for what is state only anyone may report it closed")
-func closed_ofStateOnly_writesNil() throws {
+@Test("D11: any client may report an item without presenter closed")
+func closed_ofAnItemWithoutPresenter_emptiesTheSlot() throws {
   let session = try Session()
   let watcher = try session.watch()
   let other = try session.connect()
@@ -26,16 +24,16 @@ func closed_ofStateOnly_writesNil() throws {
   #expect(try session.call(Rows.get, "fact").0 == .root)
   #expect(watcher.lines.last == "dismissed fact 1 closed")
 
-  // Too late: a success that does nothing.
+  // A report after the end succeeds and does nothing.
   let (again, same) = try session.call(Rows.closed, (path, ["answer": .string("no")]))
   #expect(!again)
   #expect(same == serial)
   #expect(try session.ending(of: path).result == ["answer": .string("yes")])
 }
 
-@Test("P5: a late farewell does not clear the replacement")
+@Test("P5: a late Closed does not remove the replacement")
 func closed_late_leavesTheReplacement() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 100)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 100)])
   let first = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
   let second = try session.present("fact", "2")
@@ -47,9 +45,9 @@ func closed_late_leavesTheReplacement() throws {
   #expect(try session.call(Rows.get, "fact").0 == second)
 }
 
-@Test("D11: for a command it starts the dismissal, with that result")
+@Test("D11: Closed for a command starts its dismissal with the given result")
 func closed_ofACommand_startsItsDismissal() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 50)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 50)])
   let watcher = try session.watch()
   let path = try session.present("fact", "1")
   try session.wait(for: "start 1", of: "fact")
@@ -59,12 +57,12 @@ func closed_ofACommand_startsItsDismissal() throws {
   #expect(reason == "closed")
   #expect(result["answer"] == .int32(42))
   #expect(result["status"] == .int32(0))
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
   #expect(session.processes() == [])
 }
 
-@Test("D11: for what a D-Bus presenter shows, only that one may")
-func closed_ofABusPresenter_isItsOwnToSay() throws {
+@Test("D11: only the D-Bus presenter that shows an item may report it closed")
+func closed_ofABusPresentersItem_isAllowedForThatPresenterOnly() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
   let watcher = try session.watch()
@@ -74,7 +72,7 @@ func closed_ofABusPresenter_isItsOwnToSay() throws {
   #expect(try session.refusal(Rows.act, (path, "pressed", [:]))?.name == .accessDenied)
   #expect(try session.call(Rows.get, "fact").0 == path)
 
-  // P8: what comes first is told first.
+  // P8: announced in the order of the reports.
   let act = session.begin(Rows.act, (path, "pressed", ["button": .string("ok")]), by: presenter.connection)
   let closed = session.begin(Rows.closed, (path, ["answer": .string("ok")]), by: presenter.connection)
   _ = try session.answer(to: act)
@@ -83,12 +81,12 @@ func closed_ofABusPresenter_isItsOwnToSay() throws {
   #expect(reason == "closed")
   #expect(result == ["answer": .string("ok")])
   #expect(watcher.lines.suffix(2) == ["action fact 1 pressed", "dismissed fact 1 closed"])
-  // It knows that it is gone, and is not asked to dismiss it.
+  // It reported the end itself, so Dismiss is not called.
   #expect(presenter.log == ["present fact 1"])
 }
 
-@Test("Closed and Act of what never was, and with what cannot be")
-func closed_ofWhatNeverWas_isRefused() throws {
+@Test("Closed and Act are refused for unknown handles and invalid arguments")
+func closed_ofUnknownHandles_isRefused() throws {
   let session = try Session()
   for path in ["/", "/org/navd/Coordinator1/presentation/7", "/a/b"] as [ObjectPath] {
     #expect(try session.refusal(Rows.closed, (path, [:]))?.name == .unknownPresentation)
@@ -100,28 +98,28 @@ func closed_ofWhatNeverWas_isRefused() throws {
   #expect(try session.call(Rows.get, "fact").0 == path)
 }
 
-@Test("D4, D8: a D-Bus presenter is told to present, update and dismiss, and its replies count")
-func closed_busPresenter_isToldAndAnswers() throws {
+@Test("D4, D8: a D-Bus presenter receives Present, Update and Dismiss, and its answers take effect")
+func closed_busPresenter_receivesCallsAndAnswers() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog", ["style": .string("alert")])
   presenter.isAnswering = false
   let watcher = try session.watch()
   let path = try session.present(
     "fact", "1", ["destination": .string("dialog"), "title": .string("T"), "value": ["n": Value.int32(1)].value])
-  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
   #expect(watcher.lines == ["phase fact 1 presenting"])
   try session.call(Rows.update, ("fact", ["n": .int32(2)], [:]))
   try session.call(Rows.update, ("fact", ["n": .int32(3)], [:]))
   presenter.isAnswering = true
-  // The latest of both, once it has answered.
+  // The latest of both values, after it has answered.
   try session.wait("it is updated") { presenter.log == ["present fact 1", "update"] }
   let item = try #require(presenter.items.last)
   #expect(item["value"].flatMap { Properties(value: $0) } == ["n": .int32(3)])
   #expect(item["style"] == .string("alert"))
   #expect(item["title"] == .string("T"))
-  // Its own edits are not sent back to it.
+  // Its own updates are not sent back to it.
   try session.call(Rows.update, ("fact", ["n": .int32(4)], [:]), by: presenter.connection)
-  try session.wait("the edit is told") { watcher.lines.filter { $0 == "updated fact 1" }.count == 3 }
+  try session.wait("the update is announced") { watcher.lines.filter { $0 == "updated fact 1" }.count == 3 }
 
   presenter.result = ["answer": .string("late")]
   try session.dismiss("fact", ["animated": .boolean(false)])
@@ -136,7 +134,7 @@ func closed_busPresenter_isToldAndAnswers() throws {
   #expect(failed.result["error"].flatMap { String(value: $0) }?.contains("no screen") == true)
 }
 
-@Test("D1, D4: a presenter that leaves takes what it shows along, and its registration")
+@Test("D1, D4: when a presenter leaves the bus, its presentations end and its registration is removed")
 func closed_busPresenterThatLeaves_endsWhatItShows() throws {
   let session = try Session(destinations: ["dialog": "style = \"sheet\"\n"])
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -145,22 +143,22 @@ func closed_busPresenterThatLeaves_endsWhatItShows() throws {
   try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
   presenter.connection.close()
   #expect(try session.ending(of: path).reason == "failed")
-  // The one before is back: the file's, which is state only.
+  // The previous destination is used again: that of the file, without a presenter.
   let next = try session.present("fact", "2", ["destination": .string("dialog")])
   #expect(try session.call(Rows.wait, (next, "presented")).0 == "")
   #expect(try session.call(Rows.get, "fact").1["style"] == .string("sheet"))
 }
 
-@Test("P4: what is still presenting is cancelled, and its late answer ignored")
+@Test("P4: an item that is still being presented is cancelled, and the late answer is ignored")
 func closed_busPresenterThatIsSlow_isCancelled() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
   presenter.isAnswering = false
   let watcher = try session.watch()
   let path = try session.present("fact", "1", ["destination": .string("dialog")])
-  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
   try session.dismiss("fact")
-  try session.wait("it is told to dismiss") { presenter.log == ["present fact 1", "dismiss dismissed"] }
+  try session.wait("Dismiss is called") { presenter.log == ["present fact 1", "dismiss dismissed"] }
   #expect(watcher.lines.last == "phase fact 1 dismissing")
   presenter.isAnswering = true
   #expect(try session.ending(of: path).reason == "dismissed")
@@ -168,8 +166,8 @@ func closed_busPresenterThatIsSlow_isCancelled() throws {
   #expect(watcher.lines.filter { $0.hasPrefix("dismissed") }.count == 1)
 }
 
-@Test("D4, P14: a presenter that never answers has failed, or its item is gone, in the destination's time")
-func closed_busPresenterThatNeverAnswers_isNotWaitedForForEver() throws {
+@Test("D4, P14: if a presenter never answers, its item fails or ends within the destination's time limits")
+func closed_busPresenterThatNeverAnswers_endsAfterTheTimeLimit() throws {
   let session = try Session()
   let presenter = try BusPresenter(
     session, destination: "dialog", ["start-timeout": .uint64(100), "grace": .uint64(100)])

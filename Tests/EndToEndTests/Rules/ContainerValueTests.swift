@@ -1,6 +1,3 @@
-// Why this file exists: what an item says of itself to whoever contains it is declared, over the bus or in a file, and read
-// in one call (V1–V5).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -13,7 +10,7 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// A session whose `navd.toml` is there before navd is.
+  /// A session with a `navd.toml` that exists before navd starts.
   fileprivate convenience init(settings: String) throws {
     try self.init(starting: false)
     try write(settings: settings)
@@ -22,13 +19,9 @@ extension Session {
 
   fileprivate var settingsPath: String { path("config/navd/navd.toml") }
 
-  fileprivate func write(settings text: String) throws {
-    let file = try #require(fopen(settingsPath, "w"))
-    fputs(text, file)
-    fclose(file)
-  }
+  fileprivate func write(settings text: String) throws { try write(text, to: "config/navd/navd.toml") }
 
-  /// What is declared: a key's default; nil where it is not.
+  /// The default of a declared key; nil if it is not declared.
   fileprivate func standard(_ key: String) throws -> Value? {
     let error: DBusError
     do { return try call(Rows.containerValue, ("", key)) } catch let failure as DBusError { error = failure }
@@ -36,14 +29,14 @@ extension Session {
     return nil
   }
 
-  /// Each member as its binding, its id, and its values.
+  /// Binding, id and container values of each member.
   fileprivate func members(_ kind: String, _ name: String = "") throws -> [String] {
     try call(Rows.members, (kind, name)).map {
       "\($0.fields.0) \($0.fields.1) \(JSON($0.fields.3).text)"
     }
   }
 
-  /// The lines of navctl.
+  /// The lines that navctl prints.
   fileprivate func members(by arguments: String...) throws -> [String] {
     let run = try run(program: Self.program("navctl"), ["members"] + arguments)
     #expect(run.exitCode == 0, "\(run.errorText)")
@@ -51,7 +44,8 @@ extension Session {
   }
 }
 
-@Test("V5: Members gives groups, stacks, parents and the coordinator, in order, with all declared values resolved")
+@Test(
+  "V5: Members returns groups, stacks, children and all items in order, with all declared container values resolved")
 func containerValue_ofMembers_isResolved() throws {
   let session = try Session(
     settings:
@@ -69,7 +63,7 @@ func containerValue_ofMembers_isResolved() throws {
   let p = #"p  {"badge":3,"tint":""}"#
   let q = #"q  {"badge":0,"tint":"red"}"#
   let child = #"p.child 2 {"badge":7,"tint":"blue"}"#
-  // V4: of its parent's values it has none.
+  // V4: it does not inherit the values of its parent.
   let other = #"p.other  {"badge":0,"tint":""}"#
   let z = #"z 1 {"badge":1,"tint":""}"#
   let a = #"a 2 {"badge":0,"tint":""}"#
@@ -85,7 +79,7 @@ func containerValue_ofMembers_isResolved() throws {
     #expect([.invalidArgument, .invalidBinding].contains(refusal?.name), "\(kind) \(name)")
   }
 
-  // The same on the command line.
+  // navctl prints the same.
   #expect(
     try session.members(by: "--stack", "s") == [
       "5\tz\t1\t" + #"{"badge":1,"tint":""}"#, "6\ta\t2\t" + #"{"badge":0,"tint":""}"#,
@@ -100,11 +94,11 @@ func containerValue_ofMembers_isResolved() throws {
   #expect(try session.members(by: "--all").count == 6)
 }
 
-@Test("V1: container values are declared in navd.toml, with their types, before navd can be asked")
+@Test("V1: container values in navd.toml are declared with their types before navd accepts requests")
 func containerValue_inAFile_isDeclaredFromTheStart() throws {
   let session = try Session(settings: "[container-values]\nbadge = { signature = \"u\", default = 4 }\n")
   #expect(try session.standard("badge") == .uint32(4))
-  // By navctl it is read by its declared type, and another is refused.
+  // navctl parses a value by its declared type and refuses another type.
   #expect(try session.navctl("present", "inbox", "--container-value", "badge=3").exitCode == 0)
   #expect(try session.call(Rows.containerValue, ("inbox", "badge")) == .uint32(3))
   #expect(try session.navctl("present", "inbox", "2", "--container-value", "badge=x").exitCode == 2)
@@ -113,15 +107,15 @@ func containerValue_inAFile_isDeclaredFromTheStart() throws {
   #expect(refusal?.name == .containerValueType)
 }
 
-@Test("V1: reload declares what is new; nothing is undeclared, and a contradiction is told with its place")
-func containerValue_inAFileReadAgain_isAdded() throws {
+@Test("V1: reload declares new container values, undeclares none, and reports a contradiction with its position")
+func containerValue_inAFileReadAgain_isDeclared() throws {
   let session = try Session(settings: "[container-values]\na = { signature = \"x\", default = 1 }\n")
   try session.write(
     settings: "[container-values]\na = { signature = \"x\", default = 1 }\nb = { signature = \"s\", default = \"\" }\n")
   #expect(try session.navctl("reload").exitCode == 0)
   #expect(try session.standard("b") == .string(""))
 
-  // Another type or default is refused, with all else that the file declares.
+  // A declaration with another type or default is refused together with the rest of the file.
   for (line, type) in [
     ("a = { signature = \"x\", default = 2 }", "2"), ("a = { signature = \"s\", default = \"1\" }", "s"),
   ] {
@@ -139,15 +133,15 @@ func containerValue_inAFileReadAgain_isAdded() throws {
   #expect(reload.exitCode == 1)
   #expect(reload.errorText.contains("navd.toml:3:1: “a” is declared"), "\(reload.errorText)")
 
-  // What the file no longer declares stays declared, since items may hold it.
+  // A key that the file no longer declares stays declared, because items may use it.
   try session.write(settings: "")
   #expect(try session.navctl("reload").exitCode == 0)
   #expect(try session.standard("a") == .int64(1))
   #expect(try session.standard("b") == .string(""))
 }
 
-@Test("V1: what a client declared first, the file may say again, and not otherwise; and the other way round")
-func containerValue_declaredByBoth_isTheFirst() throws {
+@Test("V1: a file and a client may declare the same key in the same way, but not differently")
+func containerValue_declaredByBoth_keepsTheFirst() throws {
   let session = try Session(settings: "[container-values]\nfile = { signature = \"x\", default = 1 }\n")
   try session.call(Rows.declareContainerValue, ("file", .int64(1)))
   #expect(try session.refusal(Rows.declareContainerValue, ("file", .int64(2)))?.name == .containerValueType)
@@ -163,7 +157,8 @@ func containerValue_declaredByBoth_isTheFirst() throws {
   #expect(try session.standard("file") == .int64(1))
 }
 
-@Test("A mistake in navd.toml: file, line, reason; what was loaded before stays, and destinations are loaded")
+@Test(
+  "A mistake in navd.toml is logged with file, line and reason; earlier declarations stay, and destinations are loaded")
 func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {
   let session = try Session(settings: "[container-values]\na = { signature = \"x\", default = 1 }\n")
   try session.present("inbox", "", ["container-values": ["a": Value.int64(5)].value])
@@ -180,19 +175,19 @@ func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {
   #expect(try session.call(Rows.containerValue, ("inbox", "a")) == .int64(5))
   #expect(try session.call(Rows.destinations, ()).map(\.fields.0) == ["note"])
 
-  // The same without the daemon.
+  // navctl reports the same without the daemon.
   let check = try session.navctl("check-config")
   #expect(check.exitCode == 1)
   #expect(check.outputText == mistake + "\n")
   try session.write(settings: "container-values.b = { signature = \"x\", default = 1 }\n")
   let good = try session.navctl("check-config")
   #expect(good.exitCode == 0)
-  #expect(good.outputText == "1 destination, 1 container value, no mistake\n")
+  #expect(good.outputText == "1 destination, 1 container value, no mistakes\n")
 }
 
 @Test(
-  "V1, R2: what was declared is so after a restart; where the file says otherwise by then, it is what the file says")
-func containerValue_afterARestart_isWhatTheFileSays() throws {
+  "V1, R2: declarations survive a restart; if the file has changed by then, the file decides")
+func containerValue_afterARestart_isThatOfTheFile() throws {
   let session = try Session(settings: "[container-values]\na = { signature = \"x\", default = 1 }\n")
   try session.call(Rows.declareContainerValue, ("bus", .string("here")))
   try session.present("inbox", "", ["container-values": ["a": Value.int64(5)].value])
@@ -205,11 +200,11 @@ func containerValue_afterARestart_isWhatTheFileSays() throws {
   #expect(try session.standard("bus") == .string("here"))
   #expect(try session.call(Rows.containerValue, ("inbox", "a")) == .int64(5))
 
-  // An item has one of the former type.
+  // An item still has a value of the former type.
   try session.stop()
   try session.write(settings: "[container-values]\na = { signature = \"s\", default = \"\" }\n")
   try session.start()
-  #expect(session.navd?.errorText.contains("navd.toml:2:1: key “a” is set with the type “x”") == true)
+  #expect(session.navd?.errorText.contains("navd.toml:2:1: key “a” is in use with the type “x”") == true)
   #expect(try session.standard("a") == .int64(2))
   try session.dismiss("inbox")
   try session.stop()
@@ -217,9 +212,9 @@ func containerValue_afterARestart_isWhatTheFileSays() throws {
   #expect(try session.standard("a") == .string(""))
 }
 
-@Test("A mistake in navd.toml when navd starts is in its log, and navd runs without what it declares")
+@Test("A mistake in navd.toml at the start of navd is logged, and navd runs without the declarations of the file")
 func containerValue_inAFileWithAMistakeAtStart_isLogged() throws {
   let session = try Session(settings: "container-values = 1\n")
-  #expect(session.navd?.errorText.contains("navd.toml:1:1: “container-values” is an integer") == true)
+  #expect(session.navd?.errorText.contains("navd.toml:1:1: “container-values”: expected a table") == true)
   #expect(try session.standard("a") == nil)
 }

@@ -1,5 +1,3 @@
-// Why this file exists: a command can end in many ways, and each is told once, with the right reason and result.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -18,27 +16,17 @@ extension Properties {
 }
 
 @Test(
-  "D3: the presented process killed, or ended with 0, with 3, by a signal: nil, the right reason and status, once",
+  "D3: a command that exits with 0 or 3 or ends by a signal ends its presentation once, with the right reason and status",
   arguments: [
     ("KILL", "failed", nil, "SIGKILL"), ("TERM", "failed", nil, "SIGTERM"), ("USR1", "closed", 0, nil),
     ("USR2", "closed", 3, nil),
   ] as [(String, String, Int32?, String?)])
-func ending_ofTheProcess_isToldOnce(signal: String, reason: String, status: Int32?, name: String?) throws {
+func ending_ofTheProcess_isAnnouncedOnce(signal: String, reason: String, status: Int32?, name: String?) throws {
   let session = try Session()
   let watcher = try session.watch()
   let other = try session.connect()
-  let presentation = try session.present(
-    "fact", "1",
-    [
-      "command": [
-        "perl", "-e",
-        """
-        $SIG{USR1} = sub { exit 0 }; $SIG{USR2} = sub { exit 3 };
-        open my $journal, ">>", $ENV{NAVD_TEST_JOURNAL}; syswrite $journal, "ready\\n"; sleep 1 while 1;
-        """,
-      ].value
-    ])
-  try session.wait("it runs") { session.journalLines == ["ready"] }
+  let presentation = try session.presentCommand(
+    handlingSignals: "$SIG{USR1} = sub { exit 0 }; $SIG{USR2} = sub { exit 3 };")
   let waits = [session.client, other].map {
     session.begin(CoordinatorInterface.wait, (presentation, "gone"), by: $0)
   }
@@ -55,15 +43,15 @@ func ending_ofTheProcess_isToldOnce(signal: String, reason: String, status: Int3
   let (slot, item, _) = try session.call(CoordinatorInterface.get, "fact")
   #expect(slot == .root)
   #expect(item.isEmpty)
-  // Also for who asks by handle when all is over.
+  // Also for a Wait by handle after the end.
   #expect(try session.ending(of: presentation).reason == reason)
   #expect(watcher.lines.filter { $0.hasPrefix("dismissed") } == ["dismissed fact 1 \(reason)"])
   #expect(watcher.hasAllSerials)
   #expect(session.processes() == [])
 }
 
-@Test("D6: the result has the output, up to its limit")
-func ending_result_hasTheOutput() throws {
+@Test("D6: the result contains the output up to its limit")
+func ending_result_containsTheOutput() throws {
   let session = try Session()
   let short = try session.ending(of: session.present("a", "", shell("printf 'hello\\n'; printf err >&2; exit 7")))
   #expect(short.result.output == "hello\n")
@@ -78,7 +66,7 @@ func ending_result_hasTheOutput() throws {
   #expect(long.result["status"] == .int32(0))
 }
 
-@Test("D6: results are for those who wait, and in no signal and no history")
+@Test("D6: results are returned by Wait only, and appear in no signal and no history")
 func ending_result_isNotBroadcast() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -92,8 +80,8 @@ func ending_result_isNotBroadcast() throws {
   #expect(history.first?["output"] == nil)
 }
 
-@Test("D3: the item comes by environment, by placeholders, and as JSON on standard input")
-func ending_ofACommand_showsWhatItWasGiven() throws {
+@Test("D3: a command receives its item in the environment, in placeholders, and as JSON on standard input")
+func ending_ofACommand_outputsTheItemItReceived() throws {
   let session = try Session(destinations: [
     "tell": """
     command = ["sh", "-c", 'cat; echo "$NAVD_BINDING $NAVD_ID $NAVD_PRESENTATION $MORE $0 $1 $2 $(pwd)"', "{id}", "{binding}", "<{value.text}>"]
@@ -122,9 +110,9 @@ func ending_ofACommand_showsWhatItWasGiven() throws {
 }
 
 @Test(
-  "D7: what cannot be shown has failed, and says why",
+  "D7: a command that cannot be started fails with an error",
   arguments: [["/nowhere/nothing"], ["/etc/passwd"], ["no-such-program-anywhere"]])
-func ending_ofWhatCannotBeStarted_isFailed(command: [String]) throws {
+func ending_ofACommandThatCannotStart_isFailed(command: [String]) throws {
   let session = try Session()
   let watcher = try session.watch()
   let presentation = try session.present("fact", "1", ["command": command.value])
@@ -137,9 +125,9 @@ func ending_ofWhatCannotBeStarted_isFailed(command: [String]) throws {
   #expect(!watcher.lines.contains("presented fact 1"))
 }
 
-@Test("P14: who does not end by SIGTERM is killed after the grace")
-func ending_ofOneWhoDoesNotListen_isByKill() throws {
-  let session = try Session(destinations: ["deaf": Actor.destination(dying: nil, "grace = \"200ms\"")])
+@Test("P14: a command that ignores SIGTERM is killed after the grace time")
+func ending_ofACommandThatIgnoresSigterm_isByKill() throws {
+  let session = try Session(destinations: ["deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"200ms\"")])
   let watcher = try session.watch()
   let presentation = try session.present("deaf", "1")
   try session.wait(for: "start 1", of: "deaf")
@@ -147,19 +135,19 @@ func ending_ofOneWhoDoesNotListen_isByKill() throws {
   let (reason, result) = try session.ending(of: presentation)
   #expect(reason == "dismissed")
   #expect(result["signal"] == .string("SIGKILL"))
-  #expect(session.acts(of: "deaf") == ["start 1", "term 1"])
+  #expect(session.commandLog(of: "deaf") == ["start 1", "term 1"])
   #expect(watcher.lines.last == "dismissed deaf 1 dismissed")
   #expect(session.processes() == [])
 }
 
-@Test("D3: the whole tree is dismissed, what the first process left behind too")
+@Test("D3: dismissing a command ends its whole process tree, including processes that the first process left behind")
 func ending_ofATree_isThatOfItsLast() throws {
   let session = try Session()
-  // Shells that have yet to become sleepers count as others do, so names are looked at.
+  // Compare names, because a shell that has not yet executed sleep has another name.
   func twoSleepersAreLeft() -> Bool { session.processes().map(\.name) == ["sleep", "sleep"] }
   let leaving = "setsid sh -c 'setsid sleep 60 & exec sleep 60' & exit 5"
   let presentation = try session.present("fact", "", shell(leaving))
-  // The first of them is gone, and the presentation is not.
+  // The first process has ended, the presentation has not.
   try session.poll("two sleepers are left", until: twoSleepersAreLeft)
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == presentation)
 
@@ -177,18 +165,18 @@ func ending_ofATree_isThatOfItsLast() throws {
   #expect(otherResult["status"] == .int32(5))
 }
 
-@Test("D3: a command inherits nothing of the daemon's")
+@Test("D3: a command inherits no descriptors and no signal masks from the daemon")
 func ending_ofACommand_hasNoDescriptorsOrMasksOfTheDaemon() throws {
   let session = try Session()
   let script = "ls /proc/self/fd; grep -E '^Sig(Blk|Ign)' /proc/self/status; ulimit -Sn"
   let output = try #require(try session.ending(of: session.present("fact", "", shell(script))).result.output)
   let lines = output.split(separator: "\n").map(String.init)
-  // The fourth is the directory that ls reads.
+  // Descriptor 3 is the directory that ls reads.
   #expect(lines.prefix { $0.count < 3 } == ["0", "1", "2", "3"])
   for name in ["SigBlk", "SigIgn"] {
     let line = try #require(lines.first { $0.hasPrefix(name) })
     let mask = try #require(line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) })
-    // The C library sets its own two signals (32 and 33) to be ignored in whatever it spawns.
+    // The C library ignores its own two signals (32 and 33) in every process that it spawns.
     #expect(mask & ~0x1_8000_0000 == 0, "\(line)")
   }
 }

@@ -1,6 +1,3 @@
-// Why this file exists: of a group one member is shown at a time, whoever selects how fast, and however long the last one
-// takes to go (G1–G9).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -12,7 +9,7 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// The options of a member that the screen shows.
+/// Options of a group member that the screen presents.
 private func member(_ group: String, _ more: Properties = [:]) -> Properties {
   Screen.options(more.merging(["group": .string(group)]) { $1 })
 }
@@ -25,8 +22,10 @@ extension Session {
   fileprivate func selection() throws -> String? { try state()["groups"]?["g"]?["selection"]?.string }
 }
 
-@Test("G1: the next member is presented only after the last one's end was acknowledged, and of those between none is")
-func group_selectedWhileOneIsGoing_waitsForItsEnd() throws {
+@Test(
+  "G1: the next member is presented only after the previous member has ended; members selected in between are never presented"
+)
+func group_selectionDuringDismissal_waitsForItsEnd() throws {
   let screen = try Screen(Session())
   screen.presenter.isAnswering = false
   try screen.session.select("a")
@@ -44,10 +43,10 @@ func group_selectedWhileOneIsGoing_waitsForItsEnd() throws {
 }
 
 @Test(
-  "G1, G2: 50 members selected at random 20 ms apart, with a presenter that takes 120 ms to go: one at a time, the last wins"
+  "G1, G2: of 50 members selected 20 ms apart, with a presenter that needs 120 ms to dismiss, one is shown at a time, and the last stays"
 )
-func group_ofFiftySelectedInHaste_showsOneAtATimeAndTheLastInTheEnd() throws {
-  let session = try Session(destinations: ["actor": Actor.destination(dying: 120)])
+func group_ofFiftySelectedQuickly_showsOneAtATimeAndTheLastInTheEnd() throws {
+  let session = try Session(destinations: ["actor": JournaledCommand.destination(endingAfter: 120)])
   let watcher = try session.watch()
   var members = (0..<50).map { "m\($0)" }
   members.shuffle()
@@ -67,7 +66,7 @@ func group_ofFiftySelectedInHaste_showsOneAtATimeAndTheLastInTheEnd() throws {
   #expect(answered == 50)
   try session.wait(for: "start ", of: last)
 
-  // What watchers were told: nobody comes before the one before is gone.
+  // Announcements: no member is presented before the previous one has ended.
   var live: Set<String> = []
   var shown: [String] = []
   for line in watcher.lines {
@@ -84,13 +83,13 @@ func group_ofFiftySelectedInHaste_showsOneAtATimeAndTheLastInTheEnd() throws {
     }
   }
   #expect(live == [last])
-  // 50 selections take a second, in which each of those shown took 120 ms to go.
+  // The 50 selections take a second, and each member shown took 120 ms to end.
   #expect(shown.count < 25)
   #expect(watcher.lines.filter { $0.hasPrefix("dismissed") }.count == 49)
   #expect(watcher.lines.filter { $0.hasPrefix("selection") } == members.map { "selection g \($0)" })
   #expect(watcher.hasAllSerials)
 
-  // What the programs did: each started when the one before had ended. One may be ended before it can say anything.
+  // The commands: each started after the previous one had ended. A command may end before it writes anything.
   let acts = session.journalLines.map { $0.split(separator: " ").prefix(2).map(String.init) }
   for (index, act) in acts.enumerated() where act[0] == "start" && index > 0 {
     #expect(acts[index - 1][0] == "end", "\(acts)")
@@ -100,8 +99,8 @@ func group_ofFiftySelectedInHaste_showsOneAtATimeAndTheLastInTheEnd() throws {
   #expect(try session.state()["presentations"]?.array?.count == 1)
 }
 
-@Test("G4: 30 concurrent toggles of one tag, and 31, leave what as many in a row would", arguments: [30, 31])
-func group_toggledByManyAtOnce_isAsIfInARow(count: Int) throws {
+@Test("G4: 30 or 31 concurrent toggles of one tag have the same effect as sequential ones", arguments: [30, 31])
+func group_concurrentToggles_haveTheEffectOfSequentialOnes(count: Int) throws {
   let screen = try Screen(Session())
   try screen.session.select("x")
   _ = try screen.happened(5)
@@ -110,7 +109,7 @@ func group_toggledByManyAtOnce_isAsIfInARow(count: Int) throws {
   let calls = clients.map {
     screen.session.begin(Rows.toggleSelection, ("g", "x", Screen.options()), by: $0)
   }
-  // Each was told what came of its own.
+  // Each caller receives the outcome of its own call.
   let selected = try calls.map { try screen.session.answer(to: $0).0 }
   #expect(selected.count { $0 } == count / 2)
 
@@ -120,7 +119,7 @@ func group_toggledByManyAtOnce_isAsIfInARow(count: Int) throws {
     events += toggle % 2 == 1 ? ["selection g x", "phase g.x waiting"] : ["selection g", "dismissed g.x deselected"]
   }
   var happened = try screen.happened(events.count + 1)
-  // In how many turns they were read decides where among the events the one call stands.
+  // The position of the one call among the events depends on how the requests were read from the bus.
   happened.removeAll { $0 == "dismiss g.x deselected" }
   #expect(happened == events)
   #expect(try screen.session.selection() == (isSelected ? "x" : nil))
@@ -130,8 +129,9 @@ func group_toggledByManyAtOnce_isAsIfInARow(count: Int) throws {
     ["gone g.x", "dismissed g.x deselected"] + (isSelected ? ["phase g.x presenting", "present g.x"] : []))
 }
 
-@Test("G5: closed by the user in the very moment of a deselection: the farewell crosses the dismissal")
-func group_memberClosedWhenItIsDeselected_leavesTheNewSelection() throws {
+@Test(
+  "G5: a member that the user closes at the moment of its deselection ends once; Closed and Dismiss cross on the bus")
+func group_memberClosedDuringDeselection_keepsTheNewSelection() throws {
   let screen = try Screen(Session())
   let x = try screen.show("x", "", ["group": .string("g")])
   screen.presenter.isAnswering = false
@@ -139,22 +139,24 @@ func group_memberClosedWhenItIsDeselected_leavesTheNewSelection() throws {
   try screen.expect([
     "selection g y", "group g x y ·", "phase x dismissing", "phase y waiting", "dismiss x deselected",
   ])
-  // P12: a farewell completes what is going, for the reason for which it is going.
+  // P12: Closed completes the dismissal in progress, with the reason of that dismissal.
   #expect(try screen.session.answer(to: screen.close(x)).0)
   try screen.expect(["dismissed x deselected", "phase y presenting", "present y"])
-  // The answer to what is over by now.
+  // The late answer to a presentation that has ended.
   screen.answer("dismiss x deselected", "present y")
   try screen.expect(["gone x", "shown y", "presented y"])
   #expect(try screen.session.selection() == "y")
 }
 
-@Test("G5: closed by the user and deselected at once, whichever comes first: one end, and the new selection stays")
+@Test(
+  "G5: a member closed by the user and deselected at the same time ends once, in either order, and the new selection stays"
+)
 func group_memberClosedAndDeselectedAtOnce_endsOnce() throws {
   let screen = try Screen(Session())
   let session = screen.session
   for round in 0..<20 {
     let old = try screen.show("old", "\(round)", ["group": .string("g")])
-    // In the order in which the bus happens to read them.
+    // In the order in which the bus reads them.
     let calls = (
       screen.close(old), session.begin(Rows.present, ("new", "\(round)", member("g")))
     )
@@ -172,7 +174,7 @@ func group_memberClosedAndDeselectedAtOnce_endsOnce() throws {
   #expect(screen.watcher.hasAllSerials)
 }
 
-@Test("G8, G9: queue with priorities: the highest first, then the oldest; nothing shown is closed for one of them")
+@Test("G8, G9: a queue is served by priority, then by age; no member is closed for a queued one")
 func group_queue_isServedByPriorityAndAge() throws {
   let screen = try Screen(Session())
   let session = screen.session
@@ -190,7 +192,7 @@ func group_queue_isServedByPriorityAndAge() throws {
   #expect(
     try session.call(Rows.members, ("group", "g")).map(\.fields.0) == ["g.x", "g.a", "g.b", "g.c", "g.d"])
 
-  // By whatever way the selection becomes nil: deselected, dismissed, closed by its user, and what presents it leaves.
+  // However the selection ends: deselected, dismissed, closed by its user, or because its presenter leaves.
   try session.call(Rows.deselect, ("g", "", [:]))
   try screen.expect([
     "selection g b", "group g a b c d x · d a c", "phase g.x dismissing", "dismiss g.x deselected", "gone g.x",
@@ -207,7 +209,7 @@ func group_queue_isServedByPriorityAndAge() throws {
     "selection g a", "group g a b c d x · c", "dismissed g.d closed", "phase g.a presenting", "present g.a",
     "shown g.a", "presented g.a",
   ])
-  // What is taken out of the queue was never shown, and an emptied group serves none.
+  // A member removed from the queue was never presented. Clearing a group also clears its queue.
   try session.call(Rows.dismissAll, ["group": .string("g")])
   try screen.expect([
     "selection g", "group g a b c d x ·", "dismissed g.c dismissed", "phase g.a dismissing", "dismiss g.a dismissed",
@@ -216,8 +218,8 @@ func group_queue_isServedByPriorityAndAge() throws {
   #expect(try screen.shown() == [])
 }
 
-@Test("G8: refuse is Busy, and nothing changes, not even the serial")
-func group_busy_isRefusedWhereThatIsAsked() throws {
+@Test("G8: if-busy=refuse fails with Busy and changes nothing, not even the serial")
+func group_busy_refusesTheSelection() throws {
   let screen = try Screen(Session())
   try screen.show("x", "", ["group": .string("g")])
   let before = try screen.session.state()
@@ -230,12 +232,12 @@ func group_busy_isRefusedWhereThatIsAsked() throws {
   ]
   for refusal in refusals {
     #expect(refusal?.name == .busy)
-    // By which tag it is taken, and what would do.
+    // The error names the tag that is selected, and the alternatives.
     #expect(refusal?.message.contains("“x”") == true && refusal?.message.contains("queue") == true)
   }
   #expect(try screen.session.state() == before)
   try screen.expect([])
-  // Where it is not busy, it is presented.
+  // Without a selection, the member is presented.
   try screen.session.dismiss("x")
   try screen.expect([
     "selection g", "phase x dismissing", "dismiss x dismissed", "gone x", "dismissed x dismissed",
@@ -246,8 +248,8 @@ func group_busy_isRefusedWhereThatIsAsked() throws {
   ])
 }
 
-@Test("G7: the same binding asked for in two groups: refused by the same id, moved by another")
-func group_ofABindingInAnother_isRefusedOrMovesIt() throws {
+@Test("G7: a binding that is in one group cannot be selected in another with the same id; with another id it moves")
+func group_bindingInAnotherGroup_isRefusedOrMoves() throws {
   let screen = try Screen(Session())
   try screen.show("x", "1", ["group": .string("g")])
   let before = try screen.session.state()

@@ -1,5 +1,3 @@
-// Why this file exists: every size has a limit; going past it is refused by its name, with nothing changed (L1).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -11,13 +9,13 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Session {
-  /// The limits by their names, as navd tells them.
+  /// The limits by name, as published by navd.
   func limits() throws -> [String: Int] {
     let value = try call(PropertyAccessing.get, (CoordinatorInterface.name.text, "Limits"))
     return ([String: UInt64](value: value) ?? [:]).mapValues { Int($0) }
   }
 
-  /// Requires that a refusal names a limit, and that the limit is one that is published.
+  /// Requires that a refusal names a limit that is published.
   fileprivate func expect(_ refusal: CoordinatorError?, limit name: String) throws {
     #expect(refusal?.name == .limitExceeded, "\(name): \(refusal?.message ?? "accepted")")
     #expect(refusal?.message.contains("“\(name)”") == true, "\(name): \(refusal?.message ?? "accepted")")
@@ -25,7 +23,7 @@ extension Session {
   }
 }
 
-@Test("L1: what is too long is refused by the name of the limit, what is as long as that is not")
+@Test("L1: sizes above a limit are refused with the limit's name; sizes at the limit are accepted")
 func limit_ofSizes_isExact() throws {
   let session = try Session()
   let limits = try session.limits()
@@ -56,7 +54,7 @@ func limit_ofSizes_isExact() throws {
   let path = try session.present("d")
   try session.expect(try session.refusal(Rows.act, (path, text("id", 1), [:])), limit: "id")
   try session.expect(try session.refusal(Rows.act, (path, "x", ["t": .string(text("value"))])), limit: "value")
-  // Growing by updates counts as well.
+  // Updates that enlarge the value count as well.
   try session.present("e", "", ["value": ["a": Value.string(String(text("value").dropLast(1000)))].value])
   try session.expect(
     try session.refusal(Rows.update, ("e", ["b": .string(String(repeating: "x", count: 1000))], [:])), limit: "value")
@@ -64,7 +62,7 @@ func limit_ofSizes_isExact() throws {
   #expect(try session.call(Rows.closed, (path, [:])).0)
 }
 
-@Test("L1: a transaction and a path have so many members")
+@Test("L1: the number of requests in a transaction and of elements in a path is limited")
 func limit_ofATransaction_refusesItWhole() throws {
   let session = try Session()
   let most = try #require(try session.limits()["transaction"])
@@ -79,7 +77,7 @@ func limit_ofATransaction_refusesItWhole() throws {
   #expect(try session.call(Rows.apply, (Array(repeating: request, count: most), [:])).0.count == most)
 }
 
-@Test("L1: a queue has so many members")
+@Test("L1: the length of a queue is limited")
 func limit_ofAQueue_refusesTheNext() throws {
   let session = try Session()
   let most = try #require(try session.limits()["queue"])
@@ -90,7 +88,9 @@ func limit_ofAQueue_refusesTheNext() throws {
   try session.expect(try session.refusal(Rows.present, ("q[\(most)]", "", options)), limit: "queue")
 }
 
-@Test("L1: of endings the oldest is forgotten, and its handle still known to be one")
+@Test(
+  "L1: when more presentations have ended than navd remembers, the oldest is forgotten, and its handle remains known as used"
+)
 func limit_ofEndings_dropsTheOldest() throws {
   let session = try Session()
   let most = try #require(try session.limits()["endings"])
@@ -106,7 +106,7 @@ func limit_ofEndings_dropsTheOldest() throws {
   #expect(try session.call(Rows.history, (0, [:])).count == most)
 }
 
-@Test("L1: a client has so many calls that wait")
+@Test("L1: the number of pending Wait calls of a client is limited")
 func limit_ofWaits_refusesTheNext() throws {
   let session = try Session()
   let most = try #require(try session.limits()["waits-per-client"])
@@ -114,15 +114,15 @@ func limit_ofWaits_refusesTheNext() throws {
   let other = try session.connect()
   let waits = (0..<most).map { _ in session.begin(Rows.wait, (path, "gone"), by: other) }
   try session.expect(try session.refusal(Rows.wait, (path, "gone"), by: other), limit: "waits-per-client")
-  // Of somebody else it is another matter.
+  // The limit applies to each client separately.
   let own = session.begin(Rows.wait, (path, "gone"))
   try session.dismiss("fact")
   #expect(try session.answer(to: own).0 == "dismissed")
   for wait in waits { #expect(try session.answer(to: wait).0 == "dismissed") }
 }
 
-@Test("L1: what navd keeps of clients at once, and takes in at once, is refused by the name of the limit")
-func limit_ofWhatIsKept_refusesTheNext() throws {
+@Test("L1: the number of objects that navd keeps for clients, and the size of a request, are limited")
+func limit_ofKeptObjects_refusesTheNext() throws {
   let session = try Session()
   let limits = try session.limits()
   func most(_ name: String) throws -> Int { try #require(limits[name]) }
@@ -162,7 +162,7 @@ func limit_ofWhatIsKept_refusesTheNext() throws {
       Rows.update, ("large[0]", ["v": .bytes([UInt8](repeating: 1, count: try most("request")))], [:])),
     limit: "request")
 
-  // An end is never refused; what is too large of it is left out.
+  // An end is never refused; parts of its result that are too large are left out.
   let path = try session.present("ending")
   try session.call(Rows.closed, (path, ["r": .bytes([UInt8](repeating: 1, count: try most("result")))]))
   let (reason, result) = try session.ending(of: path)
@@ -170,13 +170,14 @@ func limit_ofWhatIsKept_refusesTheNext() throws {
   #expect(result["error"].flatMap { String(value: $0) }?.contains("“result”") == true)
 }
 
-@Test("L1: no limit is told that no test hits, or that is not written down")
-func limit_ofEachName_isHitAndWrittenDown() throws {
+@Test("L1: every published limit is hit by a test and documented")
+func limit_ofEachName_isTestedAndDocumented() throws {
   let here = [
     "binding", "id", "tag", "value", "container-values", "transaction", "queue", "endings", "waits-per-client",
     "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
   ]
-  // In EndingTests; in HostilePeerTests, `make fuzz` with as many as there are; by the rules alone, in PresentationTests.
+  // Tested elsewhere: in EndingTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
+  // PresentationTests.
   let elsewhere = ["output", "calls-per-presenter", "items", "items-per-client", "tags", "remembered"]
   let limits = try Session().limits()
   #expect(limits.keys.sorted() == (here + elsewhere).sorted())
@@ -184,10 +185,10 @@ func limit_ofEachName_isHitAndWrittenDown() throws {
   for (name, most) in limits { #expect(lines.contains { $0.hasPrefix("| `\(name)` | \(most) | ") }, "\(name)") }
 }
 
-@Test("L1: navctl ends with 6 where a limit is passed, names it, and says what would do")
+@Test("L1: navctl exits with 6 when a limit is exceeded, and names the limit and the allowed values")
 func limit_inNavctl_isExplained() throws {
   let session = try Session()
-  // There is one to act on.
+  // Something for the requests to refer to.
   try session.present("b")
   let long = String(repeating: "x", count: 5000)
   let many = (0..<5000).map { "[\"Present\",\"n[\($0)]\",\"\",{}]" }.joined(separator: ",")
@@ -200,7 +201,7 @@ func limit_inNavctl_isExplained() throws {
     #expect(run.exitCode == 6, "\(run.errorText)")
     #expect(run.errorText.hasPrefix("navctl: \(verb)"), "\(run.errorText)")
     #expect(run.errorText.utf8.count < 1000)
-    #expect(run.errorText.contains("“\(limit)”") && run.errorText.hasSuffix(" would do\n"), "\(run.errorText)")
+    #expect(run.errorText.contains("(limit “\(limit)”); "), "\(run.errorText)")
     #expect(run.errorText.count { $0 == "\n" } == 1)
   }
 }

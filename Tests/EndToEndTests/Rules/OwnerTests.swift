@@ -1,5 +1,3 @@
-// Why this file exists: an item may belong to a client, and then goes with it (O1).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,9 +8,9 @@ import Testing
 private typealias Rows = CoordinatorInterface
 private let owned: Properties = ["owned": .boolean(true)]
 
-@Test("O1: what a client owns ends when it leaves the bus")
+@Test("O1: items owned by a client end when the client leaves the bus")
 func owner_leaving_endsWhatItOwns() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   let watcher = try session.watch()
   let owner = try session.connect()
   let command = try session.present("fact", "1", owned, by: owner)
@@ -22,23 +20,23 @@ func owner_leaving_endsWhatItOwns() throws {
   owner.close()
   #expect(try session.ending(of: command).reason == "owner")
   #expect(try session.ending(of: state).reason == "owner")
-  #expect(session.acts(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
   #expect(try session.call(Rows.get, "other").0 == other)
   #expect(
     watcher.lines.filter { $0.hasPrefix("dismissed") }.sorted() == ["dismissed fact 1 owner", "dismissed note owner"])
 }
 
-@Test("O1: a program that is killed leaves, too")
+@Test("O1: items owned by a program end when the program is killed")
 func owner_killed_endsWhatItOwns() throws {
   let session = try Session()
   let watcher = try session.watch()
   let navctl = try session.startNavctl("present", "fact", "--owned")
   try session.wait("it is presented") { watcher.lines.last == "presented fact" }
   navctl.send(SIGKILL)
-  try session.wait("it is gone") { watcher.lines.last == "dismissed fact owner" }
+  try session.wait("it has ended") { watcher.lines.last == "dismissed fact owner" }
 }
 
-@Test("O1: a later request with owned makes its sender the owner, with false nobody")
+@Test("O1: a later request with owned=true makes its sender the owner; with owned=false the item has no owner")
 func owner_givenAgain_isTheSender() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -49,7 +47,7 @@ func owner_givenAgain_isTheSender() throws {
   #expect(changed)
   #expect(try session.call(Rows.get, "fact").1["owner"] == .string(other.uniqueName.text))
   one.close()
-  // Something that is told after the leaving: the bus says it to all alike.
+  // Wait for an event that comes after the client has left: the bus announces that to all alike.
   let third = try session.connect()
   try session.present("mark", "", owned, by: third)
   third.close()
@@ -66,7 +64,7 @@ func owner_givenAgain_isTheSender() throws {
   #expect(try session.call(Rows.get, "fact").0 != .root)
 }
 
-@Test("O1: one that has left before navd looks for it has left all the same")
+@Test("O1: items owned by a client that leaves before navd has looked it up end too")
 func owner_leavingAtOnce_endsWhatItOwns() throws {
   let session = try Session()
   let watcher = try session.watch()
@@ -75,6 +73,6 @@ func owner_leavingAtOnce_endsWhatItOwns() throws {
   let call = session.begin(Rows.present, ("fact", "", owned), by: owner)
   owner.close()
   session.navd?.send(SIGCONT)
-  try session.wait("it came and went") { watcher.lines == ["presented fact", "dismissed fact owner"] }
+  try session.wait("it was presented and has ended") { watcher.lines == ["presented fact", "dismissed fact owner"] }
   #expect(throws: DBusError.self) { try session.answer(to: call) }
 }

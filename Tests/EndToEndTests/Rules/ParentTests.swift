@@ -1,6 +1,3 @@
-// Why this file exists: what is presented from something comes after it and goes before it, and whoever shows it is asked
-// in that order (C1–C6).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,12 +7,12 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// A request for `Apply` that presents something on the screen.
+/// A request for `Apply` that presents an item on the screen.
 private func present(_ binding: String, _ id: String = "") -> Structure<String, [Value]> {
   Structure("Present", [.string(binding), .string(id), Screen.options().value])
 }
 
-@Test("C4: A ⊃ B, B→C: A is untouched")
+@Test("C4: replacing a child leaves its parent untouched")
 func parent_ofAChildThatIsReplaced_isUntouched() throws {
   let screen = try Screen(Session())
   let a = try screen.show("a", "A")
@@ -29,14 +26,14 @@ func parent_ofAChildThatIsReplaced_isUntouched() throws {
   #expect(try screen.session.call(Rows.members, ("parent", "a")).map(\.fields.1) == ["C"])
 }
 
-@Test("C4: A ⊃ B ⊃ C, B dismissed: C, B go, A stays")
-func parent_inTheMiddleDismissed_goesAfterItsChildAndLeavesItsParent() throws {
+@Test("C4: dismissing the middle one of three nested items dismisses its child first and leaves its parent")
+func parent_inTheMiddleDismissed_endsAfterItsChildAndLeavesItsParent() throws {
   let screen = try Screen(Session())
   for binding in ["a", "a.b", "a.b.c"] { try screen.show(binding) }
   screen.presenter.isAnswering = false
   #expect(try screen.session.dismiss("a.b"))
   try screen.expect(["phase a.b dismissing", "phase a.b.c dismissing", "dismiss a.b.c parent"])
-  // Their slots are nil from the request on; their ends are told one by one.
+  // Their slots are empty at once; their ends are announced one by one.
   #expect(try screen.shown() == ["a"])
   screen.answer("dismiss a.b.c parent")
   try screen.expect(["gone a.b.c", "dismissed a.b.c parent", "dismiss a.b dismissed"])
@@ -45,8 +42,8 @@ func parent_inTheMiddleDismissed_goesAfterItsChildAndLeavesItsParent() throws {
   #expect(try screen.shown() == ["a"])
 }
 
-@Test("C3: A ⊃ B, A→D: B, A go, D comes")
-func parent_replaced_goesAfterItsChildAndBeforeTheNext() throws {
+@Test("C3: replacing a parent dismisses the child, then the parent, then presents the replacement")
+func parent_replaced_endsAfterItsChildAndBeforeItsReplacement() throws {
   let screen = try Screen(Session())
   try screen.show("a", "A")
   try screen.show("a.b", "B")
@@ -64,8 +61,8 @@ func parent_replaced_goesAfterItsChildAndBeforeTheNext() throws {
   #expect(try screen.shown() == ["a D"])
 }
 
-@Test("C2: a deep link of four at once, asked for in the wrong order: they appear outermost first")
-func parent_ofADeepLink_isShownBeforeWhatItLeadsTo() throws {
+@Test("C2: four nested items presented in one request in the wrong order are presented outermost first")
+func parent_ofADeepLink_isPresentedBeforeItsChildren() throws {
   let screen = try Screen(Session())
   screen.presenter.isAnswering = false
   let (replies, _) = try screen.session.call(
@@ -93,9 +90,9 @@ func parent_ofADeepLink_isShownBeforeWhatItLeadsTo() throws {
   ])
 }
 
-@Test("C2: a deep link by navctl apply, with real programs")
-func parent_ofADeepLinkOfCommands_isStartedBeforeWhatItLeadsTo() throws {
-  let session = try Session(destinations: ["actor": Actor.destination(dying: 10)])
+@Test("C2: a deep link applied by navctl starts commands outermost first")
+func parent_ofADeepLinkOfCommands_isStartedBeforeItsChildren() throws {
+  let session = try Session(destinations: ["actor": JournaledCommand.destination(endingAfter: 10)])
   let bindings = ["a.b.c.d", "a.b", "a", "a.b.c"]
   let list = bindings.map { "[\"Present\",\"\($0)\",\"\",{\"destination\":\"actor\"}]" }
   let watcher = try session.watch()
@@ -113,8 +110,10 @@ func parent_ofADeepLinkOfCommands_isStartedBeforeWhatItLeadsTo() throws {
   #expect(watcher.hasAllSerials)
 }
 
-@Test("C6: the parent dismissed while the child waits for it: the child is never shown, and told “parent”")
-func parent_dismissedWhileItsChildWaits_takesItAlong() throws {
+@Test(
+  "C6: a child that waits for its parent is never presented if the parent is dismissed; it ends with the reason “parent”"
+)
+func parent_dismissedWhileItsChildWaits_endsTheChild() throws {
   let screen = try Screen(Session())
   screen.presenter.isAnswering = false
   try screen.session.present("a", "", Screen.options())
@@ -133,7 +132,7 @@ func parent_dismissedWhileItsChildWaits_takesItAlong() throws {
   #expect(try screen.session.state()["presentations"] == [])
 }
 
-@Test("C5: two alerts from one parent at once, and each goes alone")
+@Test("C5: a parent can have two alerts at once, and each is dismissed alone")
 func parent_ofTwoAlerts_hasBothAtOnce() throws {
   let screen = try Screen(Session())
   try screen.show("a")
@@ -152,7 +151,7 @@ func parent_ofTwoAlerts_hasBothAtOnce() throws {
   try screen.expect(["dismissed alert[0] x closed"])
   #expect(try screen.shown() == ["a", "alert[1] y"])
 
-  // Siblings go together, and their parent after the last of them.
+  // Siblings are dismissed together, and their parent after the last of them.
   try screen.session.present("alert[0]", "z", options)
   _ = try screen.happened(2)
   screen.answer("present alert[0] z")

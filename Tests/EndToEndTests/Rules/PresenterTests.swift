@@ -1,6 +1,3 @@
-// Why this file exists: a program on the bus that shows things may be late, wrong or gone at any moment, and what it
-// shows ends once all the same, with the right reason (D4).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -18,13 +15,29 @@ extension Properties {
 }
 
 extension Watcher {
-  /// How often it was told of an end.
+  /// The log lines about ended presentations.
   fileprivate var ends: [String] { lines.filter { $0.hasPrefix("dismissed") } }
+}
+
+/// Presents the item `fact 1` by a presenter on the bus.
+/// - Parameter answering: whether the presenter answers. If so, returns once the item is presented; if not, once Present
+///   is called.
+private func presentItem(
+  answering: Bool = true
+) throws -> (session: Session, presenter: BusPresenter, watcher: Watcher, path: ObjectPath) {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  presenter.isAnswering = answering
+  let watcher = try session.watch()
+  let path = try session.present("fact", "1", dialog)
+  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
+  if answering { try session.wait("it is presented") { watcher.lines.last == "presented fact 1" } }
+  return (session, presenter, watcher, path)
 }
 
 // MARK: Answers
 
-@Test("D4: it is presented when its presenter says so, and not before")
+@Test("D4: an item is presented when its presenter answers Present, and not before")
 func presenter_reply_isTheAcknowledgement() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -32,7 +45,7 @@ func presenter_reply_isTheAcknowledgement() throws {
   let watcher = try session.watch()
   let path = try session.present("fact", "1", dialog)
   let shown = session.begin(Rows.wait, (path, "presented"))
-  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
   #expect(watcher.lines == ["phase fact 1 presenting"])
   #expect(shown.result == nil)
   presenter.isAnswering = true
@@ -41,8 +54,8 @@ func presenter_reply_isTheAcknowledgement() throws {
 
   presenter.isAnswering = false
   try session.dismiss("fact")
-  try session.wait("it is told to dismiss") { presenter.log.count == 2 }
-  // P3: the next waits until the presenter says that the first is gone.
+  try session.wait("Dismiss is called") { presenter.log.count == 2 }
+  // P3: the next item waits for the answer to Dismiss.
   try session.present("fact", "2", dialog)
   #expect(presenter.log == ["present fact 1", "dismiss dismissed"])
   #expect(watcher.ends == [])
@@ -51,7 +64,7 @@ func presenter_reply_isTheAcknowledgement() throws {
   try session.wait("the next is presented") { watcher.lines.last == "presented fact 2" }
 }
 
-@Test("D4: an error is failed, with what the presenter said; so is one that implements nothing")
+@Test("D4: a presentation fails with the presenter's error, and also if the presenter does not implement Present")
 func presenter_thatRefuses_hasFailed() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
@@ -61,7 +74,7 @@ func presenter_thatRefuses_hasFailed() throws {
   #expect(reason == "failed")
   #expect(result.error.contains("no screen"))
   #expect(result.error.contains("org.example.Error.NoScreen"))
-  // It has said that it does not show it, so it is not told to dismiss it.
+  // It answered that it does not show the item, so Dismiss is not called.
   #expect(presenter.log == ["present fact 1"])
   #expect(watcher.ends == ["dismissed fact 1 failed"])
 
@@ -72,14 +85,10 @@ func presenter_thatRefuses_hasFailed() throws {
   #expect(nothing.result.error.contains("/nothing"), "\(nothing.result)")
 }
 
-@Test("D4, P12: an error in answer to Dismiss is the end, and the reason stays")
+@Test("D4, P12: an error in answer to Dismiss ends the presentation with the original reason")
 func presenter_thatRefusesToDismiss_isGone() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
+  let (session, presenter, watcher, path) = try presentItem()
   presenter.result = nil
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
   try session.dismiss("fact")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
@@ -87,7 +96,7 @@ func presenter_thatRefusesToDismiss_isGone() throws {
   #expect(watcher.ends == ["dismissed fact 1 dismissed"])
 }
 
-@Test("D4, P14: the time limits of start and dismissal; answers that come after them change nothing")
+@Test("D4, P14: after the time limits of Present and Dismiss, late answers change nothing")
 func presenter_late_changesNothing() throws {
   let session = try Session()
   let presenter = try BusPresenter(
@@ -99,38 +108,35 @@ func presenter_late_changesNothing() throws {
   #expect(result.error.contains("start-timeout"))
   #expect(presenter.log == ["present fact 1", "dismiss failed"])
 
-  // Both answers come now, for a handle that is gone; and the slot has another by then.
+  // Both answers come now, for a handle that no longer exists; the slot has another presentation by then.
   let next = try session.present("fact", "2")
   presenter.isAnswering = true
   presenter.isAnswering = false
   let slow = try session.present("note", "1", dialog)
-  try session.wait("it is told") { presenter.log.last == "present note 1" }
+  try session.wait("the presenter is called") { presenter.log.last == "present note 1" }
   presenter.isAnswering = true
   try session.wait("it is presented") { watcher.lines.last == "presented note 1" }
   #expect(try session.call(Rows.get, "fact").0 == next)
 
-  // A dismissal that is not answered ends with its reason all the same.
+  // A dismissal without an answer also ends with its reason.
   presenter.isAnswering = false
   try session.dismiss("note")
   let ending = try session.ending(of: slow)
   #expect(ending.reason == "dismissed")
   #expect(ending.result.error.contains("grace"), "\(ending.result)")
   presenter.isAnswering = true
-  // Answered only after the late ones have been taken in.
+  // Answered only after navd has processed the late answers.
   try session.call(Rows.unregisterPresenter, "dialog", by: presenter.connection)
   #expect(watcher.ends == ["dismissed fact 1 failed", "dismissed note 1 dismissed"])
 }
 
-@Test("P4: told to dismiss before it had answered, its answers end it once", arguments: [false, true])
+@Test(
+  "P4: a presenter that is dismissed before it has answered Present ends once, whatever it answers",
+  arguments: [false, true])
 func presenter_cancelled_endsOnce(refusing: Bool) throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  presenter.isAnswering = false
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  let (session, presenter, watcher, path) = try presentItem(answering: false)
   try session.dismiss("fact")
-  try session.wait("it is told to dismiss") { presenter.log.count == 2 }
+  try session.wait("Dismiss is called") { presenter.log.count == 2 }
   if refusing { presenter.refusal = DBusError(name: .failed, message: "cancelled") }
   presenter.result = ["answer": .string("none")]
   presenter.isAnswering = true
@@ -139,16 +145,12 @@ func presenter_cancelled_endsOnce(refusing: Bool) throws {
   #expect(watcher.lines == ["phase fact 1 presenting", "phase fact 1 dismissing", "dismissed fact 1 dismissed"])
 }
 
-@Test("P12: a presenter that closes what it was just told to dismiss completes it")
+@Test("P12: a presenter that reports Closed while Dismiss is pending completes the dismissal")
 func presenter_closingWhileDismissing_completesIt() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+  let (session, presenter, watcher, path) = try presentItem()
   presenter.isAnswering = false
   try session.dismiss("fact")
-  try session.wait("it is told to dismiss") { presenter.log.count == 2 }
+  try session.wait("Dismiss is called") { presenter.log.count == 2 }
   try session.call(Rows.closed, (path, ["answer": .string("user")]), by: presenter.connection)
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
@@ -158,14 +160,9 @@ func presenter_closingWhileDismissing_completesIt() throws {
   #expect(watcher.ends == ["dismissed fact 1 dismissed"])
 }
 
-@Test("D11: closed before it has answered that it is shown")
+@Test("D11: a presenter can report Closed before it has answered Present")
 func presenter_closingBeforeItAnswers_isClosed() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  presenter.isAnswering = false
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  let (session, presenter, watcher, path) = try presentItem(answering: false)
   #expect(try session.call(Rows.closed, (path, ["answer": .int32(1)]), by: presenter.connection).0)
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "closed")
@@ -176,8 +173,8 @@ func presenter_closingBeforeItAnswers_isClosed() throws {
   #expect(presenter.log == ["present fact 1"])
 }
 
-@Test("P8: what a presenter tells is told in that order, each action before the end")
-func presenter_actions_areToldBeforeTheEnd() throws {
+@Test("P8: reports of a presenter are announced in their order, every action before the end")
+func presenter_actions_areAnnouncedBeforeTheEnd() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
   let watchers = [try session.watch(), try session.watch(on: try session.connect())]
@@ -191,11 +188,11 @@ func presenter_actions_areToldBeforeTheEnd() throws {
   let late = session.begin(Rows.act, (path, "late", [:]), by: presenter.connection)
   for act in acts { _ = try session.answer(to: act) }
   #expect(try session.answer(to: closed).0)
-  // A report that comes too late succeeds and does nothing.
+  // A report after the end succeeds and does nothing.
   _ = try session.answer(to: late)
   _ = try session.call(Rows.getState, ())
   for watcher in watchers {
-    try session.wait("it is told of the end") { watcher.ends.count == 1 }
+    try session.wait("the end is announced") { watcher.ends.count == 1 }
     #expect(watcher.lines == Array(repeating: "action fact 1 pressed", count: 3) + ["dismissed fact 1 closed"])
     let numbers = watcher.events.compactMap { $0.json["parameters"]?["n"]?.unsigned }
     #expect(numbers == [1, 2, 3])
@@ -204,8 +201,8 @@ func presenter_actions_areToldBeforeTheEnd() throws {
 
 // MARK: Updates
 
-@Test("D8: an edit by the presenter reaches every watcher, and is not sent back to it")
-func presenter_ownEdit_isToldToOthers() throws {
+@Test("D8: an update by the presenter is announced to all watchers and not sent back to the presenter")
+func presenter_ownUpdate_isAnnouncedToOthers() throws {
   let session = try Session()
   let presenter = try BusPresenter(session, destination: "dialog")
   let watchers = [try session.watch(), try session.watch(on: try session.connect())]
@@ -215,34 +212,32 @@ func presenter_ownEdit_isToldToOthers() throws {
   #expect(
     try session.call(PresentationInterface.update, (["m": .string("x")], [:]), at: path, by: presenter.connection).0)
   for watcher in watchers {
-    try session.wait("both edits are told") { watcher.lines.filter { $0 == "updated fact 1" }.count == 2 }
+    try session.wait("both updates are announced") { watcher.lines.filter { $0 == "updated fact 1" }.count == 2 }
     let value = watcher.events.last?.json["item"]?["value"]
     #expect(value?["n"]?.unsigned == 2)
     #expect(value?["m"]?.string == "x")
     #expect(watcher.hasAllSerials)
   }
-  // What somebody else edits is.
+  // An update by another client is sent to it.
   try session.call(Rows.update, ("fact", ["n": .int32(3)], [:]))
-  try session.wait("it is told") { presenter.log.last == "update" }
+  try session.wait("the presenter is called") { presenter.log.last == "update" }
   #expect(presenter.log == ["present fact 1", "update"])
   let value = presenter.items.last?["value"].flatMap { Properties(value: $0) }
   #expect(value == ["n": .int32(3), "m": .string("x")])
 }
 
-@Test("D8: at most one Update is under way, the latest follows, and its failure ends nothing")
-func presenter_updates_followOneAnother() throws {
-  let session = try Session()
-  let presenter = try BusPresenter(session, destination: "dialog")
-  let watcher = try session.watch()
-  let path = try session.present("fact", "1", dialog)
-  try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
+@Test(
+  "D8: at most one Update is pending, the latest value follows it, and an error from Update does not end the presentation"
+)
+func presenter_updates_areSentOneByOne() throws {
+  let (session, presenter, _, path) = try presentItem()
   presenter.isAnswering = false
   presenter.updateRefusal = DBusError(name: .failed, message: "what?")
   for number in 1...5 { try session.call(Rows.update, ("fact", ["n": .int32(Int32(number))], [:])) }
-  try session.wait("it is told") { presenter.log.contains("update") }
+  try session.wait("the presenter is called") { presenter.log.contains("update") }
   #expect(presenter.log == ["present fact 1", "update"])
   presenter.isAnswering = true
-  try session.wait("it is told the latest") { presenter.log.count == 3 }
+  try session.wait("Update is called with the latest value") { presenter.log.count == 3 }
   #expect(presenter.items.last?["value"].flatMap { Properties(value: $0) } == ["n": .int32(5)])
   _ = try session.call(Rows.getState, (), by: presenter.connection)
   #expect(presenter.log == ["present fact 1", "update", "update"])
@@ -252,7 +247,7 @@ func presenter_updates_followOneAnother() throws {
 // MARK: Leaving
 
 @Test(
-  "D4, P12: a presenter that leaves the bus takes what it shows along, in whatever phase",
+  "D4, P12: when a presenter leaves the bus, its presentations end, whatever their phase",
   arguments: [
     ("presenting", "failed"), ("presented", "failed"), ("updating", "failed"), ("dismissing", "dismissed"),
   ])
@@ -262,7 +257,7 @@ func presenter_leaving_endsWhatItShows(phase: String, reason: String) throws {
   presenter.isAnswering = phase != "presenting"
   let watcher = try session.watch()
   let path = try session.present("fact", "1", dialog)
-  try session.wait("it is told") { presenter.log == ["present fact 1"] }
+  try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
   if phase != "presenting" {
     try session.wait("it is presented") { watcher.lines.last == "presented fact 1" }
     presenter.isAnswering = false
@@ -273,7 +268,7 @@ func presenter_leaving_endsWhatItShows(phase: String, reason: String) throws {
   }
   if phase == "dismissing" {
     try session.dismiss("fact")
-    try session.wait("it is told to dismiss") { presenter.log.last == "dismiss dismissed" }
+    try session.wait("Dismiss is called") { presenter.log.last == "dismiss dismissed" }
   }
   presenter.connection.close()
   let ending = try session.ending(of: path)
@@ -283,9 +278,9 @@ func presenter_leaving_endsWhatItShows(phase: String, reason: String) throws {
   #expect(try session.call(Rows.get, "fact").0 == .root)
 }
 
-@Test("D4: a presenter that has left before its turn came has failed")
+@Test("D4: an item whose presenter has left before the item's turn fails")
 func presenter_leavingWhileItsItemWaits_hasFailed() throws {
-  let session = try Session(destinations: ["slow": Actor.destination(dying: 200)])
+  let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 200)])
   let presenter = try BusPresenter(session, destination: "dialog")
   try session.present("fact", "1", ["destination": .string("slow")])
   try session.wait(for: "start 1", of: "fact")
@@ -298,7 +293,7 @@ func presenter_leavingWhileItsItemWaits_hasFailed() throws {
 
 // MARK: Registrations
 
-@Test("D1: of two presenters for one destination the last wins, and then the first is back")
+@Test("D1: the last registered presenter of a destination is used; when it leaves, the previous one is used again")
 func presenter_twoForOneDestination_lastWins() throws {
   let session = try Session()
   let first = try BusPresenter(session, destination: "dialog")
@@ -310,7 +305,7 @@ func presenter_twoForOneDestination_lastWins() throws {
   #expect(first.log == ["present early "])
   #expect(second.log == ["present middle "])
 
-  // What is live stays with the presenter that it began with.
+  // A presentation stays with the presenter that presented it.
   second.connection.close()
   #expect(try session.ending(of: middle).reason == "failed")
   #expect(try session.call(Rows.get, "early").0 == early)
@@ -328,7 +323,7 @@ func presenter_twoForOneDestination_lastWins() throws {
 
 // MARK: Activation
 
-/// The presenter of docs/recipes, which answers each call twice: at first rightly, and then with an error.
+/// The presenter of docs/recipes, which answers each call twice: first correctly, then with an error.
 private let script = """
   import os
   import sys
@@ -349,14 +344,14 @@ private let script = """
   presenter.main()
   """
 
-@Test("D4: a presenter that a destination file names is activated by the bus when it is first needed")
+@Test("D4: a presenter named in a destination file is activated by the bus when it is first needed")
 func presenter_namedInAFile_isActivated() throws {
   let session = try Session(
     destinations: ["dialog": "bus = { name = \"org.example.Board\", path = \"/presenter\" }\n"],
     services: ["org.example.Board": "/usr/bin/python3 $HOME/twice.py"],
     files: [
-      "twice.py": script, "presenter.py": Markdown.contents(of: "docs/recipes/presenter.py"),
-      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Markdown.contents(of: "dbus/org.navd.Presenter1.xml"),
+      "twice.py": script, "presenter.py": Files.text(inPackage: "docs/recipes/presenter.py"),
+      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: "dbus/org.navd.Presenter1.xml"),
     ])
   let watcher = try session.watch()
   #expect(session.journalLines == [])
@@ -371,7 +366,7 @@ func presenter_namedInAFile_isActivated() throws {
   #expect(result == ["answer": .string("bye")])
   #expect(session.journalLines.last == "- dialog 1 dismissed")
 
-  // It runs already, and when it has gone, it is activated again.
+  // It is running now. After its end it is activated again.
   let next = try session.present("dialog", "2")
   try session.wait("it is presented again") { watcher.lines.last == "presented dialog 2" }
   let pid = try #require(pid_t(runs.dropFirst("runs ".count)))
@@ -383,8 +378,8 @@ func presenter_namedInAFile_isActivated() throws {
   #expect(watcher.ends == ["dismissed dialog 1 dismissed", "dismissed dialog 2 failed"])
 }
 
-@Test("D4: a presenter that a destination file names, and that nobody can start, has failed")
-func presenter_namedInAFile_isMissing() throws {
+@Test("D4: an item fails if the presenter named in its destination file cannot be activated")
+func presenter_namedInAFileButNotActivatable_fails() throws {
   let session = try Session(
     destinations: ["dialog": "bus = { name = \"org.example.Missing\", path = \"/dialog\" }\n"])
   let (reason, result) = try session.ending(of: session.present("dialog", "1"))

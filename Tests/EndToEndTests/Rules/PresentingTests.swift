@@ -1,5 +1,3 @@
-// Why this file exists: what each of the changing methods does, takes and refuses, over the bus.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,8 +8,8 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-@Test("P1, D2: an item without a destination is state only, and has all that it was given")
-func presenting_options_standInTheState() throws {
+@Test("P1, D2: an item without a destination has no presenter, and the state contains all of its options")
+func presenting_options_areInTheState() throws {
   let session = try Session()
   let (path, changed, serial) = try session.call(
     Rows.present,
@@ -39,9 +37,11 @@ func presenting_options_standInTheState() throws {
   #expect(try session.call(Rows.get, "counter").0 == .root)
 }
 
-@Test("D2: without a destination it is the one called like the binding, and an unknown one is refused")
+@Test(
+  "D2: without the option `destination` the destination named like the binding is used; an unknown destination is refused"
+)
 func presenting_destination_isFoundByName() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 0)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   let before = try session.state()
   let refusal = try session.refusal(Rows.present, ("note", "", ["destination": .string("fcat")]))
   #expect(refusal?.name == .unknownDestination)
@@ -56,14 +56,14 @@ func presenting_destination_isFoundByName() throws {
   try session.wait(for: "start 2", of: "note")
 }
 
-@Test("P7, P11: toggle")
+@Test("P7, P11: toggle presents or dismisses")
 func presenting_toggle_isPresentOrDismiss() throws {
   let session = try Session()
   let (on, path, _) = try session.call(Rows.toggle, ("fact", "", [:]))
   #expect(on && path != .root)
   let (off, none, _) = try session.call(Rows.toggle, ("fact", "", [:]))
   #expect(!off && none == .root)
-  // Another id than the one shown presents it; any-id dismisses whatever is shown.
+  // Another id than the current one presents that id; with any-id the slot is dismissed whatever its id.
   try session.call(Rows.toggle, ("fact", "a", [:]))
   let (replaced, _, _) = try session.call(Rows.toggle, ("fact", "b", [:]))
   #expect(replaced)
@@ -75,7 +75,7 @@ func presenting_toggle_isPresentOrDismiss() throws {
   #expect(try session.call(Rows.get, "fact").1["id"] == .string("c"))
 }
 
-@Test("D8: update sets keys of the value, and takes keys out")
+@Test("D8: update sets and removes keys of the value")
 func presenting_update_editsTheValue() throws {
   let session = try Session()
   #expect(try session.refusal(Rows.update, ("fact", ["a": .int32(1)], [:]))?.name == .notPresented)
@@ -94,7 +94,7 @@ func presenting_update_editsTheValue() throws {
   #expect(try session.call(Rows.get, "fact").0 == path)
 }
 
-@Test("V2: container values are those declared, of the types declared")
+@Test("V2: container values must be declared and have the declared type")
 func presenting_containerValues_areDeclared() throws {
   let session = try Session()
   let undeclared = try session.refusal(
@@ -113,7 +113,7 @@ func presenting_containerValues_areDeclared() throws {
   #expect(try session.refusal(Rows.containerValue, ("note", "badge"))?.name == .notPresented)
 }
 
-@Test("C1, C3: dismissing takes what is presented from it along, the deepest first")
+@Test("C1, C3: dismissing an item also dismisses the items presented from it, the deepest first")
 func presenting_dismiss_takesChildrenFirst() throws {
   let session = try Session()
   for binding in ["a", "a.b", "a.b.c", "other"] { try session.present(binding) }
@@ -126,8 +126,8 @@ func presenting_dismiss_takesChildrenFirst() throws {
   #expect(try session.call(Rows.get, "other").0 != .root)
 }
 
-@Test("DismissAll is of exactly one of root, group, stack and all")
-func presenting_dismissAll_isOfOneScope() throws {
+@Test("DismissAll takes exactly one of root, group, stack and all")
+func presenting_dismissAll_takesOneScope() throws {
   let session = try Session()
   for options in [
     [:], ["all": .boolean(false)], ["all": .boolean(true), "root": .string("a")], ["root": .string("a.b")],
@@ -148,12 +148,12 @@ func presenting_dismissAll_isOfOneScope() throws {
   #expect(try session.state()["presentations"]?.array == [])
 }
 
-@Test("P10: what has moved on is refused, and nothing changes")
+@Test("P10: a request with an outdated expectation is refused and changes nothing")
 func presenting_expectations_areChecked() throws {
   let session = try Session()
   let (first, _, serial) = try session.call(Rows.present, ("fact", "a", [:]))
   let (_, _, elsewhere) = try session.call(Rows.present, ("note", "x", [:]))
-  // A serial is about the slot, not about the state.
+  // The expected serial is compared with the last change of the slot, not of the whole state.
   #expect(try session.dismiss("fact", ["expected-serial": .uint64(serial)]))
   let (second, _, _) = try session.call(Rows.present, ("fact", "b", [:]))
   for options in [
@@ -166,7 +166,7 @@ func presenting_expectations_areChecked() throws {
     #expect(try session.refusal(Rows.update, ("fact", ["n": .int32(1)], options))?.name == .stale, "\(options)")
   }
   #expect(try session.call(Rows.get, "fact").0 == second)
-  // The late one does not close the replacement.
+  // An outdated dismissal does not close the replacement.
   #expect(try session.error(PresentationInterface.dismiss, [:], at: first)?.name == .unknownObject)
   #expect(try session.call(PresentationInterface.dismiss, ["expected-id": .string("b")], at: second).0)
   #expect(

@@ -1,5 +1,3 @@
-// Why this file exists: what a command is told and what it answers is between those who asked and those who wait (D6).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -8,13 +6,13 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-@Test("D6: arguments, environment and results are in no signal, no property, no history, no state and no log")
-func privacy_argumentsAndResults_areToldToNobodyElse() throws {
+@Test("D6: arguments, environment and results appear in no signal, property, history, state or log")
+func privacy_argumentsAndResults_areNotDisclosed() throws {
   let session = try Session(starting: false)
   try session.start(["--log-level", "trace"])
   let monitor = try session.start(
     program: "/usr/bin/gdbus", ["monitor", "--session", "--dest", CoordinatorNames.bus.text])
-  try session.wait("the monitor listens") { monitor.outputText.contains("is owned by") }
+  try session.wait("the monitor is listening") { monitor.outputText.contains("is owned by") }
 
   let command = ["sh", "-c", "echo secret-output; exit 3", "sh", "secret-argument"]
   let options: Properties = [
@@ -24,7 +22,7 @@ func privacy_argumentsAndResults_areToldToNobodyElse() throws {
   let handle = try session.present("fact", "1", options)
   let result = try session.ending(of: handle).result
   #expect(result["output"] == .bytes(Array("secret-output\n".utf8)))
-  // One that does not get as far as that, and one whose end somebody else reports.
+  // A command that was never started, and one whose end another client reports.
   let missing = try session.present("missing", "", ["command": ["/nowhere/program", "secret-argument"].value])
   #expect(try session.ending(of: missing).reason == "failed")
   let closed = try session.present("closed", "", ["command": ["sh", "-c", "sleep 60", "secret-argument"].value])
@@ -39,7 +37,7 @@ func privacy_argumentsAndResults_areToldToNobodyElse() throws {
   #expect(try session.call(Rows.wait, (shown, "presented")).0 == "")
   try session.dismiss("shown")
   #expect(try session.ending(of: shown).result["token"] == .string("secret-output"))
-  try session.wait("the monitor has seen all") {
+  try session.wait("the monitor has seen all messages") {
     monitor.outputText.contains("Dismissed ('shown'") && monitor.outputText.contains("InterfacesRemoved")
   }
 

@@ -1,5 +1,3 @@
-// Why this file exists: two ids on one binding are the heart of the matter: the one goes, and only then comes the other.
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
@@ -8,11 +6,11 @@ import Testing
 import TextFormats
 
 private func session() throws -> Session {
-  try Session(destinations: ["fact": Actor.destination(dying: 300)])
+  try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 300)])
 }
 
-@Test("P3: of two ids on one binding the process table never shows both")
-func replacement_ofAProcessThatTakesItsTime_neverShowsBoth() throws {
+@Test("P3: the processes of two ids on one binding never run at the same time")
+func replacement_ofASlowProcess_neverRunsBoth() throws {
   let session = try session()
   let watcher = try session.watch()
   let a = try session.present("fact", "a")
@@ -24,11 +22,11 @@ func replacement_ofAProcessThatTakesItsTime_neverShowsBoth() throws {
   try session.poll("b has started") {
     let seen = Set(session.processes().map(\.id))
     if seen != sightings.last { sightings.append(seen) }
-    return session.acts(of: "fact").contains("start b")
+    return session.commandLog(of: "fact").contains("start b")
   }
   #expect(sightings.allSatisfy { $0.count <= 1 }, "\(sightings)")
   #expect(sightings.first == ["a"])
-  #expect(session.acts(of: "fact") == ["start a", "term a", "end a", "start b"])
+  #expect(session.commandLog(of: "fact") == ["start a", "term a", "end a", "start b"])
   #expect(try session.ending(of: a).reason == "replaced")
   #expect(
     watcher.lines(of: "fact") == [
@@ -38,22 +36,22 @@ func replacement_ofAProcessThatTakesItsTime_neverShowsBoth() throws {
   #expect(watcher.hasAllSerials)
 }
 
-@Test("P3: A→B→C while A is going starts A and C only")
-func replacement_overtaken_isNeverStarted() throws {
+@Test("P3: a replacement that is itself replaced while it waits is never started")
+func replacement_replacedWhileItWaits_isNeverStarted() throws {
   let session = try session()
   let watcher = try session.watch()
   try session.present("fact", "a")
   try session.wait(for: "start a", of: "fact")
   let b = try session.present("fact", "b")
   let c = try session.present("fact", "c")
-  // At once: it was never shown, so there is nothing to wait for.
+  // It ends at once, because it was never presented.
   #expect(try session.ending(of: b).reason == "replaced")
   #expect(!watcher.lines.contains("dismissed fact a replaced"))
 
   try session.wait(for: "start c", of: "fact")
-  #expect(session.acts(of: "fact") == ["start a", "term a", "end a", "start c"])
+  #expect(session.commandLog(of: "fact") == ["start a", "term a", "end a", "start c"])
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == c)
-  try session.wait("c is told") { watcher.lines.last == "presented fact c" }
+  try session.wait("c is announced") { watcher.lines.last == "presented fact c" }
   #expect(
     watcher.lines(of: "fact") == [
       "phase a presenting", "presented a", "phase a dismissing", "phase b waiting", "dismissed b replaced",
@@ -61,8 +59,8 @@ func replacement_overtaken_isNeverStarted() throws {
     ])
 }
 
-@Test("P3: A→B→nil presents nothing, A→B→A presents A again")
-func replacement_backAndForth_endsWhereTheLastRequestSays() throws {
+@Test("P3: the last of several requests decides: after A, B, nil nothing is presented; after A, B, A it is A again")
+func replacement_severalInARow_endsWithTheLast() throws {
   let session = try session()
   let first = try session.present("fact", "a")
   try session.wait(for: "start a", of: "fact")
@@ -70,19 +68,19 @@ func replacement_backAndForth_endsWhereTheLastRequestSays() throws {
   #expect(try session.dismiss("fact"))
   #expect(try session.ending(of: first).reason == "replaced")
   #expect(try session.state()["presentations"]?.array == [])
-  #expect(session.acts(of: "fact") == ["start a", "term a", "end a"])
+  #expect(session.commandLog(of: "fact") == ["start a", "term a", "end a"])
 
   let second = try session.present("fact", "a")
-  try session.wait("the second has started") { session.acts(of: "fact").count == 4 }
+  try session.wait("the second has started") { session.commandLog(of: "fact").count == 4 }
   try session.present("fact", "b")
   let third = try session.present("fact", "a")
   #expect(Set([first, second, third]).count == 3)
-  try session.wait("the third has started") { session.acts(of: "fact").count == 7 }
-  #expect(session.acts(of: "fact").suffix(4) == ["start a", "term a", "end a", "start a"])
+  try session.wait("the third has started") { session.commandLog(of: "fact").count == 7 }
+  #expect(session.commandLog(of: "fact").suffix(4) == ["start a", "term a", "end a", "start a"])
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == third)
 }
 
-@Test("P11: what is being dismissed is never revived")
+@Test("P11: an item that is being dismissed is not revived")
 func replacement_ofTheSameIDWhileItGoes_isANewPresentation() throws {
   let session = try session()
   let first = try session.present("fact", "a")
@@ -92,13 +90,13 @@ func replacement_ofTheSameIDWhileItGoes_isANewPresentation() throws {
   let (presented, second, _) = try session.call(CoordinatorInterface.toggle, ("fact", "a", [:]))
   #expect(presented)
   #expect(second != first)
-  try session.wait("it has started again") { session.acts(of: "fact").count == 4 }
-  #expect(session.acts(of: "fact") == ["start a", "term a", "end a", "start a"])
-  // P5: the farewell of the first has not cleared the second.
+  try session.wait("it has started again") { session.commandLog(of: "fact").count == 4 }
+  #expect(session.commandLog(of: "fact") == ["start a", "term a", "end a", "start a"])
+  // P5: the end of the first has not removed the second.
   #expect(try session.call(CoordinatorInterface.get, "fact").0 == second)
 }
 
-@Test("P2: the same id dismisses nothing")
+@Test("P2: presenting the same id again does not dismiss the item")
 func replacement_bySameID_keepsTheProcess() throws {
   let session = try session()
   let watcher = try session.watch()
@@ -117,16 +115,16 @@ func replacement_bySameID_keepsTheProcess() throws {
   #expect(serialNow == serial + 1)
   #expect(watcher.lines.last == "updated fact a")
   #expect(session.processes().map(\.pid) == pids)
-  #expect(session.acts(of: "fact") == ["start a"])
+  #expect(session.commandLog(of: "fact") == ["start a"])
 
   for (option, value) in [
     ("destination", "other"), ("from", "fact"), ("group", "panels"), ("stack", "main"),
   ] {
-    // The other destination has to be there to be refused for this reason.
-    try session.write(Actor.destination(dying: 0), toDestination: "other")
+    // The other destination must exist, so that the request is refused for this reason.
+    try session.write(JournaledCommand.destination(endingAfter: 0), toDestination: "other")
     try session.call(CoordinatorInterface.reload, ())
     let refusal = try session.refusal(CoordinatorInterface.present, ("fact", "a", [option: .string(value)]))
     #expect(refusal?.name == .invalidArgument, "\(option)")
   }
-  #expect(session.acts(of: "fact") == ["start a"])
+  #expect(session.commandLog(of: "fact") == ["start a"])
 }

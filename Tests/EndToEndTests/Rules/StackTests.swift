@@ -1,6 +1,3 @@
-// Why this file exists: a stack comes from the bottom and goes from the top, one screen after the other, whoever drives it
-// (S1–S8).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -12,7 +9,7 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 extension Screen {
-  /// Sets the stack `s` to plain values, and waits until nothing is on its way.
+  /// Sets the path of stack `s` and waits until the state settles.
   fileprivate func setPath(_ ids: String...) throws {
     let elements = ids.map { Structure("", $0, Screen.options()) }
     try session.call(Rows.setPath, ("s", elements, [:]))
@@ -26,7 +23,7 @@ extension Screen {
     try session.call(Rows.pop, ("s", count, [:]), by: client).0
   }
 
-  /// The path of the stack `s`, as the log writes it.
+  /// The path of stack `s`, as text like in the log.
   fileprivate func path() throws -> [String] {
     (try session.state()["stacks"]?["s"]?.array ?? []).map {
       [$0["binding"], $0["id"]].compactMap { $0?.string }.filter { !$0.isEmpty }.joined(separator: "=")
@@ -34,8 +31,10 @@ extension Screen {
   }
 }
 
-@Test("S2, S5: [1,2,3,4] → [4,1,3,2] → [1,2] → [] → [1,1]")
-func stack_pathsOneAfterTheOther_goFromTheTopAndComeFromTheBottom() throws {
+@Test(
+  "S2, S5: the paths [1,2,3,4], [4,1,3,2], [1,2], [] and [1,1] are dismissed from the top and presented from the bottom"
+)
+func stack_severalPaths_areDismissedFromTheTopAndPresentedFromTheBottom() throws {
   let screen = try Screen(Session())
   try screen.setPath("1", "2", "3", "4")
   try screen.expect([
@@ -83,7 +82,7 @@ func stack_pathsOneAfterTheOther_goFromTheTopAndComeFromTheBottom() throws {
   ])
   #expect(try screen.session.state()["stacks"] == [:])
 
-  // Equal values may stand in it twice.
+  // A path may contain equal values.
   try screen.setPath("1", "1")
   try screen.expect([
     "path s s[0]=1 s[1]=1", "phase s[0] 1 presenting", "phase s[1] 1 waiting",
@@ -92,15 +91,15 @@ func stack_pathsOneAfterTheOther_goFromTheTopAndComeFromTheBottom() throws {
   ])
 }
 
-@Test("S5: the same paths by navctl, of real programs")
+@Test("S5: the same paths, set by navctl, start and end commands in that order")
 func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
   let session = try Session(destinations: [
-    "one": Actor.destination(dying: 10), "two": Actor.destination(dying: 10),
-    "three": Actor.destination(dying: 10), "four": Actor.destination(dying: 10),
+    "one": JournaledCommand.destination(endingAfter: 10), "two": JournaledCommand.destination(endingAfter: 10),
+    "three": JournaledCommand.destination(endingAfter: 10), "four": JournaledCommand.destination(endingAfter: 10),
   ])
   let watcher = try session.watch()
   var known = 0
-  /// Sets the path, and gives back what programs did, and what was presented, until nothing is on its way.
+  /// Sets the path, waits until the state settles, and returns the journal of the commands and the presented bindings.
   func setPath(_ elements: [String], ending: Int, starting: Int) throws -> (ended: [String], presented: [String]) {
     watcher.clear()
     let run = try session.run(program: Session.program("navctl"), ["set-path", "s"] + elements)
@@ -111,7 +110,7 @@ func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
         && watcher.lines.filter { $0.hasPrefix("presented") }.count == starting
     }
     defer { known = session.journalLines.count }
-    // A program that was started has not said so yet, so in what order they say so is nobody's business.
+    // The order in which started commands write their first line is undefined.
     let acts = session.journalLines.dropFirst(known).map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
     #expect(acts.dropFirst(2 * ending).allSatisfy { $0.hasPrefix("start") })
     return (Array(acts.prefix(2 * ending)), watcher.lines.filter { $0.hasPrefix("presented") })
@@ -124,7 +123,7 @@ func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
       "term four", "end four", "term three", "end three", "term two", "end two", "term one", "end one",
     ])
   #expect(second.presented == ["presented four", "presented one", "presented three", "presented two"])
-  // The common beginning stays.
+  // The common beginning is kept.
   let third = try setPath(["four", "one"], ending: 2, starting: 0)
   #expect(third.ended == ["term two", "end two", "term three", "end three"])
   let last = try setPath([], ending: 2, starting: 0)
@@ -132,8 +131,9 @@ func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
   #expect(try session.navctl("path", "s", "--json").outputText == "[]\n")
 }
 
-@Test("S3: the user closes the second of five: what is above goes from the top, the first stays")
-func stack_secondOfFiveClosed_takesAlongWhatIsAbove() throws {
+@Test(
+  "S3: if the user closes the second of five items, the items above are dismissed from the top, and the first stays")
+func stack_secondOfFiveClosed_dismissesItemsAbove() throws {
   let screen = try Screen(Session())
   try screen.setPath("1", "2", "3", "4", "5")
   _ = try screen.happened(25)
@@ -150,16 +150,16 @@ func stack_secondOfFiveClosed_takesAlongWhatIsAbove() throws {
   try screen.expect(["gone s[4] 5", "dismissed s[4] 5 popped", "dismiss s[3] 4 popped"])
   screen.answer("dismiss s[3] 4 popped")
   try screen.expect(["gone s[3] 4", "dismissed s[3] 4 popped", "dismiss s[2] 3 popped"])
-  // A farewell of what is already going changes nothing more.
+  // A second report of the closed item changes nothing.
   #expect(!(try screen.session.answer(to: screen.close(second)).0))
   screen.answer("dismiss s[2] 3 popped")
-  // It is gone already, so nobody is asked to take it away.
+  // Its presenter reported it closed, so Dismiss is not called.
   try screen.expect(["gone s[2] 3", "dismissed s[2] 3 popped", "dismissed s[1] 2 closed"])
   #expect(try screen.path() == ["s[0]=1"])
 }
 
-@Test("S8: two programs drive one stack, each one's screens stay where they are")
-func stack_drivenByTwo_keepsWhatEachHasPushed() throws {
+@Test("S8: in a stack used by two programs, each program's screens stay in place")
+func stack_usedByTwoPrograms_keepsTheScreensOfEach() throws {
   let screen = try Screen(Session())
   let anna = try screen.session.connect()
   let bert = try screen.session.connect()
@@ -169,7 +169,7 @@ func stack_drivenByTwo_keepsWhatEachHasPushed() throws {
   _ = try screen.happened(15)
   let below = [try screen.presentation("anna[0]"), try screen.presentation("bert[0]")]
 
-  // One goes while the other pushes.
+  // One program pops while the other pushes.
   screen.presenter.isAnswering = false
   try screen.session.dismiss("anna[1]", by: anna)
   try screen.expect(["path s anna[0] bert[0]", "phase anna[1] dismissing", "dismiss anna[1] dismissed"])
@@ -180,19 +180,19 @@ func stack_drivenByTwo_keepsWhatEachHasPushed() throws {
   screen.answer("present bert[1]")
   try screen.expect(["shown bert[1]", "presented bert[1]"])
 
-  // What is popped is the top, whoever has pushed it.
+  // Pop removes the top, whoever pushed it.
   #expect(try screen.pop(1, by: anna) == 1)
   try screen.expect(["path s anna[0] bert[0]", "phase bert[1] dismissing", "dismiss bert[1] popped"])
   screen.answer("dismiss bert[1] popped")
   try screen.expect(["gone bert[1]", "dismissed bert[1] popped"])
   #expect([try screen.presentation("anna[0]"), try screen.presentation("bert[0]")] == below)
-  // S7: neither can push what the other has there.
+  // S7: neither program can push an item that the other has in the stack.
   #expect(
     try screen.session.refusal(Rows.push, ("s", "anna[0]", "", [:]), by: bert)?.name == .alreadyInStack)
 }
 
-@Test("S1, S8: two programs that push and pop at once: the path is what every slot says, and everybody was told it")
-func stack_drivenByTwoAtOnce_isWhatItsSlotsSay() throws {
+@Test("S1, S8: while two programs push and pop concurrently, the path matches the slots, and all changes are announced")
+func stack_usedByTwoProgramsConcurrently_matchesItsSlots() throws {
   let screen = try Screen(Session())
   let session = screen.session
   var calls: [() throws -> Void] = []
@@ -210,7 +210,7 @@ func stack_drivenByTwoAtOnce_isWhatItsSlotsSay() throws {
     }
   }
   for call in calls { try call() }
-  try session.wait("nothing is on its way") {
+  try session.wait("the state settles") {
     screen.watcher.lines.last { $0.hasPrefix("phase") || $0.hasPrefix("presented") }?.hasPrefix("presented") == true
   }
   let happened = try screen.happened()
@@ -219,15 +219,15 @@ func stack_drivenByTwoAtOnce_isWhatItsSlotsSay() throws {
   #expect(try screen.shown() == path)
   #expect(happened.last { $0.hasPrefix("path") } == (["path s"] + path).joined(separator: " "))
   #expect(screen.watcher.hasAllSerials)
-  // From the top, one at a time: what was being taken away had gone before the next was told to go.
+  // Dismissed from the top, one at a time: each ended before the next Dismiss.
   let dismissals = happened.filter { $0.hasPrefix("dismiss ") || $0.hasPrefix("gone ") }
   for (call, answer) in zip(dismissals, dismissals.dropFirst()) where call.hasPrefix("dismiss ") {
     #expect(answer == "gone " + call.split(separator: " ")[1])
   }
 }
 
-@Test("S8: push while popping: the new one waits until what stood there is gone")
-func stack_pushedOnWhilePopping_waitsForWhatGoes() throws {
+@Test("S8: an item pushed during a pop waits until the popped item has ended")
+func stack_pushDuringPop_waitsForThePoppedItem() throws {
   let screen = try Screen(Session())
   try screen.setPath("1", "2", "3")
   _ = try screen.happened(15)
@@ -239,7 +239,7 @@ func stack_pushedOnWhilePopping_waitsForWhatGoes() throws {
   try screen.push("x")
   try screen.push("y")
   try screen.expect(["path s s[0]=1 x", "phase x waiting", "path s s[0]=1 x y", "phase y waiting"])
-  // P11: what is going is nothing that can be popped.
+  // P11: an item that is being dismissed cannot be popped.
   #expect(try screen.pop(1) == 1)
   try screen.expect(["path s s[0]=1 x", "dismissed y popped"])
   screen.answer("dismiss s[2] 3 popped")

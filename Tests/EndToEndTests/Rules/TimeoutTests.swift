@@ -1,5 +1,3 @@
-// Why this file exists: an item may end by itself after a while (O2).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -10,9 +8,9 @@ import Testing
 private typealias Rows = CoordinatorInterface
 private func timeout(_ milliseconds: UInt64) -> Properties { ["timeout": .uint64(milliseconds)] }
 
-@Test("O2: a timeout ends the item, counted from when it is presented")
+@Test("O2: a timeout ends the item, measured from its presentation")
 func timeout_passed_endsTheItem() throws {
-  let session = try Session(destinations: ["fact": Actor.destination(dying: 20)])
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   let start = session.loop.now
   let state = try session.present("note", "", timeout(150))
   let command = try session.present("fact", "1", timeout(150))
@@ -20,18 +18,18 @@ func timeout_passed_endsTheItem() throws {
   #expect(session.loop.now - start >= .milliseconds(150))
   let (reason, result) = try session.ending(of: command)
   #expect(reason == "expired")
-  // It was told to end, and ended.
+  // The command received SIGTERM and ended.
   #expect(result["status"] == .int32(0) || result["signal"] == .string("SIGTERM"))
   #expect(session.processes() == [])
 }
 
-@Test("O2, P2: a timeout given again starts again, even if nothing else changes; an update without one lets it run")
-func timeout_givenAgain_startsAgain() throws {
+@Test("O2, P2: giving a timeout again restarts it, even if nothing else changes; an update without a timeout does not")
+func timeout_givenAgain_restarts() throws {
   let session = try Session()
   let watcher = try session.watch()
   let path = try session.present("volume", "", timeout(400))
   let first = session.loop.now
-  // Something to know the time by.
+  // A second item with a timeout measures the time.
   let mark = try session.present("mark", "", timeout(150))
   #expect(try session.ending(of: mark).reason == "expired")
   let again = session.loop.now
@@ -46,8 +44,8 @@ func timeout_givenAgain_startsAgain() throws {
   #expect(again - first >= .milliseconds(100))
 }
 
-@Test("O2: a timeout can be given later, and taken away")
-func timeout_zero_isNone() throws {
+@Test("O2: a timeout can be set later, and removed")
+func timeout_zero_removesIt() throws {
   let session = try Session()
   let kept = try session.present("kept", "", timeout(100))
   try session.present("kept", "", timeout(0))
@@ -55,7 +53,7 @@ func timeout_zero_isNone() throws {
   try session.call(Rows.update, ("ended", [:], timeout(150)))
   #expect(try session.ending(of: ended).reason == "expired")
   #expect(try session.call(Rows.get, "kept").0 == kept)
-  // Of any length.
+  // The largest value is accepted.
   try session.present("long", "", timeout(.max))
   #expect(try session.call(Rows.get, "long").1["timeout"] == .uint64(.max))
 }

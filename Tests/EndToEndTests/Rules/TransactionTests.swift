@@ -1,5 +1,3 @@
-// Why this file exists: what is sent as one happens as one, or not at all (T1).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -19,8 +17,8 @@ private func present(_ binding: String, _ id: String, _ more: Properties = [:]) 
   Structure("Present", [.string(binding), .string(id), Screen.options(more).value])
 }
 
-@Test("T1: X→nil→X is nothing at all: nobody is told, nothing flickers, the serial stays")
-func transaction_awayAndBack_isNothing() throws {
+@Test("T1: a transaction that dismisses an item and presents the same item again changes nothing and announces nothing")
+func transaction_dismissAndPresentAgain_changesNothing() throws {
   let screen = try Screen(Session())
   let x = try screen.show("x", "1", ["title": .string("T")])
   let child = try screen.show("x.y", "2")
@@ -37,7 +35,7 @@ func transaction_awayAndBack_isNothing() throws {
   #expect(try screen.session.state() == before)
   #expect(try screen.presentation("x.y") == child)
 
-  // Something else given is an update, and no more; another id is a replacement, whatever came between.
+  // A changed value is only an update. A changed id is a replacement, whatever the requests in between.
   try screen.session.call(Rows.apply, ([dismiss("x"), present("x", "1", ["title": .string("U")])], [:]))
   try screen.expect(["updated x 1", "update x 1", "taken x 1"])
   try screen.session.call(Rows.apply, ([dismiss("x"), present("x", "2")], [:]))
@@ -49,7 +47,8 @@ func transaction_awayAndBack_isNothing() throws {
 }
 
 @Test(
-  "T1: a transaction whose 40th of 50 requests is wrong changes nothing, not even the serial, and says which and why")
+  "T1: a transaction with an invalid 40th request of 50 changes nothing, not even the serial, and the error names the request"
+)
 func transaction_fortiethOfFiftyWrong_changesNothing() throws {
   let screen = try Screen(Session())
   let session = screen.session
@@ -81,13 +80,13 @@ func transaction_fortiethOfFiftyWrong_changesNothing() throws {
     #expect(try session.state() == before)
   }
   try screen.expect([])
-  // No handle was used up either.
+  // No handle was used up.
   let next = try session.present("next")
   #expect(CoordinatorNames.number(of: next) == 2)
 }
 
-@Test("T1: a mix of requests is one change: only the state after the last is acted on")
-func transaction_ofAMix_isActedOnAsAWhole() throws {
+@Test("T1: a transaction of different requests is one change: only the state after the last request takes effect")
+func transaction_ofDifferentRequests_takesEffectAsAWhole() throws {
   let screen = try Screen(Session())
   try screen.show("old")
   let (replies, serial) = try screen.session.call(
@@ -103,7 +102,7 @@ func transaction_ofAMix_isActedOnAsAWhole() throws {
       ], ["animated": .boolean(false)]
     ))
   #expect(replies.count == 10)
-  // An answer about what is not there carries “/”.
+  // For an item that does not exist, the answer contains “/”.
   #expect(replies[8].first == .objectPath(.root))
   // In the order of acceptance, which for “a” is that of its last id.
   try screen.expect([

@@ -1,5 +1,5 @@
-// Why this file exists: an option of a unit that has no effect is worse than none, and one that breaks navd, too; so each
-// is tried in a user manager, with what it forbids and with navd.
+// A hardening option without effect is worse than none. Each option is tried in a user manager with an action that it
+// forbids, and with navd.
 
 import CoordinatorAPI
 import DBus
@@ -11,7 +11,7 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-/// Does what navd's unit forbids, each at its line, and says what came of it.
+/// Tries every action that navd's unit forbids, one per line, and prints the outcome.
 private let probe = #"""
   import ctypes, mmap, os, resource, socket, sys, tempfile
   libc = ctypes.CDLL(None, use_errno=True)
@@ -45,15 +45,13 @@ private let probe = #"""
   os.rmdir(directory)
   """#
 
-@Test("The unit's hardening: what each of its options forbids is forbidden, and was not without it")
+@Test("Each hardening option of the unit forbids what it should, and the same action works without it")
 func hardening_options_haveEffect() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")
   let installed = session.path(".local/share/systemd/user/navd.service.d/hardening.conf")
   let script = session.path("probe.py")
-  let file = try #require(fopen(script, "w"))
-  fputs(probe, file)
-  fclose(file)
+  try session.write(probe, to: "probe.py")
   func run(_ unit: String) throws -> [String: String] {
     let output = session.path(unit)
     try session.write(
@@ -82,36 +80,36 @@ func hardening_options_haveEffect() throws {
     #expect(free[name] == "done", "\(name)")
     #expect(hardened[name] == "Address family not supported by protocol", "\(name)")
   }
-  // A user other than root may not do that anyway; nor may some machines' root.
+  // Only root may do this, and on some machines not even root.
   #expect(hardened["realtime"] == refused)
   #expect(hardened["unix"] == "done")
   #expect(free["umask"] == "0o644" || free["umask"] == "0o664" || free["umask"] == "0o666")
   #expect(hardened["umask"] == "0o600")
-  // A machine may have less anyway.
+  // Not available on every machine.
   let files = try #require(free["files"]?.split(separator: " ").last?.dropLast()).description
   #expect(hardened["files"] == "(1024, \(min(65536, Int(files) ?? 0)))")
   #expect(free["0"] == "" && hardened["1"] == "")
 
-  // Of these it takes a cgroup with the controllers to see more than that they are taken.
+  // Without a cgroup with these controllers, only check that systemd accepted the options.
   let limits = try session.systemctl("show", "-p", "MemoryHigh,MemoryMax,TasksMax", "hardened.service").lines
   #expect(Set(limits) == ["MemoryHigh=1073741824", "MemoryMax=1610612736", "TasksMax=16"])
 }
 
 extension Session {
-  /// A field of a process's `/proc/PID/status`.
+  /// A field in `/proc/PID/status` of a process.
   fileprivate func status(_ field: String, of pid: pid_t) throws -> String? {
     try run(program: "/bin/cat", ["/proc/\(pid)/status"]).lines.first { $0.hasPrefix(field + ":") }
       .flatMap { $0.split(separator: "\t").last.map(String.init) }
   }
 }
 
-@Test("The hardened navd does all its work, and what it starts is not hardened")
-func hardening_navdAsInstalled_worksAndHandsNothingDown() throws {
+@Test("The hardened navd works, and the commands that it starts are not hardened")
+func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
   let session = try Session(
     destinations: ["unit": "unit = \"navd-test-sleeper.service\"\n"], starting: false, managed: true)
   try session.make("install")
   try session.write("[Service]\nExecStart=/bin/sleep 600\n", toUnit: "navd-test-sleeper.service")
-  // A command, and what it is told and answers: its FIFO, its file in memory.
+  // A command, with its input and its result: both use files of navd.
   let tell = "cat; grep -E '^(NoNewPrivs|Seccomp):' /proc/self/status; ulimit -Hn; umask; exit 7"
   let (reason, result) = try session.ending(of: session.present("tell", "1", ["command": ["sh", "-c", tell].value]))
   #expect(reason == "closed")
@@ -129,7 +127,7 @@ func hardening_navdAsInstalled_worksAndHandsNothingDown() throws {
   #expect(try session.status("NoNewPrivs", of: navd) == "1")
   #expect(try session.status("Seccomp", of: navd) == "2")
 
-  // The clients' processes are looked at for L3, units are started, and all of it is adopted after a crash (R2).
+  // Reads the processes of clients (L3), starts units, and adopts everything after a crash (R2).
   let present = try session.installedNavctl("present", "fact", "1", "--", "sleep", "600")
   #expect(present.exitCode == 0, "\(present.errorText)")
   try session.present("unit", "1")
@@ -138,46 +136,51 @@ func hardening_navdAsInstalled_worksAndHandsNothingDown() throws {
   let shown = session.processes()
   let handles = try ["fact", "unit"].map { try session.call(Rows.get, $0).0 }
   kill(navd, SIGKILL)
-  try session.poll("it was started again") {
+  try session.poll("navd was started again") {
     let next = try session.navdProcess()
     return try next != nil && next != navd && session.isActive("navd.service")
   }
   #expect(try ["fact", "unit"].map { try session.call(Rows.get, $0).0 } == handles)
   #expect(session.processes() == shown)
   #expect(try session.installedNavctl("dismiss", "fact", "unit").exitCode == 0)
-  try session.poll("both are gone") {
+  try session.poll("both have ended") {
     try session.processes() == [] && !session.isActive("navd-test-sleeper.service")
   }
 
-  // What navd itself would have to start would be hardened, too; that has failed, and says why.
+  // A command that navd itself would have to start would be hardened, too. It fails with an error instead.
   let unsayable = try session.present("bytes", "", ["command": [Array("echo".utf8), [0xFF]].value])
   let (failed, told) = try session.ending(of: unsayable)
   #expect(failed == "failed")
   let error = told["error"].flatMap { String(value: $0) } ?? ""
-  #expect(error.hasPrefix("the user manager cannot be told of what is no UTF-8"), "\(error)")
+  #expect(error.hasPrefix("the user manager accepts only UTF-8"), "\(error)")
   #expect(error.contains("hardening.conf"), "\(error)")
 }
 
-@Test("A navd that hangs is ended by its manager and started again, and what was presented is there")
+@Test("A navd that hangs is killed by its manager and started again, and its presentations are still there")
 func watchdog_navdThatHangs_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")
-  // As installed, but for people who wait less long.
+  // As installed, but with shorter timeouts.
   try session.write("[Service]\nWatchdogSec=1\nTimeoutAbortSec=1\n", toUnit: "navd.service.d/test.conf")
   let path = try session.present("fact", "1", ["command": ["sleep", "600"].value])
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
   let shown = session.processes()
   let navd = try #require(try session.navdProcess())
-  try session.poll("its status is told") {
+  try session.poll("the status is reported") {
     try session.systemctl("status", "navd.service").outputText.contains("Status: \"1 presented or waiting, serial 2\"")
   }
-  // It is not ended while it is well: after more than the watchdog's time it is the same.
-  let end = session.loop.now + .milliseconds(1500)
-  try session.poll("more than a second goes by") { session.loop.now > end }
+  // Its keep-alives go on for longer than the watchdog's time, and it is not restarted.
+  func lastKeepAlive() throws -> UInt64? {
+    try session.systemctl("show", "-p", "WatchdogTimestampMonotonic", "--value", "navd.service").lines.first.flatMap {
+      UInt64($0)
+    }
+  }
+  let first = try #require(try lastKeepAlive())
+  try session.poll("navd has sent keep-alives for 1.5 seconds") { try lastKeepAlive() ?? 0 > first + 1_500_000 }
   #expect(try session.navdProcess() == navd)
 
   kill(navd, SIGSTOP)
-  try session.poll("it was started again") {
+  try session.poll("navd was started again") {
     let next = try session.navdProcess()
     return try next != nil && next != navd && session.isActive("navd.service")
   }
@@ -186,20 +189,20 @@ func watchdog_navdThatHangs_isStartedAgain() throws {
   #expect(try session.systemctl("show", "-p", "NRestarts", "--value", "navd.service").lines == ["1"])
 }
 
-@Test("A navd that cannot run is not started for ever")
-func restart_navdThatFallsAgainAndAgain_isLeftAlone() throws {
+@Test("A navd that cannot run is not restarted forever")
+func restart_navdThatFailsRepeatedly_isGivenUp() throws {
   let session = try Session(starting: false, managed: true)
   try session.make("install")
   let navd = session.path(".local/bin/navd")
   try session.write(
     "[Service]\nExecStart=\nExecStart=\(navd) --state-directory=/nowhere/at/all\n", toUnit: "navd.service.d/test.conf")
   #expect(try session.systemctl("start", "navd.service").exitCode != 0)
-  try session.poll("it is left alone") {
+  try session.poll("systemd gives up") {
     try session.systemctl("show", "-p", "SubState", "--value", "navd.service").lines == ["failed"]
   }
   let restarts = try session.systemctl("show", "-p", "NRestarts", "--value", "navd.service").lines.first
   #expect(restarts.flatMap { Int($0) } == 10)
-  // Mended, and told so, it is there again.
+  // After the mistake is corrected it can be started again.
   try session.write("", toUnit: "navd.service.d/test.conf")
   #expect(try session.systemctl("reset-failed", "navd.service").exitCode == 0)
   #expect(try session.systemctl("start", "navd.service").exitCode == 0)

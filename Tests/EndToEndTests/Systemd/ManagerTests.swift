@@ -1,5 +1,4 @@
-// Why this file exists: what systemd does once in ten thousand times, or in other releases, a manager made for the test does
-// whenever it is to.
+// A fake service manager reproduces behaviour of systemd that is rare or that differs between its releases.
 
 import CoordinatorAPI
 import DBus
@@ -9,7 +8,7 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-/// Has the name of systemd's manager, and starts and stops units by saying so.
+/// Owns the bus name of systemd's manager, and only logs the units that it starts and stops.
 private final class FakeManager {
   private static let name: InterfaceName = "org.freedesktop.systemd1.Manager"
   private static let path: ObjectPath = "/org/freedesktop/systemd1"
@@ -29,7 +28,7 @@ private final class FakeManager {
 
   let connection: Connection
   private(set) var log: [String] = []
-  /// Whether jobs are over when they are made, which is told before the answer to who asked for them.
+  /// Whether jobs are complete when they are created. JobRemoved is then sent before the reply.
   var isQuick = true
   private var jobs: UInt32 = 0
   private var held: [() -> Void] = []
@@ -52,7 +51,7 @@ private final class FakeManager {
     connection.export(Self.path, [object])
     var isOwner = false
     connection.requestName("org.freedesktop.systemd1") { result in isOwner = (try? result.get()) != nil }
-    try session.wait("it has its name") { isOwner }
+    try session.wait("the fake manager owns its bus name") { isOwner }
   }
 
   private func work(_ what: String, _ unit: String, _ call: Call<ObjectPath>) {
@@ -62,12 +61,12 @@ private final class FakeManager {
     let end = { [unowned self] in
       try? connection.emit(Self.jobRemoved, from: Self.path, (id, job, unit, "done"))
     }
-    // Signals of a turn go out before its replies.
+    // Signals of a turn are sent before its replies.
     if isQuick { end() } else { held.append { end() } }
     call.reply(job)
   }
 
-  /// Ends the jobs that are not over.
+  /// Completes all jobs.
   func endJobs() {
     let ends = held
     held = []
@@ -78,15 +77,16 @@ private final class FakeManager {
 private let destinations = ["mixer": "unit = \"mixer.service\"\n"]
 
 @Test(
-  "D5: a job that is over before the answer to who asked for it is the acknowledgement, too", arguments: [true, false])
-func manager_jobThatIsOverEarly_isNotMissed(isQuick: Bool) throws {
+  "D5: a job that is complete before the reply to StartUnit acknowledges the presentation too",
+  arguments: [true, false])
+func manager_jobThatEndsEarly_isNotMissed(isQuick: Bool) throws {
   let session = try Session(destinations: destinations, starting: false)
   let manager = try FakeManager(session, version: "252.38-1~deb12u1")
   manager.isQuick = isQuick
   try session.start()
   let watcher = try session.watch()
   let path = try session.present("mixer")
-  try session.wait("it is told") { manager.log == ["start mixer.service"] }
+  try session.wait("the presenter is called") { manager.log == ["start mixer.service"] }
   if !isQuick {
     _ = try session.call(Rows.getState, ())
     #expect(watcher.lines == ["phase mixer presenting"])
@@ -94,33 +94,35 @@ func manager_jobThatIsOverEarly_isNotMissed(isQuick: Bool) throws {
   }
   try session.wait("it is presented") { watcher.lines.last == "presented mixer" }
   try session.dismiss("mixer")
-  try session.wait("it is told to stop it") { manager.log.last == "stop mixer.service" }
+  try session.wait("StopUnit is called") { manager.log.last == "stop mixer.service" }
   manager.endJobs()
   #expect(try session.ending(of: path).reason == "dismissed")
 }
 
-@Test("A manager that is too old to keep a tree together keeps none", arguments: ["249.11-0ubuntu3", "what"])
+@Test(
+  "A manager older than systemd 250 is not used, because it cannot keep a process tree together",
+  arguments: ["249.11-0ubuntu3", "what"])
 func manager_tooOld_isNotUsed(version: String) throws {
   let session = try Session(starting: false)
   let manager = try FakeManager(session, version: version)
   try session.start()
-  try session.wait("it is said") { session.navd?.errorText.contains("older than systemd 250") == true }
+  try session.wait("navd logs the version") { session.navd?.errorText.contains("older than systemd 250") == true }
   let (reason, _) = try session.ending(of: session.present("fact", "1", ["command": ["true"].value]))
   #expect(reason == "closed")
   #expect(manager.log == [])
 }
 
-@Test("A manager that says nothing holds nobody up for long")
-func manager_thatSaysNothing_isNotWaitedFor() throws {
+@Test("A manager that does not answer delays commands only until a timeout")
+func manager_thatDoesNotAnswer_isNotWaitedFor() throws {
   let session = try Session(starting: false)
   let silent = try session.start(
     program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=org.freedesktop.systemd1"])
   var hasOwner = false
   let watch = session.client.watchName("org.freedesktop.systemd1") { hasOwner = $0 != nil }
-  try session.wait("it has its name") { hasOwner || silent.hasEnded }
+  try session.wait("the fake manager owns its bus name") { hasOwner || silent.hasEnded }
   watch.cancel()
   try session.start()
-  // What is dismissed meanwhile never comes.
+  // An item dismissed in the meantime is never presented.
   let never = try session.present("never", "", ["command": ["true"].value])
   try session.dismiss("never")
   #expect(try session.ending(of: never).reason == "dismissed")
@@ -129,8 +131,8 @@ func manager_thatSaysNothing_isNotWaitedFor() throws {
   #expect(session.navd?.errorText.contains("commands run as processes of navd's own") == true)
 }
 
-@Test("What the manager refuses navd starts itself, and says so")
-func manager_thatRefuses_isDoneWithout() throws {
+@Test("If the manager refuses to start a command, navd starts it itself and logs the reason")
+func manager_thatRefuses_isReplacedByNavd() throws {
   let session = try Session(starting: false)
   let manager = try FakeManager(session, version: "252")
   try session.start()
@@ -142,21 +144,23 @@ func manager_thatRefuses_isDoneWithout() throws {
   #expect(session.navd?.errorText.contains("Unit navd-fact-1.service exists.") == true)
 }
 
-@Test("A manager that comes later is used from then on, and one that leaves no longer")
-func manager_comingAndLeaving_isFollowed() throws {
+@Test("A manager that starts later is used from then on; after its end it is no longer used")
+func manager_startingAndEnding_isFollowed() throws {
   let session = try Session(destinations: destinations)
-  try session.wait("it is said") { session.navd?.errorText.contains("the bus has no user manager") == true }
+  try session.wait("navd logs that there is no manager") {
+    session.navd?.errorText.contains("the bus has no user manager") == true
+  }
   let manager = try FakeManager(session, version: "252")
-  try session.wait("it is said") {
+  try session.wait("navd logs that there is a manager") {
     session.navd?.errorText.contains("services of the user manager, systemd 252") == true
   }
   let path = try session.present("mixer")
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
   manager.connection.close()
-  try session.wait("it is said") {
+  try session.wait("navd logs that the manager has ended") {
     session.navd?.errorText.components(of: "the bus has no user manager") == 3
   }
-  // Nobody can stop it now, and nobody waits for that.
+  // Nobody can stop the unit now, and nobody waits for it.
   try session.dismiss("mixer")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
@@ -165,7 +169,7 @@ func manager_comingAndLeaving_isFollowed() throws {
 }
 
 extension String {
-  /// How many parts it has between the places where `separator` stands.
+  /// Number of parts between occurrences of `separator`.
   fileprivate func components(of separator: String) -> Int {
     split(separator: separator, omittingEmptySubsequences: false).count
   }

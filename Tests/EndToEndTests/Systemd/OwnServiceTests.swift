@@ -1,6 +1,3 @@
-// Why this file exists: what navd tells its service manager is sent by navd itself, so it is read here as the manager
-// reads it; and what is said to navd alone, its commands do not hear.
-
 import CoordinatorAPI
 import DBusValues
 import EventLoops
@@ -10,13 +7,13 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-/// The socket that a service manager has for what its services say.
+/// The socket on which a service manager receives the notifications of its services.
 private final class NotifySocket {
   private(set) var said: [String] = []
   private let descriptor: Int32
   private var watch: Watch?
 
-  /// - Parameter name: a path, or what stands after `@`.
+  /// - Parameter name: a path, or the abstract name without `@`.
   init(_ name: String, isAbstract: Bool, _ loop: EventLoop) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     var address = sockaddr_un()
@@ -43,19 +40,20 @@ private final class NotifySocket {
   }
 }
 
-@Test("navd says when it is ready, that it is alive, how it is, and that it stops", arguments: [false, true])
-func ownService_isToldHowNavdIs(isAbstract: Bool) throws {
+@Test(
+  "navd notifies its service manager that it is ready, alive and stopping, and of its status", arguments: [false, true])
+func ownService_manager_isNotified(isAbstract: Bool) throws {
   let session = try Session(starting: false)
   let name = session.path("notify")
   let socket = try NotifySocket(name, isAbstract: isAbstract, session.loop)
   session.environment["NOTIFY_SOCKET"] = isAbstract ? "@" + name : name
   session.environment["WATCHDOG_USEC"] = "100000"
   try session.start()
-  try session.wait("it is alive") { socket.pings.count >= 3 }
+  try session.wait("navd sends keep-alives") { socket.pings.count >= 3 }
   #expect(socket.said.first == "READY=1")
   #expect(socket.pings.last == "WATCHDOG=1\nSTATUS=0 presented or waiting, serial 0")
 
-  // What is said to navd alone is not for what it starts.
+  // These variables are meant for navd alone, not for its commands.
   let path = try session.present("fact", "1", ["command": ["env"].value])
   let output = try session.ending(of: path).result["output"]
   guard case .bytes(let bytes)? = output else {
@@ -66,18 +64,18 @@ func ownService_isToldHowNavdIs(isAbstract: Bool) throws {
   #expect(variables.contains("NAVD_BINDING=fact"))
   #expect(!variables.contains("NOTIFY_SOCKET") && !variables.contains("WATCHDOG"), "\(variables)")
   try session.present("note")
-  try session.wait("it says how it is") {
+  try session.wait("navd sends its status") {
     socket.pings.last?.hasPrefix("WATCHDOG=1\nSTATUS=1 presented or waiting, serial ") == true
   }
 
-  // One that hangs says nothing; when it goes on, so does that.
+  // A stopped navd sends nothing, and continues when it runs again.
   session.navd?.send(SIGSTOP)
   session.loop.turn(wait: .zero)
-  try session.poll("it has stopped") { try stateOfProcess(session) == "T" }
+  try session.poll("navd is stopped") { try stateOfProcess(session) == "T" }
   session.loop.turn(wait: .zero)
   let before = socket.said.count
   session.navd?.send(SIGCONT)
-  try session.wait("it goes on") { socket.said.count > before }
+  try session.wait("the keep-alives continue") { socket.said.count > before }
   try session.stop()
   #expect(socket.said.last == "STOPPING=1")
 }
@@ -88,8 +86,8 @@ private func stateOfProcess(_ session: Session) throws -> String? {
   return status.outputText.split(separator: "\n").first.map(String.init)
 }
 
-@Test("A watchdog that is another process's, and a socket that is none, keep navd from nothing")
-func ownService_thatIsAnothers_isNotTold() throws {
+@Test("navd ignores a watchdog meant for another process and an invalid notification socket")
+func ownService_ofAnotherProcess_isNotNotified() throws {
   let session = try Session(starting: false)
   let name = session.path("notify")
   let socket = try NotifySocket(name, isAbstract: false, session.loop)

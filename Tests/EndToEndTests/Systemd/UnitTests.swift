@@ -1,5 +1,3 @@
-// Why this file exists: a destination may be a unit of systemd's, which is started and stopped as a job (D5).
-
 import CoordinatorAPI
 import DBus
 import DBusValues
@@ -15,23 +13,14 @@ extension Properties {
 }
 
 extension Session {
-  /// A session with a manager that has these units.
+  /// A session with a user manager that has these units.
   fileprivate convenience init(units: [String: String], destinations: [String: String]) throws {
-    try self.init(destinations: destinations, starting: false, managed: true)
-    for directory in ["config/systemd", "config/systemd/user"] { mkdir(path(directory), 0o700) }
-    for (name, text) in units {
-      let file = try #require(fopen(path("config/systemd/user/\(name)"), "w"))
-      fputs(text, file)
-      fclose(file)
-    }
-    try #require(try systemctl("daemon-reload").exitCode == 0)
-    try start()
+    let files = units.map { ("config/systemd/user/\($0.key)", $0.value) }
+    try self.init(destinations: destinations, managed: true, files: Dictionary(uniqueKeysWithValues: files))
   }
-
-  fileprivate func isActive(_ unit: String) throws -> Bool { try systemctl("is-active", unit).exitCode == 0 }
 }
 
-/// Says what it does in the session's journal.
+/// A unit that writes its start and end to the session's journal.
 private let teller = """
   [Service]
   Type=exec
@@ -39,7 +28,7 @@ private let teller = """
   ExecStopPost=/bin/sh -c 'echo "stop %i" >>$NAVD_TEST_JOURNAL'
   """
 
-@Test("D5: a unit is started and stopped as a job, and the job's end is the acknowledgement")
+@Test("D5: a unit is started and stopped by jobs, and the end of a job is the acknowledgement")
 func unit_presented_isStartedAndStopped() throws {
   let session = try Session(
     units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
@@ -51,15 +40,15 @@ func unit_presented_isStartedAndStopped() throws {
   let item = try session.call(Rows.get, "fact").1
   #expect(item.text("unit") == unit)
   #expect(item["pid"] != nil)
-  // %i is the instance as it stands in the name.
+  // %i is the instance as written in the unit's name.
   #expect(session.journalLines == [#"start a\x20b"#])
 
-  // P3: another id is another unit, and the first is gone before it comes.
+  // P3: another id is another unit, and the first unit stops before it starts.
   let next = try session.present("fact", "c", ["destination": .string("tell")])
   #expect(try session.ending(of: path).reason == "replaced")
   try session.wait("the next is presented") { watcher.lines.last == "presented fact c" }
-  // It is executed when it is presented, and has yet to say so.
-  try session.wait("the next says that it starts") {
+  // The unit is presented as soon as its process is executed, before that writes anything.
+  try session.wait("the next unit writes its start") {
     session.journalLines == [#"start a\x20b"#, #"stop a\x20b"#, "start c"]
   }
   try session.dismiss("fact")
@@ -71,7 +60,7 @@ func unit_presented_isStartedAndStopped() throws {
 }
 
 @Test(
-  "D5: a unit that becomes inactive by itself is closed, and one that fails has failed, with its result",
+  "D5: a unit that becomes inactive by itself is closed, and a unit that fails has failed, with its result",
   arguments: [("USR1", "closed", nil), ("USR2", "failed", "exit-code"), ("KILL", "failed", "signal")]
     as [(String, String, String?)])
 func unit_thatEndsByItself_isClosedOrFailed(signal: String, reason: String, result: String?) throws {
@@ -93,12 +82,12 @@ func unit_thatEndsByItself_isClosedOrFailed(signal: String, reason: String, resu
   #expect(given.text("error") == result.map { "the unit trap.service failed: \($0)" })
   #expect(watcher.lines.filter { $0.hasPrefix("dismissed") } == ["dismissed trap 1 \(reason)"])
   #expect(try session.call(Rows.get, "trap").0 == .root)
-  // Having failed is no reason not to come again.
+  // A failed unit can be started again.
   try session.present("trap", "2")
   try session.wait("it is presented again") { watcher.lines.last == "presented trap 2" }
 }
 
-@Test("D5: a unit that ends by itself at once was presented")
+@Test("D5: a unit that ends at once was presented and closed")
 func unit_oneshot_isPresentedAndClosed() throws {
   let session = try Session(
     units: ["once.service": "[Service]\nType=oneshot\nExecStart=/bin/true\n"],
@@ -108,7 +97,7 @@ func unit_oneshot_isPresentedAndClosed() throws {
   #expect(watcher.lines == ["phase once presenting", "presented once", "dismissed once closed"])
 }
 
-@Test("D5, D7: a unit that cannot be started has failed, and says why")
+@Test("D5, D7: a unit that cannot be started fails with an error")
 func unit_thatCannotBeStarted_isFailed() throws {
   let session = try Session(
     units: [
@@ -125,7 +114,7 @@ func unit_thatCannotBeStarted_isFailed() throws {
   for (name, id, words) in [
     ("broken", "", ["broken.service", "“failed”", "exit-code"]), ("failing", "", ["failing.service", "“failed”"]),
     ("refusing", "", ["refusing.service"]), ("missing", "", ["missing.service", "not found"]),
-    ("tell", "", ["teller@.service", "instance"]), ("tell", String(repeating: "x", count: 250), ["265 bytes"]),
+    ("tell", "", ["teller@.service", "instance"]), ("tell", String(repeating: "x", count: 250), ["found 265"]),
   ] {
     let (reason, result) = try session.ending(of: session.present(name, id))
     #expect(reason == "failed")
@@ -135,7 +124,7 @@ func unit_thatCannotBeStarted_isFailed() throws {
   #expect(try session.state()["presentations"]?.array == [])
 }
 
-@Test("D5: a unit that runs already is taken over, and shown for one presentation at a time")
+@Test("D5: a running unit is taken over, and shown for one presentation at a time")
 func unit_thatRuns_isTakenOver() throws {
   let session = try Session(
     units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
@@ -149,13 +138,13 @@ func unit_thatRuns_isTakenOver() throws {
   #expect(result.text("error")?.contains("is shown already, by presentation 1") == true, "\(result)")
   #expect(try session.call(Rows.get, "fact").0 == path)
 
-  // Stopped by somebody else, it went by itself.
+  // Stopped by another client, it counts as closed.
   #expect(try session.systemctl("stop", "teller@a.service").exitCode == 0)
   #expect(try session.ending(of: path).reason == "closed")
   #expect(session.journalLines == ["start a", "stop a"])
 }
 
-@Test("D5: units may be shown and taken away as often as one likes")
+@Test("D5: a unit can be presented and dismissed many times in a row")
 func unit_toggledOften_isNotHeldUp() throws {
   let session = try Session(
     units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
@@ -167,7 +156,7 @@ func unit_toggledOften_isNotHeldUp() throws {
   }
 }
 
-@Test("D11: a unit that somebody reports closed is stopped, with that result")
+@Test("D11: a unit that is reported closed is stopped, with the given result")
 func unit_reportedClosed_isStopped() throws {
   let session = try Session(
     units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])
@@ -180,7 +169,7 @@ func unit_reportedClosed_isStopped() throws {
   #expect(try !session.isActive("teller@a.service"))
 }
 
-@Test("P4: a unit that is still being started is stopped")
+@Test("P4: a unit that is dismissed while it starts is stopped")
 func unit_dismissedWhileItStarts_isStopped() throws {
   let session = try Session(
     units: ["slow.service": "[Service]\nType=notify\nExecStart=/bin/sleep 60\n"],
@@ -196,7 +185,7 @@ func unit_dismissedWhileItStarts_isStopped() throws {
   #expect(try !session.isActive("slow.service"))
 }
 
-@Test("P14: a unit that does not stop is killed after the grace; one that does not start has failed in its time")
+@Test("P14: a unit that does not stop is killed after the grace time, and a unit that does not start in time fails")
 func unit_thatDoesNotStop_isKilled() throws {
   let session = try Session(
     units: [
@@ -221,7 +210,7 @@ func unit_thatDoesNotStop_isKilled() throws {
   #expect(try session.systemctl("is-active", "slow.service").outputText != "activating\n")
 }
 
-@Test("D5: without a user manager a unit has failed, and says why")
+@Test("D5: without a user manager, a unit fails with an error")
 func unit_withoutAManager_isFailed() throws {
   let session = try Session(destinations: ["mixer": "unit = \"mixer.service\"\n"])
   let (reason, result) = try session.ending(of: session.present("mixer"))
@@ -229,7 +218,7 @@ func unit_withoutAManager_isFailed() throws {
   #expect(result.text("error")?.contains("no user manager on the bus") == true, "\(result)")
 }
 
-@Test("R2: a unit that is still active is adopted, one that became inactive meanwhile is lost")
+@Test("R2: a unit that is still active is adopted, and a unit that has become inactive is lost")
 func unit_afterARestart_isAdoptedOrLost() throws {
   let session = try Session(
     units: ["teller@.service": teller], destinations: ["tell": "unit = \"teller@{id}.service\"\n"])

@@ -1,10 +1,8 @@
-// Why this file exists: all that can happen to the machine, as one value, so that it can be told, repeated on a twin and
-// written into a trace.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 
+/// Any input of the machine, as a value that can be traced, and repeated on a copy of the machine.
 enum Input {
   case perform([Request], Client)
   case report(Report)
@@ -15,7 +13,7 @@ enum Input {
   case register(Destination, Client)
   case unregister(String, Client)
   case shutDown
-  /// navd was killed and is back.
+  /// navd was killed and has restarted.
   case resume([Handle: Survival], left: Set<Client>)
 
   struct Effect {
@@ -23,7 +21,7 @@ enum Input {
     var outcome = Outcome()
   }
 
-  /// Gives it to a machine.
+  /// Applies the input to a machine.
   func happen(to machine: inout StateMachine, at milliseconds: UInt64) throws(Refusal) -> Effect {
     let now = Instant(nanoseconds: milliseconds * 1_000_000)
     switch self {
@@ -57,8 +55,8 @@ enum Input {
     }
   }
 
-  /// Whether it is one difference between two states; several may run out of time at once, and a client that leaves may
-  /// take along what it owned and what it registered.
+  /// Whether it makes one difference between two states. Several timeouts may pass at once, and a client that leaves may end
+  /// both items and registrations.
   var isOneChange: Bool {
     switch self {
     case .time, .left, .resume: false
@@ -67,7 +65,7 @@ enum Input {
   }
 }
 
-// MARK: For people
+// MARK: Traces
 
 extension Input: CustomStringConvertible {
   var description: String {

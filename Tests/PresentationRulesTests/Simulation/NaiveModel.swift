@@ -1,22 +1,18 @@
-// Why this file exists: the rules once more, as plainly as they can be said and with nothing in common with the core, so
-// that the simulator has something to hold the core against. It knows no phases, no presenters and no time but that of
-// timeouts: only what should be shown.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// A refusal as the rules have it. Where a request has several faults, the rules do not say which is told.
+/// A refusal by the rules. If a request has several faults, the rules do not say which one is reported.
 struct NaiveRefusal: Error {
   var codes: Set<ErrorCode>
-  /// The request of the transaction; nil where the fault is found only when all is settled.
+  /// The index of the request; nil if only the whole transaction shows the fault.
   var index: Int?
 
   init(_ codes: Set<ErrorCode>) { self.codes = codes }
   init(_ code: ErrorCode) { codes = [code] }
 }
 
-/// What a slot holds when it is not nil.
+/// The content of a slot that is not empty.
 struct NaiveItem {
   var id: String
   var destination: Destination?
@@ -29,7 +25,7 @@ struct NaiveItem {
   var priority: Int32 = 0
   var group: BindingID?
   var tag: String?
-  /// When it began to wait in its group's queue; nil where it does not.
+  /// When it was queued in its group; nil if it is not.
   var queuedAt: Int?
 
   /// P2: what counts as a difference. (The timeout does not; where it is in a queue, the group tells.)
@@ -39,7 +35,7 @@ struct NaiveItem {
   }
 }
 
-/// One showing of one item: an identity that stays while the presentation does.
+/// The identity of one showing of one item.
 struct Token: Hashable, Comparable {
   let number: Int
   static func < (a: Token, b: Token) -> Bool { a.number < b.number }
@@ -71,9 +67,9 @@ struct NaiveModel {
   var containerValueDefaults: Properties = [:]
   var lastToken = 0
   var lastQueued = 0
-  /// Why presentations ended, or began to.
+  /// The reasons for which presentations ended, or are being dismissed.
   var reasons: [Token: Set<Reason>] = [:]
-  /// What is on screen, and when it ends as `expired` (O2).
+  /// The presentations on screen that end as `expired`, and when (O2).
   var presented: Set<Token> = []
   var expiries: [Token: UInt64] = [:]
   var isShutDown = false
@@ -122,11 +118,11 @@ struct NaiveModel {
 
   // MARK: What changes it
 
-  /// T1: all of it or nothing.
+  /// Carries out a transaction, or nothing (T1).
   ///
   /// - Parameters:
-  ///   - alive: how many presentations are not gone, in all and of this client; limits count those that are going, too.
-  ///   - own: whether a presentation is one of this client's.
+  ///   - alive: the number of presentations that have not ended, in all and of this client; limits count dismissed ones, too.
+  ///   - own: whether a presentation is of this client.
   mutating func perform(
     _ requests: [Request], by client: Client?, at now: UInt64, serials: (NaiveSubject) -> UInt64, serial: UInt64,
     tokens: (Handle) -> Token?, alive: (all: Int, ofClient: Int), own: (Token) -> Bool
@@ -149,12 +145,12 @@ struct NaiveModel {
     return plan
   }
 
-  /// Something else than a request ends these: their slots become nil, if they are still their slots' own (P5).
+  /// Ends presentations for another reason than a request, if they are still current (P5).
   mutating func end(_ tokens: [Token], _ reason: Reason, at now: UInt64) {
     end(tokens.map { ($0, reason) }, at: now)
   }
 
-  /// Each for a reason of its own, as one change.
+  /// Ends presentations, each for its own reason, as one change.
   mutating func end(_ ends: [(token: Token, reason: Reason)], at now: UInt64) {
     let ends = ends.compactMap { end in binding(of: end.token).map { (binding: $0, reason: end.reason) } }
     guard !ends.isEmpty else { return }
@@ -172,7 +168,7 @@ struct NaiveModel {
     expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, $0) }
   }
 
-  /// O1: what a client owned, that left.
+  /// O1: ends the items of a client that left.
   mutating func left(_ client: Client, at now: UInt64) {
     end(slots.values.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
     for name in registrations.keys.sorted() { unregister(name, by: client) }
@@ -207,7 +203,7 @@ struct NaiveModel {
   }
 }
 
-/// What an expectation of a serial is about (P10).
+/// The subject of an expected serial (P10).
 enum NaiveSubject: Hashable {
   case slot(BindingID)
   case group(BindingID)

@@ -1,6 +1,3 @@
-// Why this file exists: what one transaction would make of the naive model, request by request: the verbs of the
-// contract as the rules tell them.
-
 import DBusValues
 import PresentationModel
 import PresentationRules

@@ -1,6 +1,3 @@
-// Why this file exists: what the rules settle once, after the last request of a transaction (T1): what stays, what goes
-// with what goes, what the new is presented from, and whom the queues let in.
-
 import DBusValues
 import PresentationModel
 import PresentationRules

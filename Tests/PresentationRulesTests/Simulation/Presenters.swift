@@ -1,10 +1,9 @@
-// Why this file exists: presenters are slow, fail, answer late, twice or never, and close by themselves; what they will
-// say lies in a box until the dice let it be heard.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 
+/// Simulated presenters: they are slow, fail, answer late, twice or never, and end presentations by themselves. Their reports
+/// wait in a box until the dice deliver them.
 struct Presenters {
   private var box: [Report] = []
   private var lastResult: Int32 = 0
@@ -16,9 +15,9 @@ struct Presenters {
     return ["n": .int32(lastResult)]
   }
 
-  /// What a presenter will say to a command.
+  /// Puts the reports that a command causes into the box.
   ///
-  /// - Parameter faults: how often in a hundred it does something else than to answer once.
+  /// - Parameter faults: the percentage of commands that are not answered exactly once.
   mutating func take(_ command: Command, faults: Int, _ dice: inout SplitMix64) {
     switch command {
     case .present(let handle):
@@ -53,8 +52,8 @@ struct Presenters {
     }
   }
 
-  /// navd was killed: what was not heard is heard by nobody.
-  /// - Returns: of what was in it that something is gone.
+  /// Drops all reports, since navd was killed.
+  /// - Returns: the presentations whose end was reported in them.
   mutating func forgetAll() -> Set<Handle> {
     defer { box = [] }
     return Set(
@@ -66,10 +65,10 @@ struct Presenters {
       })
   }
 
-  /// The next thing to be heard; presenters do not wait for each other.
+  /// The next report; presenters do not wait for each other.
   mutating func next(_ dice: inout SplitMix64) -> Report? { box.isEmpty ? nil : box.remove(at: dice.below(box.count)) }
 
-  /// What nobody would say.
+  /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
     return switch dice.below(5) {

@@ -1,11 +1,8 @@
-// Why this file exists: the simulator is run from seeds; a failing one is printed with the command that replays it, and
-// with the few of its steps that matter.
-
 import Glibc
 import PresentationRules
 import Testing
 
-/// How much to simulate; by the environment, so that a failing world is one command away:
+/// The size of the simulation, from the environment. Repeat a failing world with:
 /// `NAVD_SEED=7 swift test --filter Simulation`. A long run is a release build:
 /// `NAVD_SEED=1 NAVD_WORLDS=50000 swift test -c release -Xswiftc -enable-testing --filter Simulation`.
 private enum Settings {
@@ -16,12 +13,12 @@ private enum Settings {
   static let steps = Int(number("NAVD_STEPS") ?? 200)
   /// Prints all that happens.
   static let isTracing = number("NAVD_TRACE") == 1
-  /// Prints each world's seed before it starts: what to look at after a trap.
+  /// Prints each world's seed before it starts, to find the one that traps.
   static let isNaming = number("NAVD_NAMES") == 1
 }
 
 /// Runs a world, without some of its steps.
-/// - Returns: what did not hold, and in which step; nil where all did.
+/// - Returns: the broken rule, and the step; nil if none was broken.
 private func run(_ world: inout World, steps: Int, without: Set<Int> = []) -> (step: Int, violation: Violation)? {
   var step = 0
   do throws(Violation) {
@@ -37,7 +34,7 @@ private func run(_ world: inout World, steps: Int, without: Set<Int> = []) -> (s
   }
 }
 
-/// Leaves out what does not matter for the failure: the dice of each step are its own.
+/// Leaves out the steps that do not matter for the failure. That works since each step has its own dice.
 private func shrunk(_ seed: UInt64, steps: Int, rule: String) -> Set<Int> {
   var without: Set<Int> = []
   var size = max(1, steps / 2)
@@ -56,7 +53,7 @@ private func shrunk(_ seed: UInt64, steps: Int, rule: String) -> Set<Int> {
   return without
 }
 
-/// What to print for a world that failed.
+/// The report of a failed world.
 private func report(_ seed: UInt64, _ failure: (step: Int, violation: Violation)) -> String {
   let steps = min(Settings.steps, failure.step + 1)
   let without = shrunk(seed, steps: steps, rule: failure.violation.rule)
@@ -71,7 +68,7 @@ private func report(_ seed: UInt64, _ failure: (step: Int, violation: Violation)
 }
 
 @Suite struct Simulation {
-  /// How many parts the worlds are run in, at the same time.
+  /// The number of parts in which worlds run at the same time.
   private static let parts = 8
 
   @Test("Simulated worlds keep the rules and agree with the naive model", arguments: 0..<parts)

@@ -1,14 +1,11 @@
-// Why this file exists: a simulation is a number that anyone can replay, so its dice are our own and depend on nothing
-// but that number.
-
-/// Steele, Lea and Flood's generator: small, fast, and good enough for dice.
+/// The random numbers (“dice”) of a simulation: the generator of Steele, Lea and Flood. A run depends on nothing but its
+/// seed, so that it can be repeated.
 struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }
 
-  /// Dice for one step of one world: what is thrown in a step does not depend on how many were thrown before, so that
-  /// steps can be left out.
+  /// The dice of one step of a world. They do not depend on earlier steps, so that steps can be left out.
   init(seed: UInt64, step: Int) {
     var mixed = SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step) &* 0xd134_2543_de82_ef95)
     state = mixed.next()
@@ -29,7 +26,7 @@ struct SplitMix64: RandomNumberGenerator {
 
   mutating func pick<Element>(_ list: [Element]) -> Element { list[below(list.count)] }
 
-  /// One of the choices, each as often as its weight says.
+  /// One of the choices, with probabilities by their weights.
   mutating func pick<Element>(weighted choices: [(Int, Element)]) -> Element {
     var rest = below(choices.reduce(0) { $0 + $1.0 })
     for (weight, element) in choices {

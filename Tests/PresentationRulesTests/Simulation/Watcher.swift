@@ -1,10 +1,7 @@
-// Why this file exists: a watcher has only the first state and the events after it (W1); what it makes of them has to be
-// the state.
-
 import PresentationModel
 import PresentationRules
 
-/// A rule that did not hold, where, and what was seen.
+/// A broken rule, and what was observed.
 struct Violation: Error, CustomStringConvertible {
   let rule: String
   let what: String
@@ -21,12 +18,13 @@ func require(_ holds: Bool, _ rule: String, _ what: @autoclosure () -> String) t
   if !holds { throw Violation(rule, what()) }
 }
 
+/// A watcher: it knows only the first state and the events since (W1), and its view has to be the state.
 struct Watcher {
   struct Entry {
     let binding: BindingID
     let id: String
     var phase: String
-    /// Known once something told it: what waits is told without its item.
+    /// nil until an event has it: the phase event of a waiting presentation has no item.
     var item: Shared<Item>?
   }
 
@@ -40,14 +38,14 @@ struct Watcher {
   private(set) var selections: [BindingID: String] = [:]
   private var tags: [BindingID: Tags] = [:]
   private var paths: [BindingID: [PathElement]] = [:]
-  /// The last handle that was told of before this input; within one, the order of handles is not that of telling.
+  /// The last handle announced before this input; within one input, handles may be announced in any order.
   private var lastHandle = Handle(0)
   private var ended: Set<Handle> = []
 
   /// Takes in the events of one input.
   ///
-  /// - Parameter isOneChange: whether the input is one difference between two states; running out of time may be several.
-  mutating func take(_ changes: [Change], from machine: StateMachine, isOneChange: Bool) throws(Violation) {
+  /// - Parameter isOneChange: whether the input makes one difference between two states; timeouts may make several.
+  mutating func take(_ changes: [Change], from machine: borrowing StateMachine, isOneChange: Bool) throws(Violation) {
     var groups: Set<BindingID> = []
     var stacks: Set<BindingID> = []
     for change in changes {
@@ -110,8 +108,8 @@ struct Watcher {
     entries[handle] = Entry(binding: binding, id: id, phase: phase, item: item ?? entries[handle]?.item)
   }
 
-  /// Holds what was told against the state.
-  func compare(with machine: StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
+  /// Compares what was announced with the state.
+  func compare(with machine: borrowing StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
     try require(machine.serial == serial, "W1", "the serial is \(machine.serial), but \(serial) was told")
     try require(machine.count == entries.count, "W1", "\(machine.count) presentations, but \(entries.count) were told")
     for (handle, entry) in entries {

@@ -1,23 +1,22 @@
-// Why this file exists: one run from one seed — it owns time, order, presenters and clients, gives the machine and the
-// naive model the same inputs, and holds machine, model, log and watcher against each other after every step.
-
 import DBusValues
 import PresentationModel
 import PresentationRules
 
-struct World {
+/// A world: one simulated run from one seed. It decides time, order, presenters and clients, gives the machine and the naive
+/// model the same inputs, and compares machine, model, log and watcher after every step.
+struct World: ~Copyable {
   let seed: UInt64
-  let universe: Universe
+  let generator: InputGenerator
   private(set) var machine: StateMachine
-  /// What is on record.
+  /// The record.
   private var disk = RecordedState()
   private let files: [Destination]
-  /// Where navd is about to be killed: how much presenters are still asked, and what they were not asked to show.
+  /// Before navd is killed: the number of commands that still reach presenters, and the presentations not asked for.
   private var asked: Int?
   private var undelivered: Set<Handle> = []
   private var model: NaiveModel
   private var watcher = Watcher()
-  private var judge = Judge()
+  private var checker = OrderChecker()
   private var presenters = Presenters()
   /// Milliseconds.
   private var now: UInt64 = 1000
@@ -27,11 +26,17 @@ struct World {
   private var tokens: [Handle: Token] = [:]
   /// When the subjects last changed, by the model (P10).
   private var changes: [NaiveSubject: UInt64] = [:]
-  /// The serials that inputs left behind: what a client can expect.
+  /// The serials after inputs, which clients can expect.
   private var serials: [UInt64] = []
-  /// A machine that did not get the request that was refused; it has to go on as the other does.
-  private var twin: (machine: StateMachine, steps: Int)?
-  /// What happened, for people; kept only where somebody will read it.
+  /// A copy of the machine that did not get a refused request; it has to behave like the other one.
+  private var twin: Twin?
+
+  private struct Twin: ~Copyable {
+    var machine: StateMachine
+    var steps: Int
+  }
+
+  /// The events of the run; only kept if it is traced.
   private(set) var trace: [String] = []
   private let isTracing: Bool
 
@@ -39,22 +44,22 @@ struct World {
     self.seed = seed
     self.isTracing = isTracing
     var dice = SplitMix64(seed: seed, step: -1)
-    universe = Universe(&dice)
+    generator = InputGenerator(&dice)
     do throws(RecordFault) {
-      machine = try StateMachine(limits: universe.limits, restoring: disk)
+      machine = try StateMachine(limits: generator.limits, restoring: disk)
     } catch {
       preconditionFailure("\(error)")
     }
-    model = NaiveModel(limits: universe.limits)
+    model = NaiveModel(limits: generator.limits)
     clients = (1...3).map { Client(":1.\($0)") }
-    files = universe.files(&dice)
+    files = generator.files(&dice)
     model.load(files)
     model.containerValueDefaults = ["badge": .int32(0)]
     do {
       try machine.declareContainerValue("badge", defaultValue: .int32(0))
       let outcome = machine.load(files)
       try watcher.take(outcome.changes, from: machine, isOneChange: true)
-      for group in universe.groups where !model.tags(of: group).isEmpty {
+      for group in generator.groups where !model.tags(of: group).isEmpty {
         changes[.group(group)] = machine.serial.number
       }
       disk.apply(machine.takeUnrecorded())
@@ -67,36 +72,36 @@ struct World {
 
   private enum Kind { case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest, die }
 
-  /// How many inputs there were.
+  /// The number of inputs.
   private(set) var inputs = 0
 
-  /// What there is before the first step: presenters that are on the bus already.
+  /// Registers the presenters that are on the bus before the first step.
   mutating func start() throws(Violation) {
     var dice = SplitMix64(seed: seed, step: -3)
-    guard universe.hasDestinations, dice.chance(70) else { return }
+    guard generator.hasDestinations, dice.chance(70) else { return }
     for name in ["bus", "bus2"] {
       let client = dice.pick(clients)
-      try happen(.register(universe.registration(of: name, by: client, &dice), client), &dice)
+      try happen(.register(generator.registration(of: name, by: client, &dice), client), &dice)
     }
   }
 
-  /// One step, thrown with its own dice.
+  /// Takes one step, with its own dice.
   mutating func step(_ number: Int) throws(Violation) {
     var dice = SplitMix64(seed: seed, step: number)
     let kind = dice.pick(weighted: [
-      (38, Kind.request), (universe.hasTransactions ? 12 : 0, .transaction), (universe.attention, .hear),
+      (38, Kind.request), (generator.hasTransactions ? 12 : 0, .transaction), (generator.attention, .hear),
       (2, .nonsense),
-      (4, .end), (3, .close), (1, .act), (9, .time), (universe.hasOwners ? 2 : 1, .leave), (2, .register), (1, .rest),
-      (universe.isMortal ? 3 : 0, .die),
+      (4, .end), (3, .close), (1, .act), (9, .time), (generator.hasOwners ? 2 : 1, .leave), (2, .register), (1, .rest),
+      (generator.isMortal ? 3 : 0, .die),
     ])
     switch kind {
     case .request: try ask(1, &dice)
     case .transaction: try ask(2 + dice.below(5), &dice)
     case .hear: if let report = presenters.next(&dice) { try happen(.report(report), &dice) } else { try ask(1, &dice) }
-    case .nonsense: try happen(.report(presenters.nonsense(judge.lastHandle.number, &dice)), &dice)
+    case .nonsense: try happen(.report(presenters.nonsense(checker.lastHandle.number, &dice)), &dice)
     case .end:
       // Something that is shown is closed by its user, or crashes.
-      let shown = judge.alive.filter { !$0.isStateOnly && $0.hasStarted }
+      let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
       guard !shown.isEmpty else { return }
       try happen(.report(presenters.end(dice.pick(shown).handle, failed: dice.chance(30))), &dice)
     case .close: try happen(.closed(someHandle(&dice), presenters.closing(), byPresenter: dice.chance(50)), &dice)
@@ -107,7 +112,7 @@ struct World {
     case .leave: try leave(dice.below(clients.count), &dice)
     case .register:
       let client = dice.pick(clients)
-      let destination = universe.registration(by: client, &dice)
+      let destination = generator.registration(by: client, &dice)
       let takesBack = dice.chance(40)
       try happen(takesBack ? .unregister(destination.name, client) : .register(destination, client), &dice)
     case .rest: try rest(&dice)
@@ -115,8 +120,8 @@ struct World {
     }
   }
 
-  /// navd is killed after an input was put on record, when some of what presenters were to be asked for it was asked; and
-  /// while it is away things end and clients leave.
+  /// Kills navd after an input was recorded, when only some of its commands have reached presenters. Until the restart,
+  /// presentations end and clients leave.
   private mutating func die(_ dice: inout SplitMix64) throws(Violation) {
     guard !model.isShutDown else { return }
     asked = dice.below(3)
@@ -134,7 +139,7 @@ struct World {
     now += dice.pick([0, 1, 20, 200])
     let unheard = presenters.forgetAll()
     var survivals: [Handle: Survival] = [:]
-    for showing in judge.alive where showing.hasStarted && !showing.isStateOnly && !showing.hasDeparted {
+    for showing in checker.alive where showing.hasStarted && !showing.isStateOnly && !showing.hasDeparted {
       let isBus = showing.isBus
       var isGone = unheard.contains(showing.handle) || dice.chance(15)
       if case .bus(let name, _) = showing.presenter, left.contains(Client(name)) { isGone = true }
@@ -151,41 +156,41 @@ struct World {
   }
 
   private mutating func ask(_ count: Int, _ dice: inout SplitMix64) throws(Violation) {
-    let view = Universe.View(
-      shown: judge.alive.filter { !$0.isGoing }, lastHandle: judge.lastHandle.number, serials: serials)
-    let requests = universe.requests(count, view, &dice)
+    let view = InputGenerator.View(
+      shown: checker.alive.filter { !$0.isGoing }, lastHandle: checker.lastHandle.number, serials: serials)
+    let requests = generator.requests(count, view, &dice)
     try happen(.perform(requests, dice.pick(clients)), &dice)
   }
 
   private func someHandle(_ dice: inout SplitMix64) -> Handle {
-    let last = judge.lastHandle.number
+    let last = checker.lastHandle.number
     return Handle(last + 1 - min(last + 1, UInt64(dice.below(12))))
   }
 
-  /// A client leaves the bus, and with it the presenter that it is (D4). Its name is never used again.
+  /// Lets a client leave the bus, with the presentations that it shows (D4). Its name is never used again.
   private mutating func leave(_ index: Int, _ dice: inout SplitMix64) throws(Violation) {
     let client = clients[index]
     lastClient += 1
     clients[index] = Client(":1.\(lastClient)")
     let isToldFirst = dice.chance(50)
     if isToldFirst { try happen(.left(client), &dice) }
-    for showing in judge.alive {
+    for showing in checker.alive {
       guard case .bus(name: client.name, _) = showing.presenter, showing.hasStarted else { continue }
       try happen(.report(presenters.end(showing.handle, failed: true)), &dice)
     }
     if !isToldFirst { try happen(.left(client), &dice) }
   }
 
-  /// Nobody asks any more: all that is under way comes to its end, by answers or by running out of time.
+  /// Lets everything under way end, by answers or timeouts, without further requests.
   mutating func rest(_ dice: inout SplitMix64) throws(Violation) {
     for _ in 0..<2000 {
       if let report = presenters.next(&dice) {
         try happen(.report(report), &dice)
-      } else if let due = judge.alive.compactMap(\.due).min() {
+      } else if let due = checker.alive.compactMap(\.due).min() {
         now = max(now, due)
         try happen(.time, &dice)
       } else {
-        try judge.judgeRest(shown, machine: machine)
+        try checker.checkRest(shown, machine: machine)
         try compareMembers()
         return
       }
@@ -193,7 +198,7 @@ struct World {
     throw Violation("P14", "it does not come to rest")
   }
 
-  /// The last thing that happens in a world.
+  /// Ends the run.
   mutating func finish() throws(Violation) {
     var dice = SplitMix64(seed: seed, step: -2)
     if dice.chance(30) {
@@ -210,7 +215,7 @@ struct World {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
-    let copy = twin == nil && dice.chance(2) ? machine : nil
+    let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
     let expected = modelled(input)
     var actual: Result<Input.Effect, Refusal>
     do throws(Refusal) {
@@ -223,7 +228,7 @@ struct World {
     switch (actual, expected) {
     case (.success(let effect), .success(let plan)):
       try take(effect.outcome, of: input, &dice)
-      if universe.hasExpectations { noteChanges(since: before.model) }
+      if generator.hasExpectations { noteChanges(since: before.model) }
       if serials.last != machine.serial.number { serials.append(machine.serial.number) }
       if let plan { try compare(effect.replies, plan.answers, before.model) }
     case (.success, .failure(let refusal)):
@@ -238,26 +243,25 @@ struct World {
       try require(
         machine.serial == before.serial && machine.lastHandle == before.handle
           && machine.nextDeadline == before.deadline, "T1", "a refused request changed something")
-      if let copy { twin = (copy, 8) }
+      if let copy = consume copy { twin = Twin(machine: copy, steps: 8) }
     }
     try compare()
     disk.apply(machine.takeUnrecorded())
     if !model.isShutDown, dice.chance(2) { try restart() }
   }
 
-  /// navd is killed and starts again, so quickly that nothing has happened meanwhile: the machine that is made of what is
-  /// on record goes on as the other would have.
+  /// Restarts navd at once: the machine restored from the record has to behave like the one before.
   private mutating func restart() throws(Violation) {
     if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
     do throws(RecordFault) {
-      machine = try StateMachine(limits: universe.limits, restoring: disk, destinations: files)
+      machine = try StateMachine(limits: generator.limits, restoring: disk, destinations: files)
     } catch {
       throw Violation("R2", "the record cannot be the state: \(error)")
     }
     twin = nil
   }
 
-  /// Gives the input to the model. What it means for the state is judged by the log, where it is not a request.
+  /// Gives the input to the model. The log decides the effect of inputs that are not requests.
   private mutating func modelled(_ input: Input) -> Result<NaivePlan?, NaiveRefusal> {
     do throws(NaiveRefusal) {
       switch input {
@@ -266,8 +270,8 @@ struct World {
         return .success(
           try model.perform(
             requests, by: client, at: now, serials: { changes[$0] ?? 0 }, serial: machine.serial.number,
-            tokens: { tokens[$0] }, alive: (judge.alive.count, judge.alive.count { $0.creator == client }),
-            own: { token in judge.alive.contains { $0.token == token && $0.creator == client } }))
+            tokens: { tokens[$0] }, alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
+            own: { token in checker.alive.contains { $0.token == token && $0.creator == client } }))
       case .report(let report):
         hear(report)
       case .closed(let handle, let result, let byPresenter):
@@ -275,14 +279,14 @@ struct World {
         if showing.isBus, showing.hasStarted {
           hear(.ended(handle, failed: false, result: result))
         } else if model.isCurrent(showing.token) {
-          judge.note(result, of: handle)
+          checker.note(result, of: handle)
           model.end([showing.token], .closed, at: now)
         }
       case .act(let handle, let byPresenter):
         _ = try reported(handle, byPresenter)
       case .time:
         // What runs out first ends first; what runs out at once is one change.
-        let late = judge.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
+        let late = checker.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
           let due: UInt64? = if case .presenting(let due) = showing.stage { due } else { showing.againDue }
           guard let due, due <= now, !showing.isGoing else { return nil }
           return (due, showing.handle, .failed)
@@ -302,7 +306,7 @@ struct World {
         model.unregister(name, by: client)
       case .shutDown: model.shutDown(at: now)
       case .resume(let survivals, let left):
-        let lost = judge.note(survivals)
+        let lost = checker.note(survivals)
         let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
         model.end(
           lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now)
@@ -315,23 +319,23 @@ struct World {
   }
 
   private mutating func hear(_ report: Report) {
-    if let end = judge.hear(report), let token = tokens[end.handle] { model.end([token], end.reason, at: now) }
+    if let end = checker.hear(report), let token = tokens[end.handle] { model.end([token], end.reason, at: now) }
   }
 
-  /// D11: who may report of a presentation; nil where the report is too late.
-  private func reported(_ handle: Handle, _ byPresenter: Bool) throws(NaiveRefusal) -> Judge.Showing? {
-    guard handle.number > 0, handle <= judge.lastHandle else { throw NaiveRefusal(.unknownPresentation) }
-    guard let showing = judge.showing(handle) else { return nil }
+  /// D11: the presentation that is reported; nil if the report is too late.
+  private func reported(_ handle: Handle, _ byPresenter: Bool) throws(NaiveRefusal) -> OrderChecker.Showing? {
+    guard handle.number > 0, handle <= checker.lastHandle else { throw NaiveRefusal(.unknownPresentation) }
+    guard let showing = checker.showing(handle) else { return nil }
     guard byPresenter || !showing.isBus else { throw NaiveRefusal(.accessDenied) }
     return showing
   }
 
-  /// What should be shown, and whether it is not queued.
+  /// The items that should be shown, and whether they are not queued.
   private var shown: [Token: Bool] {
     Dictionary(uniqueKeysWithValues: model.slots.values.map { ($0.token, $0.item.queuedAt == nil) })
   }
 
-  /// Takes in what came of an input, as watchers and presenters do.
+  /// Takes in the outcome of an input, as watchers and presenters do.
   private mutating func take(_ outcome: Outcome, of input: Input, _ dice: inout SplitMix64) throws(Violation) {
     if isTracing {
       trace += outcome.changes.map { "    → \($0.serial) \($0.event.shown)" }
@@ -340,11 +344,11 @@ struct World {
     try introduce()
     try watcher.take(outcome.changes, from: machine, isOneChange: input.isOneChange)
     let shown = shown
-    try judge.take(outcome, at: now, selected: shown, isOneChange: input.isOneChange, machine: machine)
+    try checker.take(outcome, at: now, selected: shown, isOneChange: input.isOneChange, machine: machine)
     for change in outcome.changes {
       switch change.event {
       case .presented(let handle, _, _, _): model.becamePresented(tokens[handle]!, at: now)
-      case .dismissed(let handle, _, _, let reason, _): try judgeReason(reason, of: handle)
+      case .dismissed(let handle, _, _, let reason, _): try checkReason(reason, of: handle)
       default: break
       }
     }
@@ -356,9 +360,9 @@ struct World {
         }
         asked = left - 1
       }
-      presenters.take(command, faults: universe.presenterFaults, &dice)
+      presenters.take(command, faults: generator.presenterFaults, &dice)
     }
-    try judge.judgeWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
+    try checker.checkWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
     if case .time = input {
       try require(
         machine.nextDeadline.map { $0.nanoseconds > now * 1_000_000 } ?? true, "P14", "what is due was not done")
@@ -371,7 +375,7 @@ struct World {
   }
 
   private mutating func introduce() throws(Violation) {
-    let first = judge.lastHandle.number + 1
+    let first = checker.lastHandle.number + 1
     guard first <= machine.lastHandle.number else { return }
     for number in first...machine.lastHandle.number {
       let handle = Handle(number)
@@ -383,11 +387,11 @@ struct World {
       }
       handles[token] = handle
       tokens[handle] = token
-      try judge.introduce(presentation, token: token)
+      try checker.introduce(presentation, token: token)
     }
   }
 
-  private func judgeReason(_ reason: Reason, of handle: Handle) throws(Violation) {
+  private func checkReason(_ reason: Reason, of handle: Handle) throws(Violation) {
     let expected = tokens[handle].flatMap { model.reasons[$0] } ?? []
     try require(expected.contains(reason), "P12", "\(handle) ends as \(reason), but the rules say \(expected)")
   }
@@ -395,7 +399,7 @@ struct World {
   // MARK: Comparing
 
   private func compare() throws(Violation) {
-    try watcher.compare(with: machine, groups: universe.groups, stacks: universe.stacks)
+    try watcher.compare(with: machine, groups: generator.groups, stacks: generator.stacks)
     var count = 0
     for presentation in machine.allPresentations {
       let (handle, binding) = (presentation.handle, presentation.binding)
@@ -404,7 +408,7 @@ struct World {
           throw Violation(
             "P3", "\(handle) at \(binding) is \(presentation.phase.name.rawValue), but should not be shown")
         }
-        try judgeReason(reason, of: handle)
+        try checkReason(reason, of: handle)
         continue
       }
       count += 1
@@ -415,7 +419,7 @@ struct World {
       let missing = model.slots.filter { machine.current(at: $0.key) == nil }.keys.map(\.text).sorted()
       throw Violation("P3", "nothing is shown at \(missing)")
     }
-    for group in universe.groups {
+    for group in generator.groups {
       try require(
         machine.selection(of: group) == model.selection(of: group), "G6",
         "\(group) has \(machine.selection(of: group) ?? "nil"), not \(model.selection(of: group) ?? "nil") selected")
@@ -426,7 +430,7 @@ struct World {
         machine.tags(of: group) == model.tags(of: group), "G7",
         "\(group) knows \(machine.tags(of: group)), not \(model.tags(of: group))")
     }
-    for stack in universe.stacks {
+    for stack in generator.stacks {
       let path = machine.path(of: stack).compactMap { try? BindingID($0.binding) }
       try require(
         path == model.paths[stack, default: []], "S1", "\(stack) is \(path), not \(model.paths[stack, default: []])")
@@ -461,7 +465,7 @@ struct World {
     }
   }
 
-  /// What requests were answered (T1: about the final state).
+  /// Compares the replies (T1: they describe the final state).
   private func compare(_ replies: [Reply], _ answers: [NaivePlan.Answer], _ before: NaiveModel) throws(Violation) {
     try require(replies.count == answers.count, "T1", "\(replies.count) replies to \(answers.count) requests")
     for (reply, answer) in zip(replies, answers) {
@@ -501,10 +505,10 @@ struct World {
     for binding in Set(before.slots.keys).union(model.slots.keys) where isChanged(binding, since: before) {
       changes[.slot(binding)] = machine.serial.number
     }
-    for group in universe.groups where isGroupChanged(group, since: before) {
+    for group in generator.groups where isGroupChanged(group, since: before) {
       changes[.group(group)] = machine.serial.number
     }
-    for stack in universe.stacks {
+    for stack in generator.stacks {
       let old = before.paths[stack, default: []].map { [$0.text, before.slots[$0]!.item.id] }
       let new = model.paths[stack, default: []].map { [$0.text, model.slots[$0]!.item.id] }
       if old != new { changes[.stack(stack)] = machine.serial.number }
@@ -527,15 +531,14 @@ struct World {
         \.key)
     }
     try expect(.everything, accepted { _ in true })
-    for group in universe.groups { try expect(.group(group), accepted { $0.item.group == group }) }
-    for stack in universe.stacks { try expect(.stack(stack), model.paths[stack, default: []]) }
+    for group in generator.groups { try expect(.group(group), accepted { $0.item.group == group }) }
+    for stack in generator.stacks { try expect(.stack(stack), model.paths[stack, default: []]) }
     for (binding, slot) in model.slots { try expect(.parent(binding), accepted { $0.parent == slot.token }) }
   }
 
-  /// T1: a refused request left nothing behind, also nothing that shows only later.
+  /// T1: a refused request leaves no trace, not even one that shows later.
   private mutating func compareTwin(_ input: Input, _ actual: Result<Input.Effect, Refusal>) throws(Violation) {
-    guard var other = twin else { return }
-    twin = nil
+    guard var other = twin.take() else { return }
     var same: Bool
     do throws(Refusal) {
       let effect = try input.happen(to: &other.machine, at: now)
@@ -550,7 +553,10 @@ struct World {
       if case .failure(let seen) = actual { same = error == seen } else { same = false }
     }
     try require(same, "T1", "a request refused earlier makes a difference")
-    if other.steps > 1 { twin = (other.machine, other.steps - 1) }
+    if other.steps > 1 {
+      other.steps -= 1
+      twin = consume other
+    }
   }
 }
 

@@ -1,11 +1,12 @@
-// Why this file exists: an example of a presenter, a program that shows items itself, with this package's D-Bus library.
+// An example of a presenter: a program that shows items itself, with this package's D-Bus library. This one prints a line
+// where yours draws a window.
 //
-//     $ .build/debug/presenter board                           # it shows what is for “board”: as lines, where you would draw
+//     $ .build/debug/presenter board                           # shows the items for the destination “board”
 //     $ navctl present note 1 --to board --value text=Hello    # in another terminal
 //     $ navctl update note text=Bye
 //     $ navctl dismiss note
 //
-// Enter closes what was shown last, as its user would.
+// Enter closes the item shown last, as its user would.
 
 import CoordinatorAPI
 import DBus
@@ -14,20 +15,20 @@ import EventLoops
 import Glibc
 import TextFormats
 
-/// At once, whoever reads it.
+/// Prints a line without buffering.
 private func say(_ line: String) {
   print(line)
   fflush(nil)
 }
 
-/// What is on screen.
+/// The items on screen.
 final class Board {
   private let connection: Connection
-  /// What is shown, the latest last.
-  private var shown: [(handle: ObjectPath, what: String)] = []
+  /// In the order in which they were presented.
+  private var shown: [(handle: ObjectPath, name: String)] = []
   private var coordinator: NameWatch?
 
-  /// Shows what is for a destination from now on.
+  /// Registers as the presenter of a destination.
   init(_ connection: Connection, destination: String) {
     self.connection = connection
     let object = ImplementedInterface(PresenterInterface.interface)
@@ -35,9 +36,9 @@ final class Board {
       let (handle, binding, id, item) = input
       shown.removeAll { $0.handle == handle }
       shown.append((handle, "\(binding) \(id)"))
-      // After a restart navd asks again for what is there already.
+      // After a restart, navd presents again the items that are already on screen.
       show(item["restored"] == .boolean(true) ? "=" : "+", handle, item)
-      // The reply says: it is on screen.
+      // The reply reports that the item is on screen.
       call.reply()
     }
     object.implement(PresenterInterface.update) { [unowned self] input, call in
@@ -45,13 +46,13 @@ final class Board {
       call.reply()
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
-      say("- \(what(input.0)) \(input.1)")
+      say("- \(name(input.0)) \(input.1)")
       shown.removeAll { $0.handle == input.0 }
-      // The reply says: it is gone. What it has is for those who wait for it.
+      // The reply reports that the item is gone; its result is for the callers that wait for the end.
       call.reply(["answer": .string("bye")])
     }
     connection.export("/presenter", [object])
-    // Each navd, also one that comes later, is told.
+    // Registers with each navd, also with one that is started later.
     coordinator = connection.watchName(CoordinatorNames.bus) { owner in
       guard owner != nil else { return }
       connection.call(
@@ -61,20 +62,20 @@ final class Board {
     }
   }
 
-  /// Its user closes what was shown last.
+  /// Closes the item shown last, as its user would.
   func closeLast() {
-    guard let (handle, what) = shown.popLast() else { return }
-    say("x \(what)")
+    guard let (handle, name) = shown.popLast() else { return }
+    say("x \(name)")
     connection.call(
       CoordinatorInterface.closed, on: CoordinatorNames.bus, at: CoordinatorNames.object, (handle, [:])
     ) { _ in }
   }
 
-  private func what(_ handle: ObjectPath) -> String { shown.first { $0.handle == handle }?.what ?? "?" }
+  private func name(_ handle: ObjectPath) -> String { shown.first { $0.handle == handle }?.name ?? "?" }
 
   private func show(_ sign: String, _ handle: ObjectPath, _ item: Properties) {
     let value = item["value"].flatMap { Properties(value: $0) } ?? [:]
-    say("\(sign) \(what(handle)) \(JSON(value).text)")
+    say("\(sign) \(name(handle)) \(JSON(value).text)")
   }
 }
 

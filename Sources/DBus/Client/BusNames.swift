@@ -1,0 +1,136 @@
+import CDBus
+import DBusValues
+import EventLoops
+
+/// Watches the owner of a name until ``cancel()``, even if this object is not kept.
+public final class NameWatch {
+  public let name: BusName
+  fileprivate var handler: ((BusName?) -> Void)?
+  /// The number among the watches of the name.
+  fileprivate var number = 0
+  private weak var connection: Connection?
+
+  fileprivate init(_ name: BusName, _ connection: Connection, _ handler: @escaping (BusName?) -> Void) {
+    self.name = name
+    self.connection = connection
+    self.handler = handler
+  }
+
+  /// Ends the watch; the handler is not called again.
+  public func cancel() {
+    guard handler != nil else { return }
+    handler = nil
+    connection?.removeWatch(self)
+  }
+}
+
+/// A name with its watches, which share one match rule.
+final class WatchedName {
+  enum Owner: Equatable {
+    case unknown
+    case known(BusName?)
+  }
+
+  /// By number: one name may have thousands of watches, and each must be quick to remove.
+  private var watches: [Int: NameWatch] = [:]
+  private var lastNumber = 0
+  fileprivate(set) var owner = Owner.unknown
+  fileprivate let rule: MatchRule
+
+  fileprivate init(_ name: BusName) {
+    rule = MatchRule(
+      sender: Bus.name, path: Bus.path, interface: Bus.nameOwnerChanged.interface, member: Bus.nameOwnerChanged.name,
+      arg0: name.text)
+  }
+
+  fileprivate var isEmpty: Bool { watches.isEmpty }
+
+  fileprivate func add(_ watch: NameWatch) {
+    lastNumber += 1
+    watch.number = lastNumber
+    watches[lastNumber] = watch
+  }
+
+  fileprivate func remove(_ watch: NameWatch) { watches[watch.number] = nil }
+
+  /// Calls the handlers in the order in which they were added.
+  fileprivate func notify(_ owner: BusName?) {
+    for (_, watch) in watches.sorted(by: { $0.key < $1.key }) { watch.handler?(owner) }
+  }
+}
+
+extension Connection {
+  // MARK: Owning a name
+
+  /// Requests a well-known name, without queueing for it. Export objects first: calls may arrive at once.
+  /// - Parameter completion: fails with `AddressInUse` if another program owns the name, else with the bus's error.
+  public func requestName(_ name: BusName, _ completion: @escaping (Result<Void, DBusError>) -> Void) {
+    call(Bus.requestName, on: Bus.name, at: Bus.path, (name.text, UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))) { result in
+      switch result {
+      case .success(UInt32(DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER)),
+        .success(UInt32(DBUS_REQUEST_NAME_REPLY_ALREADY_OWNER)):
+        completion(.success(()))
+      case .success:
+        completion(.failure(DBusError(name: .addressInUse, message: "the name \(name) belongs to another program")))
+      case .failure(let error): completion(.failure(error))
+      }
+    }
+  }
+
+  /// Releases a name, after the messages of this turn.
+  public func releaseName(_ name: BusName) {
+    call(Bus.releaseName, on: Bus.name, at: Bus.path, name.text) { _ in }
+  }
+
+  // MARK: Watching names
+
+  /// Watches a name. The handler is called with the owner, nil if there is none, as soon as that is known and at each
+  /// change. A unique name without an owner never gets one again. A name that the bus refuses to report on counts as one
+  /// without an owner, so that nothing relies on it.
+  public func watchName(_ name: BusName, _ handler: @escaping (BusName?) -> Void) -> NameWatch {
+    let watch = NameWatch(name, self, handler)
+    if let watched = watchedNames[name] {
+      watched.add(watch)
+      if watched.owner != .unknown {
+        loop.soon { if case .known(let owner) = watched.owner { watch.handler?(owner) } }
+      }
+      return watch
+    }
+    let watched = WatchedName(name)
+    watched.add(watch)
+    watchedNames[name] = watched
+    // The rule comes first, so that a change before or after the answer is not missed.
+    addMatch(watched.rule) { [weak self] error in
+      if error != nil { self?.ownerChanged(to: nil, of: watched) }
+    }
+    call(Bus.getNameOwner, on: Bus.name, at: Bus.path, name.text) { [weak self] result in
+      guard watched.owner == .unknown else { return }
+      self?.ownerChanged(to: (try? result.get()).flatMap { BusName($0) }, of: watched)
+    }
+    return watch
+  }
+
+  fileprivate func removeWatch(_ watch: NameWatch) {
+    guard let watched = watchedNames[watch.name] else { return }
+    watched.remove(watch)
+    guard watched.isEmpty else { return }
+    watchedNames[watch.name] = nil
+    removeMatch(watched.rule)
+  }
+
+  private func ownerChanged(to owner: BusName?, of watched: WatchedName) {
+    guard watched.owner != .known(owner) else { return }
+    watched.owner = .known(owner)
+    watched.notify(owner)
+  }
+
+  /// - Parameter signal: sent by the bus itself.
+  func deliverNameSignal(_ signal: Message) {
+    if let (name, _, new) = try? Bus.nameOwnerChanged.arguments(of: signal) {
+      guard let name = BusName(name), let watched = watchedNames[name] else { return }
+      ownerChanged(to: BusName(new), of: watched)
+    } else if let name = try? Bus.nameLost.arguments(of: signal), let name = BusName(name) {
+      onNameLost?(name)
+    }
+  }
+}

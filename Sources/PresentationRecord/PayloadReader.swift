@@ -1,0 +1,103 @@
+import DBusValues
+import PresentationRules
+
+/// Why bytes are no record of this release.
+struct Unreadable: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Decodes what `PayloadWriter` encodes. Any bytes give values or an error: a record may be damaged, or another release's.
+struct PayloadReader {
+  private var rest: ArraySlice<UInt8>
+  /// Deeper than any value that navd accepts, so that damage causes no endless recursion.
+  private static let maxDepth = 80
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func bytes(_ count: Int) throws(Unreadable) -> ArraySlice<UInt8> {
+    guard count <= rest.count else { throw Unreadable("expected \(count) bytes, found \(rest.count)") }
+    defer { rest.removeFirst(count) }
+    return rest.prefix(count)
+  }
+
+  mutating func bytes() throws(Unreadable) -> ArraySlice<UInt8> { try bytes(Int(get(UInt32.self))) }
+
+  mutating func get<Content: Recordable>(_: Content.Type = Content.self) throws(Unreadable) -> Content {
+    try Content(from: &self)
+  }
+
+  /// A key and what belongs to it.
+  mutating func entry<Key: Recordable, Content: Recordable>(into entries: inout [Key: Content]) throws(Unreadable) {
+    let key: Key = try get()
+    entries[key] = try get()
+  }
+
+  /// Whether a byte is next; then it is read.
+  mutating func isNext(_ byte: UInt8) -> Bool {
+    guard rest.first == byte else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  /// - Throws: where a field is left.
+  func finish() throws(Unreadable) {
+    guard let code = rest.first else { return }
+    throw Unreadable("a row has a field \(code), which this release does not know")
+  }
+
+  mutating func path() throws(Unreadable) -> ObjectPath {
+    let text: String = try get()
+    guard let path = ObjectPath(text) else { throw Unreadable("expected an object path, found “\(text)”") }
+    return path
+  }
+
+  /// A value and its type.
+  mutating func value(depth: Int = 0) throws(Unreadable) -> Value {
+    let text: String = try get()
+    guard let types = Signature(text)?.types, types.count == 1 else {
+      throw Unreadable("expected the signature of one type, found “\(text)”")
+    }
+    return try value(of: types[0], depth: depth)
+  }
+
+  private mutating func value(of type: ValueType, depth: Int) throws(Unreadable) -> Value {
+    guard depth < Self.maxDepth else { throw Unreadable("a value is nested more than \(Self.maxDepth) deep") }
+    switch type {
+    case .byte: return .byte(try get())
+    case .boolean: return .boolean(try get())
+    case .int16: return .int16(try get())
+    case .uint16: return .uint16(try get())
+    case .int32: return .int32(try get())
+    case .uint32: return .uint32(try get())
+    case .int64: return .int64(try get())
+    case .uint64: return .uint64(try get())
+    case .double: return .double(Double(bitPattern: try get()))
+    case .string: return .string(try get())
+    case .objectPath: return .objectPath(try path())
+    case .signature:
+      guard let signature = Signature(try get()) else { throw Unreadable("a signature is not valid") }
+      return .signature(signature)
+    case .variant: return .variant(try value(depth: depth + 1))
+    case .descriptor: throw Unreadable("expected a value, found a descriptor")
+    case .array(.byte): return .bytes(Array(try bytes()))
+    case .array(let element):
+      var elements: [Value] = []
+      for _ in 0..<(try get(UInt32.self)) { elements.append(try value(of: element, depth: depth + 1)) }
+      return .array(element: element, elements)
+    case .dictionary(let keyType, let valueType):
+      var entries: [Value: Value] = [:]
+      for _ in 0..<(try get(UInt32.self)) {
+        let key = try value(of: keyType, depth: depth + 1)
+        entries[key] = try value(of: valueType, depth: depth + 1)
+      }
+      return Value(key: keyType, value: valueType, entries)
+    case .structure(let types):
+      var fields: [Value] = []
+      for type in types { fields.append(try value(of: type, depth: depth + 1)) }
+      return .structure(fields)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import DBusValues
+import PresentationRules
+
+/// Encodes values. Numbers are little-endian; texts, bytes and lists follow their length, a `u32`.
+///
+/// A D-Bus value is its signature, then what a message would contain, without padding. A field is a byte that names it,
+/// then its content.
+struct PayloadWriter {
+  private(set) var bytes: [UInt8] = []
+
+  /// Keeps no more memory than most turns need.
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
+  mutating func append(_ some: some Collection<UInt8>) { bytes.append(contentsOf: some) }
+  mutating func put(_ value: some Recordable) { value.write(to: &self) }
+
+  mutating func put(_ first: some Recordable, _ second: some Recordable) {
+    put(first)
+    put(second)
+  }
+
+  mutating func put(_ first: some Recordable, _ second: some Recordable, _ third: some Recordable) {
+    put(first, second)
+    put(third)
+  }
+
+  mutating func put(bytes some: some Collection<UInt8>) {
+    put(UInt32(some.count))
+    append(some)
+  }
+
+  mutating func set(_ number: UInt32, at index: Int) {
+    bytes.withUnsafeMutableBytes { $0.storeBytes(of: number.littleEndian, toByteOffset: index, as: UInt32.self) }
+  }
+
+  mutating func put(contentOf value: Value) {
+    switch value {
+    case .byte(let number): put(number)
+    case .boolean(let bool): put(bool)
+    case .int16(let number): put(number)
+    case .uint16(let number): put(number)
+    case .int32(let number): put(number)
+    case .uint32(let number): put(number)
+    case .int64(let number): put(number)
+    case .uint64(let number): put(number)
+    case .double(let number): put(number.bitPattern)
+    case .string(let text): put(text)
+    case .objectPath(let path): put(path.text)
+    case .signature(let signature): put(signature.text)
+    case .variant(let inner): put(inner)
+    case .bytes(let some): put(bytes: some)
+    case .array(_, let elements):
+      put(UInt32(elements.count))
+      for element in elements { put(contentOf: element) }
+    case .dictionary(_, _, let entries):
+      put(UInt32(entries.count))
+      for (key, value) in entries {
+        put(contentOf: key)
+        put(contentOf: value)
+      }
+    case .properties(let entries): put(entries)
+    case .structure(let fields): for field in fields { put(contentOf: field) }
+    // The rules accept none.
+    case .descriptor: break
+    }
+  }
+}

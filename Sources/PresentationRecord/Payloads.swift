@@ -1,0 +1,313 @@
+import PresentationModel
+import DBusValues
+import PresentationRules
+
+// Encodings of what rows contain. A field's code is never used for another field; a release that adds a field adds a code.
+
+extension Item {
+  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    var environment = environment.mapValues(Value.string)
+    try coder.field(1, &destination)
+    try coder.field(2, &value, default: [:])
+    try coder.field(3, &containerValues, default: [:])
+    try coder.field(4, &style)
+    try coder.field(5, &title)
+    try coder.field(6, &timeout)
+    try coder.field(7, &owner)
+    try coder.field(8, &priority, default: 0)
+    try coder.field(9, &membership)
+    try coder.field(10, &isQueued, default: false)
+    try coder.field(11, &position)
+    try coder.field(12, &directory)
+    try coder.field(13, &environment, default: [:])
+    try coder.field(14, &platformData, default: [:])
+    try coder.field(15, &animated, default: true)
+    self.environment = environment.texts
+  }
+}
+
+extension ItemOptions {
+  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    var environment = environment?.mapValues(Value.string)
+    try coder.field(1, &destination)
+    try coder.field(2, &value)
+    try coder.field(3, &containerValues)
+    try coder.field(4, &style)
+    try coder.field(5, &title)
+    try coder.field(6, &from)
+    try coder.field(7, &group)
+    try coder.field(8, &tag)
+    try coder.field(9, &stack)
+    try coder.field(10, &timeout)
+    try coder.field(11, &owned)
+    try coder.field(12, &ifBusy)
+    try coder.field(13, &priority)
+    try coder.field(14, &command)
+    try coder.field(15, &directory)
+    try coder.field(16, &environment)
+    try coder.field(17, &platformData)
+    self.environment = environment?.texts
+  }
+}
+
+extension Properties {
+  fileprivate var texts: [String: String] { compactMapValues { if case .string(let text) = $0 { text } else { nil } } }
+}
+
+extension RecordedState.Presentation {
+  /// All fields but those of its item.
+  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.field(32, &parent)
+    try coder.field(33, &creator)
+    try coder.field(34, &presentedAt)
+    try coder.field(35, &expires)
+    try coder.field(36, &answerDue)
+    var isUnderWay = update == .underWay
+    try coder.mark(37, &isUnderWay)
+    var author: String? = if case .underWayAndPending(let author) = update { author?.name ?? "" } else { nil }
+    try coder.field(38, &author)
+    update = isUnderWay ? .underWay : author.map { .underWayAndPending(author: $0.isEmpty ? nil : Client($0)) }
+    try coder.field(39, &result, default: [:])
+    try coder.mark(40, &hasDeparted)
+    try coder.field(41, &queueAge)
+    try coder.field(43, &slotChanged, default: Serial(0))
+    try coder.field(44, &endedBy)
+    try coder.field(45, &since)
+    var dismissing = Dismissing(phase)
+    try coder.field(42, &dismissing)
+    if let dismissing { phase = dismissing.phase }
+  }
+
+  func write(to payload: inout PayloadWriter) {
+    payload.put(binding, item.id, phase.name.rawValue)
+    var (item, copy) = (item.content, self)
+    item.code(with: &payload)
+    copy.code(with: &payload)
+  }
+
+  init(_ handle: Handle, from payload: inout PayloadReader) throws(Unreadable) {
+    let binding: BindingID = try payload.get()
+    var item = Item(id: try payload.get())
+    let word: String = try payload.get()
+    try item.code(with: &payload)
+    let phases: [Lifecycle] = [.presenting, .presented]
+    self.init(
+      handle: handle, binding: binding, item: Shared(item), phase: phases.first { $0.name.rawValue == word } ?? .waiting)
+    try code(with: &payload)
+    guard phase.name.rawValue == word else { throw Unreadable("expected the phase “\(phase.name.rawValue)”, found “\(word)”") }
+  }
+}
+
+/// What belongs to the phase `dismissing` alone.
+private struct Dismissing: Recordable {
+  /// The index of each is its code.
+  private static let stages: [Dismissal] = [.overtaken, .held, .departed, .asked, .killed]
+  let phase: Lifecycle
+
+  init?(_ phase: Lifecycle) {
+    guard case .dismissing = phase else { return nil }
+    self.phase = phase
+  }
+
+  func write(to payload: inout PayloadWriter) {
+    guard case .dismissing(let stage, let reason, let animated) = phase else { return }
+    payload.put(UInt8(Self.stages.firstIndex(of: stage)!), reason, animated)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    let code = Int(try payload.get(UInt8.self))
+    guard code < Self.stages.count else { throw Unreadable("expected a dismissal, 0 to 4, found \(code)") }
+    phase = try .dismissing(Self.stages[code], reason: payload.get(), animated: payload.get())
+  }
+}
+
+extension Ending {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(binding, id)
+    payload.put(reason, serial)
+    _ = coded(with: &payload)
+  }
+
+  init(_ handle: Handle, from payload: inout PayloadReader) throws(Unreadable) {
+    let blank = try Ending(
+      handle: handle, binding: payload.get(), id: payload.get(), destination: nil, group: nil, stack: nil,
+      reason: payload.get(), result: [:], serial: payload.get(), presentedAt: nil, endedAt: Instant(nanoseconds: 0))
+    self = try blank.coded(with: &payload)
+  }
+
+  private func coded<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) -> Ending {
+    var (destination, group, stack, result) = (destination, group, stack, result)
+    var (presentedAt, endedAt, time, requester) = (presentedAt, endedAt, time, by)
+    try coder.field(1, &destination)
+    try coder.field(2, &group)
+    try coder.field(3, &stack)
+    try coder.field(4, &result, default: [:])
+    try coder.field(5, &presentedAt)
+    try coder.field(6, &endedAt, default: Instant(nanoseconds: 0))
+    try coder.field(7, &time)
+    try coder.field(8, &requester)
+    return Ending(
+      handle: handle, binding: binding, id: id, destination: destination, group: group, stack: stack, reason: reason,
+      result: result, serial: serial, presentedAt: presentedAt, endedAt: endedAt, time: time, by: requester)
+  }
+}
+
+extension RecordedState.Tag: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(binding, id, stamp)
+    var options = options
+    options.code(with: &payload)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(binding: payload.get(), id: payload.get(), options: ItemOptions(), stamp: payload.get())
+    try options.code(with: &payload)
+  }
+}
+
+extension RecordedState.Changed: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    var (present, serial, stamp) = (present, absent?.serial, absent?.stamp)
+    payload.field(1, &present)
+    payload.field(2, &serial)
+    payload.field(3, &stamp)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    var (present, serial, stamp): (Serial?, Serial?, UInt64?) = (nil, nil, nil)
+    try payload.field(1, &present)
+    try payload.field(2, &serial)
+    try payload.field(3, &stamp)
+    self.init(present: present, absent: serial.map { ($0, stamp ?? 0) })
+  }
+}
+
+extension RecordedState.Numbers: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(serial, lastHandle)
+    payload.put(lastQueueAge, changesForgotten)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(
+      serial: payload.get(), lastHandle: payload.get(), lastQueueAge: payload.get(), changesForgotten: payload.get())
+  }
+}
+
+extension Record.Session: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(bus, boot)
+    payload.put(clock, token)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(bus: payload.get(), boot: payload.get(), clock: payload.get(), token: payload.get())
+  }
+}
+
+extension Destination: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(name)
+    switch presenter {
+    case .none: payload.put(UInt8(0))
+    case .command(let arguments): payload.put(UInt8(1), InlineCommand(arguments: arguments))
+    case .unit(let unit): payload.put(UInt8(2), unit)
+    case .bus(let name, let path): payload.put(UInt8(3), name, path.text)
+    }
+    payload.put(group?.text ?? "", style != nil)
+    if let style { payload.put(style) }
+    payload.put(startTimeout, grace)
+    switch source {
+    case .request: payload.put(UInt8(0))
+    case .file(let path): payload.put(UInt8(1), path)
+    case .client(let client): payload.put(UInt8(2), client)
+    }
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    let name: String = try payload.get()
+    let presenter: Presenter =
+      switch try payload.get(UInt8.self) {
+      case 0: .none
+      case 1: .command(try payload.get(InlineCommand.self).arguments)
+      case 2: .unit(try payload.get())
+      case 3: try .bus(name: payload.get(), path: payload.path())
+      case let code: throw Unreadable("expected a kind of presenter, 0 to 3, found \(code)")
+      }
+    let group: String = try payload.get()
+    try self.init(
+      name: name, presenter: presenter, group: group.isEmpty ? nil : BindingID(recorded: group),
+      style: payload.get(Bool.self) ? payload.get() : nil, startTimeout: payload.get(), grace: payload.get(),
+      source: .request)
+    switch try payload.get(UInt8.self) {
+    case 0: break
+    case 1: source = .file(path: try payload.get())
+    case 2: source = .client(try payload.get())
+    case let code: throw Unreadable("expected the kind of a destination's source, 0 to 2, found \(code)")
+    }
+  }
+}
+
+extension InlineCommand: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(UInt32(arguments.count))
+    for argument in arguments { payload.put(bytes: argument) }
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    self.init(arguments: [])
+    for _ in 0..<(try payload.get(UInt32.self)) { arguments.append(Array(try payload.bytes())) }
+  }
+}
+
+extension Requester: Recordable {
+  func write(to payload: inout PayloadWriter) { payload.put(client, process ?? 0, program ?? "") }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(payload.get(), process: payload.get(), program: payload.get())
+    if process == 0 { process = nil }
+    if program == "" { program = nil }
+  }
+}
+
+extension Membership: Recordable {
+  func write(to payload: inout PayloadWriter) { payload.put(group, tag) }
+  init(from payload: inout PayloadReader) throws(Unreadable) { try self.init(group: payload.get(), tag: payload.get()) }
+}
+
+extension StackPosition: Recordable {
+  func write(to payload: inout PayloadWriter) { payload.put(stack, UInt32(index)) }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(stack: payload.get(), index: Int(payload.get(UInt32.self)))
+  }
+}
+
+// MARK: Keys
+
+extension GroupTag: Recordable {
+  func write(to payload: inout PayloadWriter) { payload.put(group, tag) }
+  init(from payload: inout PayloadReader) throws(Unreadable) { try self.init(group: payload.get(), tag: payload.get()) }
+}
+
+extension Subject: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    let (code, binding): (UInt8, BindingID) =
+      switch self {
+      case .slot(let binding): (0, binding)
+      case .group(let binding): (1, binding)
+      case .stack(let binding): (2, binding)
+      }
+    payload.put(code, binding)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    let (code, binding) = try (payload.get(UInt8.self), payload.get(BindingID.self))
+    switch code {
+    case 0: self = .slot(binding)
+    case 1: self = .group(binding)
+    case 2: self = .stack(binding)
+    default: throw Unreadable("expected a kind of subject, 0 to 2, found \(code)")
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import CLinux
+import EventLoops
+import Glibc
+
+/// The file of a record, in which all that was written is found whole, however its writer ended.
+///
+/// A header, 12 bytes of text and the format's version as a `u32`, is followed by frames. The first frame is a snapshot, all
+/// rows at the time when the file was made; each later frame contains the rows that one turn changed. A frame is its
+/// payload's length as a `u32`, the same with all bits inverted, the payload's checksum as a `u64`, and the payload. All
+/// numbers are little-endian.
+///
+/// One write hands a frame to the kernel. A writer that is killed leaves at most the beginning of a frame at the end, of
+/// which nobody was notified, and a machine that loses power perhaps zeros; any other difference is damage.
+final class RecordFile {
+  private static let name = Array("navd record\n".utf8)
+  private static let version: UInt32 = 1
+  private static let prefixLength = 16
+  /// Added to the name of a file that is to replace another.
+  static let newSuffix = "-new"
+  private static let minCheckpointLength = 2 << 20
+
+  /// The length of a file at which a checkpoint is due: the turns' frames are as long as the snapshot, so that snapshots cost
+  /// no more than turns.
+  private static func checkpointLength(_ snapshotEnd: Int) -> Int {
+    snapshotEnd + max(snapshotEnd, minCheckpointLength)
+  }
+
+  private let path: String
+  private var descriptor: Int32
+  /// Where the next frame begins, in bytes.
+  private var length = 0
+  private var checkpointLength = 0
+  /// Whether part of a frame that could not be written may follow the last one.
+  private var hasRemnant = false
+
+  private init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
+  deinit { close(descriptor) }
+
+  /// Opens a file.
+  /// - Returns: nil where there is none, or none of this format.
+  /// - Throws: `SystemError`; `Unreadable` where it is damaged, or a later release's.
+  static func open(_ path: String) throws -> (file: RecordFile, rows: LiveRows)? {
+    guard access(path, F_OK) == 0 else { return nil }
+    let file = RecordFile(path, try openFile(path, O_RDWR))
+    guard let (rows, snapshotEnd, end, fileEnd) = try file.read() else { return nil }
+    (file.length, file.checkpointLength) = (end, checkpointLength(snapshotEnd))
+    // The next frame may be shorter than what is left of an incomplete one.
+    file.hasRemnant = end < fileEnd
+    return (file, rows)
+  }
+
+  /// Makes a file, in place of the one that is there.
+  static func create(_ path: String, _ rows: LiveRows) throws -> RecordFile {
+    let file = RecordFile(path, -1)
+    try file.replace(with: rows)
+    return file
+  }
+
+  // MARK: Reading
+
+  /// All rows that count, and where the snapshot, the last complete frame and the file end. nil where it is none of this
+  /// format.
+  private func read() throws -> (rows: LiveRows, snapshotEnd: Int, end: Int, fileEnd: Int)? {
+    let bytes = try contents(of: descriptor, path)
+    guard bytes.starts(with: Self.name) else { return nil }
+    var header = PayloadReader(bytes.dropFirst(Self.name.count))
+    let version: UInt32 = try header.get()
+    guard version == Self.version else {
+      throw Unreadable("a later release of navd has written it: expected format \(Self.version), found \(version)")
+    }
+    let (frames, end) = try Self.frames(in: bytes.dropFirst(Self.prefixLength))
+    guard let snapshot = frames.first else { throw Unreadable("the snapshot is incomplete") }
+    return (try LiveRows(frames), snapshot.endIndex, end, bytes.count)
+  }
+
+  /// The payloads of all complete frames, and where the last of them ends.
+  static func frames(in bytes: ArraySlice<UInt8>) throws(Unreadable) -> (payloads: [ArraySlice<UInt8>], end: Int) {
+    var payloads: [ArraySlice<UInt8>] = []
+    var rest = bytes
+    while rest.count >= prefixLength {
+      var prefix = PayloadReader(rest)
+      let (count, inverse, sum): (UInt32, UInt32, UInt64) = try (prefix.get(), prefix.get(), prefix.get())
+      guard inverse == ~count else {
+        if rest.allSatisfy({ $0 == 0 }) { break }
+        throw Unreadable("there is no frame at byte \(rest.startIndex)")
+      }
+      guard Int(count) <= rest.count - prefixLength else { break }
+      let payload = try prefix.bytes(Int(count))
+      guard checksum(payload) == sum else {
+        throw Unreadable("the frame at byte \(rest.startIndex) has another checksum than its payload")
+      }
+      payloads.append(payload)
+      rest = bytes[payload.endIndex...]
+    }
+    return (payloads, rest.startIndex)
+  }
+
+  /// Eight bytes at a time; a change of any of them changes it (after FNV-1a).
+  private static func checksum(_ payload: ArraySlice<UInt8>) -> UInt64 {
+    payload.withUnsafeBytes { bytes in
+      var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+      let whole = bytes.count & ~7
+      for index in stride(from: 0, to: whole, by: 8) {
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        sum = (sum ^ word) &* 0x100_0000_01b3
+      }
+      for byte in bytes[whole...] { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      return sum
+    }
+  }
+
+  // MARK: Writing
+
+  /// Whether a checkpoint is due.
+  var isLong: Bool { length >= checkpointLength }
+
+  /// Adds a frame, all of it or nothing.
+  func append(_ payload: [UInt8]) throws(SystemError) {
+    if hasRemnant { try check(path) { ftruncate(descriptor, off_t(length)) } }
+    hasRemnant = true
+    var prefix = PayloadWriter()
+    prefix.put(UInt32(payload.count), ~UInt32(payload.count), Self.checksum(payload[...]))
+    try write(prefix.bytes, payload)
+    hasRemnant = false
+  }
+
+  private func write(_ prefix: [UInt8], _ payload: [UInt8]) throws(SystemError) {
+    let written = prefix.withUnsafeBytes { prefix in
+      payload.withUnsafeBytes { payload in
+        let parts = [prefix, payload].map {
+          iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+        }
+        return pwritev(descriptor, parts, CInt(parts.count), off_t(length))
+      }
+    }
+    guard written == prefix.count + payload.count else {
+      throw SystemError(code: written < 0 ? errno : ENOSPC, operation: path)
+    }
+    length += written
+  }
+
+  /// Replaces the file by one whose snapshot has all rows. If that fails, the file stays as it is.
+  func checkpoint() throws {
+    // After a failure not with the next turn again.
+    checkpointLength = length + Self.minCheckpointLength
+    guard let (rows, _, end, _) = try read(), end == length else { throw Unreadable("another program changed \(path)") }
+    try replace(with: rows)
+  }
+
+  private func replace(with rows: LiveRows) throws(SystemError) {
+    let directory = String(path[..<path.lastIndex(of: "/")!])
+    // Memory loses the file with the machine, so nothing is gained by waiting for it.
+    let isOnDisk = linux_file_system_type(directory) != LINUX_TMPFS_MAGIC
+    let newPath = path + Self.newSuffix
+    let new = RecordFile(newPath, try openFile(newPath, O_RDWR | O_CREAT | O_TRUNC))
+    // Where it was not renamed.
+    defer { unlink(newPath) }
+    var header = PayloadWriter()
+    header.put(Self.version)
+    try new.write(Self.name, header.bytes)
+    try new.append(rows.snapshot)
+    if isOnDisk { try check(newPath) { fsync(new.descriptor) } }
+    try check(path) { rename(newPath, path) }
+    swap(&descriptor, &new.descriptor)
+    (length, checkpointLength, hasRemnant) = (new.length, Self.checkpointLength(new.length), false)
+    if isOnDisk {
+      let directory = try openFile(directory, O_RDONLY)
+      defer { close(directory) }
+      try check(path) { fsync(directory) }
+    }
+  }
+}
+
+func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
+  try check(path) { open(path, flags | O_CLOEXEC, 0o600) }
+}
+
+func contents(of descriptor: Int32, _ path: String) throws(SystemError) -> ArraySlice<UInt8> {
+  var status = stat()
+  try check(path) { fstat(descriptor, &status) }
+  var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+  var count = 0
+  while count < bytes.count {
+    let more = bytes.withUnsafeMutableBytes { room in
+      pread(descriptor, room.baseAddress! + count, room.count - count, off_t(count))
+    }
+    try check(path) { more }
+    guard more > 0 else { break }
+    count += more
+  }
+  return bytes[..<count]
+}

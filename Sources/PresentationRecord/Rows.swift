@@ -1,0 +1,121 @@
+import PresentationModel
+import DBusValues
+import PresentationRules
+
+/// What a row is of; the first byte of its key.
+enum RowKind: UInt8 {
+  case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration
+}
+
+extension PayloadWriter {
+  /// In place of a payload's length: the row was removed.
+  static let removed = UInt32.max
+
+  /// Adds a row: the lengths of its key and of its payload, each a `u32`, its key, its payload. It has the state after a
+  /// turn, so to read it twice does no harm.
+  mutating func row(
+    _ kind: RowKind, isRemoved: Bool = false, key: (inout PayloadWriter) -> Void, payload: (inout PayloadWriter) -> Void
+  ) {
+    let start = bytes.count
+    put(UInt64(0), kind.rawValue)
+    key(&self)
+    let keyEnd = bytes.count
+    payload(&self)
+    set(UInt32(keyEnd - start - 8), at: start)
+    set(isRemoved ? Self.removed : UInt32(bytes.count - keyEnd), at: start + 4)
+  }
+
+  /// - Parameter content: nil: the row was removed.
+  private mutating func row<Content>(
+    _ kind: RowKind, _ key: some Recordable, _ content: Content?, _ write: (inout PayloadWriter, Content) -> Void
+  ) {
+    row(kind, isRemoved: content == nil) {
+      $0.put(key)
+    } payload: {
+      if let content { write(&$0, content) }
+    }
+  }
+
+  mutating func row<Content: Recordable>(_ kind: RowKind, _ key: some Recordable, _ content: Content?) {
+    row(kind, key, content) { $0.put($1) }
+  }
+
+  mutating func rows(of changes: RecordChanges) {
+    if let numbers = changes.numbers { row(.numbers, Mark(), numbers) }
+    for (handle, row) in changes.presentations { self.row(.presentation, handle, row) { $1.write(to: &$0) } }
+    for (subject, row) in changes.changed { self.row(.changed, subject, row) }
+    for (key, row) in changes.tags { self.row(.tag, key, row) }
+    for (handle, row) in changes.endings { self.row(.ending, handle, row) { $1.write(to: &$0) } }
+    for (key, row) in changes.containerValues { self.row(.containerValue, key, row) }
+    for (name, row) in changes.registrations {
+      self.row(.registration, name, row) { payload, list in for destination in list { payload.put(destination) } }
+    }
+  }
+}
+
+/// The rows that count: of those with one key the last one, unless it was removed.
+struct LiveRows {
+  private struct Key: Hashable {
+    let bytes: ArraySlice<UInt8>
+    /// All bytes at once; an array's own hashing, byte by byte, is most of a checkpoint.
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+  }
+
+  /// Keys with their payloads, by their keys.
+  private var rows: [Key: ArraySlice<UInt8>] = [:]
+
+  init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
+    for frame in frames {
+      var reader = PayloadReader(frame)
+      while !reader.isAtEnd {
+        let (keyLength, payloadLength): (UInt32, UInt32) = try (reader.get(), reader.get())
+        let isRemoved = payloadLength == PayloadWriter.removed
+        let key = try reader.bytes(Int(keyLength))
+        let payload = try reader.bytes(isRemoved ? 0 : Int(payloadLength))
+        rows[Key(bytes: key)] = isRemoved ? nil : frame[key.startIndex..<payload.endIndex]
+      }
+    }
+    // Presenters may note a memory when its presentation is gone already.
+    for key in rows.keys where key.bytes.first == RowKind.memory.rawValue {
+      if rows[Key(bytes: [RowKind.presentation.rawValue] + key.bytes.dropFirst())] == nil { rows[key] = nil }
+    }
+  }
+
+  /// One frame's payload with all rows.
+  var snapshot: [UInt8] {
+    var payload = PayloadWriter()
+    for (key, row) in rows {
+      payload.put(UInt32(key.bytes.count), UInt32(row.count - key.bytes.count))
+      payload.append(row)
+    }
+    return payload.bytes
+  }
+
+  func content() throws(Unreadable) -> Record.Content {
+    var content = Record.Content()
+    for row in rows.values {
+      var row = PayloadReader(row)
+      let code: UInt8 = try row.get()
+      switch RowKind(rawValue: code) {
+      case .numbers: content.state.numbers = try row.get()
+      case .session: content.session = try row.get()
+      case .presentation:
+        let handle: Handle = try row.get()
+        content.state.presentations[handle] = try RecordedState.Presentation(handle, from: &row)
+      case .memory: try row.entry(into: &content.memories)
+      case .changed: try row.entry(into: &content.state.changed)
+      case .tag: try row.entry(into: &content.state.tags)
+      case .ending:
+        let handle: Handle = try row.get()
+        content.state.endings[handle] = try Ending(handle, from: &row)
+      case .containerValue: try row.entry(into: &content.state.containerValues)
+      case .registration:
+        let name: String = try row.get()
+        while !row.isAtEnd { content.state.registrations[name, default: []].append(try row.get()) }
+      case nil: throw Unreadable("expected a kind of row, 1 to 9, found \(code)")
+      }
+      try row.finish()
+    }
+    return content
+  }
+}

@@ -1,0 +1,133 @@
+import PresentationModel
+import DBusValues
+import HeapModule
+
+/// A slot of the dictionary: the presentation that a binding should show, and the one that is still ending.
+struct Slot: Sendable {
+  /// The presentation of the item that the slot holds; nil for an empty slot.
+  var current: Handle?
+  /// The presentation before it, while that is being dismissed. There is at most one: the next one waits for its end.
+  var dismissing: Handle?
+  /// When the item last changed (P10).
+  var changed = Serial(0)
+}
+
+/// The subject of an expected serial (P10).
+public enum Subject: Hashable, Sendable {
+  case slot(BindingID)
+  case group(BindingID)
+  case stack(BindingID)
+}
+
+/// Everything that is known between two inputs. Work on an input is in `Transaction` and `Turn`.
+///
+/// It is only reached through `StateMachine`, which cannot be copied. Functions that read it belong to that: called on
+/// the state itself, they may copy it.
+struct State: Sendable {
+  let limits: Limits
+  var serial: Serial
+  var lastHandle: Handle
+  var lastQueueAge: UInt64 = 0
+
+  var slots = NotedDictionary<BindingID, Slot>()
+  var presentations = NotedDictionary<Handle, Presentation>()
+  var groups = NotedDictionary<BindingID, Group>()
+  var stacks = NotedDictionary<BindingID, Stack>()
+  var registry = Registry()
+  var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
+  var tagMemory: RecencyMap<GroupTag, TagMemory>
+  var endings: RecencyMap<Handle, Ending>
+  /// When slots, groups and stacks that no longer exist last changed.
+  var changesOfAbsent: RecencyMap<Subject, Serial>
+  /// The newest change dropped from `changesOfAbsent`. A subject that is not in there has not changed since.
+  var changesForgotten = Serial(0)
+  var requesters = Requesters()
+  var deadlines = Heap<Deadline>()
+  var isShuttingDown = false
+  /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of
+  /// endings and presentations use it: no rule depends on it.
+  var wallClockLead: Int64?
+  /// Counters as last recorded.
+  var recordedNumbers: RecordedState.Numbers?
+
+  // Derived from the above, to find things fast.
+
+  var bindingsOfRoot: [String: Set<BindingID>] = [:]
+  var ownedBy: [Client: Set<Handle>] = [:]
+  var countsOfClients: [Client: Int] = [:]
+  /// Bytes of the items of all presentations (L1).
+  var bytesOfItems = 0
+
+  init(limits: Limits, serial: Serial = Serial(0), lastHandle: Handle = Handle(0)) {
+    self.limits = limits
+    self.serial = serial
+    self.lastHandle = lastHandle
+    tagMemory = RecencyMap(limit: limits.tags, byteLimit: limits.remembered)
+    endings = RecencyMap(limit: limits.endings, byteLimit: limits.remembered)
+    changesOfAbsent = RecencyMap(limit: 4 * limits.endings)
+  }
+}
+
+// MARK: Keeping the parts consistent
+
+extension State {
+  /// Notes the current serial on what has changed in an input, for later expectations (P10).
+  mutating func stamp(_ changed: Set<Subject>) {
+    for subject in changed {
+      switch subject {
+      case .slot(let binding) where slots[binding] != nil: slots[binding]!.changed = serial
+      case .group(let group) where groups[group] != nil: groups[group]!.changed = serial
+      case .stack(let stack) where stacks[stack] != nil: stacks[stack]!.changed = serial
+      default: rememberChange(of: subject, at: serial)
+      }
+    }
+  }
+
+  private mutating func rememberChange(of subject: Subject, at serial: Serial) {
+    let serial = max(serial, changesOfAbsent[subject] ?? serial)
+    for (_, dropped) in changesOfAbsent.set(subject, serial) { changesForgotten = max(changesForgotten, dropped) }
+  }
+
+  /// Removes a slot that neither shows nor dismisses a presentation.
+  mutating func dropIfUnused(slot binding: BindingID) {
+    guard let slot = slots[binding], slot.current == nil, slot.dismissing == nil else { return }
+    _ = slots.removeValue(forKey: binding)
+    rememberChange(of: .slot(binding), at: slot.changed)
+    let root = binding.root
+    bindingsOfRoot[root]?.remove(binding)
+    if bindingsOfRoot[root]?.isEmpty == true { bindingsOfRoot[root] = nil }
+  }
+
+  /// Removes a group that has no selection, no queue, no presentation being dismissed and no remembered tags.
+  mutating func dropIfUnused(group name: BindingID) {
+    guard let group = groups[name], group.selected == nil, group.live == nil, group.queue.isEmpty,
+      group.remembered.isEmpty
+    else { return }
+    groups[name] = nil
+    rememberChange(of: .group(name), at: group.changed)
+  }
+
+  /// Removes a stack with an empty path from which no presentation is being dismissed (S7).
+  mutating func dropIfUnused(stack name: BindingID) {
+    guard let stack = stacks[name], stack.path.isEmpty, stack.dismissing.isEmpty else { return }
+    stacks[name] = nil
+    rememberChange(of: .stack(name), at: stack.changed)
+  }
+
+  /// - Returns: whether the owner owned nothing before.
+  mutating func own(_ handle: Handle, _ owner: Client) -> Bool {
+    let isFirst = ownedBy[owner] == nil
+    ownedBy[owner, default: []].insert(handle)
+    return isFirst
+  }
+
+  mutating func disown(_ handle: Handle, _ owner: Client) {
+    ownedBy[owner]?.remove(handle)
+    if ownedBy[owner]?.isEmpty == true { ownedBy[owner] = nil }
+  }
+
+  mutating func uncount(_ creator: Client) {
+    guard let count = countsOfClients[creator] else { return }
+    countsOfClients[creator] = count > 1 ? count - 1 : nil
+  }
+}

@@ -1,0 +1,527 @@
+import PresentationModel
+import DBusValues
+import TextFormats
+
+/// One or several requests, carried out as a whole or not at all (T1).
+///
+/// It owns the turn, and with it the state, which it reads but cannot change: it plans a draft, and `Turn.commit` makes
+/// that the state. Requests are planned against what slots should show, never against phases (P11). The draft holds only
+/// what requests touch, so the rest of the state costs nothing.
+struct Transaction: ~Copyable {
+  let turn: Turn
+  var draft: Draft
+  /// The author of the request that is being planned.
+  var author = Author(client: nil, request: 0, animated: true)
+  /// Bindings whose resolution has to be decided, or decided again.
+  var unresolved: [BindingID] = []
+  private var acceptances = 0
+
+  var state: State { _read { yield turn.state } }
+
+  /// - Parameter client: the client whose requests these are, or whose request causes them.
+  init(in turn: consuming Turn, by client: Client?) {
+    draft = Draft(lastQueueAge: turn.state.lastQueueAge, endedBy: client)
+    self.turn = turn
+  }
+
+  /// Plans one request.
+  /// - Throws: `Refusal`, with the index of the request.
+  mutating func plan(_ request: Request, by author: Author) throws(Refusal) -> Answer {
+    self.author = author
+    do throws(Refusal) {
+      try check(request.expectation, of: request.operation)
+      return try plan(request.operation)
+    } catch {
+      throw error.about(author)
+    }
+  }
+
+  /// Plans to empty the slots of presentations that are the current ones of theirs.
+  mutating func clear(_ ends: [End]) {
+    var reasons: [BindingID: Reason] = [:]
+    var bindings: [BindingID] = []
+    for end in ends {
+      guard let binding = state.presentations[end.handle]?.binding else { continue }
+      reasons[binding] = end.reason
+      bindings.append(binding)
+      if end.isOver { draft.over.insert(end.handle) }
+    }
+    for binding in topmostFirst(bindings) { clear(binding, reason: reasons[binding]!) }
+  }
+}
+
+extension Refusal {
+  /// Names the request of the transaction that was refused.
+  func about(_ author: Author) -> Refusal {
+    var copy = self
+    copy.index = author.request
+    return copy
+  }
+}
+
+// MARK: Reading the draft
+
+extension Transaction {
+  /// The item that a slot should show.
+  func item(at binding: BindingID) -> Shared<Item>? {
+    if let drafted = draft.slots[binding] { return drafted.item }
+    guard let handle = state.slots[binding]?.current else { return nil }
+    return state.presentations[handle]?.item
+  }
+
+  /// Whether items can be presented from a slot: it has an item that is not queued (G9).
+  func canBeParent(_ binding: BindingID) -> Bool { item(at: binding).map { !$0.isQueued } ?? false }
+
+  func selected(in group: BindingID) -> BindingID? {
+    if let drafted = draft.groups[group] { return drafted.selected }
+    return state.groups[group]?.selected
+  }
+
+  func queue(of group: BindingID) -> [QueueEntry] {
+    if let drafted = draft.groups[group] { return drafted.queue }
+    return state.groups[group]?.queue ?? []
+  }
+
+  func height(of stack: BindingID) -> Int {
+    if let drafted = draft.stacks[stack] { return drafted.count }
+    return state.stacks[stack]?.path.count ?? 0
+  }
+
+  /// The binding at a position of a stack.
+  func binding(on stack: BindingID, at position: Int) -> BindingID {
+    if let drafted = draft.stacks[stack], position >= drafted.kept { return drafted.rest[position - drafted.kept] }
+    return state.stacks[stack]!.path[position]
+  }
+
+  /// The nearest binding that the given one derives from and that can be a parent (C1).
+  func impliedParent(of binding: BindingID) -> BindingID? {
+    var ancestor = binding.deriving
+    while let candidate = ancestor {
+      if canBeParent(candidate) { return candidate }
+      ancestor = candidate.deriving
+    }
+    return nil
+  }
+
+  /// The binding from which the item of another binding is, or would be, presented.
+  func parent(of binding: BindingID) -> BindingID? {
+    let before: Handle?
+    if let drafted = draft.slots[binding] {
+      switch drafted.from {
+      case .named(let parent): return parent
+      case .implied: return impliedParent(of: binding)
+      case .asBefore: before = drafted.before
+      }
+    } else {
+      before = state.slots[binding]?.current
+    }
+    return before.flatMap { turn.machine.parent(of: $0)?.binding }
+  }
+}
+
+// MARK: Writing the draft
+
+extension Transaction {
+  mutating func withSlot(_ binding: BindingID, _ body: (inout SlotDraft) -> Void) {
+    if draft.slots[binding] == nil {
+      let before = state.slots[binding]?.current
+      draft.order.append(binding)
+      draft.slots[binding] = SlotDraft(
+        before: before, item: before.flatMap { state.presentations[$0]?.item }, author: author)
+    }
+    body(&draft.slots[binding]!)
+  }
+
+  /// Marks a slot that changed in the draft, so that its resolution is decided again.
+  mutating func reopen(_ binding: BindingID) {
+    draft.slots[binding]!.resolution = .undecided
+    unresolved.append(binding)
+  }
+
+  mutating func withGroup(_ group: BindingID, _ body: (inout GroupDraft) -> Void) {
+    if draft.groups[group] == nil {
+      let before = state.groups[group]
+      draft.groups[group] = GroupDraft(
+        selected: before?.selected, queue: before?.queue ?? [], tagBefore: turn.machine.selection(of: group),
+        queueBefore: before?.queue ?? [])
+    }
+    body(&draft.groups[group]!)
+  }
+
+  mutating func withStack(_ stack: BindingID, _ body: (inout StackDraft) -> Void) {
+    if draft.stacks[stack] == nil { draft.stacks[stack] = StackDraft(kept: state.stacks[stack]?.path.count ?? 0) }
+    body(&draft.stacks[stack]!)
+  }
+
+  /// Empties a slot, after the slots above it in its stack (S2).
+  mutating func clear(_ binding: BindingID, reason: Reason) {
+    guard let item = item(at: binding) else { return }
+    if let position = item.position { cut(position.stack, to: position.index + 1) }
+    leave(item, at: binding)
+    let author = author
+    withSlot(binding) { slot in
+      slot.item = nil
+      slot.change = .cleared
+      slot.ends(reason, by: author)
+    }
+    reopen(binding)
+  }
+
+  /// Empties the slots of a stack at and above a position, from the top.
+  mutating func cut(_ stack: BindingID, to position: Int) {
+    while height(of: stack) > position {
+      clear(binding(on: stack, at: height(of: stack) - 1), reason: .popped)
+    }
+  }
+
+  /// Removes an item from its group and its stack. Nothing is above it in the stack any more.
+  private mutating func leave(_ item: Shared<Item>, at binding: BindingID) {
+    if let membership = item.membership {
+      withGroup(membership.group) { group in
+        if item.isQueued {
+          group.dequeue(binding)
+        } else {
+          group.selected = nil
+        }
+      }
+    }
+    if let position = item.position {
+      withStack(position.stack) { stack in
+        if stack.rest.isEmpty { stack.kept -= 1 } else { stack.rest.removeLast() }
+      }
+    }
+  }
+
+  /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
+  mutating func set(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
+    try turn.machine.check(options)
+    try turn.machine.check(id: id)
+    let current = item(at: binding)
+    let isRefresh = current?.id == id
+    if let current, isRefresh {
+      try refresh(binding, current, options)
+    } else {
+      try renew(binding, id: id, options)
+    }
+    if let membership = item(at: binding)?.membership {
+      learn(membership, binding, id: id, options, addingToEarlier: isRefresh)
+    }
+  }
+
+  /// Updates the item with the same id: options that the request gives are replaced, the others stay (P2).
+  private mutating func refresh(_ binding: BindingID, _ current: Shared<Item>, _ options: ItemOptions) throws(Refusal) {
+    if let fault = difference(of: options, from: current, at: binding) { throw fault }
+    try turn.machine.check(options.ifBusy, with: options.stack)
+    var item = current.content.applying(options, by: author)
+    if let membership = current.membership {
+      try take(
+        membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
+        dependencies: [parent(of: binding)].compactMap(\.self))
+    }
+    let author = author
+    let accepted = countAcceptance()
+    withSlot(binding) { slot in
+      slot.item = Shared(item)
+      if case .renewed(let given) = slot.change {
+        slot.change = .renewed(given: Shared(given.content.overridden(by: options)))
+      } else {
+        slot.change = .refreshed
+      }
+      slot.accepted = accepted
+      if let from = options.from { slot.from = .named(from) }
+      slot.restartsTimeout = slot.restartsTimeout || options.timeout != nil
+      slot.author = author
+    }
+    reopen(binding)
+  }
+
+  /// The refusal of a request with the same id that asks for more than an update (P2); nil if it asks for an update.
+  func difference(of options: ItemOptions, from current: Shared<Item>, at binding: BindingID) -> Refusal? {
+    func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
+      Refusal(
+        .invalidArgument,
+        "\(what) is \(quoted(asked)), but the item \(quoted(current.id)) at “\(binding)” has "
+          + (held.map(quoted) ?? "none") + "; dismiss it first, or leave \(what) out")
+    }
+    if let name = options.destination, name != current.destination?.givenName {
+      return differs("destination", name, current.destination?.givenName)
+    }
+    if let command = options.command, .command(command.arguments) != current.destination?.inlinePresenter {
+      return differs("command", command.shown, current.destination?.givenName)
+    }
+    if let from = options.from, from != parent(of: binding) {
+      return differs("from", from.text, parent(of: binding)?.text)
+    }
+    if let group = options.group, group != current.membership?.group {
+      return differs("group", group.text, current.membership?.group.text)
+    }
+    if let tag = options.tag, tag != current.membership?.tag {
+      return differs("tag", tag, current.membership?.tag)
+    }
+    if let stack = options.stack, stack != current.position?.stack {
+      return differs("stack", stack.text, current.position?.stack.text)
+    }
+    return nil
+  }
+
+  /// Sets a slot to a new item, with another id or in an empty slot (P1, P3, S4).
+  private mutating func renew(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
+    let destination = try destination(for: binding, options)
+    let membership = try membership(for: binding, options, destination)
+    let current = item(at: binding)
+    let stack = options.stack ?? current?.position?.stack
+    if let position = current?.position, let stack, stack != position.stack {
+      throw Refusal(
+        .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
+    }
+    try turn.machine.check(options.ifBusy, with: stack)
+    if options.from == binding {
+      throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
+    }
+    var item = Item(
+      id: id, destination: destination, options: options, membership: membership, author: author)
+    if let position = current?.position { cut(position.stack, to: position.index + 1) }
+    if let current { leave(current, at: binding) }
+    if let membership {
+      let below = stack.flatMap { height(of: $0) > 0 ? self.binding(on: $0, at: height(of: $0) - 1) : nil }
+      try take(
+        membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
+        dependencies: [options.from, below].compactMap(\.self))
+    }
+    if let stack {
+      item.position = StackPosition(stack: stack, index: height(of: stack))
+      withStack(stack) { $0.rest.append(binding) }
+    }
+    let author = author
+    let accepted = countAcceptance()
+    withSlot(binding) { slot in
+      slot.item = Shared(item)
+      slot.change = .renewed(given: Shared(options))
+      slot.accepted = accepted
+      slot.from = options.from.map(SlotDraft.From.named) ?? .implied
+      slot.restartsTimeout = options.timeout != nil
+      slot.ends(.replaced, by: author)
+      slot.author = author
+    }
+    reopen(binding)
+  }
+
+  /// The destination of a request (D2).
+  private func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
+    if let command = options.command {
+      return Destination(name: "", presenter: .command(command.arguments), source: .request)
+    }
+    guard let name = options.destination else { return state.registry[binding.text] }
+    guard let destination = state.registry[name] else {
+      throw Refusal(
+        .unknownDestination,
+        "destination \(quoted(name)) is not registered; add \(quoted("destinations/\(name).toml")) and reload, or register a "
+          + "presenter for it")
+    }
+    return destination
+  }
+
+  /// The group and tag of a request (G7).
+  private func membership(
+    for binding: BindingID, _ options: ItemOptions, _ destination: Destination?
+  ) throws(Refusal) -> Membership? {
+    guard let group = options.group ?? destination?.group else {
+      if let tag = options.tag {
+        throw Refusal(.invalidArgument, "tag \(quoted(tag)) is given without a group; give a group, or leave tag out")
+      }
+      return nil
+    }
+    let own = binding.text.hasPrefix(group.text + ".") ? String(binding.text.dropFirst(group.text.count + 1)) : nil
+    let membership = Membership(group: group, tag: options.tag ?? own ?? binding.text)
+    if let holder = holder(of: membership), holder != binding {
+      throw Refusal(
+        .invalidArgument,
+        "the item at “\(holder)” already has the tag \(quoted(membership.tag)) of the group “\(group)”; use another tag for "
+          + "“\(binding)”")
+    }
+    return membership
+  }
+
+  /// The binding whose item has a tag, selected or queued.
+  func holder(of membership: Membership) -> BindingID? {
+    if let selected = selected(in: membership.group), item(at: selected)?.membership?.tag == membership.tag {
+      return selected
+    }
+    return queue(of: membership.group).first { $0.tag == membership.tag }?.binding
+  }
+
+  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9).
+  ///
+  /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
+  private mutating func take(
+    _ membership: Membership, for binding: BindingID, item: inout Item, policy: BusyPolicy, dependencies: [BindingID]
+  ) throws(Refusal) {
+    let group = membership.group
+    let other = selected(in: group)
+    if other == binding { return }
+    if let other, policy == .refuse {
+      throw Refusal(
+        .busy,
+        "group “\(group)” has “\(self.item(at: other)?.membership?.tag ?? "")” selected; deselect it, or use "
+          + "if-busy “replace” or “queue”")
+    }
+    if other != nil, policy == .queue {
+      let waiting = queue(of: group)
+      let earlier = waiting.first { $0.binding == binding }
+      if earlier == nil {
+        try state.limits.check("queue", waiting.count + 1, state.limits.queue, of: "items in the queue of “\(group)”")
+        draft.lastQueueAge += 1
+      }
+      item.isQueued = true
+      let entry = QueueEntry(
+        priority: item.priority, age: earlier?.age ?? draft.lastQueueAge, binding: binding, tag: membership.tag)
+      if entry != earlier {
+        withGroup(group) { draft in
+          draft.dequeue(binding)
+          draft.enqueue(entry)
+        }
+      }
+      return
+    }
+    if let other {
+      if depends(dependencies, on: other) {
+        throw Refusal(
+          .invalidArgument,
+          "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
+            + "stack")
+      }
+      clear(other, reason: .deselected)
+    }
+    item.isQueued = false
+    withGroup(group) { draft in
+      draft.dequeue(binding)
+      draft.selected = binding
+    }
+  }
+
+  /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
+  func depends(_ bindings: [BindingID], on sought: BindingID) -> Bool {
+    var seen: Set<BindingID> = []
+    var open = bindings
+    while let binding = open.popLast() {
+      if binding == sought { return true }
+      guard seen.insert(binding).inserted else { continue }
+      open.append(contentsOf: dependencies(of: binding))
+    }
+    return false
+  }
+
+  /// The direct dependencies of an item: its parent, and the item below it in its stack (C7).
+  func dependencies(of binding: BindingID) -> [BindingID] {
+    guard let item = item(at: binding) else { return [] }
+    var found: [BindingID] = []
+    if let parent = parent(of: binding) { found.append(parent) }
+    if let position = item.position, position.index > 0 {
+      found.append(self.binding(on: position.stack, at: position.index - 1))
+    }
+    return found
+  }
+
+  /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
+  private mutating func learn(
+    _ membership: Membership, _ binding: BindingID, id: String, _ options: ItemOptions, addingToEarlier: Bool
+  ) {
+    let key = GroupTag(group: membership.group, tag: membership.tag)
+    var given = options.repeatable
+    given.group = membership.group
+    given.tag = membership.tag
+    if addingToEarlier, let earlier = draft.learned[key] ?? state.tagMemory[key], earlier.binding == binding,
+      earlier.id == id
+    {
+      given = earlier.options.overridden(by: given)
+    }
+    draft.learned[key] = TagMemory(binding: binding, id: id, options: given)
+    draft.learnOrder.append(key)
+    withGroup(membership.group) { _ in }
+  }
+
+  /// Edits the value of an item (D8).
+  mutating func edit(
+    _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
+  ) throws(Refusal) {
+    guard var item = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
+    func edit(_ held: Properties) throws(Refusal) -> Properties {
+      var edited = held
+      for key in remove { edited[key] = nil }
+      edited.merge(value) { $1 }
+      try turn.machine.check(value: edited)
+      return edited
+    }
+    func editContainer(_ held: Properties) throws(Refusal) -> Properties {
+      let edited = held.merging(containerValues ?? [:]) { $1 }
+      try turn.machine.check(containerValues: edited)
+      return edited
+    }
+    item.value = try edit(item.value)
+    item.containerValues = try editContainer(item.containerValues)
+    if let timeout { item.timeout = timeout == 0 ? nil : timeout }
+    // If the presentation of before stays (T1), the edit applies to its item.
+    var change: SlotDraft.Change?
+    if let drafted = draft.slots[binding], case .renewed(let given) = drafted.change {
+      var given = given.content
+      let before = drafted.before.flatMap { state.presentations[$0]?.item }
+      given.value = try edit(given.value ?? before?.value ?? [:])
+      given.containerValues = try editContainer(given.containerValues ?? before?.containerValues ?? [:])
+      given.timeout = timeout ?? given.timeout
+      change = .renewed(given: Shared(given))
+    }
+    let author = author
+    withSlot(binding) { slot in
+      slot.item = Shared(item)
+      if let change { slot.change = change }
+      slot.restartsTimeout = slot.restartsTimeout || timeout != nil
+      slot.author = author
+    }
+    reopen(binding)
+  }
+
+  private mutating func countAcceptance() -> Int {
+    acceptances += 1
+    return acceptances
+  }
+}
+
+extension Item {
+  /// Creates an item from the options of a request.
+  fileprivate init(
+    id: String, destination: Destination?, options: ItemOptions, membership: Membership?, author: Author
+  ) {
+    self.init(
+      id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
+      style: options.style ?? destination?.style, title: options.title,
+      timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
+      priority: options.priority ?? 0, membership: membership, isQueued: false, position: nil,
+      directory: options.directory, environment: options.environment ?? [:],
+      platformData: options.platformData ?? [:], animated: author.animated)
+  }
+
+  /// The item after a request with the same id (P2).
+  func applying(_ options: ItemOptions, by author: Author) -> Item {
+    var copy = self
+    copy.value = options.value ?? value
+    copy.containerValues = options.containerValues ?? containerValues
+    copy.style = options.style ?? style
+    copy.title = options.title ?? title
+    if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
+    if let owned = options.owned { copy.owner = owned ? author.client : nil }
+    copy.priority = options.priority ?? priority
+    return copy
+  }
+}
+
+extension Destination {
+  /// The name by which a request could ask for it; nil for a command given with a request.
+  fileprivate var givenName: String? { source == .request ? nil : name }
+  fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
+}
+
+extension InlineCommand {
+  fileprivate var shown: String {
+    arguments.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,357 @@
+import PresentationModel
+import DBusValues
+import DequeModule
+
+/// A presentation to end that no request dismisses.
+struct End: Sendable {
+  let handle: Handle
+  let reason: Reason
+  /// Whether its presenter has ended it already and is not asked to.
+  let isOver: Bool
+
+  init(of handle: Handle, reason: Reason, isOver: Bool = false) {
+    self.handle = handle
+    self.reason = reason
+    self.isOver = isOver
+  }
+}
+
+/// The processing of one input: it owns the machine, changes its state, and collects the outcome.
+///
+/// Presentations start and end here, each as soon as nothing holds it up. This is the one place that decides when that
+/// is (P13, C3, S2, G1).
+struct Turn: ~Copyable {
+  private(set) var machine: StateMachine
+  private let time: Instant?
+  var outcome = Outcome()
+  /// Subjects that this input changed, for replies and for expected serials.
+  var changed: Set<Subject> = []
+  /// Presentations that may be able to start.
+  var mayStart: [Handle] = []
+  /// Presentations that may be able to end.
+  private var mayEnd: [Handle] = []
+  /// Presentations that are new or changed their phase in this input.
+  var touched: [Handle] = []
+
+  var state: State {
+    _read { yield machine.state }
+    _modify { yield &machine.state }
+  }
+
+  var now: Instant {
+    guard let time else { preconditionFailure("an input without a time started or ended a presentation") }
+    return time
+  }
+
+  /// - Parameter now: nil for inputs that neither start nor end a presentation.
+  init(of machine: consuming StateMachine, at now: Instant?) {
+    self.machine = machine
+    time = now
+  }
+
+  /// Ends the input: announces phases, and notes serials on what changed.
+  /// - Returns: the outcome of the input.
+  mutating func finish() -> Outcome {
+    announcePhases()
+    state.stamp(changed)
+    return outcome
+  }
+
+  /// Empties the slots of presentations, as one change. Skips presentations that are not the current ones of their slots.
+  /// - Parameter client: the client whose request causes it.
+  mutating func clear(_ ends: [End], by client: Client? = nil) {
+    let current = ends.filter { machine.isCurrent($0.handle) }
+    guard !current.isEmpty else { return }
+    var transaction = Transaction(in: consume self, by: client)
+    transaction.clear(current)
+    do throws(Refusal) {
+      try transaction.settle()
+    } catch {
+      // Only a request names a parent or adds an item, and only these can be refused.
+      preconditionFailure("presentations cannot end: \(error)")
+    }
+    let draft = transaction.draft
+    self = transaction.turn
+    commit(draft)
+  }
+
+  // MARK: Announcing
+
+  /// Adds a change to the outcome, under the next serial (W1).
+  mutating func announce(_ event: Change.Event) {
+    state.serial = Serial(state.serial.number + 1)
+    outcome.changes.append(Change(serial: state.serial, event: event))
+  }
+
+  /// Announces declared tags that are new or gone. A tag that its group also remembers makes no difference (W1).
+  mutating func announce(_ differing: Set<GroupTag>) {
+    outcome.destinationsChanged = true
+    let visible = differing.filter { state.groups[$0.group]?.remembered.contains($0.tag) != true }
+    for group in Set(visible.map(\.group)).sorted(by: { $0.text < $1.text }) {
+      changed.insert(.group(group))
+      announce(.group(group))
+    }
+  }
+
+  /// Announces the phases after this input, where they differ from those announced last.
+  private mutating func announcePhases() {
+    for handle in touched {
+      guard let presentation = state.presentations[handle],
+        presentation.announced != presentation.phase.name
+      else { continue }
+      state.presentations[handle]!.announced = presentation.phase.name
+      announce(.phase(handle, presentation.binding, id: presentation.item.id, presentation.phase.name))
+    }
+  }
+
+  /// Removes the registrations and the counts of a client that left.
+  mutating func forget(_ client: Client) {
+    state.countsOfClients[client] = nil
+    guard let names = state.registry.ofClients[client] else { return }
+    var differing: Set<GroupTag> = []
+    for name in names { differing.formSymmetricDifference(state.registry.unregister(name, by: client) ?? []) }
+    announce(differing)
+  }
+
+  // MARK: When
+
+  /// Whether `waiting` becomes `presenting` (P13): everything before it has ended, and what it depends on is presented.
+  private func canStart(_ presentation: Presentation) -> Bool {
+    guard presentation.phase == .waiting, !presentation.item.isQueued else { return false }
+    guard let slot = state.slots[presentation.binding], slot.current == presentation.handle, slot.dismissing == nil
+    else { return false }
+    if let membership = presentation.item.membership, state.groups[membership.group]?.live != nil { return false }
+    if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return false }
+    if let position = presentation.item.position, let stack = state.stacks[position.stack] {
+      guard stack.started == position.index, stack.dismissing.isEmpty else { return false }
+      if position.index > 0 {
+        guard machine.current(at: stack.path[position.index - 1])?.phase == .presented else { return false }
+      }
+    }
+    return true
+  }
+
+  /// Whether a presentation may be dismissed: its children have ended (C3), and what was above it in its stack (S2).
+  private func canEnd(_ presentation: Presentation) -> Bool {
+    guard presentation.children.isEmpty else { return false }
+    guard let position = presentation.item.position else { return true }
+    return state.stacks[position.stack]?.dismissing.first == presentation.handle
+  }
+
+  /// Starts and ends all presentations that can.
+  mutating func advance() {
+    var (ended, started) = (0, 0)
+    while true {
+      if ended < mayEnd.count {
+        let handle = mayEnd[ended]
+        ended += 1
+        proceed(withEndOf: handle)
+      } else if started < mayStart.count {
+        let handle = mayStart[started]
+        started += 1
+        if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
+      } else {
+        break
+      }
+    }
+    mayEnd.removeAll(keepingCapacity: true)
+    mayStart.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Starting
+
+  private mutating func start(_ presentation: Presentation) {
+    let handle = presentation.handle
+    if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
+    if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
+    guard let destination = presentation.item.destination, destination.presenter != .none else {
+      becomePresented(handle)
+      return
+    }
+    state.presentations[handle]!.phase = .presenting
+    expectAnswer(handle, for: destination.startTimeout)
+    touched.append(handle)
+    outcome.commands.append(.present(handle))
+  }
+
+  /// Marks a presentation as on screen: presentations that wait for it may start (C2), and its timeout starts (O2).
+  mutating func becomePresented(_ handle: Handle) {
+    var presentation = state.presentations[handle]!
+    presentation.phase = .presented
+    presentation.announced = .presented
+    presentation.answerDue = nil
+    presentation.presentedAt = now
+    presentation.since = wallTime
+    presentation.expires = presentation.item.timeout.map { now.after(milliseconds: $0) }
+    state.schedule(presentation.expires, .expiry, handle)
+    state.presentations[handle] = presentation
+    announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
+    mayStart.append(contentsOf: presentation.children.sorted())
+    if let position = presentation.item.position { wakeLowest(of: position.stack) }
+  }
+
+  /// Tries the lowest presentation of a stack that has not started: the only one that may be able to.
+  private mutating func wakeLowest(of name: BindingID) {
+    guard let stack = state.stacks[name], stack.started < stack.path.count,
+      let next = state.slots[stack.path[stack.started]]?.current
+    else { return }
+    mayStart.append(next)
+  }
+
+  // MARK: Ending
+
+  /// Begins the dismissal of a presentation, which ends as soon as nothing that depends on it is left.
+  /// - Parameter isOver: whether its presenter has ended it already.
+  mutating func begin(
+    endOf handle: Handle, reason: Reason, animated: Bool, isOver: Bool, by client: Client?
+  ) {
+    var presentation = state.presentations[handle]!
+    let stage: Dismissal =
+      switch presentation.phase {
+      case .waiting: .overtaken
+      case .presenting, .presented: isOver ? .departed : .held
+      case .dismissing: preconditionFailure("a dismissal begins once")
+      }
+    presentation.phase = .dismissing(stage, reason: reason, animated: animated)
+    presentation.endedBy = client.map { requester($0, ofTheEndOf: handle) }
+    presentation.answerDue = nil
+    presentation.expires = nil
+    state.presentations[handle] = presentation
+    if stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
+    if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
+    touched.append(handle)
+    mayEnd.append(handle)
+  }
+
+  /// Inserts a presentation into a stack's order of dismissals, in whatever order one input begins them: presentations
+  /// that were never shown are first, since nothing on screen holds them up (P3); then the topmost (S2).
+  private mutating func insert(_ handle: Handle, intoDismissalsOf stack: BindingID) {
+    let index = index(for: handle, in: state.stacks[stack]!.dismissing)
+    state.stacks[stack]!.dismissing.insert(handle, at: index)
+  }
+
+  private func index(for handle: Handle, in dismissing: Deque<Handle>) -> Int {
+    let own = rank(handle)
+    var (low, high) = (dismissing.startIndex, dismissing.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if own < rank(dismissing[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  private func rank(_ handle: Handle) -> (wasShown: Int, below: Int) {
+    let presentation = state.presentations[handle]!
+    let wasShown = if case .dismissing(.overtaken, _, _) = presentation.phase { 0 } else { 1 }
+    return (wasShown, -(presentation.item.position?.index ?? 0))
+  }
+
+  private mutating func proceed(withEndOf handle: Handle) {
+    guard let presentation = state.presentations[handle],
+      case .dismissing(let stage, let reason, let animated) = presentation.phase,
+      canEnd(presentation)
+    else { return }
+    switch stage {
+    case .overtaken, .departed:
+      end(handle, with: [:])
+    case .held:
+      guard let destination = presentation.item.destination, destination.presenter != .none else {
+        end(handle, with: [:])
+        return
+      }
+      askToDismiss(handle, reason: reason, animated: animated, grace: destination.grace)
+    case .asked, .killed:
+      break
+    }
+  }
+
+  mutating func askToDismiss(_ handle: Handle, reason: Reason, animated: Bool, grace: UInt64) {
+    state.presentations[handle]!.phase = .dismissing(.asked, reason: reason, animated: animated)
+    expectAnswer(handle, for: grace)
+    outcome.commands.append(.dismiss(handle, reason, animated: animated))
+  }
+
+  /// Removes a presentation: exactly once, with one reason (P6). Presentations that waited for that start or end now.
+  mutating func end(_ handle: Handle, with last: Properties) {
+    guard let presentation = state.presentations.removeValue(forKey: handle),
+      case .dismissing(_, let reason, _) = presentation.phase
+    else { return }
+    let result = presentation.result.merging(last) { first, _ in first }
+    announce(.dismissed(handle, presentation.binding, id: presentation.item.id, reason, result: result))
+    _ = state.endings.set(
+      handle,
+      Ending(
+        handle: handle, binding: presentation.binding, id: presentation.item.id,
+        destination: presentation.item.destinationName, group: presentation.item.membership?.group,
+        stack: presentation.item.position?.stack, reason: reason, result: result, serial: state.serial,
+        presentedAt: presentation.presentedAt, endedAt: now, time: wallTime, by: presentation.endedBy),
+      bytes: result.byteCount)
+    state.bytesOfItems -= presentation.item.byteCount
+    if let owner = presentation.item.owner { state.disown(handle, owner) }
+    if let creator = presentation.creator { state.uncount(creator) }
+    if let parent = presentation.parent, state.presentations[parent] != nil {
+      state.presentations.modifyDerived(parent) { $0.children.remove(handle) }
+      mayEnd.append(parent)
+    }
+    leaveGroup(presentation)
+    leaveStack(presentation)
+    leaveSlot(presentation)
+  }
+
+  /// The time in milliseconds since 1970.
+  private var wallTime: UInt64? {
+    state.wallClockLead.map { lead in
+      UInt64(clamping: Int64(clamping: now.nanoseconds).addingReportingOverflow(lead).partialValue / 1_000_000)
+    }
+  }
+
+  private mutating func leaveGroup(_ presentation: Presentation) {
+    guard let name = presentation.item.membership?.group, state.groups[name]?.live == presentation.handle else {
+      return
+    }
+    state.groups[name]!.live = nil
+    if let next = state.groups[name]!.selected.flatMap({ state.slots[$0]?.current }) { mayStart.append(next) }
+    state.dropIfUnused(group: name)
+  }
+
+  private mutating func leaveStack(_ presentation: Presentation) {
+    guard let name = presentation.item.position?.stack else { return }
+    if state.stacks[name]!.dismissing.first == presentation.handle { state.stacks[name]!.dismissing.removeFirst() }
+    if let next = state.stacks[name]!.dismissing.first {
+      mayEnd.append(next)
+    } else {
+      wakeLowest(of: name)
+      state.dropIfUnused(stack: name)
+    }
+  }
+
+  private mutating func leaveSlot(_ presentation: Presentation) {
+    let binding = presentation.binding
+    if state.slots[binding]!.dismissing == presentation.handle { state.slots[binding]!.dismissing = nil }
+    if let next = state.slots[binding]!.current {
+      mayStart.append(next)
+    } else {
+      state.dropIfUnused(slot: binding)
+    }
+  }
+
+  // MARK: Updates
+
+  /// Sends a presenter the latest item: one update at a time, the next one after its answer (D8).
+  mutating func sendUpdate(of handle: Handle, by author: Client?) {
+    guard let presentation = state.presentations[handle], presentation.item.destination?.isBus == true else {
+      return
+    }
+    switch (presentation.phase, presentation.updates) {
+    case (.presented, .idle):
+      state.presentations[handle]!.updates = .underWay
+      outcome.commands.append(.update(handle, author: author))
+    case (.presented, .underWay), (.presenting, .underWay), (.presenting, .idle):
+      state.presentations[handle]!.updates = .underWayAndPending(author: author)
+    case (.presented, .underWayAndPending(let other)), (.presenting, .underWayAndPending(let other)):
+      state.presentations[handle]!.updates = .underWayAndPending(author: other == author ? author : nil)
+    case (.waiting, _), (.dismissing, _):
+      break
+    }
+  }
+}

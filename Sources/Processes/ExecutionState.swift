@@ -1,0 +1,29 @@
+import Glibc
+
+/// The progress of a process that another program forked to run a command for this one.
+public enum ExecutionState: Hashable, Sendable {
+  /// It was forked, and has not executed its program yet.
+  case forked
+  /// It has executed its program.
+  case executed
+  case ended
+
+  /// Reads the state of a process.
+  /// - Parameters:
+  ///   - variable: a variable that the command is given, and the program that forks it does not have.
+  ///   - value: its value for this command.
+  public init(of pid: pid_t, _ variable: ByteString, is value: ByteString) {
+    var isExecuted = ProcessTable.variable(variable, of: pid) == .value(value)
+    if !isExecuted {
+      // An environment that may not be read belongs to a program of another user or to an undumpable one, and so not to
+      // the program that forked it. (Reading the environment of a process that is ending fails for other reasons.)
+      let descriptor = open("/proc/\(pid)/environ", O_RDONLY | O_CLOEXEC)
+      if descriptor < 0 { isExecuted = errno == EACCES || errno == EPERM } else { close(descriptor) }
+    }
+    guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
+      self = .ended
+      return
+    }
+    self = isExecuted ? .executed : .forked
+  }
+}

@@ -1,0 +1,164 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import Processes
+
+/// A measurement that could not be made, and the reason.
+struct BenchmarkError: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Starts the programs to measure on the session bus, and ends them.
+final class Harness {
+  static let echo: BusName = "org.navd.Bench.Echo"
+
+  let loop: EventLoop
+  let connection: Connection
+  let directory: String
+  private let supervisor: ProcessSupervisor
+  private var trees: [ProcessTree] = []
+  private var directories: [String] = []
+  private var started = 0
+
+  /// - Parameter programs: the directory of navd, navctl and navbench.
+  init(programs: String) throws {
+    loop = try EventLoop()
+    connection = try Connection.session(loop: loop)
+    directory = programs
+    supervisor = ProcessSupervisor(loop: loop, markerVariable: "NAVBENCH_MARKER")
+  }
+
+  /// Starts navd with an empty state directory.
+  func startNavd() throws -> ProcessTree {
+    try start(navd(stateDirectory: newDirectory()), until: CoordinatorNames.bus)
+  }
+
+  /// Starts the services that navd is compared with.
+  func startEchoes() throws {
+    _ = try start(["dbus-test-tool", "echo", "--name=\(Self.echo)"], until: Self.echo)
+    _ = try start(["\(directory)/navbench", "--bare-echo"], until: BareEcho.name)
+  }
+
+  func navd(stateDirectory: String) -> [String] {
+    ["\(directory)/navd", "--log-level", "error", "--state-directory", stateDirectory]
+  }
+
+  /// Calls navd.
+  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
+    try connection.callNavdAndWait(method, input)
+  }
+
+  /// The process that owns a name on the bus.
+  func process(of name: BusName) throws -> UInt32 {
+    let credentials = try connection.callAndWait(
+      Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)
+    guard let process = credentials["ProcessID"].flatMap({ UInt32(value: $0) }) else {
+      throw BenchmarkError(description: "expected the process ID of \(name) from the bus, found none")
+    }
+    return process
+  }
+
+  func startWatchers(_ count: Int) throws -> ProcessTree {
+    try start(["\(directory)/navbench", "--watchers", "\(count)"], until: Watchers.name(count))
+  }
+
+  /// Ends all started programs and removes the directories.
+  func stop() {
+    for tree in trees { tree.terminate() }
+    while trees.contains(where: \.isLive) { _ = loop.turn(wait: .seconds(10)) }
+    for directory in directories { removeAll(directory) }
+  }
+
+  func stop(_ tree: ProcessTree) {
+    tree.terminate()
+    waitForEnd(of: tree)
+  }
+
+  func waitForEnd(of tree: ProcessTree) {
+    while tree.isLive { _ = loop.turn(wait: .seconds(10)) }
+    trees.removeAll { $0 === tree }
+  }
+
+  /// Runs a program to its end.
+  /// - Throws: `BenchmarkError` unless it exits with status 0.
+  func run(_ arguments: [String]) throws {
+    let tree = try spawn(arguments)
+    var status = ProcessStatus.unknown
+    tree.onExit = { status = $0.status }
+    waitForEnd(of: tree)
+    guard status == .exited(code: 0) else {
+      throw BenchmarkError(description: "\(arguments.joined(separator: " ")) failed")
+    }
+  }
+
+  /// Suspends a program, so that it reads nothing until ``stop(_:)``.
+  func stall(_ tree: ProcessTree) {
+    if let process = tree.first?.pid { kill(process, SIGSTOP) }
+  }
+
+  /// Starts a program, and waits until it owns a name on the bus.
+  func start(_ arguments: [String], until name: BusName) throws -> ProcessTree {
+    let tree = try spawn(arguments)
+    var hasName = false
+    let watch = connection.watchName(name) { hasName = $0 != nil }
+    defer { watch.cancel() }
+    while !hasName {
+      guard tree.isLive else { throw BenchmarkError(description: "\(arguments[0]) exited before it owned \(name)") }
+      _ = loop.turn(wait: .seconds(10))
+    }
+    return tree
+  }
+
+  private func spawn(_ arguments: [String]) throws -> ProcessTree {
+    started += 1
+    let tree = try supervisor.spawn(
+      Command(arguments.map { ByteString($0) }, environment: .ofThisProcess()),
+      marker: ByteString("\(getpid())-\(started)"))
+    trees.append(tree)
+    return tree
+  }
+
+  /// Makes a temporary directory, in memory if possible, like the state directory of a session.
+  func newDirectory() throws -> String {
+    let parents = [getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, "/dev/shm", "/tmp"].compactMap { $0 }
+    for parent in parents {
+      var template = Array("\(parent)/navbench-XXXXXX".utf8CString)
+      if mkdtemp(&template) != nil {
+        let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        directories.append(directory)
+        return directory
+      }
+    }
+    throw BenchmarkError(description: "no directory can be created in \(parents.joined(separator: ", "))")
+  }
+
+  private func removeAll(_ directory: String) {
+    guard let entries = opendir(directory) else { return }
+    while let entry = readdir(entries) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name == "." || name == ".." { continue }
+      let path = "\(directory)/\(name)"
+      if unlink(path) != 0 { removeAll(path) }
+    }
+    closedir(entries)
+    rmdir(directory)
+  }
+}
+
+extension Connection {
+  func callNavdAndWait<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
+    try callAndWait(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input)
+  }
+
+  /// Without a timeout.
+  func callNavd<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input,
+    _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) {
+    call(method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil, completion)
+  }
+}

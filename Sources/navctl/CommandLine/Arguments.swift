@@ -1,0 +1,56 @@
+import ArgumentParser
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import TextFormats
+
+extension ObjectPath {
+  /// A presentation as people write it: its number, or its object path.
+  /// - Throws: `ValidationError`.
+  init(argument: String) throws {
+    if let number = UInt64(argument) {
+      self = CoordinatorNames.presentation(number)
+    } else if let path = ObjectPath(argument) {
+      self = path
+    } else {
+      throw ValidationError(
+        "expected the number of a presentation, found “\(argument)”; “navctl list” shows the numbers")
+    }
+  }
+
+  /// The number of a presentation, as people write it.
+  var presentationNumber: String { CoordinatorNames.number(of: self).map(String.init) ?? text }
+}
+
+extension String {
+  /// Milliseconds.
+  /// - Parameter bare: milliseconds for a number without a unit; nil if a unit is required.
+  /// - Throws: `ValidationError`.
+  func duration(bare: Double? = nil) throws -> UInt64 {
+    guard let milliseconds = DurationText.milliseconds(self, bare: bare) else {
+      throw ValidationError("expected a duration such as 500ms, 3s or 2m, found “\(self)”")
+    }
+    return milliseconds
+  }
+}
+
+/// The command line as bytes. Swift's strings replace what is not UTF-8, but a file name may have any bytes.
+enum RawArguments {
+  /// The last `count` arguments.
+  static func last(_ count: Int) -> [[UInt8]] {
+    let all = Int(CommandLine.argc)
+    return (max(0, all - count)..<all).compactMap { index in
+      CommandLine.unsafeArgv[index].map { argument in
+        Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
+      }
+    }
+  }
+}
+
+extension ArgumentHelp {
+  static let binding: ArgumentHelp = "Name of the panel or dialog, e.g. mixer."
+  static let group: ArgumentHelp = "Name of the group, e.g. panels."
+  static let tag: ArgumentHelp = "Tag of the member, as “navctl list” shows it."
+  static let stack: ArgumentHelp = "Name of the stack, e.g. settings."
+  static let presentation: ArgumentHelp = "Its number, as “navctl list” shows it."
+}

@@ -1,0 +1,83 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+
+/// Connection to navd, and the calls of the verbs. Subscribes to no signals and makes no call that a verb does not need.
+final class DaemonClient {
+  let loop: EventLoop
+  let connection: Connection
+  /// The verb and its main argument, for messages.
+  let operation: String
+  private let global: GlobalOptions
+  private let deadline: EventLoop.Instant?
+
+  init(_ global: GlobalOptions, _ operation: String) throws(Failure) {
+    self.global = global
+    self.operation = operation
+    do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(operation, error.description) }
+    deadline = global.within.map { [loop] in loop.now + .milliseconds($0) }
+    do throws(DBusError) {
+      if let address = global.host?.address(within: global.within) ?? global.address {
+        connection = try Connection.open(address: address, loop: loop)
+      } else {
+        connection = try Connection.session(loop: loop)
+      }
+    } catch {
+      if let host = global.host { throw Failure(operation, host, error) }
+      throw Failure(
+        operation, "cannot connect to the bus: \(error.message)", hint: Failure.unreachableBus, status: .unreachable)
+    }
+  }
+
+  /// Whether navd is on another machine: displays and directories of this one mean nothing there.
+  var isRemote: Bool { global.host != nil }
+
+  /// Time left of `--within`; nil without it.
+  var timeLeft: Duration? { deadline.map { max(.zero, $0 - loop.now) } }
+
+  /// Calls a method that changes something; the bus starts navd if it is not running.
+  @discardableResult
+  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(Failure) -> Output {
+    do throws(DBusError) { return try request(method, input, starts: true) } catch {
+      throw Failure(operation, error, starts: true)
+    }
+  }
+
+  /// Calls a method that changes nothing; navd is not started for it.
+  @discardableResult
+  func ask<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(Failure) -> Output {
+    do throws(DBusError) { return try request(method, input, starts: false) } catch { throw Failure(operation, error) }
+  }
+
+  /// Calls a method whose errors the verb handles itself.
+  @discardableResult
+  func request<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) throws(DBusError) -> Output {
+    try connection.callAndWait(
+      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: timeLeft ?? defaultTimeout,
+      autoStart: starts)
+  }
+
+  func state() throws(Failure) -> StateView {
+    let (state, serial) = try ask(CoordinatorInterface.getState, ())
+    return StateView(state, serial: serial)
+  }
+
+  func destinations() throws(Failure) -> [DestinationEntry] {
+    try ask(CoordinatorInterface.destinations, ()).map { DestinationEntry($0.fields.0, $0.fields.1) }
+  }
+
+  /// - Parameters:
+  ///   - limit: maximum number of entries; 0 for all.
+  ///   - filter: options of `History`.
+  func history(_ limit: UInt32, _ filter: Properties) throws(Failure) -> [HistoryEntry] {
+    try ask(CoordinatorInterface.history, (limit, filter)).map { HistoryEntry($0) }
+  }
+
+  /// - Throws: `Failure` if no group or stack can have this name. A valid name without members passes.
+  func requireName(_ kind: String, _ name: String) throws(Failure) {
+    try ask(CoordinatorInterface.members, (kind, name))
+  }
+}

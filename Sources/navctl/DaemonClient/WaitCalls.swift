@@ -1,0 +1,119 @@
+import PresentationModel
+import ArgumentParser
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+
+/// What `Wait` can wait for.
+enum WaitCondition: String, ExpressibleByArgument, CaseIterable { case presented, gone }
+
+extension DaemonClient {
+  /// Waits until a presentation is presented, or gone.
+  ///
+  /// Rule R5: if navd restarts, the question is put to its successor. navd is not started for it: the session may be
+  /// ending.
+  /// - Parameter wasRunning: whether navd has replied before, so that its absence can only be a restart.
+  func wait(
+    for presentation: ObjectPath, _ condition: WaitCondition = .gone, wasRunning: Bool = true
+  ) throws(Failure) -> WaitOutcome {
+    var reply: Result<WaitOutcome, DBusError>?
+    func finish(_ result: Result<WaitOutcome, DBusError>) {
+      reply = reply ?? result
+      loop.stop()
+    }
+    var wasRunning = wasRunning
+    let watch = connection.watchName(CoordinatorNames.bus) { [self] owner in
+      guard owner != nil else {
+        if !wasRunning { finish(.failure(DBusError(name: .nameHasNoOwner, message: ""))) }
+        return
+      }
+      wasRunning = true
+      _ = callWait(presentation, condition) { result in
+        if case .failure(let error) = result, Self.isRestart(error) { return }
+        finish(result)
+      }
+    }
+    defer { watch.cancel() }
+    connection.onDisconnected = {
+      finish(.failure(DBusError(name: .disconnected, message: Failure.disconnected)))
+    }
+    if let timeLeft {
+      _ = loop.timer(after: timeLeft) { finish(.failure(DBusError(name: .timedOut, message: ""))) }
+    }
+    if reply == nil { loop.run() }
+    switch reply {
+    case .success(let outcome)?: return outcome
+    case .failure(let error)? where error.name == .timedOut:
+      throw Failure(
+        operation, "not \(condition.rawValue) in time",
+        hint: "“navctl wait --presentation \(presentation.presentationNumber)” continues to wait", status: .timedOut)
+    case .failure(let error)?: throw Failure(operation, error)
+    case nil: throw Failure(operation, "interrupted")
+    }
+  }
+
+  /// Whether the error means that navd is stopping, so that its successor can be asked.
+  private static func isRestart(_ error: DBusError) -> Bool {
+    error.name == .noReply || error.name == .nameHasNoOwner || error.name == .serviceUnknown
+      || CoordinatorError.Name(error.name) == .shuttingDown
+  }
+
+  private func callWait(
+    _ presentation: ObjectPath, _ condition: WaitCondition,
+    _ completion: @escaping (Result<WaitOutcome, DBusError>) -> Void
+  ) -> PendingCall {
+    connection.call(
+      CoordinatorInterface.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object,
+      (presentation, condition.rawValue), timeout: nil, autoStart: false
+    ) { result in
+      completion(result.map { WaitOutcome(reason: $0.0, result: $0.1) })
+    }
+  }
+
+  // MARK: Outcomes that are known already
+
+  /// How these presentations have ended, without those that have not.
+  ///
+  /// navd replies at once about those that have ended, so these replies precede the one to a ping sent after the calls.
+  func outcomes(of presentations: [ObjectPath]) throws(Failure) -> [ObjectPath: WaitOutcome] {
+    guard !presentations.isEmpty else { return [:] }
+    var outcomes: [ObjectPath: WaitOutcome] = [:]
+    let calls = presentations.map { presentation in
+      callWait(presentation, .gone) { if case .success(let outcome) = $0 { outcomes[presentation] = outcome } }
+    }
+    var failure: DBusError?
+    connection.call(
+      Peer.ping, on: CoordinatorNames.bus, at: CoordinatorNames.object, (), timeout: timeLeft ?? defaultTimeout,
+      autoStart: false
+    ) { [loop] in
+      if case .failure(let error) = $0 { failure = error }
+      loop.stop()
+    }
+    loop.run()
+    for call in calls { call.cancel() }
+    if let failure { throw Failure(operation, failure) }
+    return outcomes
+  }
+
+  /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows.
+  /// - Throws: `Failure` with the reason. Does not wait for what is queued, and ignores what crashed after it was shown:
+  ///   that would depend on timing.
+  func requireStart(of presentation: ObjectPath) throws(Failure) {
+    guard presentation != .root, let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
+      let error = outcome.error
+    else { return }
+    throw Failure(operation, error)
+  }
+
+  /// The same for a member of a group, if the reply does not name its presentation.
+  /// - Parameter serial: serial of the reply.
+  func requireStart(in group: String, after serial: UInt64) throws(Failure) {
+    var filter: Properties = [:]
+    filter[Options.group] = group
+    filter[Options.reason] = PresentationReason.failed
+    guard let entry = try history(1, filter).first, let ended = entry.serial, ended > serial, let number = entry.number
+    else { return }
+    try requireStart(of: CoordinatorNames.presentation(number))
+  }
+}

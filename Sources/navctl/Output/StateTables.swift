@@ -1,0 +1,62 @@
+import PresentationModel
+import CoordinatorAPI
+
+/// The state as tables.
+enum StateTables {
+  /// For people: tables of presentations, groups and stacks, without those that are empty.
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - limit: maximum number of presentations.
+  static func overview(_ state: StateView, _ style: Table.Style, at now: UInt64, limit: Int = .max) -> String {
+    let presented = tree(state, at: now, limit: limit).text(style)
+    let sections = [
+      presented.isEmpty ? style.legend("Nothing is open.") : presented, groups(state).text(style),
+      stacks(state).text(style),
+    ]
+    return sections.filter { !$0.isEmpty }.joined(separator: "\n")
+  }
+
+  /// For programs: one row for each presentation, with a fixed set of columns.
+  static func list(_ state: StateView) -> Table {
+    var table = Table("NUMBER", "BINDING", "ID", "PHASE", "DESTINATION", "GROUP", "TAG", "STACK", "TITLE")
+    let columns: [PresentationEntry.Member] = [
+      .presentation, .binding, .id, .phase, .destination, .group, .tag, .stack, .title,
+    ]
+    for entry in state.presentations { table.add(columns.map { Table.Cell(entry.text($0)) }) }
+    return table
+  }
+
+  private static func tree(_ state: StateView, at now: UInt64, limit: Int) -> Table {
+    var table = Table(
+      .number("NUMBER"), "BINDING", "ID", "PHASE", "UP", "DESTINATION", "GROUP", "TAG", "STACK", "TITLE")
+    for (entry, branch) in PresentationTree.lines(state.presentations, limit: limit) {
+      func cell(_ member: PresentationEntry.Member) -> Table.Cell { Table.Cell(entry.text(member)) }
+      table.add(
+        cell(.presentation), Table.Cell(branch + entry.binding), cell(.id),
+        Table.Cell(entry.text(.phase), Colour(entry.phase)),
+        Table.Cell(entry.since.map { WallClock.elapsed(since: $0, at: now) } ?? ""),
+        cell(.destination), cell(.group), cell(.tag), cell(.stack), cell(.title))
+    }
+    return table
+  }
+
+  private static func groups(_ state: StateView) -> Table {
+    var table = Table("GROUP", "SELECTED", "QUEUE", "TAGS")
+    for (name, group) in state.groups.sorted(by: { $0.key < $1.key }) {
+      table.add(
+        Table.Cell(name), Table.Cell(group.selection ?? "–", group.selection == nil ? nil : .good),
+        Table.Cell(group.queue.joined(separator: ", ")), Table.Cell(group.tags.joined(separator: ", ")))
+    }
+    return table
+  }
+
+  private static func stacks(_ state: StateView) -> Table {
+    var table = Table("STACK", "PATH")
+    for (name, path) in state.stacks.sorted(by: { $0.key < $1.key }) {
+      // In the form in which `set-path` takes them.
+      let elements = path.map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
+      table.add(Table.Cell(name), Table.Cell(elements.joined(separator: " › ")))
+    }
+    return table
+  }
+}

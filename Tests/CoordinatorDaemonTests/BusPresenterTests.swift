@@ -1,0 +1,343 @@
+import PresentationModel
+import CoordinatorAPI
+import DBusValues
+import PresentationRules
+import Testing
+
+@testable import CoordinatorDaemon
+@testable import DBus
+
+private let barName: BusName = "org.example.Bar"
+private let handle = Handle(1)
+
+/// A program that implements `org.navd.Presenter1` and answers when the test says so.
+private final class ScriptedPresenter {
+  let connection: Connection
+  /// The calls received, such as `Present panel 1`.
+  private(set) var calls: [String] = []
+  private(set) var items: [Properties] = []
+  /// The answers to give, with an error or without.
+  private var answers: [(DBusError?) -> Void] = []
+  var result: Properties = [:]
+
+  init(_ bus: BusFixture, name: BusName? = barName) throws {
+    connection = try bus.connect()
+    let object = ImplementedInterface(PresenterInterface.interface)
+    object.implement(PresenterInterface.present) { [unowned self] input, call in
+      calls.append("Present \(input.1) \(input.2)")
+      items.append(input.3)
+      answers.append { if let error = $0 { call.fail(error) } else { call.reply() } }
+    }
+    object.implement(PresenterInterface.update) { [unowned self] input, call in
+      calls.append("Update \(input.0)")
+      items.append(input.1)
+      answers.append { if let error = $0 { call.fail(error) } else { call.reply() } }
+    }
+    object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
+      calls.append("Dismiss \(input.1) \(input.2)")
+      answers.append { [unowned self] in if let error = $0 { call.fail(error) } else { call.reply(result) } }
+    }
+    connection.export("/presenter", [object])
+    bus.keep(self)
+    if let name { try bus.own(name, connection) }
+  }
+
+  /// Answers the oldest unanswered call.
+  func answer(error: String? = nil) throws {
+    try #require(!answers.isEmpty, "no call: \(calls)")
+    answers.removeFirst()(error.map { DBusError(name: .failed, message: $0) })
+  }
+}
+
+/// The presenter under test.
+private final class BusPresenterFixture {
+  let bus: BusFixture
+  private(set) var presenter: BusPresenter!
+  private(set) var reports: [Report] = []
+
+  init(limits: Limits = Limits()) throws {
+    bus = try BusFixture()
+    presenter = BusPresenter(bus.connection, limits: limits) { [unowned self] in reports.append($0) }
+  }
+
+  func presentation(
+    _ number: UInt64 = 1, name: String = barName.text, _ change: (inout Item) -> Void = { _ in }
+  ) throws -> Presentation {
+    try .example(number, .bus(name: name, path: "/presenter"), change)
+  }
+
+  func present(_ number: UInt64 = 1, name: String = barName.text, _ properties: Properties = [:]) throws {
+    presenter.present(try presentation(number, name: name), properties)
+    try bus.settle()
+  }
+
+  /// Presents an item, and has it answered.
+  func presentWhole(_ program: ScriptedPresenter) throws {
+    try present()
+    try program.answer()
+    try bus.settle()
+    try #require(reports == [.presentAnswered(handle, error: nil)])
+    reports = []
+  }
+
+  func dismiss() throws {
+    presenter.dismiss(handle, .replaced, animated: false)
+    try bus.settle()
+  }
+}
+
+@Test("D4: the presenter's reply is the acknowledgement")
+func busPresenter_presentAnswered_isPresented() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  let presentation = try fixture.presentation {
+    $0.platformData = ["output": .string("DP-1")]
+    $0.animated = false
+  }
+  fixture.presenter.present(presentation, ["title": .string("Volume")])
+  try fixture.bus.settle()
+  #expect(program.calls == ["Present panel 1"])
+  #expect(
+    program.items == [
+      [
+        "title": .string("Volume"), "animated": .boolean(false),
+        "platform-data": (["output": .string("DP-1")] as Properties).value,
+      ]
+    ])
+  #expect(fixture.reports == [])
+  try program.answer()
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.presentAnswered(handle, error: nil)])
+  #expect(fixture.presenter.shows(handle, as: Client(program.connection.uniqueName.text)))
+  #expect(!fixture.presenter.shows(handle, as: Client(fixture.bus.connection.uniqueName.text)))
+}
+
+@Test func busPresenter_presentRefused_hasFailedWithTheError() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.present()
+  try program.answer(error: "no screen")
+  try fixture.bus.settle()
+  guard case .presentAnswered(handle, let error?)? = fixture.reports.first else {
+    Issue.record("unexpected reports: \(fixture.reports)")
+    return
+  }
+  #expect(error.contains("no screen"))
+}
+
+@Test func busPresenter_nameWithoutOwner_hasFailedOnce() throws {
+  let fixture = try BusPresenterFixture()
+  try fixture.present()
+  #expect(fixture.reports.count == 1)
+  guard case .presentAnswered(handle, .some)? = fixture.reports.first else {
+    Issue.record("unexpected reports: \(fixture.reports)")
+    return
+  }
+}
+
+@Test func busPresenter_invalidName_hasFailed() throws {
+  let fixture = try BusPresenterFixture()
+  try fixture.present(name: "no name")
+  #expect(fixture.reports == [.presentAnswered(handle, error: "the destination has no valid bus name")])
+}
+
+@Test("The rules set the deadlines, so a call to a presenter never times out by itself")
+func busPresenter_noAnswer_isAwaitedUntilThePresenterLeaves() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.present()
+  try fixture.bus.advance(by: .seconds(3600))
+  #expect(fixture.reports == [])
+  program.connection.close()
+  try fixture.bus.settle()
+  let left: Properties = ["error": .string("the presenter left the bus")]
+  // The bus answers the call, or the name's loss comes first: one of the two is reported, and the end once.
+  #expect(fixture.reports.last == .ended(handle, failed: true, result: left))
+  #expect(fixture.reports.count { if case .ended = $0 { true } else { false } } == 1)
+}
+
+@Test("D4: a presenter that leaves the bus has failed its items, once")
+func busPresenter_leaves_isReportedOnceAndForgotten() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  program.connection.close()
+  try fixture.bus.settle()
+  #expect(
+    fixture.reports == [.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")])])
+  #expect(!fixture.presenter.shows(handle, as: Client(program.connection.uniqueName.text)))
+  #expect(fixture.bus.connection.watchedNames.isEmpty)
+  // A program that takes the name later is another one.
+  _ = try ScriptedPresenter(fixture.bus)
+  try fixture.bus.settle()
+  #expect(fixture.reports.count == 1)
+}
+
+@Test func busPresenter_uniqueNameThatHasLeft_isReported() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus, name: nil)
+  let name = program.connection.uniqueName.text
+  try fixture.present(name: name)
+  try program.answer()
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.presentAnswered(handle, error: nil)])
+  program.connection.close()
+  try fixture.bus.settle()
+  #expect(fixture.reports.count == 2)
+  // One that had left before the call.
+  try fixture.present(2, name: name)
+  #expect(
+    fixture.reports.contains(
+      .ended(Handle(2), failed: true, result: ["error": .string("the presenter left the bus")])))
+}
+
+// MARK: Updating
+
+@Test("D8: updates by the presenter itself are not sent back to it")
+func busPresenter_update_isSentUnlessThePresenterIsTheAuthor() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  let presentation = try fixture.presentation()
+  fixture.presenter.update(
+    presentation, ["title": .string("a")], author: Client(program.connection.uniqueName.text))
+  #expect(fixture.reports == [.updateAnswered(handle)])
+  fixture.presenter.update(presentation, ["title": .string("b")], author: Client(":1.99"))
+  try fixture.bus.settle()
+  #expect(program.items.last == ["title": .string("b")])
+  #expect(fixture.reports.count == 1)
+  // An error ends nothing.
+  try program.answer(error: "no")
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.updateAnswered(handle), .updateAnswered(handle)])
+}
+
+@Test func busPresenter_updateOfUnknownPresentation_isIgnored() throws {
+  let fixture = try BusPresenterFixture()
+  fixture.presenter.update(try fixture.presentation(), [:], author: nil)
+  try fixture.bus.settle()
+  #expect(fixture.reports == [])
+}
+
+// MARK: Dismissing
+
+@Test func busPresenter_dismissAnswered_isDismissedWithTheResult() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  program.result = ["choice": .int32(3)]
+  try fixture.dismiss()
+  #expect(program.calls.last == "Dismiss replaced false")
+  #expect(fixture.reports == [])
+  try program.answer()
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.dismissAnswered(handle, result: ["choice": .int32(3)])])
+  #expect(fixture.bus.connection.watchedNames.isEmpty)
+}
+
+@Test("P4: an error counts as gone")
+func busPresenter_dismissRefused_isDismissedWithTheError() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  try fixture.dismiss()
+  try program.answer(error: "stuck")
+  try fixture.bus.settle()
+  guard case .dismissAnswered(handle, let result)? = fixture.reports.first else {
+    Issue.record("unexpected reports: \(fixture.reports)")
+    return
+  }
+  #expect(result["error"].flatMap { String(value: $0) }?.contains("stuck") == true)
+}
+
+@Test func busPresenter_leavesInsteadOfDismissing_endsOnce() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  try fixture.dismiss()
+  program.connection.close()
+  try fixture.bus.settle()
+  #expect(fixture.reports.count == 1)
+}
+
+@Test func busPresenter_dismissOfUnknownPresentation_isAnswered() throws {
+  let fixture = try BusPresenterFixture()
+  try fixture.dismiss()
+  #expect(fixture.reports == [.dismissAnswered(handle, result: [:])])
+}
+
+@Test func busPresenter_answersAfterForgetting_areIgnored() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.present()
+  try fixture.dismiss()
+  fixture.presenter.forget(handle)
+  try program.answer()
+  try program.answer()
+  try fixture.bus.settle()
+  #expect(fixture.reports == [])
+}
+
+// MARK: Limits
+
+@Test("L1: calls-per-presenter counts the unanswered calls of each presenter")
+func busPresenter_tooManyUnansweredCalls_failNewItemsOnly() throws {
+  var limits = Limits()
+  limits.callsPerPresenter = 2
+  let fixture = try BusPresenterFixture(limits: limits)
+  let program = try ScriptedPresenter(fixture.bus)
+  let other = try ScriptedPresenter(fixture.bus, name: "org.example.Other")
+  for number in 1...3 { try fixture.present(UInt64(number)) }
+  #expect(
+    fixture.reports == [
+      .presentAnswered(
+        Handle(3),
+        error:
+          "expected at most 2 unanswered calls of the presenter org.example.Bar (the limit “calls-per-presenter”), "
+          + "found 2")
+    ])
+  #expect(program.calls.count == 2)
+  try fixture.present(4, name: "org.example.Other")
+  #expect(other.calls.count == 1)
+  // Each answer makes room for one call.
+  try program.answer()
+  try fixture.bus.settle()
+  try fixture.present(5)
+  #expect(program.calls.count == 3)
+}
+
+// MARK: After a restart
+
+@Test("R2: presenters that are still on the bus are asked to show their items again")
+func busPresenter_adopted_isToBeShownAsRestored() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  var survivals: [Handle: Survival]?
+  fixture.presenter.adopt(
+    [
+      Remembered(presentation: try fixture.presentation(), memory: [:]),
+      Remembered(presentation: try fixture.presentation(2, name: "org.example.Gone"), memory: [:]),
+    ], from: .example(names: [barName.text])
+  ) { survivals = $0 }
+  #expect(survivals == [handle: .toBeShown])
+  try fixture.bus.settle()
+  #expect(program.calls == [])
+  try fixture.present()
+  try program.answer()
+  try fixture.present()
+  try program.answer()
+  #expect(program.items.map { $0["restored"] } == [.boolean(true), nil])
+}
+
+@Test func busPresenter_adoptedAndLeavesBeforeItIsAsked_isReported() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  fixture.presenter.adopt(
+    [Remembered(presentation: try fixture.presentation(), memory: [:])], from: .example(names: [barName.text])
+  ) { _ in }
+  try fixture.bus.settle()
+  program.connection.close()
+  try fixture.bus.settle()
+  #expect(
+    fixture.reports == [.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")])])
+}

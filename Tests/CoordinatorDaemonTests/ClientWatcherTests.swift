@@ -1,0 +1,37 @@
+import PresentationModel
+import DBusValues
+import PresentationRules
+import Testing
+
+@testable import CoordinatorDaemon
+@testable import DBus
+
+@Test("O1: a client that leaves is reported once, however often it is watched")
+func clientWatcher_clientLeaves_isReportedOnce() throws {
+  let bus = try BusFixture()
+  let (leaving, staying) = (try bus.connect(), try bus.connect())
+  var left: [Client] = []
+  let watcher = ClientWatcher(bus.connection) { left.append($0) }
+  defer { withExtendedLifetime(watcher) {} }
+  for _ in 0..<2 { for client in [leaving, staying] { watcher.follow(Client(client.uniqueName.text)) } }
+  try bus.settle()
+  #expect(left == [])
+  leaving.close()
+  try bus.settle()
+  #expect(left == [Client(leaving.uniqueName.text)])
+  #expect(bus.connection.watchedNames.keys.map(\.text) == [staying.uniqueName.text])
+}
+
+@Test func clientWatcher_clientThatHasLeft_isReported() throws {
+  let bus = try BusFixture()
+  let client = try bus.connect()
+  client.close()
+  try bus.settle()
+  var left: [Client] = []
+  let watcher = ClientWatcher(bus.connection) { left.append($0) }
+  defer { withExtendedLifetime(watcher) {} }
+  watcher.follow(Client(client.uniqueName.text))
+  watcher.follow(Client("no unique name"))
+  try bus.settle()
+  #expect(left == [Client(client.uniqueName.text)])
+}

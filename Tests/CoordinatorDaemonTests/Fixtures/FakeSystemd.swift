@@ -1,0 +1,104 @@
+import DBus
+import DBusValues
+import EventLoops
+import Testing
+
+@testable import CoordinatorDaemon
+
+/// The user's service manager as a test scripts it: jobs are answered and finished, and changes announced, when the test
+/// says so, in any order.
+final class FakeSystemd {
+  typealias JobCall = Call<ObjectPath>
+  private static let version = Property<String>(Systemd.Manager.name, "Version", emitsChanged: .const)
+  private static let activeState = Property<String>(Systemd.unit, "ActiveState")
+  private static let mainProcess = Property<UInt32>(Systemd.service, "MainPID")
+
+  let connection: Connection
+  /// The calls received, such as `StartUnit mixer.service`.
+  private(set) var calls: [String] = []
+  /// The properties of the last StartTransientUnit.
+  private(set) var transientProperties: [String: Value] = [:]
+  private var unanswered: [JobCall] = []
+  private var lastJob: UInt32 = 0
+  private var units: [ObjectPath: (active: String, process: UInt32)] = [:]
+
+  /// - Parameter isSilent: whether calls stay unanswered until ``answerCalls()``.
+  init(_ bus: BusFixture, version: String = "252.38-1~deb12u1", isSilent: Bool = false) throws {
+    connection = try bus.connect()
+    connection.isServing = !isSilent
+    let object = ImplementedInterface(
+      Interface(
+        Systemd.Manager.name,
+        members: [
+          Self.version, Systemd.Manager.subscribe, Systemd.Manager.startUnit, Systemd.Manager.stopUnit,
+          Systemd.Manager.startTransientUnit, Systemd.Manager.killUnit, Systemd.Manager.resetFailedUnit,
+          Systemd.Manager.jobRemoved,
+        ] as [any InterfaceMember]))
+    object.implement(Self.version) { _ in version }
+    object.implement(Systemd.Manager.subscribe) { [unowned self] _, call in
+      calls.append("Subscribe")
+      call.reply()
+    }
+    object.implement(Systemd.Manager.resetFailedUnit) { [unowned self] unit, call in
+      calls.append("ResetFailedUnit \(unit)")
+      call.reply()
+    }
+    object.implement(Systemd.Manager.killUnit) { [unowned self] input, call in
+      calls.append("KillUnit \(input.0) \(input.1) \(input.2)")
+      call.reply()
+    }
+    object.implement(Systemd.Manager.startUnit) { [unowned self] input, call in job("StartUnit \(input.0)", call) }
+    object.implement(Systemd.Manager.stopUnit) { [unowned self] input, call in job("StopUnit \(input.0)", call) }
+    object.implement(Systemd.Manager.startTransientUnit) { [unowned self] input, call in
+      transientProperties = Dictionary(uniqueKeysWithValues: input.2.map { $0.fields })
+      job("StartTransientUnit \(input.0)", call)
+    }
+    connection.export(Systemd.path, [object])
+    bus.keep(self)
+    try bus.own(Systemd.name, connection)
+  }
+
+  private func job(_ name: String, _ call: JobCall) {
+    calls.append(name)
+    unanswered.append(call)
+  }
+
+  /// Answers the calls that a silent manager has received, and from now on all calls.
+  func answerCalls() { connection.isServing = true }
+
+  /// Answers the oldest unanswered call for a job with a new job.
+  @discardableResult
+  func accept() throws -> ObjectPath {
+    try #require(!unanswered.isEmpty, "no call for a job: \(calls)")
+    lastJob += 1
+    let job = try #require(ObjectPath("\(Systemd.path)/job/\(lastJob)"))
+    unanswered.removeFirst().reply(job)
+    return job
+  }
+
+  /// Answers the oldest unanswered call for a job with an error.
+  func refuse(_ name: ErrorName, _ message: String) throws {
+    try #require(!unanswered.isEmpty, "no call for a job: \(calls)")
+    unanswered.removeFirst().fail(DBusError(name: name, message: message))
+  }
+
+  /// Sends the end of a job. A signal overtakes the answers of the same turn.
+  func finish(_ job: ObjectPath, _ result: String = "done") throws {
+    try connection.emit(Systemd.Manager.jobRemoved, from: Systemd.path, (lastJob, job, "", result))
+  }
+
+  /// Sends a change of a unit's properties.
+  func announce(_ unit: UnitName, _ properties: Properties) throws {
+    try connection.emit(PropertyAccessing.propertiesChanged, from: unit.path, (Systemd.unit.text, properties, []))
+  }
+
+  /// Sets the state with which the manager answers questions about a unit, without sending a change.
+  func set(_ unit: UnitName, active: String, process: UInt32 = 0) {
+    if units.updateValue((active, process), forKey: unit.path) != nil { return }
+    let states = ImplementedInterface(Interface(Systemd.unit, members: [Self.activeState]))
+    states.implement(Self.activeState) { [unowned self] path in units[path]?.active }
+    let processes = ImplementedInterface(Interface(Systemd.service, members: [Self.mainProcess]))
+    processes.implement(Self.mainProcess) { [unowned self] path in units[path]?.process }
+    connection.export(unit.path, [states, processes])
+  }
+}

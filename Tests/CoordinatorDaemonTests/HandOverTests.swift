@@ -1,0 +1,181 @@
+import PresentationModel
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import Logging
+import PresentationRules
+import TestSupport
+import Testing
+
+@testable import CoordinatorDaemon
+@testable import Processes
+
+/// Services whose manager leaves the bus and does not come back.
+@Suite(.timeLimit(.minutes(3))) struct HandOverTests {
+  @Test("Services whose manager has left are searched for in one scan, and handed over a few per turn.")
+  func handOver_manyServices_scansOnceAndReportsAFewPerTurn() throws {
+    let fixture = try ServiceFixture()
+    let count = ProcessSupervisor.adoptionsPerTurn + 8
+    let running = try (0..<count).map { try fixture.launch(Handle(UInt64($0 + 1)), isAlive: true) }
+    let ended = try (count..<2 * count).map { try fixture.launch(Handle(UInt64($0 + 1)), isAlive: false) }
+    try fixture.finishLaunching()
+    try #require(fixture.observer.ended.isEmpty && fixture.scans == 0)
+
+    fixture.manager.close()
+    var most = 0
+    try fixture.wait {
+      let before = fixture.observer.ended.count
+      fixture.loop.turn(wait: .milliseconds(5))
+      most = max(most, fixture.observer.ended.count - before)
+      return fixture.observer.ended.count == ended.count
+    }
+    // The second scan confirms that nothing is left of those that have ended. More, if processes of other tests are in the
+    // middle of execve.
+    #expect((2...5).contains(fixture.scans))
+    #expect(most <= ProcessSupervisor.adoptionsPerTurn)
+    #expect(running.allSatisfy { $0.platform["unit"] == nil })
+
+    for command in running { command.kill() }
+    try fixture.wait {
+      fixture.loop.turn(wait: .milliseconds(5))
+      return fixture.observer.ended.count == 2 * count
+    }
+  }
+
+  @Test("A dismissal during the search ends the processes that it finds.")
+  func terminate_whileTheProcessesAreSearchedFor_endsThem() throws {
+    let fixture = try ServiceFixture()
+    let command = try fixture.launch(Handle(1), isAlive: true)
+    try fixture.finishLaunching()
+    fixture.manager.close()
+    // The manager cannot stop it, so the search begins; the second request comes while it goes on.
+    try fixture.wait {
+      command.terminate()
+      fixture.loop.turn(wait: .milliseconds(1))
+      return fixture.observer.ended[Handle(1)] != nil
+    }
+  }
+}
+
+/// A launcher of services, a manager that starts nothing, and processes that the test starts in their place.
+private final class ServiceFixture {
+  final class Observer: LaunchObserver {
+    private(set) var ended: [Handle: ProcessResult] = [:]
+    func started(_ handle: Handle, error: String?) { #expect(error == nil) }
+    func ended(_ handle: Handle, _ result: ProcessResult) {
+      #expect(ended[handle] == nil)
+      ended[handle] = result
+    }
+  }
+
+  let loop: EventLoop
+  let manager: Connection
+  let observer = Observer()
+  private(set) var scans = 0
+  private let bus: PrivateBus
+  private let directory = TemporaryDirectory()
+  private let connection: Connection
+  private var launcher: ServiceLauncher?
+  private var systemd: SystemdManager?
+  private var processes: [pid_t] = []
+  private var jobs = 0
+  private var launches = 0
+
+  private static let manager: InterfaceName = "org.freedesktop.systemd1.Manager"
+  private static let version = Property<String>(manager, "Version", emitsChanged: .const)
+
+  init() throws {
+    bus = try PrivateBus()
+    loop = try EventLoop()
+    manager = try Connection.open(address: bus.address, loop: loop)
+    connection = try Connection.open(address: bus.address, loop: loop)
+    try startManager()
+    try startLauncher()
+  }
+
+  private func startManager() throws {
+    let members: [any InterfaceMember] = [Self.version, Systemd.Manager.subscribe, Systemd.Manager.startTransientUnit]
+    let object = ImplementedInterface(Interface(Self.manager, members: members))
+    object.implement(Self.version) { _ in "252" }
+    object.implement(Systemd.Manager.subscribe) { _, call in call.reply() }
+    // The job never ends, so the launcher waits for what becomes of the unit.
+    object.implement(Systemd.Manager.startTransientUnit) { [unowned self] _, call in
+      jobs += 1
+      call.reply(ObjectPath("\(Systemd.path)/job/\(jobs)")!)
+    }
+    manager.export(Systemd.path, [object])
+    var isOwner = false
+    manager.requestName(Systemd.name) { result in isOwner = (try? result.get()) != nil }
+    try #require(loop.turn(until: { isOwner }))
+  }
+
+  private func startLauncher() throws {
+    var reader = ProcessReader()
+    reader.processes = { [unowned self] in
+      scans += 1
+      return ProcessTable.all()
+    }
+    let supervisor = ProcessSupervisor(
+      loop: loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
+    let direct = DirectLauncher(supervisor, isAllowed: true)
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let systemd = SystemdManager(connection)
+    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log, absenceLimit: .milliseconds(50))
+    systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in if !systemd.isPresent { launcher.managerLeft() } }
+    (self.systemd, self.launcher) = (systemd, launcher)
+    try #require(loop.turn(until: { systemd.isPresent }))
+  }
+
+  deinit {
+    let marker = Array(directory.path.utf8)
+    for process in processes {
+      // The number of one that was reaped may be another's.
+      guard case .value(let value) = ProcessTable.variable(CommandPresenter.markerVariable, of: process),
+        value.bytes.starts(with: marker)
+      else { continue }
+      kill(process, SIGKILL)
+    }
+  }
+
+  func wait(until condition: () throws -> Bool) throws {
+    let end = loop.now + .seconds(60)
+    while try !condition() { try #require(loop.now < end) }
+  }
+
+  /// Starts a service.
+  /// - Parameter isAlive: whether it has a process, as one has that the manager has started.
+  func launch(_ handle: Handle, isAlive: Bool) throws -> any RunningCommand {
+    let marker = ByteString("\(directory.path)-\(handle)")
+    let launch = Launch(
+      handle: handle, binding: try BindingID("fact"), id: "1",
+      command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), inherited: [], marker: marker,
+      output: OutputCapture(path: ByteString(directory.path(of: "\(handle)")), limit: 100), grace: 1000)
+    if isAlive {
+      var process: pid_t = 0
+      let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("1000"), nil]
+      let environment: [UnsafeMutablePointer<CChar>?] = [strdup("\(CommandPresenter.markerVariable)=\(marker)"), nil]
+      defer { for text in arguments + environment { free(text) } }
+      // The threads that run tests block every signal.
+      var attributes = posix_spawnattr_t()
+      posix_spawnattr_init(&attributes)
+      defer { posix_spawnattr_destroy(&attributes) }
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      posix_spawnattr_setsigmask(&attributes, &signals)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+      try #require(posix_spawn(&process, "/bin/sleep", nil, &attributes, arguments, environment) == 0)
+      processes.append(process)
+    }
+    launches += 1
+    return try #require(launcher?.launch(launch, for: observer))
+  }
+
+  /// Waits until the launcher has the manager's answers.
+  func finishLaunching() throws {
+    try #require(loop.turn(until: { self.jobs == self.launches }))
+    loop.turn(wait: .zero)
+    for client in [manager, connection] { _ = try client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()) }
+    loop.turn(wait: .zero)
+  }
+}

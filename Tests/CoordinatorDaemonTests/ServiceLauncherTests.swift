@@ -1,0 +1,379 @@
+import PresentationModel
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationRules
+import TestSupport
+import Testing
+
+@testable import CoordinatorDaemon
+@testable import DBus
+@testable import Processes
+
+private let handle = Handle(1)
+private let unit = try! UnitName("navd-panel-1.service")
+
+/// A service launcher with a scripted manager.
+private final class LauncherFixture: LaunchObserver {
+  enum Event: Equatable {
+    case started(Handle, error: String?)
+    case ended(Handle, ProcessResult)
+  }
+
+  let bus: BusFixture
+  let manager: SystemdManager
+  let launcher: ServiceLauncher
+  private(set) var systemd: FakeSystemd
+  private(set) var events: [Event] = []
+  let marker = ByteString("test-\(UInt64.random(in: .min ... .max))")
+  private let directory = TemporaryDirectory()
+
+  /// - Parameter mayStartDirectly: whether navd itself may start commands.
+  init(mayStartDirectly: Bool = false) throws {
+    bus = try BusFixture()
+    systemd = try FakeSystemd(bus)
+    manager = SystemdManager(bus.connection)
+    let supervisor = ProcessSupervisor(loop: bus.loop, markerVariable: CommandPresenter.markerVariable)
+    launcher = ServiceLauncher(
+      loop: bus.loop, manager, direct: DirectLauncher(supervisor, isAllowed: mayStartDirectly), log: bus.logger)
+    manager.onPresenceChanged = { [unowned self] in if manager.presence == .absent { launcher.managerLeft() } }
+    try bus.wait { manager.isPresent }
+  }
+
+  func started(_ handle: Handle, error: String?) { events.append(.started(handle, error: error)) }
+  func ended(_ handle: Handle, _ result: ProcessResult) { events.append(.ended(handle, result)) }
+
+  var output: OutputCapture { OutputCapture(path: ByteString(directory.path(of: "output")), limit: 100) }
+
+  func launch(_ arguments: [ByteString] = ["/bin/true", "$HOME"]) throws -> (any RunningCommand)? {
+    let command = Command(
+      arguments, environment: ["NAVD_ID": "1", "PATH": "/bin"], directory: "/tmp", input: Array("{}\n".utf8))
+    let running = launcher.launch(
+      Launch(
+        handle: handle, binding: try BindingID("panel"), id: "1", command: command, inherited: ["PATH"], marker: marker,
+        output: output, grace: 2000), for: self)
+    try bus.settle()
+    return running
+  }
+
+  /// Launches a command, and has its job done.
+  func launchWhole() throws -> any RunningCommand {
+    let running = try #require(try launch())
+    try systemd.finish(try systemd.accept())
+    try bus.settle()
+    return running
+  }
+
+  /// Launches a command that runs as a real process.
+  func launchRunning() throws -> (any RunningCommand, Program) {
+    let running = try launchWhole()
+    let process = try process()
+    try announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(process.processID))])
+    try #require(events == [.started(handle, error: nil)])
+    events = []
+    return (running, process)
+  }
+
+  /// A process that sleeps, with or without the command's marker in its environment.
+  func process(hasMarker: Bool = true) throws -> Program {
+    try Program(
+      bus.loop, ["/bin/sleep", "1000"],
+      environment: hasMarker ? ["\(CommandPresenter.markerVariable)": "\(marker)"] : [:])
+  }
+
+  func announce(_ properties: Properties) throws {
+    try systemd.announce(unit, properties)
+    try bus.settle()
+  }
+
+  /// The end of the main process by exiting.
+  func announceExit(_ status: Int32, active: String = "inactive") throws {
+    try announce([
+      "ActiveState": .string(active), "MainPID": .uint32(0), "ExecMainCode": .int32(Int32(CLD_EXITED)),
+      "ExecMainStatus": .int32(status), "Result": .string("success"),
+    ])
+  }
+
+  /// Waits for events of real processes, while time passes for the supervisor, which searches for orphans in intervals.
+  func waitForEvents(_ count: Int) throws {
+    for _ in 0..<500 where events.count < count {
+      bus.loop.turn(wait: .milliseconds(20))
+      try bus.advance(by: .milliseconds(20))
+    }
+  }
+
+  func leave() throws {
+    systemd.connection.close()
+    try bus.wait { manager.presence == .absent }
+  }
+
+  func comeBack(_ prepare: (FakeSystemd) -> Void) throws {
+    systemd = try FakeSystemd(bus)
+    prepare(systemd)
+    try bus.wait { manager.isPresent }
+    try bus.settle()
+  }
+}
+
+@Test("D3: a command is a transient service, with the properties of docs/processes.md")
+func serviceLauncher_launch_asksForATransientService() throws {
+  let fixture = try LauncherFixture()
+  let running = try fixture.launch()
+  #expect(fixture.systemd.calls == ["Subscribe", "StartTransientUnit \(unit)"])
+  let properties = fixture.systemd.transientProperties
+  #expect(properties["Description"] == .string("navd: panel 1"))
+  #expect(properties["ExitType"] == .string("cgroup"))
+  #expect(properties["TimeoutStopUSec"] == .uint64(2_000_000))
+  #expect(properties["WorkingDirectory"] == .string("/tmp"))
+  let environment = properties["Environment"].flatMap { [String](value: $0) } ?? []
+  #expect(environment.sorted() == ["NAVD_ID=1", "NAVD_MARKER=\(fixture.marker)", "PATH=/bin"])
+  #expect(properties["ExecStartEx"] == [Structure("/bin/true", ["/bin/true", "$HOME"], ["no-env-expand"])].value)
+  #expect(running?.platform == ["unit": .string(unit.text)])
+  #expect(running?.remembered.unit == unit)
+  #expect(fixture.events == [])
+}
+
+@Test("A command is started once its process executes the program; its result has status and output")
+func serviceLauncher_executedProcess_isStartedAndEndsWithItsResult() throws {
+  let fixture = try LauncherFixture()
+  let (running, process) = try fixture.launchRunning()
+  #expect(running.platform["pid"] == .uint64(UInt64(process.processID)))
+  guard case .descriptor(let output)? = fixture.systemd.transientProperties["StandardOutputFileDescriptor"] else {
+    Issue.record("no descriptor for output")
+    return
+  }
+  #expect(write(output.number, "hello", 5) == 5)
+  try fixture.announceExit(3)
+  let result = ProcessResult(
+    status: .exited(code: 3), output: CapturedOutput(bytes: Array("hello".utf8), isTruncated: false))
+  #expect(fixture.events == [.ended(handle, result)])
+  // Later signals and the end of the manager are about nothing.
+  try fixture.announce(["ActiveState": .string("active")])
+  try fixture.announceExit(0)
+  try fixture.leave()
+  try fixture.bus.advance(by: .seconds(10))
+  #expect(fixture.events.count == 1)
+  #expect(fixture.bus.connection.subscriptions.isEmpty)
+}
+
+@Test func serviceLauncher_processBeforeItsExecution_isCheckedAgain() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launchWhole()
+  let (forked, executed) = (try fixture.process(hasMarker: false), try fixture.process())
+  try fixture.announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(forked.processID))])
+  try fixture.bus.advance(by: .milliseconds(5))
+  #expect(fixture.events == [])
+  try fixture.announce(["MainPID": .uint32(UInt32(executed.processID))])
+  #expect(fixture.events == [])
+  try fixture.bus.advance(by: .milliseconds(5))
+  #expect(fixture.events == [.started(handle, error: nil)])
+  withExtendedLifetime((forked, executed)) {}
+}
+
+@Test("A service that is inactive before its job is done has not ended; the new unit's state is reported first")
+func serviceLauncher_inactiveBeforeTheJob_isNoEnd() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launch()
+  try fixture.announce(["ActiveState": .string("inactive")])
+  #expect(fixture.events == [])
+}
+
+@Test func serviceLauncher_endedBeforeItWasSeen_isStartedAndEnded() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launch()
+  let job = try fixture.systemd.accept()
+  try fixture.announceExit(0)
+  #expect(fixture.events == [])
+  try fixture.systemd.finish(job)
+  try fixture.bus.settle()
+  let result = ProcessResult(status: .exited(code: 0), output: CapturedOutput(bytes: [], isTruncated: false))
+  #expect(fixture.events == [.started(handle, error: nil), .ended(handle, result)])
+}
+
+@Test func serviceLauncher_serviceThatCouldNotStart_isAnErrorAndLeavesNoOutput() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launchWhole()
+  try fixture.announce(["ActiveState": .string("failed"), "Result": .string("resources")])
+  #expect(
+    fixture.events == [
+      .started(
+        handle,
+        error: "/bin/true: could not be started (resources); see “journalctl --user -u 'navd-panel-1.service'”")
+    ])
+  #expect(fixture.output.read() == nil)
+}
+
+@Test func serviceLauncher_missingProgram_isAnErrorAndAsksForNothing() throws {
+  let fixture = try LauncherFixture()
+  #expect(try fixture.launch(["/nowhere"]) == nil)
+  #expect(fixture.events == [.started(handle, error: "/nowhere: there is no such program")])
+  #expect(fixture.systemd.calls == [])
+}
+
+@Test func serviceLauncher_refused_isStartedDirectly() throws {
+  let fixture = try LauncherFixture(mayStartDirectly: true)
+  let running = try #require(try fixture.launch())
+  try fixture.systemd.refuse(Systemd.unitExists, "Unit exists.")
+  try fixture.bus.settle()
+  #expect(fixture.events.first == .started(handle, error: nil))
+  #expect(running.remembered.unit == nil)
+  #expect(
+    fixture.bus.log.lines == [
+      "navd itself starts a command: the user manager does not start it: Unit exists. presentation=1"
+    ])
+  try fixture.waitForEvents(2)
+  let result = ProcessResult(status: .exited(code: 0), output: CapturedOutput(bytes: [], isTruncated: false))
+  #expect(fixture.events == [.started(handle, error: nil), .ended(handle, result)])
+}
+
+@Test func serviceLauncher_refusedAndNavdIsRestricted_isAnErrorWithBothReasons() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launch()
+  try fixture.systemd.refuse(Systemd.unitExists, "Unit exists.")
+  try fixture.bus.settle()
+  let forbidden =
+    "; navd cannot start it either, since the command would inherit the restrictions of navd's unit (hardening.conf)"
+  #expect(
+    fixture.events == [.started(handle, error: "the user manager does not start it: Unit exists.\(forbidden)")])
+}
+
+@Test func serviceLauncher_commandThatIsNotUTF8_isNotForTheManager() throws {
+  let fixture = try LauncherFixture()
+  #expect(try fixture.launch(["/bin/true", ByteString([0xff])]) == nil)
+  guard case .started(handle, let error?)? = fixture.events.first else {
+    Issue.record("unexpected events: \(fixture.events)")
+    return
+  }
+  #expect(error.hasPrefix("the user manager accepts only UTF-8"))
+  #expect(fixture.systemd.calls == [])
+}
+
+@Test("Without an answer the manager may have started the service, so it is stopped")
+func serviceLauncher_noAnswer_isAnErrorAndStopsTheService() throws {
+  let fixture = try LauncherFixture()
+  _ = try fixture.launch()
+  try fixture.bus.advance(by: .seconds(25))
+  guard case .started(handle, let error?)? = fixture.events.first else {
+    Issue.record("unexpected events: \(fixture.events)")
+    return
+  }
+  #expect(error.hasPrefix("the user manager did not start it: "))
+  #expect(fixture.systemd.calls.last == "StopUnit \(unit)")
+  #expect(fixture.output.read() == nil)
+  try fixture.systemd.finish(try fixture.systemd.accept())
+  try fixture.announce(["ActiveState": .string("active")])
+  #expect(fixture.events.count == 1)
+}
+
+// MARK: Ending
+
+@Test func serviceLauncher_terminatedAndKilled_asksTheManager() throws {
+  let fixture = try LauncherFixture()
+  let (running, _) = try fixture.launchRunning()
+  running.terminate()
+  try fixture.bus.settle()
+  #expect(fixture.systemd.calls.last == "StopUnit \(unit)")
+  running.kill()
+  try fixture.bus.settle()
+  #expect(fixture.systemd.calls.last == "KillUnit \(unit) all 9")
+  try fixture.announce([
+    "ActiveState": .string("failed"), "MainPID": .uint32(0), "ExecMainCode": .int32(Int32(CLD_KILLED)),
+    "ExecMainStatus": .int32(9),
+  ])
+  let result = ProcessResult(status: .signaled(signal: 9), output: CapturedOutput(bytes: [], isTruncated: false))
+  #expect(fixture.events == [.ended(handle, result)])
+}
+
+@Test func serviceLauncher_stoppedWhileStarting_isNoError() throws {
+  let fixture = try LauncherFixture()
+  let running = try fixture.launchWhole()
+  running.terminate()
+  try fixture.announce(["ActiveState": .string("inactive")])
+  let result = ProcessResult(status: .unknown, output: CapturedOutput(bytes: [], isTruncated: false))
+  #expect(fixture.events == [.started(handle, error: nil), .ended(handle, result)])
+}
+
+@Test func serviceLauncher_abandoned_reportsNoEnd() throws {
+  let fixture = try LauncherFixture()
+  let (running, _) = try fixture.launchRunning()
+  #expect(running.abandon() == "the unit navd-panel-1.service")
+  try fixture.announceExit(0)
+  #expect(fixture.events == [])
+  #expect(fixture.bus.connection.subscriptions.isEmpty)
+}
+
+// MARK: A manager that leaves
+
+@Test func serviceLauncher_managerBackWithinFiveSeconds_isAskedAgain() throws {
+  let fixture = try LauncherFixture()
+  let (_, process) = try fixture.launchRunning()
+  try fixture.leave()
+  try fixture.bus.advance(by: .milliseconds(4999))
+  try fixture.comeBack { $0.set(unit, active: "active", process: UInt32(process.processID)) }
+  try fixture.bus.advance(by: .seconds(10))
+  #expect(fixture.events == [])
+  try fixture.announceExit(4)
+  let result = ProcessResult(status: .exited(code: 4), output: CapturedOutput(bytes: [], isTruncated: false))
+  #expect(fixture.events == [.ended(handle, result)])
+}
+
+@Test func serviceLauncher_managerGoneForFiveSeconds_isReplacedByTheProcesses() throws {
+  let fixture = try LauncherFixture()
+  let (running, process) = try fixture.launchRunning()
+  try fixture.leave()
+  try fixture.bus.advance(by: .seconds(5))
+  #expect(fixture.events == [])
+  #expect(running.platform["unit"] == nil)
+  running.terminate()
+  try fixture.waitForEvents(1)
+  guard case .ended(handle, _)? = fixture.events.first else {
+    Issue.record("unexpected events: \(fixture.events)")
+    return
+  }
+  #expect(process.status != nil)
+}
+
+@Test func serviceLauncher_managerAndProcessesGone_hasEndedWithAnUnknownStatus() throws {
+  let fixture = try LauncherFixture()
+  let (_, process) = try fixture.launchRunning()
+  process.send(SIGKILL)
+  try fixture.bus.wait { process.status != nil }
+  try fixture.leave()
+  try fixture.bus.advance(by: .seconds(5))
+  let result = ProcessResult(status: .unknown, output: CapturedOutput(bytes: [], isTruncated: false))
+  #expect(fixture.events == [.ended(handle, result)])
+}
+
+// MARK: After a restart
+
+@Test("R2: a running service is found by its unit, an ended one is not")
+func serviceLauncher_adopted_isFoundIfItsUnitRuns() throws {
+  let fixture = try LauncherFixture()
+  fixture.systemd.set(unit, active: "active")
+  let other = try UnitName("navd-panel-2.service")
+  fixture.systemd.set(other, active: "inactive")
+  let ended = OutputCapture(path: fixture.output.path + "-2", limit: 100)
+  var found: [Handle: any RunningCommand]?
+  fixture.launcher.adopt(
+    [
+      handle: RememberedLaunch(marker: fixture.marker, output: fixture.output, unit: unit),
+      Handle(2): RememberedLaunch(marker: fixture.marker + "-2", output: ended, unit: other),
+    ], for: fixture
+  ) { found = $0 }
+  try fixture.bus.wait { found != nil }
+  #expect(found?.keys.sorted() == [handle])
+  try fixture.announceExit(0)
+  #expect(fixture.events.count == 1)
+  guard case .ended(handle, let result)? = fixture.events.first else {
+    Issue.record("unexpected events: \(fixture.events)")
+    return
+  }
+  #expect(result.status == .exited(code: 0))
+}
+
+@Test func serviceLauncher_adoptedNothing_isAnsweredAtOnce() throws {
+  let fixture = try LauncherFixture()
+  var found: [Handle: any RunningCommand]?
+  fixture.launcher.adopt([:], for: fixture) { found = $0 }
+  #expect(found?.isEmpty == true)
+}

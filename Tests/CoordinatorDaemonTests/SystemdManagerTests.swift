@@ -1,0 +1,262 @@
+import DBusValues
+import Testing
+
+@testable import CoordinatorDaemon
+@testable import DBus
+
+private let mixer = try! UnitName("mixer.service")
+
+/// A client of a scripted manager, and everything that it reports.
+private final class ManagerFixture {
+  let bus: BusFixture
+  let manager: SystemdManager
+  var presences: [SystemdManager.Presence] = []
+  var outcomes: [String] = []
+
+  init() throws {
+    bus = try BusFixture()
+    manager = SystemdManager(bus.connection)
+    manager.onPresenceChanged = { [unowned self] in presences.append(manager.presence) }
+  }
+
+  /// Adds a manager to the bus, and waits until the client knows it.
+  func addSystemd() throws -> FakeSystemd {
+    let systemd = try FakeSystemd(bus)
+    try bus.wait { manager.isPresent }
+    return systemd
+  }
+
+  func start() {
+    manager.start(mixer) { [unowned self] outcome in
+      switch outcome {
+      case .finished(let result): outcomes.append(result)
+      case .refused(let error): outcomes.append("\(error.name)")
+      }
+    }
+  }
+
+  /// Whether the client listens to job signals.
+  var receivesJobs: Bool { bus.connection.subscriptions.contains { $0.rule.text.contains("JobRemoved") } }
+}
+
+@Test func systemdManager_noManagerOnTheBus_isAbsent() throws {
+  let fixture = try ManagerFixture()
+  var known = 0
+  fixture.manager.whenKnown { known += 1 }
+  #expect(fixture.manager.presence == .unknown)
+  #expect(known == 0)
+  try fixture.bus.settle()
+  #expect(fixture.presences == [.absent])
+  #expect(known == 1)
+  fixture.manager.whenKnown { known += 1 }
+  #expect(known == 2)
+}
+
+@Test(arguments: [("252.38-1~deb12u1", 252), ("unknown", nil)] as [(String, Int?)])
+func systemdManager_managerOnTheBus_isPresentWithItsRelease(version: String, release: Int?) throws {
+  let fixture = try ManagerFixture()
+  _ = try FakeSystemd(fixture.bus, version: version)
+  try fixture.bus.wait { fixture.manager.presence != .unknown && fixture.manager.isPresent }
+  #expect(fixture.manager.presence == .present(version: release))
+}
+
+@Test func systemdManager_silentManager_isAbsentAfterThreeSecondsAndStaysSoAfterALateAnswer() throws {
+  let bus = try BusFixture()
+  let systemd = try FakeSystemd(bus, isSilent: true)
+  let manager = SystemdManager(bus.connection)
+  try bus.settle()
+  #expect(manager.presence == .unknown)
+  try bus.advance(by: .milliseconds(2999))
+  #expect(manager.presence == .unknown)
+  try bus.advance(by: .milliseconds(1))
+  #expect(manager.presence == .absent)
+  systemd.answerCalls()
+  try bus.settle()
+  #expect(manager.presence == .absent)
+}
+
+@Test func systemdManager_managerThatLeavesAndComesBack_isFollowed() throws {
+  let fixture = try ManagerFixture()
+  try fixture.bus.settle()
+  let first = try fixture.addSystemd()
+  first.connection.close()
+  try fixture.bus.wait { fixture.manager.presence == .absent }
+  _ = try fixture.addSystemd()
+  #expect(fixture.presences == [.absent, .present(version: 252), .absent, .present(version: 252)])
+}
+
+// MARK: Units
+
+@Test func unitWatch_changes_areReportedOnceAndMerged() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  var changes = 0
+  let watch = fixture.manager.watch(mixer) { changes += 1 }
+  try fixture.bus.settle()
+  #expect(systemd.calls == ["Subscribe"])
+  #expect(watch.state == UnitState())
+  try systemd.announce(mixer, ["ActiveState": .string("active"), "MainPID": .uint32(7), "Unrelated": .string("x")])
+  try fixture.bus.settle()
+  #expect(watch.state == UnitState(active: "active", mainProcess: 7))
+  // The same again, and a property of another type.
+  try systemd.announce(mixer, ["ActiveState": .string("active"), "Result": .int32(3)])
+  try fixture.bus.settle()
+  #expect(changes == 1)
+  try systemd.announce(
+    mixer,
+    [
+      "ActiveState": .string("failed"), "Result": .string("signal"), "MainPID": .uint32(0), "ExecMainCode": .int32(2),
+      "ExecMainStatus": .int32(9),
+    ])
+  try fixture.bus.settle()
+  #expect(watch.state == UnitState(active: "failed", result: "signal", exitCode: 2, exitStatus: 9))
+  #expect(watch.state.hasEnded)
+  #expect(changes == 2)
+}
+
+@Test func unitWatch_otherUnitOrOtherSender_isIgnored() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  let watch = fixture.manager.watch(mixer) {}
+  let stranger = try fixture.bus.connect()
+  try fixture.bus.settle()
+  try systemd.announce(try UnitName("other.service"), ["ActiveState": .string("active")])
+  try stranger.emit(
+    PropertyAccessing.propertiesChanged, from: mixer.path, (Systemd.unit.text, ["ActiveState": .string("active")], []))
+  try fixture.bus.settle()
+  #expect(watch.state.active == nil)
+}
+
+@Test func unitWatch_cancelled_reportsNothingAndLeavesNoSubscription() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  var changes = 0
+  let watch = fixture.manager.watch(mixer) { changes += 1 }
+  try fixture.bus.settle()
+  watch.cancel()
+  try systemd.announce(mixer, ["ActiveState": .string("active")])
+  try fixture.bus.settle()
+  #expect(changes == 0)
+  #expect(fixture.bus.connection.subscriptions.isEmpty)
+}
+
+@Test func unitWatch_refreshed_hasTheProcessBeforeTheState() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  systemd.set(mixer, active: "active", process: 7)
+  var processes: [UInt32?] = []
+  var watch: UnitWatch?
+  watch = fixture.manager.watch(mixer) {
+    if watch?.state.active == "active" { processes.append(watch?.state.mainProcess) }
+  }
+  var isAnswered = false
+  fixture.manager.refresh(try #require(watch)) { isAnswered = true }
+  try fixture.bus.wait { isAnswered }
+  #expect(processes == [7])
+}
+
+@Test func unitWatch_refreshOfUnknownUnit_isAnsweredWithoutAState() throws {
+  let fixture = try ManagerFixture()
+  _ = try fixture.addSystemd()
+  let watch = fixture.manager.watch(mixer) {}
+  var isAnswered = false
+  fixture.manager.refresh(watch) { isAnswered = true }
+  try fixture.bus.wait { isAnswered }
+  #expect(watch.state.active == nil)
+}
+
+@Test func unitWatch_managerComesBack_isSubscribedAndRefreshed() throws {
+  let fixture = try ManagerFixture()
+  let first = try fixture.addSystemd()
+  let watch = fixture.manager.watch(mixer) {}
+  try first.announce(mixer, ["ActiveState": .string("active")])
+  try fixture.bus.settle()
+  first.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  let second = try FakeSystemd(fixture.bus)
+  second.set(mixer, active: "failed")
+  try fixture.bus.wait { watch.state.active == "failed" }
+  #expect(second.calls == ["Subscribe"])
+}
+
+// MARK: Jobs
+
+@Test("A job's end counts whether it is sent after or before the answer to the call", arguments: [false, true])
+func job_finished_isReportedOnce(isEarly: Bool) throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { systemd.calls == ["ResetFailedUnit mixer.service", "Subscribe", "StartUnit mixer.service"] }
+  let job = try systemd.accept()
+  if !isEarly { try fixture.bus.settle() }
+  #expect(fixture.outcomes == [])
+  try systemd.finish(job)
+  try fixture.bus.wait { !fixture.outcomes.isEmpty }
+  try systemd.finish(job, "failed")
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["done"])
+  #expect(!fixture.receivesJobs)
+}
+
+@Test func job_refused_isReportedWithTheError() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { systemd.calls.count == 3 }
+  #expect(fixture.receivesJobs)
+  try systemd.refuse(Systemd.noSuchUnit, "Unit mixer.service not found.")
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["\(Systemd.noSuchUnit)"])
+  #expect(!fixture.receivesJobs)
+}
+
+@Test func job_callWithoutAnswer_timesOutAndALateAnswerIsIgnored() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { systemd.calls.count == 3 }
+  try fixture.bus.advance(by: .seconds(24))
+  #expect(fixture.outcomes == [])
+  try fixture.bus.advance(by: .seconds(1))
+  #expect(fixture.outcomes == ["\(ErrorName.timedOut)"])
+  try systemd.finish(try systemd.accept())
+  try fixture.bus.settle()
+  #expect(fixture.outcomes.count == 1)
+  #expect(!fixture.receivesJobs)
+}
+
+@Test func job_managerLeavesBeforeItsAnswer_isRefused() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { systemd.calls.count == 3 }
+  systemd.connection.close()
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["\(ErrorName.noReply)"])
+}
+
+@Test func job_withoutAManager_isRefusedAndStartsNone() throws {
+  let fixture = try ManagerFixture()
+  fixture.start()
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["\(ErrorName.nameHasNoOwner)"])
+}
+
+@Test func job_endsOfOtherJobs_areIgnored() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  fixture.start()
+  fixture.start()
+  try fixture.bus.wait { systemd.calls.count == 5 }
+  try systemd.finish("/org/freedesktop/systemd1/job/99", "other")
+  let first = try systemd.accept()
+  let second = try systemd.accept()
+  try fixture.bus.settle()
+  try systemd.finish(second, "second")
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["second"])
+  #expect(fixture.receivesJobs)
+  try systemd.finish(first, "first")
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["second", "first"])
+}

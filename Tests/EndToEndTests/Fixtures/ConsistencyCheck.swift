@@ -1,0 +1,99 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import PresentationModel
+import TestSupport
+import TextFormats
+
+/// Compares navd's five ways to read the state with each other (GetState, Members, Get, GetManagedObjects, properties),
+/// and with the state derived from its events.
+struct ConsistencyCheck {
+  private let session: Session
+  private let watcher: Watcher
+  private var replayed: ReplayedState
+
+  init(_ session: Session) throws {
+    self.session = session
+    watcher = try session.watch(on: try session.connect())
+    replayed = ReplayedState(watcher.start)
+  }
+
+  /// Contradictions found; empty if there are none.
+  mutating func faults() throws -> [String] {
+    // Items that end by themselves may change the state during a comparison, so repeat it.
+    for _ in 0..<200 {
+      if let faults = try look() { return faults }
+      session.loop.turn(wait: .milliseconds(5))
+    }
+    return ["the state does not come to rest"]
+  }
+
+  /// - Returns: nil if the state changed during the comparison.
+  private mutating func look() throws -> [String]? {
+    typealias Rows = CoordinatorInterface
+    let (state, serial) = try session.call(Rows.getState, (), by: watcher.connection)
+    let json = JSON(state)
+    for event in watcher.events where event.serial <= serial { replayed.apply(event) }
+    var faults = replayed.differences(from: json)
+    for event in watcher.events where event.serial > serial { replayed.apply(event) }
+    watcher.clear()
+
+    let entries = json["presentations"]?.array ?? []
+    let members = try session.call(Rows.members, ("all", ""))
+    let objects = try session.call(ObjectManagement.getManagedObjects, ())
+    var slots: [(String, ObjectPath, Properties)] = []
+    for binding in Set(entries.compactMap { $0["binding"]?.string }).sorted() + ["nothing.here"] {
+      let (path, item, _) = try session.call(Rows.get, binding)
+      slots.append((binding, path, item))
+    }
+    var stacks: [(String, [String])] = []
+    for name in json["stacks"]?.object?.keys.sorted() ?? [] {
+      stacks.append((name, try session.call(Rows.members, ("stack", name)).map { $0.fields.0 + "=" + $0.fields.1 }))
+    }
+    guard try session.call(PropertyAccessing.get, (Rows.name.text, "Serial")) == .uint64(serial) else { return nil }
+
+    let held = entries.filter { $0["phase"]?.string != "dismissing" }
+    if Set(members.map { $0.fields.2 }) != Set(held.compactMap(path)) || members.count != held.count {
+      faults.append("Members returns \(members.map { $0.fields.2 }), GetState \(held.compactMap(path))")
+    }
+    if Set(objects.keys) != Set(entries.compactMap(path)) {
+      faults.append("GetManagedObjects returns \(objects.keys.sorted()), GetState \(entries.compactMap(path).sorted())")
+    }
+    for entry in entries {
+      guard let path = path(entry), let object = objects[path]?[PresentationInterface.name.text] else { continue }
+      for (property, member) in [
+        ("Binding", "binding"), ("Id", "id"), ("Phase", "phase"), ("Group", "group"), ("Tag", "tag"),
+        ("Stack", "stack"), ("Owner", "owner"), ("Title", "title"), ("Style", "style"),
+      ] where object[property] != .string(entry[member]?.string ?? "") {
+        faults.append("\(path) has \(property) \(String(describing: object[property])), and \(member) \(entry.text)")
+      }
+    }
+    for (binding, path, item) in slots {
+      var item = item
+      // The remaining time is not part of the state.
+      item["timeout-left"] = nil
+      let entry = held.first { $0["binding"]?.string == binding }
+      if path != entry.flatMap(self.path) ?? .root || JSON(item).text != entry?.text ?? "{}" {
+        faults.append("Get returns \(path) \(JSON(item).text) of \(binding), GetState \(entry?.text ?? "nothing")")
+      }
+    }
+    for (name, members) in stacks {
+      let path = json["stacks"]?[name]?.array?.map { "\($0["binding"]?.string ?? "")=\($0["id"]?.string ?? "")" }
+      if path != members { faults.append("Members returns \(members) of the stack \(name), GetState \(path ?? [])") }
+    }
+    // P3, G1: at most one presentation is live in a slot and in a group.
+    let live = entries.filter { $0["phase"]?.string != "waiting" }
+    for member in ["binding", "group"] {
+      let names = live.compactMap { $0[member]?.string }
+      for name in Set(names) where names.count(where: { $0 == name }) > 1 {
+        faults.append("several are live in the \(member) \(name): \(live.map(\.text))")
+      }
+    }
+    return faults
+  }
+
+  private func path(_ entry: JSON) -> ObjectPath? {
+    entry["presentation"]?.unsigned.map { CoordinatorNames.presentation($0) }
+  }
+}

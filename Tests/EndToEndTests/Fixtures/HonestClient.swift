@@ -1,0 +1,150 @@
+import CoordinatorAPI
+import DBus
+import EventLoops
+import Glibc
+import PresentationModel
+import Synchronization
+import TestSupport
+
+/// A well-behaved client that makes one call after another and measures the time of each answer. It has its own thread,
+/// so that only navd and the bus can delay it.
+final class HonestClient: Sendable {
+  private struct State {
+    var isStopped = false
+    var isMeasured = false
+    var isPausing = true
+    var hasEnded = false
+    var answers: [Int64] = []
+    var faults: [String] = []
+  }
+
+  private let address: String
+  private let state = Mutex(State())
+  /// A pair of sockets; a byte written to one ends a pause of the thread.
+  private let resumption: (reading: Int32, writing: Int32)
+
+  init(_ session: Session) throws {
+    address = session.bus.address
+    var ends: [Int32] = [-1, -1]
+    try check("socketpair") {
+      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+    }
+    resumption = (ends[0], ends[1])
+    var thread = pthread_t()
+    let own = Unmanaged.passRetained(self)
+    let code = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<HonestClient>.fromOpaque(context).takeRetainedValue().work()
+        return nil
+      }, own.toOpaque())
+    guard code == 0 else {
+      own.release()
+      throw SystemError(code: code, operation: "pthread_create")
+    }
+    pthread_detach(thread)
+  }
+
+  private func work() {
+    do {
+      let loop = try EventLoop()
+      let connection = try Connection.open(address: address, loop: loop)
+      while !state.withLock({ $0.isStopped }) {
+        let isPausing = state.withLock { state in
+          state.isPausing = !state.isMeasured && !state.isStopped
+          return state.isPausing
+        }
+        guard !isPausing else {
+          var byte: UInt8 = 0
+          _ = read(resumption.reading, &byte, 1)
+          continue
+        }
+        let start = loop.now
+        try toggle(connection)
+        let duration = (loop.now - start).saturatingNanoseconds
+        state.withLock { $0.answers.append(duration) }
+      }
+      connection.close()
+    } catch {
+      state.withLock { $0.faults.append("\(error)") }
+    }
+    state.withLock { $0.hasEnded = true }
+  }
+
+  private func resume() {
+    var byte: UInt8 = 0
+    _ = write(resumption.writing, &byte, 1)
+  }
+
+  private func toggle(_ connection: Connection) throws(DBusError) {
+    do throws(DBusError) {
+      _ = try connection.callAndWait(
+        CoordinatorInterface.toggle, on: CoordinatorNames.bus, at: CoordinatorNames.object, ("honest", "", [:]))
+    } catch {
+      // This error is expected if other clients have filled the state.
+      if CoordinatorError.Name(error.name) != .limitExceeded { throw error }
+    }
+  }
+
+  /// Waits for `count` more answers and calls `doing` repeatedly in the meantime.
+  /// - Returns: the median time and the longest time of an answer.
+  func measure(
+    _ count: Int, _ session: Session, while doing: () throws -> Void
+  ) throws -> (median: Duration, longest: Duration) {
+    let start = state.withLock { state in
+      state.isMeasured = true
+      return state.answers.count
+    }
+    resume()
+    let limit = session.loop.now + Session.limit
+    while state.withLock({ $0.answers.count < start + count && !$0.hasEnded }) {
+      guard session.loop.now < limit else {
+        throw Session.Failure("timed out after \(Session.limit) waiting for answers to the honest client")
+      }
+      try doing()
+    }
+    let (answers, faults) = state.withLock { (Array($0.answers[start...]), $0.faults) }
+    guard faults.isEmpty, !answers.isEmpty else {
+      throw Session.Failure("the honest client received errors: \(faults)")
+    }
+    let sorted = answers.sorted()
+    return (.nanoseconds(sorted[sorted.count / 2]), .nanoseconds(sorted[sorted.count - 1]))
+  }
+
+  /// Compares the answers during hostile calls with the answers without them.
+  /// - Returns: the median over all rounds of the ratio of both medians, and the longest time of an answer.
+  func compare(
+    rounds: Int, answers: Int, _ session: Session, _ hostile: () throws -> Void
+  ) throws -> (ratio: Double, longest: Duration) {
+    var ratios: [Double] = []
+    var longest = Duration.zero
+    for _ in 0..<rounds {
+      let unhindered = try measure(answers, session) { session.loop.turn(wait: .milliseconds(2)) }
+      let hindered = try measure(answers, session, while: hostile)
+      ratios.append(hindered.median / unhindered.median)
+      longest = max(longest, hindered.longest)
+    }
+    try pause(session)
+    ratios.sort()
+    return (ratios[ratios.count / 2], longest)
+  }
+
+  /// Makes the client pause until it is measured again.
+  private func pause(_ session: Session) throws {
+    state.withLock { $0.isMeasured = false }
+    try session.poll("the honest client pauses") { state.withLock { $0.isPausing || $0.hasEnded } }
+  }
+
+  /// Ends the client and waits until its thread has ended.
+  func stop(_ session: Session) throws {
+    state.withLock { $0.isStopped = true }
+    resume()
+    try session.poll("the honest client has ended") { state.withLock { $0.hasEnded } }
+  }
+
+  deinit {
+    close(resumption.reading)
+    close(resumption.writing)
+  }
+}

@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+
+extension Session {
+  /// Runs navctl and requires that it succeeds.
+  func runNavctl(_ arguments: String...) throws {
+    let run = try run(program: executable("navctl"), arguments)
+    try #require(run.exitCode == 0, "navctl \(arguments): \(run.errorText)")
+  }
+
+  /// Presses a key, given by its X name, optionally together with the logo key.
+  func press(_ key: String, withLogo: Bool = false) throws {
+    if desktop?.manager == .sway {
+      try runTool("/usr/bin/wtype", (withLogo ? ["-M", "logo"] : []) + ["-k", key])
+    } else {
+      try runTool("/usr/bin/xdotool", ["key", withLogo ? "super+\(key)" : key])
+    }
+  }
+
+  /// Types a text. X server only.
+  func type(_ text: String) throws { try runTool("/usr/bin/xdotool", ["type", text]) }
+
+  /// Clicks, and moves the pointer back to the middle. X server only.
+  func click(_ x: Int, _ y: Int) throws {
+    try runTool("/usr/bin/xdotool", ["mousemove", String(x), String(y), "click", "1", "mousemove", "640", "360"])
+  }
+
+  /// Waits for a window that the window manager does not manage, like rofi's. X server only.
+  func waitForUnmanaged(_ name: String) throws {
+    try runTool("/usr/bin/xdotool", ["search", "--sync", "--onlyvisible", "--class", name])
+  }
+
+  private func runTool(_ program: String, _ arguments: [String]) throws {
+    let run = try run(program: program, arguments)
+    try #require(run.exitCode == 0, "\(program) \(arguments): \(run.errorText)")
+  }
+
+  /// A part of a Wayland screen in PPM format.
+  func picture(_ geometry: String) throws -> [UInt8] {
+    let run = try run(program: "/usr/bin/grim", ["-t", "ppm", "-g", geometry, "-"])
+    try #require(run.exitCode == 0, "\(run.errorText)")
+    return run.output
+  }
+}

@@ -1,0 +1,123 @@
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+@Test("navctl watch on a terminal redraws the state in place and restores the terminal")
+func navctl_watchOnATerminal_redrawsInPlace() throws {
+  let session = try Session()
+  try session.present("settings", "", ["stack": .string("main")])
+  try session.present("settings.net", "1", ["stack": .string("main"), "title": .string("Netz \u{1b}[2J 日本")])
+  let navctl = Session.program("navctl")
+  let terminal = try Terminal(session, columns: 90, rows: 14, "exec bash --norc -i")
+  try terminal.wait("there is a shell") { $0.last?.hasSuffix("$") == true || $0.last?.hasSuffix("#") == true }
+  try terminal.type("PS1='ready '; \(navctl) watch")
+
+  let lines = try terminal.wait("the state is drawn") { $0.contains { $0.contains("└ settings.net") } }
+  #expect(
+    lines.first == "navd · serial \(try session.state()["serial"]?.text ?? "") · 2 of 2 presented · press q to quit")
+  #expect(lines.contains { $0.hasPrefix("NUMBER  BINDING") && $0.contains("UP") })
+  #expect(lines.contains { $0.contains("Netz \\u{1b}[2J 日本") })
+  #expect(lines.last == "main   settings › settings.net=1")
+  #expect(try terminal.isTaken())
+
+  // Changes and passing time are drawn in place.
+  let up = try terminal.wait("time passes") { $0.contains { $0.contains("presented  2s") } }
+  #expect(up.count == lines.count)
+  try session.present("osd", "", ["timeout": .uint64(300)])
+  try terminal.wait("it is there") { $0.contains { $0.contains("osd ") } }
+  try terminal.wait("it is gone") { $0.count == lines.count && !$0.contains { $0.contains("osd ") } }
+
+  // On a smaller terminal lines are left out.
+  try terminal.resize(columns: 44, rows: 6)
+  try terminal.wait("it is drawn for less room") { $0.count == 6 && $0[5] == "… 3 more lines" }
+  try terminal.resize(columns: 90, rows: 14)
+  try terminal.wait("it is drawn for more room") { $0.last == "main   settings › settings.net=1" }
+
+  // Stopped and continued by the shell.
+  try terminal.press("C-z")
+  try terminal.wait("the shell is back") { $0.contains { $0.contains("Stopped") } }
+  #expect(try !terminal.isTaken())
+  try terminal.type("fg")
+  try terminal.wait("it is drawn again") { $0.last == "main   settings › settings.net=1" }
+  #expect(try terminal.isTaken())
+
+  // It continues when navd stops, and says so.
+  try session.stop()
+  try terminal.wait("it says that navd is not running") {
+    $0.first?.hasPrefix("navd is not running") == true && $0.count == 1
+  }
+  try session.start()
+  try terminal.wait("navd is back") { $0.last == "main   settings › settings.net=1" }
+
+  try terminal.press("q")
+  try terminal.wait("it ends") { $0.last == "ready" }
+  #expect(try !terminal.isTaken())
+
+  // However it ends, the terminal echoes keys again, and the shell gets the signal's exit status.
+  let process = session.path("process")
+  let watching = "sh -c 'echo $$ >\(process); exec \(navctl) watch --no-legend'"
+  for (signal, status) in [(SIGINT, 130), (SIGTERM, 143)] {
+    try terminal.type("clear; \(watching)")
+    try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
+    if signal == SIGINT {
+      try terminal.press("C-c")
+    } else {
+      let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
+      kill(try #require(pid_t(pid)), signal)
+    }
+    try terminal.wait("it ends") { $0.last == "ready" }
+    try terminal.type("echo $?; stty -a | grep -ow -- '-*icanon\\|-*echo'")
+    try terminal.wait("the terminal is restored") { $0.suffix(4) == ["\(status)", "icanon", "echo", "ready"] }
+    #expect(try !terminal.isTaken())
+  }
+  // --json prints lines on a terminal, too.
+  try terminal.type("clear; \(navctl) watch --json")
+  try terminal.wait("there are lines") { $0.contains { $0.hasPrefix("{\"groups\":") } }
+  #expect(try !terminal.isTaken())
+  try terminal.press("C-c")
+
+  // It ends when its terminal is closed.
+  try terminal.type("clear; \(watching)")
+  try terminal.wait("it is drawn") { $0.first?.hasPrefix("1  settings") == true }
+  let pid = String(decoding: Files.contents(of: process).dropLast(), as: UTF8.self)
+  #expect(!Files.contents(of: "/proc/\(pid)/cmdline").isEmpty)
+  try terminal.close()
+  try session.poll("it ends") { Files.contents(of: "/proc/\(pid)/cmdline").isEmpty }
+}
+
+@Test("Tables on a terminal fit its width, and are coloured unless NO_COLOR is set")
+func navctl_listOnATerminal_isColouredAndFits() throws {
+  let session = try Session()
+  try session.present("settings", "", ["title": .string(String(repeating: "long ", count: 40))])
+  try session.present("note", "", ["from": .string("settings")])
+  let navctl = Session.program("navctl")
+  func list(_ variables: String, _ options: String = "") throws -> [String] {
+    let command = "stty cols 60; \(variables) \(navctl) list \(options)"
+    let run = try session.run(program: "/usr/bin/script", ["-qec", command, "/dev/null"])
+    #expect(run.exitCode == 0)
+    return run.lines.map { $0.hasSuffix("\r") ? String($0.dropLast()) : $0 }
+  }
+  let escape = "\u{1b}"
+  let coloured = try list("TERM=xterm")
+  #expect(coloured.count == 3)
+  #expect(coloured[0].hasPrefix("\(escape)[1mNUMBER\(escape)[0m  "))
+  #expect(coloured[1].contains("\(escape)[32mpresented\(escape)[0m") && coloured[1].hasSuffix("…"))
+  #expect(coloured[2].contains("└ note"))
+  for variables in ["TERM=xterm NO_COLOR=1", "TERM=dumb", "TERM="] {
+    let plain = try list(variables)
+    #expect(plain.count == 3 && plain[0].hasPrefix("NUMBER  BINDING"))
+    #expect(!plain.joined().contains(escape))
+    #expect(plain.allSatisfy { $0.count <= 60 })
+  }
+  // An empty NO_COLOR is none (no-color.org).
+  #expect(try list("TERM=xterm NO_COLOR=").joined().contains(escape))
+  #expect(try list("TERM=dumb", "--no-legend").first?.hasPrefix("1  settings") == true)
+  try session.dismiss("settings")
+  #expect(try list("TERM=dumb") == ["Nothing is open."])
+  #expect(try list("TERM=dumb", "--no-legend") == [])
+}

@@ -1,0 +1,194 @@
+import PresentationModel
+import CSQLite
+import DBusValues
+import Glibc
+import PresentationRules
+import TestSupport
+import Testing
+
+@testable import PresentationRecord
+
+private let fixtures = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Fixtures"
+
+/// A directory with the files of a fixture. The last release with tables wrote the state of `fullState`, and closed its record;
+/// then it made other changes, and was killed (“killed”), or closed its record once more (“closed”).
+private func copy(of fixture: String) throws -> TemporaryDirectory {
+  let directory = TemporaryDirectory()
+  for name in ["record.sqlite", "record.sqlite-wal", "record.journal"] {
+    let bytes = Files.contents(of: "\(fixtures)/\(fixture)/\(name)")
+    if !bytes.isEmpty { try put(bytes, directory.path(of: name)) }
+  }
+  return directory
+}
+
+/// What “killed” and “closed” have on record.
+private func expectedState() throws -> RecordedState {
+  var state = try fullState()
+  state.numbers = .init(serial: Serial(1003), lastHandle: Handle(1003))
+  state.presentations[Handle(2)] = nil
+  state.presentations[Handle(3)]?.phase = .presented
+  state.presentations[Handle(3)]?.item.value = [:]
+  state.changed[.slot(try BindingID("a"))] = nil
+  state.tags[GroupTag(group: try BindingID("g"), tag: "bare")] = nil
+  state.endings[Handle(100)] = nil
+  state.registrations = ["two": try #require(state.registrations["two"]?.reversed())]
+  for handle in [Handle(1000), Handle(1003)] {
+    var row = RecordedState.Presentation(
+      handle: handle, binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented)
+    row.slotChanged = Serial(1003)
+    state.presentations[handle] = row
+  }
+  return state
+}
+
+/// Runs statements on a database.
+private func execute(_ sql: String, in path: String) throws {
+  var database: OpaquePointer?
+  defer { sqlite3_close(database) }
+  try #require(sqlite3_open(path, &database) == SQLITE_OK)
+  try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(database)))")
+}
+
+/// A record of an earlier schema, from the statements that make it.
+private func record(ofSchema number: Int) throws -> TemporaryDirectory {
+  let directory = TemporaryDirectory()
+  let sql = String(decoding: Files.contents(of: "\(fixtures)/schema-\(number).sql"), as: UTF8.self)
+  try execute(sql, in: directory.path(of: "record.sqlite"))
+  return directory
+}
+
+private func names(in directory: TemporaryDirectory) -> [String] {
+  ["record.sqlite", "record.sqlite-wal", "record.sqlite-shm", "record.journal", "record.journal-new"]
+    .filter { access(directory.path(of: $0), F_OK) == 0 }
+}
+
+@Test("R1: a navd that was updated goes on with all that the release before has left", arguments: ["killed", "closed"])
+func earlierRelease_record_isReadAndReplaced(fixture: String) throws {
+  let directory = try copy(of: fixture)
+  for _ in 0..<2 {
+    let content = try Record.open(in: directory.path) { $0 }.restored
+    #expect(content.setAside == nil)
+    #expect(content.state == (try expectedState()))
+    #expect(content.session == Record.Session(bus: "b2", boot: "c", clock: -6, token: "t"))
+    #expect(content.memories == [Handle(3): ["pid": .int32(6)], Handle(1003): ["turn": .uint64(1003)]])
+    #expect(names(in: directory) == ["record.journal"])
+  }
+}
+
+@Test("R1: an update that is killed after the new record is there, and before the old one is removed, is no damage")
+func earlierRelease_killedBeforeRemoval_isTheSame() throws {
+  let directory = try copy(of: "killed")
+  let old = ["record.sqlite", "record.sqlite-wal"].map {
+    (directory.path(of: $0), Files.contents(of: directory.path(of: $0)))
+  }
+  do {
+    let record = try Record.open(in: directory.path) { _ in }.record
+    var changes = RecordChanges()
+    changes.numbers = .init(serial: Serial(2000))
+    record.note(changes)
+    try record.commit()
+  }
+  for (path, bytes) in old where !bytes.isEmpty { try put(bytes, path) }
+  #expect(try Record.open(in: directory.path) { $0.state.numbers.serial }.restored == Serial(2000))
+  #expect(names(in: directory) == ["record.journal"])
+}
+
+@Test("R1: a turn of which a killed navd of an earlier release wrote a part is dropped")
+func earlierRelease_journalCutOff_hasWhatIsComplete() throws {
+  let directory = try copy(of: "killed")
+  let path = directory.path(of: "record.journal")
+  try put(Files.contents(of: path).dropLast(), path)
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  #expect(content.setAside == nil)
+  // The last turn noted the session.
+  #expect(content.session == Record.Session(bus: "b", boot: "c", clock: -5, token: "t"))
+  #expect(content.state == (try expectedState()))
+}
+
+@Test("R4: an earlier release's record that cannot be read is set aside, with all its files")
+func earlierRelease_unreadable_isSetAside() throws {
+  func check(_ damage: (TemporaryDirectory) throws -> Void) throws {
+    let directory = try copy(of: "killed")
+    try damage(directory)
+    let content = try Record.open(in: directory.path) { $0 }.restored
+    let aside = try #require(content.setAside)
+    #expect(content.state == RecordedState())
+    #expect(names(in: directory) == ["record.journal"])
+    #expect(access(aside.path, F_OK) == 0)
+  }
+  func check(sql: String) throws { try check { try execute(sql, in: $0.path(of: "record.sqlite")) } }
+  try check(sql: "INSERT INTO grdb_migrations VALUES ('99: much later')")
+  try check(sql: "DELETE FROM grdb_migrations; DROP TABLE grdb_migrations")
+  try check(sql: "UPDATE presentation SET body = x'ff' WHERE handle = 1")
+  try check(sql: "UPDATE presentation SET body = x'04ffffffff' WHERE handle = 1")
+  try check(sql: "UPDATE presentation SET phase = 'sleeping' WHERE handle = 1")
+  try check(sql: "UPDATE presentation SET binding = '..' WHERE handle = 1")
+  try check(sql: "UPDATE changed SET kind = 7 WHERE kind = 2")
+  try check(sql: "DROP TABLE ending")
+  try check { unlink($0.path(of: "record.sqlite")) }
+  try check { directory in
+    let path = directory.path(of: "record.journal")
+    var bytes = Files.contents(of: path)
+    bytes[20] ^= 1
+    try put(bytes, path)
+  }
+}
+
+@Test(
+  "R4: whichever byte of an earlier release's record is wrong, to open it gives a state or a record that is set aside")
+func earlierRelease_anyByte_isNoTrap() throws {
+  var dice = SystemRandomNumberGenerator()
+  for _ in 0..<100 {
+    let directory = try copy(of: "closed")
+    let path = directory.path(of: "record.sqlite")
+    var bytes = Files.contents(of: path)
+    for _ in 0..<Int.random(in: 1...4, using: &dice) {
+      bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0...255, using: &dice)
+    }
+    try put(bytes, path)
+    _ = try Record.open(in: directory.path) { _ = try StateMachine(restoring: $0.state) }
+  }
+}
+
+@Test("A record that a navd of an earlier release has open is not touched")
+func earlierRelease_inUse_isRefused() throws {
+  let directory = try copy(of: "closed")
+  var database: OpaquePointer?
+  defer { sqlite3_close(database) }
+  try #require(sqlite3_open(directory.path(of: "record.sqlite"), &database) == SQLITE_OK)
+  try #require(
+    sqlite3_exec(database, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT", nil, nil, nil) == SQLITE_OK)
+  let failure = #expect(throws: Record.Failure.self) { try Record.open(in: directory.path, timeout: 0.1) { _ in } }
+  #expect(failure?.description.contains("another navd") == true, "\(failure?.description ?? "")")
+}
+
+@Test("A record of the first schema is read, with all that clients registered")
+func earlierRelease_schema1_isRead() throws {
+  let directory = try record(ofSchema: 1)
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  let ending = Ending(
+    handle: Handle(101), binding: try BindingID("e"), id: "1", destination: "d", group: nil, stack: nil,
+    reason: .closed, result: [:], serial: Serial(6), presentedAt: Instant(nanoseconds: 1),
+    endedAt: Instant(nanoseconds: 2))
+  let registered = (1...3).map {
+    Destination(name: "d", presenter: .bus(name: ":1.\($0)", path: "/p"), source: .client(Client(":1.\($0)")))
+  }
+  #expect(content.setAside == nil)
+  #expect(
+    content.state.numbers
+      == .init(serial: Serial(7), lastHandle: Handle(101), lastQueueAge: 9, changesForgotten: Serial(10)))
+  #expect(content.state.endings == [Handle(101): ending])
+  #expect(content.state.registrations == ["d": registered])
+}
+
+@Test("A record of the fourth schema is read, with the turns in its table")
+func earlierRelease_schema4_isRead() throws {
+  let directory = try record(ofSchema: 4)
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  var row = RecordedState.Presentation(
+    handle: Handle(9), binding: try BindingID("b"), item: Shared(Item(id: "1")), phase: .presented)
+  row.slotChanged = Serial(7)
+  #expect(content.setAside == nil)
+  #expect(content.state.numbers.serial == Serial(7))
+  #expect(content.state.presentations == [Handle(9): row])
+}

@@ -1,0 +1,210 @@
+import PresentationModel
+import DBusValues
+import Glibc
+import PresentationRules
+import TestSupport
+import Testing
+
+@testable import PresentationRecord
+
+/// The changes of a turn after which the presentations 1 and `number` are there.
+private func turn(_ number: UInt64) throws -> RecordChanges {
+  var changes = RecordChanges()
+  changes.numbers = .init(serial: Serial(number), lastHandle: Handle(number))
+  for handle in [1, number] {
+    var row = RecordedState.Presentation(
+      handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented)
+    row.slotChanged = Serial(number)
+    changes.presentations.append((Handle(handle), row))
+  }
+  if number > 2 { changes.presentations.append((Handle(number - 1), nil)) }
+  return changes
+}
+
+/// The record after some turns, as a killed navd leaves it.
+private func record(of turns: ClosedRange<UInt64>) throws -> TemporaryDirectory {
+  let directory = TemporaryDirectory()
+  let record = try Record.open(in: directory.path) { _ in }.record
+  for number in turns {
+    record.note(try turn(number))
+    try record.commit()
+  }
+  return directory
+}
+
+/// What a file has on record; nil where it is none of this format.
+private func state(of path: String) throws -> RecordedState? {
+  try RecordFile.open(path).map { try $0.rows.content().state }
+}
+
+/// The changes of a turn, as the payload of a frame.
+private func payload(of turn: RecordChanges) -> [UInt8] {
+  var payload = PayloadWriter()
+  payload.rows(of: turn)
+  return payload.bytes
+}
+
+/// The length of the file of a record that is new.
+private func newLength() throws -> Int {
+  let directory = TemporaryDirectory()
+  _ = try Record.open(in: directory.path) { _ in }
+  return Files.contents(of: directory.path(of: "record.journal")).count
+}
+
+@Test("R1: a turn is on record once it is committed")
+func recordFile_committed_isReadAgain() throws {
+  let directory = try record(of: 2...20)
+  let state = try Record.open(in: directory.path) { $0.state }.restored
+  #expect(state.numbers.serial == Serial(20))
+  #expect(Set(state.presentations.keys) == [Handle(1), Handle(20)])
+  #expect(state.presentations[Handle(1)]?.slotChanged == Serial(20))
+}
+
+@Test("A file that has become long is replaced by a snapshot, and its content is the same")
+func recordFile_long_isReplaced() throws {
+  let path = "record.journal"
+  let short = try record(of: 2...1000)
+  let perTurn = (Files.contents(of: short.path(of: path)).count - (try newLength())) / 999
+  let directory = try record(of: 2...UInt64(4 << 20) / UInt64(perTurn))
+  let length = Files.contents(of: directory.path(of: path)).count
+  #expect(length < 3 << 20)
+  #expect(access(directory.path(of: path + "-new"), F_OK) != 0)
+  let last = Handle(UInt64(4 << 20) / UInt64(perTurn))
+  let state = try Record.open(in: directory.path) { $0.state }.restored
+  #expect(state.numbers.lastHandle == last)
+  #expect(Set(state.presentations.keys) == [Handle(1), last])
+}
+
+@Test("A checkpoint changes nothing, and what it is killed over changes nothing")
+func recordFile_checkpoint_isTheSame() throws {
+  let directory = try record(of: 2...20)
+  let path = directory.path(of: "record.journal")
+  let before = try state(of: path)
+  let length = Files.contents(of: path).count
+  // Left by one that was killed before it renamed the new file.
+  try put(Array("navd rec".utf8), path + "-new")
+  #expect(try state(of: path) == before)
+  let file = try #require(try RecordFile.open(path)).file
+  try file.checkpoint()
+  #expect(try state(of: path) == before)
+  #expect(Files.contents(of: path).count < length / 4)
+  try file.append(payload(of: turn(21)))
+  #expect(try state(of: path)?.numbers.serial == Serial(21))
+}
+
+@Test("A file that another program has cut off is not replaced by a snapshot of what is left")
+func recordFile_cutOffBeforeCheckpoint_isKept() throws {
+  let directory = try record(of: 2...20)
+  let path = directory.path(of: "record.journal")
+  let file = try #require(try RecordFile.open(path)).file
+  let bytes = Array(Files.contents(of: path).dropLast())
+  try put(bytes, path)
+  #expect(throws: Unreadable.self) { try file.checkpoint() }
+  #expect(Files.contents(of: path) == bytes)
+}
+
+@Test("R1: a file that ends anywhere has every complete turn, and later turns follow the last of them")
+func recordFile_cutOff_hasWhatIsComplete() throws {
+  let directory = try record(of: 2...4)
+  let path = directory.path(of: "record.journal")
+  let bytes = Files.contents(of: path)
+  var ends = [try newLength()]
+  for number in UInt64(2)...4 { ends.append(ends.last! + 16 + payload(of: try turn(number)).count) }
+  #expect(ends.last == bytes.count)
+  for count in bytes.indices {
+    try put(Array(bytes[..<count]), path)
+    guard count >= ends[0] else {
+      // It was renamed when it had all of its snapshot.
+      let content = try Record.open(in: directory.path) { $0 }.restored
+      #expect(content.setAside != nil, "\(count)")
+      #expect(content.state == RecordedState(), "\(count)")
+      continue
+    }
+    let complete = UInt64(ends.lastIndex { $0 <= count }!)
+    let (file, rows) = try #require(try RecordFile.open(path))
+    #expect(try rows.content().state.numbers.serial == Serial(complete == 0 ? 0 : complete + 1), "\(count)")
+    // Shorter than what may be left there.
+    var changes = RecordChanges()
+    changes.numbers = .init(serial: Serial(77))
+    try file.append(payload(of: changes))
+    let state = try #require(try state(of: path))
+    #expect(state.numbers.serial == Serial(77), "\(count)")
+    #expect(state.presentations.count == (complete == 0 ? 0 : 2), "\(count)")
+  }
+}
+
+@Test("A file whose end is nothing but zeros, as a loss of power leaves it, has what is before")
+func recordFile_zerosAtItsEnd_hasWhatIsBefore() throws {
+  let directory = try record(of: 2...4)
+  let path = directory.path(of: "record.journal")
+  let before = try state(of: path)
+  for count in [1, 15, 16, 17, 5000] {
+    try put(Files.contents(of: path) + [UInt8](repeating: 0, count: count), path)
+    #expect(try state(of: path) == before, "\(count)")
+    _ = try Record.open(in: directory.path) { _ in }
+  }
+}
+
+@Test("R4: whichever bit of a file is another, it is set aside as it was")
+func recordFile_damaged_isSetAside() throws {
+  let directory = try record(of: 2...4)
+  let path = directory.path(of: "record.journal")
+  let bytes = Files.contents(of: path)
+  for index in bytes.indices {
+    var damaged = bytes
+    damaged[index] ^= 1 << UInt8.random(in: 0..<8)
+    try put(damaged, path)
+    if index < 12 {
+      #expect(try state(of: path) == nil)
+    } else {
+      #expect(throws: Unreadable.self, "\(index)") { try state(of: path) }
+    }
+    let content = try Record.open(in: directory.path) { $0 }.restored
+    #expect(content.state == RecordedState())
+    #expect(Files.contents(of: try #require(content.setAside?.path)) == damaged)
+  }
+  let garbage = bytes + Array("this is no frame, and was never one".utf8)
+  try put(garbage, path)
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  #expect(content.state == RecordedState())
+  #expect(Files.contents(of: try #require(content.setAside?.path)) == garbage)
+}
+
+@Test("R4: a file of a later format is set aside")
+func recordFile_later_isSetAside() throws {
+  let directory = try record(of: 2...4)
+  let path = directory.path(of: "record.journal")
+  var bytes = Files.contents(of: path)
+  bytes[12] = 2
+  try put(bytes, path)
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  #expect(content.setAside?.reason.contains("later release") == true)
+  #expect(content.state == RecordedState())
+}
+
+@Test("R4: a file with a complete frame that has no rows is set aside")
+func recordFile_unreadableRows_isSetAside() throws {
+  func row(key: [UInt8], _ payload: [UInt8]?) -> [UInt8] {
+    var row = PayloadWriter()
+    row.put(UInt32(key.count), payload.map { UInt32($0.count) } ?? .max)
+    row.append(key)
+    row.append(payload ?? [])
+    return row.bytes
+  }
+  let handle: [UInt8] = [9, 0, 0, 0, 0, 0, 0, 0]
+  let text: [UInt8] = [1, 0, 0, 0, 0x62]
+  let payloads: [[UInt8]] = [
+    [0xff], [1, 0, 0, 0, 1, 0, 0, 0, 1], row(key: [0], []), row(key: [10], []), row(key: [], []),
+    row(key: [1], [1]), row(key: [3] + handle, []), row(key: [3] + handle, text + text + text),
+    row(key: [3] + handle, text + text + [7, 0, 0, 0] + Array("waiting".utf8) + [16]),
+    row(key: [6] + text, [0xff, 0xff, 0xff, 0xff]), row(key: [5, 3] + text, []),
+    row(key: [8] + text, [1, 0, 0, 0, 0x68]),
+  ]
+  for payload in payloads {
+    let directory = try record(of: 2...2)
+    try #require(try RecordFile.open(directory.path(of: "record.journal"))).file.append(payload)
+    let content = try Record.open(in: directory.path) { $0 }.restored
+    #expect(content.setAside != nil, "\(payload)")
+    #expect(content.state == RecordedState())
+  }
+}

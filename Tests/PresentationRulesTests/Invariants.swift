@@ -1,0 +1,295 @@
+import DBusValues
+import PresentationModel
+
+@testable import PresentationRules
+
+extension StateMachine {
+  /// The invariants that the state breaks; it should break none between two inputs. Written from the rules, not from the code
+  /// that implements them.
+  func brokenInvariants() -> [String] {
+    slotFaults() + presentationFaults() + groupFaults() + stackFaults() + parentFaults() + indexFaults()
+  }
+
+  // MARK: Slots
+
+  private func slotFaults() -> [String] {
+    var faults: [String] = []
+    for (binding, slot) in state.slots {
+      if slot.current == nil && slot.dismissing == nil { faults.append("slot \(binding) is there without reason") }
+      if let current = slot.current {
+        if state.presentations[current]?.binding != binding {
+          faults.append("slot \(binding) holds \(current), not its own")
+        }
+        if state.presentations[current]?.phase.isDismissing == true { faults.append("slot \(binding) holds what goes") }
+      }
+      if let going = slot.dismissing {
+        if state.presentations[going]?.binding != binding {
+          faults.append("slot \(binding) waits for \(going), not its own")
+        }
+        if state.presentations[going]?.phase.isDismissing == false {
+          faults.append("slot \(binding) waits for what stays")
+        }
+        if let current = slot.current, state.presentations[current]?.phase != .waiting {
+          faults.append("slot \(binding) shows \(current) while \(going) is not gone (P3)")
+        }
+      }
+      if slot.changed > serial || slot.changed.number == 0 {
+        faults.append("slot \(binding) changed at \(slot.changed)")
+      }
+    }
+    return faults
+  }
+
+  // MARK: Presentations
+
+  private func presentationFaults() -> [String] {
+    var faults: [String] = []
+    for (handle, presentation) in state.presentations {
+      let slot = state.slots[presentation.binding]
+      if handle != presentation.handle || handle > lastHandle { faults.append("\(handle) was not given out") }
+      if slot?.current != handle && slot?.dismissing != handle { faults.append("\(handle) is in no slot") }
+      if state.endings[handle] != nil { faults.append("\(handle) has an ending and is not gone (P6)") }
+      if presentation.announced != presentation.phase.name {
+        faults.append("\(handle) is \(presentation.phase.name.rawValue), which nobody was told")
+      }
+      let isShownByOthers = presentation.item.destination.map { $0.presenter != .none } ?? false
+      let isAsked: Bool
+      switch presentation.phase {
+      case .waiting:
+        isAsked = false
+        if !hasToWait(presentation) { faults.append("\(handle) waits for nothing (P13)") }
+      case .presenting:
+        isAsked = true
+        if hasToWait(presentation) { faults.append("\(handle) started too early (P13)") }
+      case .presented:
+        isAsked = false
+        if hasToWait(presentation) { faults.append("\(handle) is presented too early (P13)") }
+      case .dismissing(let stage, _, _):
+        isAsked = stage == .asked || stage == .killed
+        if stage == .overtaken { faults.append("\(handle) was never shown, and is not gone (P3)") }
+        if isAsked == hasToStay(presentation) {
+          faults.append("\(handle) " + (isAsked ? "is told to go too early" : "goes, and is not told to") + " (C3, S2)")
+        }
+      }
+      if isAsked && !isShownByOthers { faults.append("\(handle) waits for a presenter that it does not have") }
+      if isAsked != (presentation.answerDue != nil) { faults.append("\(handle) waits without an end (P14)") }
+      if presentation.expires != nil && presentation.phase != .presented {
+        faults.append("\(handle) expires early (O2)")
+      }
+      for due in [presentation.answerDue, presentation.expires].compactMap(\.self)
+      where nextDeadline.map({ $0 > due }) ?? true {
+        faults.append("\(handle) has nobody to wake it")
+      }
+    }
+    return faults
+  }
+
+  /// Whether something keeps a presentation from starting (P13).
+  private func hasToWait(_ presentation: Presentation) -> Bool {
+    if presentation.item.isQueued { return true }
+    let all = state.presentations.values
+    if all.contains(where: {
+      $0.binding == presentation.binding && $0.handle < presentation.handle && $0.phase.isLive
+    }) {
+      return true
+    }
+    if let group = presentation.item.membership?.group {
+      if state.groups[group]?.selected != presentation.binding { return true }
+      if all.contains(where: {
+        $0.handle != presentation.handle && $0.item.membership?.group == group && $0.phase.isLive
+      }) {
+        return true
+      }
+    }
+    if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return true }
+    if let position = presentation.item.position {
+      if all.contains(where: {
+        guard let other = $0.item.position else { return false }
+        guard $0.phase.isDismissing && other.stack == position.stack else { return false }
+        // Over what is there already, something may be going.
+        return presentation.phase == .waiting ? other.index >= position.index : other.index == position.index
+      }) {
+        return true
+      }
+      if position.index > 0 {
+        let below = all.first {
+          $0.item.position == StackPosition(stack: position.stack, index: position.index - 1) && !$0.phase.isDismissing
+        }
+        if below?.phase != .presented { return true }
+      }
+    }
+    return false
+  }
+
+  /// Whether another presentation has to end before it (C3, S2).
+  private func hasToStay(_ presentation: Presentation) -> Bool {
+    state.presentations.values.contains { other in
+      if other.parent == presentation.handle { return true }
+      guard let position = presentation.item.position, let above = other.item.position, other.phase.isDismissing else {
+        return false
+      }
+      return above.stack == position.stack && above.index > position.index
+    }
+  }
+
+  // MARK: Groups
+
+  private func groupFaults() -> [String] {
+    var faults: [String] = []
+    for (name, group) in state.groups {
+      if let selected = group.selected {
+        let item = state.slots[selected]?.current.flatMap { state.presentations[$0]?.item }
+        if item?.membership?.group != name || item?.isQueued != false {
+          faults.append("group \(name) has “\(selected)” selected, which says otherwise (G6)")
+        }
+      } else if !group.queue.isEmpty && !state.isShuttingDown {
+        faults.append("group \(name) has a queue and nothing selected (G9)")
+      }
+      let live = state.presentations.values.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(
+        \.handle)
+      if live.count > 1 { faults.append("group \(name) has \(live.count) live members (G1)") }
+      if group.live != live.first { faults.append("group \(name) is wrong about what is live") }
+      for entry in group.queue {
+        let item = state.slots[entry.binding]?.current.flatMap { state.presentations[$0]?.item }
+        if item?.isQueued != true || item?.membership != Membership(group: name, tag: entry.tag)
+          || item?.priority != entry.priority
+        {
+          faults.append("group \(name) queues “\(entry.binding)”, which says otherwise (G9)")
+        }
+      }
+      if zip(group.queue, group.queue.dropFirst()).contains(where: { !$0.comesBefore($1) }) {
+        faults.append("group \(name) has its queue out of order (G9)")
+      }
+      let held = group.queue.map(\.tag) + [selection(of: name)].compactMap(\.self)
+      if Set(held).count != held.count { faults.append("group \(name) has a tag held twice (G7)") }
+      if group.selected == nil && live.isEmpty && group.queue.isEmpty && group.remembered.isEmpty {
+        faults.append("group \(name) is there without reason")
+      }
+    }
+    for presentation in state.presentations.values {
+      guard let membership = presentation.item.membership else {
+        if presentation.item.isQueued { faults.append("\(presentation.handle) is queued without a group") }
+        continue
+      }
+      guard state.slots[presentation.binding]?.current == presentation.handle else { continue }
+      let group = state.groups[membership.group]
+      let isSelected = group?.selected == presentation.binding
+      let isQueued = group?.queue.contains { $0.binding == presentation.binding } ?? false
+      if isSelected == isQueued || presentation.item.isQueued != isQueued {
+        faults.append("\(presentation.handle) is neither selected nor queued, or both (G6)")
+      }
+      if isQueued && presentation.phase != .waiting { faults.append("\(presentation.handle) is queued and shown (G9)") }
+      if isQueued && presentation.item.position != nil {
+        faults.append("\(presentation.handle) is queued in a stack (G9)")
+      }
+    }
+    var remembered: [BindingID: Set<String>] = [:]
+    for (key, _) in state.tagMemory.inOrder { remembered[key.group, default: []].insert(key.tag) }
+    if remembered != state.groups.mapValues(\.remembered).filter({ !$0.value.isEmpty }) {
+      faults.append("the groups and the memory of tags differ (G7)")
+    }
+    return faults
+  }
+
+  // MARK: Stacks
+
+  private func stackFaults() -> [String] {
+    var faults: [String] = []
+    for (name, stack) in state.stacks {
+      if stack.path.isEmpty && stack.dismissing.isEmpty { faults.append("stack \(name) is there without reason (S7)") }
+      for (position, binding) in stack.path.enumerated() {
+        let presentation = state.slots[binding]?.current.flatMap { state.presentations[$0] }
+        if presentation?.item.position != StackPosition(stack: name, index: position) {
+          faults.append("stack \(name) has “\(binding)” at \(position), which says otherwise (S1)")
+        }
+        if presentation.map({ ($0.phase != .waiting) != (position < stack.started) }) ?? false {
+          faults.append("stack \(name) has \(stack.started) started, but “\(binding)” at \(position) says otherwise")
+        }
+      }
+      let going = state.presentations.values.filter { $0.item.position?.stack == name && $0.phase.isDismissing }
+        .sorted { $0.item.position!.index > $1.item.position!.index }.map(\.handle)
+      if Array(stack.dismissing) != going {
+        faults.append("stack \(name) is wrong about what goes: \(stack.dismissing), \(going)")
+      }
+    }
+    for presentation in state.presentations.values {
+      guard let position = presentation.item.position, state.slots[presentation.binding]?.current == presentation.handle
+      else {
+        continue
+      }
+      let path = state.stacks[position.stack]?.path ?? []
+      if !path.indices.contains(position.index) || path[position.index] != presentation.binding {
+        faults.append("\(presentation.handle) is not at \(position.index) of \(position.stack), as it says (S1)")
+      }
+    }
+    return faults
+  }
+
+  // MARK: Parents
+
+  private func parentFaults() -> [String] {
+    var faults: [String] = []
+    for (handle, presentation) in state.presentations {
+      for child in presentation.children where state.presentations[child]?.parent != handle {
+        faults.append("\(handle) has the child \(child), which says otherwise")
+      }
+      guard let name = presentation.parent else { continue }
+      guard let parent = state.presentations[name] else {
+        faults.append("\(handle) has lost its parent \(name) (C3)")
+        continue
+      }
+      if !parent.children.contains(handle) { faults.append("\(handle) is not among the children of \(name)") }
+      if parent.item.isQueued { faults.append("\(handle) is presented from what is queued (G9)") }
+      if parent.phase.isDismissing && !presentation.phase.isDismissing {
+        faults.append("\(handle) stays while its parent goes (C3)")
+      }
+    }
+    for presentation in state.presentations.values where !presentation.phase.isDismissing {
+      if dependsOnItself(presentation) {
+        faults.append("\(presentation.handle) depends on itself (C7)")
+      }
+    }
+    return faults
+  }
+
+  private func dependsOnItself(_ presentation: Presentation) -> Bool {
+    var seen: Set<Handle> = []
+    var open = dependencies(of: presentation)
+    while let next = open.popLast() {
+      if next == presentation.handle { return true }
+      if seen.insert(next).inserted { open += state.presentations[next].map { dependencies(of: $0) } ?? [] }
+    }
+    return false
+  }
+
+  /// The handles of the parent, and of the presentation below in the stack.
+  private func dependencies(of presentation: Presentation) -> [Handle] {
+    let below = state.presentations.values.first { other in
+      guard let position = presentation.item.position else { return false }
+      return other.item.position == StackPosition(stack: position.stack, index: position.index - 1)
+        && !other.phase.isDismissing
+    }
+    return [presentation.parent, below?.handle].compactMap(\.self)
+  }
+
+  // MARK: Derived data
+
+  private func indexFaults() -> [String] {
+    var faults: [String] = []
+    var owned: [Client: Set<Handle>] = [:]
+    var counts: [Client: Int] = [:]
+    for (handle, presentation) in state.presentations {
+      if let owner = presentation.item.owner { owned[owner, default: []].insert(handle) }
+      if let creator = presentation.creator { counts[creator, default: 0] += 1 }
+    }
+    if owned != state.ownedBy { faults.append("owned are \(owned), not \(state.ownedBy) (O1)") }
+    // Those who left are no longer counted.
+    if state.countsOfClients.contains(where: { counts[$0.key] != $0.value }) {
+      faults.append("counts of clients are \(counts), not \(state.countsOfClients) (L1)")
+    }
+    if Dictionary(grouping: state.slots.keys, by: \.root).mapValues(Set.init) != state.bindingsOfRoot {
+      faults.append("the bindings of the roots are not those of the slots")
+    }
+    return faults
+  }
+}

@@ -1,0 +1,392 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// A state machine in which the test is everything else: clients, presenters, and a clock that only the test moves.
+///
+/// The log has one line for each event and each command; the events of an input are followed by its commands:
+///
+///     presented a 1          selection g x          present 1 a
+///     dismissed a 1 closed   path s a=1 b           update 1 by anna
+///     waiting a 1            group g x y · z        dismiss 2 replaced
+///     updated a 1            action a 1 ok          kill 2
+///
+/// Empty ids are left out. The destinations `cmd` (a command), `unit`, `bus` and `bare` (state only) are registered. After
+/// every input the fixture checks the invariants of the state, and that exactly the differences were announced (W1).
+final class RulesFixture {
+  var machine: StateMachine
+  private(set) var now = Instant(nanoseconds: 1_000_000_000)
+  private(set) var log: [String] = []
+  /// New owners, as reported.
+  private(set) var owners: [Client] = []
+  /// All changes announced so far.
+  private(set) var changes: [Change] = []
+  private var lastHandle = Handle(0)
+  private var watcher = Watcher()
+  private var groups: Set<BindingID> = []
+  private var stacks: Set<BindingID> = []
+
+  init(limits: Limits = Limits(), destinations: [Destination] = []) {
+    machine = StateMachine(limits: limits)
+    let standard = [
+      Destination(
+        name: "cmd", presenter: .command([Array("sleep".utf8), Array("9".utf8)]), source: RulesFixture.file("cmd")),
+      Destination(name: "unit", presenter: .unit("sleeper@{id}.service"), source: RulesFixture.file("unit")),
+      RulesFixture.bus("bus"),
+      Destination(name: "bare", presenter: .none, source: RulesFixture.file("bare")),
+    ]
+    take(machine.load(standard + destinations))
+    log = []
+  }
+
+  static func file(_ name: String) -> Destination.Source { .file(path: "/destinations/\(name).toml") }
+
+  /// A destination on the bus, registered by a file.
+  static func bus(_ name: String, group: BindingID? = nil, source: Destination.Source? = nil) -> Destination {
+    Destination(
+      name: name, presenter: .bus(name: "org.example.Bar", path: "/presenter"), group: group,
+      source: source ?? file(name))
+  }
+
+  // MARK: What came of it
+
+  /// Takes the lines logged since the last call.
+  func taken() -> [String] {
+    defer { log = [] }
+    return log
+  }
+
+  private func take(_ outcome: Outcome, from sourceLocation: SourceLocation = #_sourceLocation) {
+    for handle in outcome.created {
+      #expect(handle.number == lastHandle.number + 1, "handles have no holes (R3)", sourceLocation: sourceLocation)
+      lastHandle = handle
+    }
+    #expect(machine.lastHandle == lastHandle, sourceLocation: sourceLocation)
+    changes += outcome.changes
+    owners += outcome.owners
+    log += outcome.changes.map { line($0.event) } + outcome.commands.map(line)
+    let faults = machine.brokenInvariants() + untold(outcome.changes)
+    #expect(faults.isEmpty, "\(faults)", sourceLocation: sourceLocation)
+  }
+
+  /// Differences that were not announced, and announcements without a difference (W1).
+  private func untold(_ changes: [Change]) -> [String] {
+    groups.formUnion(machine.groupNames)
+    stacks.formUnion(machine.stackNames)
+    do throws(Violation) {
+      try watcher.take(changes, from: machine, isOneChange: true)
+      try watcher.compare(with: machine, groups: Array(groups), stacks: Array(stacks))
+      return []
+    } catch {
+      return [error.description]
+    }
+  }
+
+  private func line(_ event: Change.Event) -> String {
+    func item(_ binding: BindingID, _ id: String) -> String { id.isEmpty ? binding.text : "\(binding) \(id)" }
+    return switch event {
+    case .presented(_, let binding, let id, _): "presented " + item(binding, id)
+    case .updated(_, let binding, let id, _): "updated " + item(binding, id)
+    case .phase(_, let binding, let id, let word): "\(word) " + item(binding, id)
+    case .dismissed(_, let binding, let id, let reason, _): "dismissed \(item(binding, id)) \(reason)"
+    case .action(_, let binding, let id, let action, _): "action \(item(binding, id)) \(action)"
+    case .selection(let group, let tag): "selection \(group) \(tag ?? "-")"
+    case .group(let group):
+      (["group", group.text] + machine.tags(of: group) + ["·"] + machine.queuedTags(of: group)).joined(separator: " ")
+    case .path(let stack): (["path", stack.text] + path(stack)).joined(separator: " ")
+    }
+  }
+
+  private func line(_ command: Command) -> String {
+    switch command {
+    case .present(let handle): "present \(handle) \(machine.presentation(handle)?.binding.text ?? "?")"
+    case .update(let handle, let author): "update \(handle)" + (author.map { " by \($0)" } ?? "")
+    case .dismiss(let handle, let reason, let animated): "dismiss \(handle) \(reason)" + (animated ? "" : " unanimated")
+    case .kill(let handle): "kill \(handle)"
+    case .abandon(let handle): "abandon \(handle)"
+    }
+  }
+
+  /// A stack's path, as the log writes it.
+  func path(_ stack: BindingID) -> [String] {
+    machine.path(of: stack).map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
+  }
+
+  func phase(_ handle: Handle) -> String? { machine.presentation(handle)?.phase.name.rawValue }
+  func item(_ binding: BindingID) -> Shared<Item>? { machine.current(at: binding)?.item }
+  func handle(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.handle }
+  func parent(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.parent }
+  func ending(_ handle: Handle) -> Ending? { machine.ending(of: handle) }
+
+  /// The bindings that hold items, with their ids, as the log writes them.
+  var shown: [String] {
+    machine.state.slots.keys.sorted { $0.text < $1.text }.compactMap { binding in
+      item(binding).map { $0.id.isEmpty ? binding.text : "\(binding)=\($0.id)" }
+    }
+  }
+
+  /// Everything left in the state, except what is remembered.
+  var leftovers: [String] {
+    var found: [String] = []
+    func expectNone(_ name: String, _ count: Int) { if count > 0 { found.append("\(count) \(name)") } }
+    expectNone("slots", machine.state.slots.count)
+    expectNone("presentations", machine.state.presentations.count)
+    expectNone("stacks", machine.state.stacks.count)
+    expectNone("roots", machine.state.bindingsOfRoot.count)
+    expectNone("owners", machine.state.ownedBy.count)
+    expectNone("counts of clients", machine.state.countsOfClients.count)
+    expectNone("groups that remember nothing", machine.state.groups.values.count { $0.remembered.isEmpty })
+    expectNone(
+      "selections", machine.state.groups.values.count { $0.selected != nil || $0.live != nil || !$0.queue.isEmpty })
+    return found
+  }
+
+  // MARK: Clients
+
+  /// Sends one request.
+  @discardableResult
+  func ask(
+    _ operation: Request.Operation, expecting expectation: Expected = Expected(), animated: Bool? = nil,
+    by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> Reply {
+    let request = Request(operation, expecting: expectation, animated: animated)
+    return try keepingWhole(sourceLocation) { () throws(Refusal) in
+      let (reply, outcome) = try machine.perform(request, by: client, at: now)
+      take(outcome, from: sourceLocation)
+      return reply
+    }
+  }
+
+  /// Sends a transaction (T1).
+  @discardableResult
+  func apply(
+    _ requests: [Request], animated: Bool = true, by client: Client? = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> [Reply] {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: now)
+      take(outcome, from: sourceLocation)
+      return replies
+    }
+  }
+
+  @discardableResult
+  func apply(
+    _ operations: Request.Operation..., by client: Client? = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> [Reply] {
+    try apply(operations.map { Request($0) }, by: client, from: sourceLocation)
+  }
+
+  /// The code of the refusal of a request that has to be refused without any change.
+  func refusal(
+    _ operation: Request.Operation, expecting expectation: Expected = Expected(), by client: Client? = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) -> ErrorCode? {
+    do throws(Refusal) {
+      let reply = try ask(operation, expecting: expectation, by: client, from: sourceLocation)
+      Issue.record("was not refused but answered \(reply)", sourceLocation: sourceLocation)
+      return nil
+    } catch {
+      #expect(error.index == nil, sourceLocation: sourceLocation)
+      return error.code
+    }
+  }
+
+  /// The refusal of a transaction that has to be refused without any change.
+  func refusal(
+    of requests: [Request], by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Refusal? {
+    do throws(Refusal) {
+      let replies = try apply(requests, by: client, from: sourceLocation)
+      Issue.record("was not refused but answered \(replies)", sourceLocation: sourceLocation)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  func refusal(
+    of operations: Request.Operation..., by client: Client? = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) -> Refusal? {
+    refusal(of: operations.map { Request($0) }, by: client, from: sourceLocation)
+  }
+
+  /// Checks that a refusal changes nothing of the whole state.
+  private func keepingWhole<Result>(
+    _ sourceLocation: SourceLocation, _ body: () throws(Refusal) -> Result
+  ) throws(Refusal) -> Result {
+    let before = machine.state
+    do throws(Refusal) {
+      return try body()
+    } catch {
+      let differing = Mirror(reflecting: machine.state).children.map { ($0.label ?? "", picture(of: $0.value)) }
+        .filter { name, after in after != picture(of: Mirror(reflecting: before).descendant(name) ?? "") }.map(\.0)
+      #expect(differing == [], "what is refused changes nothing", sourceLocation: sourceLocation)
+      throw error
+    }
+  }
+
+  func leave(_ client: Client, from sourceLocation: SourceLocation = #_sourceLocation) {
+    take(machine.clientLeft(client, at: now), from: sourceLocation)
+  }
+
+  func register(
+    _ destination: Destination, by client: Client, from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      take(try machine.register(destination, by: client), from: sourceLocation)
+    }
+  }
+
+  func unregister(
+    _ name: String, by client: Client, from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      take(try machine.unregister(name, by: client), from: sourceLocation)
+    }
+  }
+
+  func load(_ destinations: [Destination], from sourceLocation: SourceLocation = #_sourceLocation) {
+    take(machine.load(destinations), from: sourceLocation)
+  }
+
+  func shutDown(by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation) {
+    take(machine.shutDown(by: client, at: now), from: sourceLocation)
+  }
+
+  // MARK: Presenters
+
+  func report(_ report: Report, from sourceLocation: SourceLocation = #_sourceLocation) {
+    take(machine.report(report, at: now), from: sourceLocation)
+  }
+
+  /// Presenters report that they show presentations.
+  func shows(_ handles: Handle..., from sourceLocation: SourceLocation = #_sourceLocation) {
+    for handle in handles { report(.presentAnswered(handle, error: nil), from: sourceLocation) }
+  }
+
+  /// A presenter reports that it cannot show a presentation.
+  func fails(_ handle: Handle, _ error: String = "no screen", from sourceLocation: SourceLocation = #_sourceLocation) {
+    report(.presentAnswered(handle, error: error), from: sourceLocation)
+  }
+
+  /// Presenters answer dismissals.
+  func goes(
+    _ handles: Handle..., result: Properties = [:], from sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    for handle in handles { report(.dismissAnswered(handle, result: result), from: sourceLocation) }
+  }
+
+  /// A presentation ends, whether or not it was dismissed.
+  func ends(
+    _ handle: Handle, failed: Bool = false, result: Properties = [:],
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    report(.ended(handle, failed: failed, result: result), from: sourceLocation)
+  }
+
+  /// A presenter answers an update.
+  func updates(_ handle: Handle, from sourceLocation: SourceLocation = #_sourceLocation) {
+    report(.updateAnswered(handle), from: sourceLocation)
+  }
+
+  /// A client reports that a presentation was closed (D11).
+  @discardableResult
+  func closed(
+    _ handle: Handle, result: Properties = [:], by client: Client? = "anna", byPresenter: Bool = false,
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> Bool {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      let (changed, outcome) = try machine.closed(
+        handle, result: result, by: client, byPresenter: byPresenter, at: now)
+      take(outcome, from: sourceLocation)
+      return changed
+    }
+  }
+
+  func act(
+    _ handle: Handle, _ action: String, _ parameters: Properties = [:], byPresenter: Bool = false,
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      take(
+        try machine.act(handle, action: action, parameters: parameters, byPresenter: byPresenter), from: sourceLocation)
+    }
+  }
+
+  // MARK: Time
+
+  /// Lets time pass, and calls `expire` whenever something is due.
+  func pass(_ milliseconds: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) {
+    let end = now.after(milliseconds: milliseconds)
+    while let due = machine.nextDeadline, due <= end {
+      now = max(now, due)
+      take(machine.expire(at: now), from: sourceLocation)
+    }
+    now = end
+  }
+
+  // MARK: Shorter
+
+  @discardableResult
+  func present(
+    _ binding: BindingID, _ id: String = "", _ options: ItemOptions = ItemOptions(), by client: Client? = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> Reply {
+    try ask(.present(binding, id: id, options), by: client, from: sourceLocation)
+  }
+
+  /// Presents an item that its presenter shows at once, without entries in the log.
+  @discardableResult
+  func show(
+    _ binding: BindingID, _ id: String = "", _ options: ItemOptions = .with(to: "cmd"), by client: Client? = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Handle {
+    try present(binding, id, options, by: client, from: sourceLocation)
+    let handle = try #require(self.handle(binding), sourceLocation: sourceLocation)
+    shows(handle, from: sourceLocation)
+    log = []
+    return handle
+  }
+
+  @discardableResult
+  func dismiss(_ binding: BindingID, from sourceLocation: SourceLocation = #_sourceLocation) throws(Refusal) -> Reply {
+    try ask(.dismiss(binding), from: sourceLocation)
+  }
+
+  /// Dismisses everything, answers all dismissals, and checks that nothing is left.
+  func clearAway(from sourceLocation: SourceLocation = #_sourceLocation) throws {
+    try ask(.dismissAll(.everything), from: sourceLocation)
+    while let going = machine.state.presentations.values.first(where: { $0.answerDue != nil }) {
+      goes(going.handle, from: sourceLocation)
+    }
+    #expect(leftovers == [], sourceLocation: sourceLocation)
+    log = []
+  }
+}
+
+extension StateMachine {
+  /// Copies the whole state.
+  func copy() -> StateMachine {
+    var copy = StateMachine(limits: limits)
+    copy.state = state
+    return copy
+  }
+}
+
+/// The whole content of a value as text, with dictionaries and sets sorted.
+func picture(of value: Any) -> String {
+  let mirror = Mirror(reflecting: value)
+  let children = mirror.children.map { (label: $0.label, text: picture(of: $0.value)) }
+  switch mirror.displayStyle {
+  case .dictionary, .set: return "{\(children.map(\.text).sorted().joined(separator: ", "))}"
+  case .collection: return "[\(children.map(\.text).joined(separator: ", "))]"
+  default:
+    if children.isEmpty { return "\(value)" }
+    return "\(mirror.subjectType)(\(children.map { ($0.label ?? "") + ": " + $0.text }.joined(separator: ", ")))"
+  }
+}

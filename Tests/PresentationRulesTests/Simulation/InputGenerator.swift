@@ -1,0 +1,281 @@
+import DBusValues
+import PresentationModel
+import PresentationRules
+
+/// A binding that is known to be one.
+func binding(_ text: String) -> BindingID {
+  do { return try BindingID(text) } catch { preconditionFailure("“\(text)” is no binding: \(error)") }
+}
+
+/// Generates the inputs of one world: its names, and how often each kind of input occurs. The names are few, since collisions
+/// find mistakes, and each world leaves out something else.
+struct InputGenerator {
+  let bindings: [BindingID]
+  let groups: [BindingID]
+  let stacks: [BindingID]
+  let ids = ["", "1", "2"]
+  let tags = ["m", "n", "bus2", "two words"]
+  let titles = ["", "T"]
+  let hasTransactions: Bool
+  let hasNamedParents: Bool
+  let hasDestinations: Bool
+  let hasOwners: Bool
+  let hasTimeouts: Bool
+  let hasExpectations: Bool
+  let hasMistakes: Bool
+  /// Whether navd is killed sometimes.
+  let isMortal: Bool
+  let prefersQueues: Bool
+  /// The percentage of commands that a presenter answers twice, with an error, or never.
+  let presenterFaults: Int
+  /// The weight of presenters' reports.
+  let attention: Int
+  let limits: Limits
+
+  init(_ dice: inout SplitMix64) {
+    let all = ["a", "b", "c", "a.x", "a.x.y", "a[0]", "b.x", "c.x", "g.m", "g.n", "h.n", "s[0]", "s[1]", "bus2"]
+    let count = dice.pick([4, 6, 8, all.count])
+    let shift = dice.below(all.count)
+    bindings = (0..<count).map { binding(all[($0 + shift) % all.count]) }
+    prefersQueues = dice.chance(25)
+    groups = prefersQueues ? [binding("g")] : dice.chance(75) ? ["g", "h"].map(binding) : []
+    stacks = dice.chance(60) ? ["s", "t"].map(binding) : []
+    hasTransactions = dice.chance(60)
+    hasNamedParents = dice.chance(60)
+    hasDestinations = dice.chance(85)
+    hasOwners = dice.chance(50)
+    hasTimeouts = dice.chance(50)
+    let hasExpectations = dice.chance(40)
+    hasMistakes = dice.chance(40)
+    presenterFaults = dice.pick([0, 10, 40])
+    attention = dice.pick([10, 30, 60])
+    var limits = Limits()
+    if dice.chance(20) {
+      limits.items = 2 + dice.below(6)
+      limits.itemsPerClient = 1 + dice.below(5)
+      limits.queue = 1 + dice.below(2)
+    }
+    if dice.chance(15) { limits.tags = 1 + dice.below(4) }
+    if dice.chance(15) { limits.endings = 1 + dice.below(3) }
+    // What is known of when things changed that are no more is limited as endings are; past it, more is refused than need be.
+    self.hasExpectations = hasExpectations && limits.endings > 100
+    self.limits = limits
+    isMortal = dice.chance(40)
+  }
+
+  /// The destinations from files.
+  func files(_ dice: inout SplitMix64) -> [Destination] {
+    guard hasDestinations else { return [] }
+    func destination(_ name: String, _ presenter: Destination.Presenter, group: String? = nil) -> Destination {
+      Destination(
+        name: name, presenter: presenter,
+        group: groups.isEmpty ? nil : group.map { $0 == "g" ? groups[0] : groups[groups.count - 1] },
+        style: name == "unit" ? "sheet" : nil, startTimeout: 20, grace: 10, source: .file(path: name))
+    }
+    return [
+      destination("command", .command([Array("foot".utf8)])),
+      destination("unit", .unit("x.service")),
+      destination("state", .none, group: "h"),
+      // Called like a binding, so that an item there uses it without naming it (D2).
+      destination("b.x", .command([Array("b".utf8)]), group: dice.chance(50) ? "g" : nil),
+      destination("two words", .none, group: dice.chance(50) ? "h" : nil),
+    ].filter { destination in
+      // Whoever reads files has checked them.
+      destination.group.map { (try? BindingID($0.text + "." + destination.name)) != nil } ?? true
+    }
+  }
+
+  /// The registration of a program on the bus.
+  func registration(of name: String? = nil, by client: Client, _ dice: inout SplitMix64) -> Destination {
+    let name = name ?? dice.pick(["bus", "bus", "bus2", "bus2", "command", "a"])
+    let group = name == "bus2" ? "g" : dice.chance(10) ? "h" : nil
+    return Destination(
+      name: hasMistakes && name == "a" ? "no binding" : name,
+      presenter: .bus(name: client.name, path: "/p"),
+      group: groups.isEmpty ? nil : group.map { $0 == "g" ? groups[0] : groups[groups.count - 1] },
+      startTimeout: dice.pick([5, 20]), grace: dice.pick([5, 10]), source: .client(client))
+  }
+
+  // MARK: Requests
+
+  /// The knowledge of a client that reads the state: it is more likely to name existing things.
+  struct View {
+    var shown: [OrderChecker.Showing]
+    var lastHandle: UInt64
+    var serials: [UInt64]
+    /// The slots that earlier requests of the transaction named.
+    var named: [BindingID] = []
+  }
+
+  func requests(_ count: Int, _ view: View, _ dice: inout SplitMix64) -> [Request] {
+    var view = view
+    var operations: [Request.Operation] = []
+    while operations.count < count {
+      if operations.count + 2 <= count, !view.shown.isEmpty, dice.chance(15) {
+        let showing = dice.pick(view.shown)
+        view.named.append(showing.binding)
+        operations += thereAndBack(showing, &dice)
+      } else {
+        let slot = dice.chance(50) ? view.named.last ?? anySlot(view, &dice) : anySlot(view, &dice)
+        view.named.append(slot)
+        operations.append(operation(on: slot, view, &dice))
+      }
+    }
+    return operations.map { Request($0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil) }
+  }
+
+  private func expectation(_ view: View, _ dice: inout SplitMix64) -> Expectation {
+    var expectation = Expectation()
+    guard hasExpectations, dice.chance(20) else { return expectation }
+    switch dice.below(3) {
+    case 0: expectation.id = dice.pick(ids)
+    case 1:
+      let last = view.lastHandle
+      expectation.content =
+        dice.chance(20) ? .nothing : .presentation(Handle(last > 8 ? last - UInt64(dice.below(8)) : 1))
+    default: expectation.serial = view.serials.suffix(1 + dice.pick([0, 1, 3, 10])).first ?? 0
+    }
+    return expectation
+  }
+
+  /// Dismisses an item and presents it again (T1: X→nil→X).
+  private func thereAndBack(_ showing: OrderChecker.Showing, _ dice: inout SplitMix64) -> [Request.Operation] {
+    var options = ItemOptions()
+    options.group = showing.group
+    options.tag = showing.tag
+    if dice.chance(50) { options.ifBusy = .queue }
+    if dice.chance(20) { options.priority = Int32(dice.below(3)) }
+    if dice.chance(20) { options.value = value(&dice) }
+    options.timeout = timeout(&dice)
+    let away: Request.Operation =
+      switch (dice.below(3), showing.group, showing.stack) {
+      case (0, let group?, _): .deselect(group, tag: nil)
+      case (1, _, let stack?): .pop(stack, count: 1 + UInt32(dice.below(2)))
+      default: .dismiss(showing.binding)
+      }
+    let back: Request.Operation =
+      switch (dice.chance(70), showing.stack, showing.group, showing.tag) {
+      case (true, let stack?, _, _): .push(stack, showing.binding, id: showing.id, options)
+      case (false, _, let group?, let tag?): .select(group, tag: tag, binding: nil, id: nil, ItemOptions())
+      default: .present(showing.binding, id: showing.id, options)
+      }
+    return [away, back]
+  }
+
+  private func anySlot(_ view: View, _ dice: inout SplitMix64) -> BindingID {
+    view.shown.isEmpty || dice.chance(prefersQueues ? 70 : 50) ? dice.pick(bindings) : dice.pick(view.shown).binding
+  }
+
+  /// The current id, or another one.
+  private func id(at slot: BindingID, _ view: View, _ dice: inout SplitMix64) -> String {
+    guard dice.chance(50), let shown = view.shown.first(where: { $0.binding == slot }) else { return dice.pick(ids) }
+    return shown.id
+  }
+
+  private enum Verb {
+    case present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, push, pop, popTo, setPath
+  }
+
+  private func operation(on slot: BindingID, _ view: View, _ dice: inout SplitMix64) -> Request.Operation {
+    var verbs: [(Int, Verb)] = [
+      (prefersQueues ? 80 : 34, .present), (6, .toggle), (6, .update), (prefersQueues ? 6 : 12, .dismiss),
+      (prefersQueues ? 1 : 2, .dismissAll),
+    ]
+    if !groups.isEmpty { verbs += [(8, .select), (3, .deselect), (5, .toggleSelection)] }
+    if !stacks.isEmpty { verbs += [(16, .push), (4, .pop), (2, .popTo), (6, .setPath)] }
+    let id = id(at: slot, view, &dice)
+    switch dice.pick(weighted: verbs) {
+    case .present:
+      // What P2 takes is mostly what does not say where or how to show it.
+      let isShown = view.shown.contains { $0.binding == slot && $0.id == id }
+      return .present(slot, id: id, options(view, &dice, isUpdate: isShown))
+    case .toggle: return .toggle(slot, id: id, options(view, &dice), anyID: dice.chance(30))
+    case .update:
+      return .update(
+        slot, value: value(&dice), remove: dice.chance(20) ? ["k"] : [],
+        containerValues: dice.chance(20) ? containerValues(&dice) : nil, timeout: timeout(&dice))
+    case .dismiss: return .dismiss(slot)
+    case .dismissAll:
+      switch dice.below(4) {
+      case 0: return .dismissAll(.everything)
+      case 1: return .dismissAll(.root(slot.root))
+      case 2 where !groups.isEmpty: return .dismissAll(.group(dice.pick(groups)))
+      default: return .dismissAll(stacks.isEmpty ? .root(slot.root) : .stack(dice.pick(stacks)))
+      }
+    case .select:
+      return .select(
+        dice.pick(groups), tag: tag(&dice), binding: dice.chance(20) ? slot : nil, id: dice.chance(20) ? id : nil,
+        dice.chance(50) ? ItemOptions() : options(view, &dice))
+    case .deselect: return .deselect(dice.pick(groups), tag: dice.chance(50) ? dice.pick(tags) : nil)
+    case .toggleSelection:
+      return .toggleSelection(
+        dice.pick(groups), tag: tag(&dice), binding: dice.chance(10) ? slot : nil, id: dice.chance(10) ? id : nil,
+        dice.chance(60) ? ItemOptions() : options(view, &dice))
+    case .push: return .push(dice.pick(stacks), slot, id: id, options(view, &dice, isElement: true))
+    case .pop: return .pop(dice.pick(stacks), count: dice.pick([0, 1, 1, 1, 2, .max]))
+    case .popTo: return .popTo(dice.pick(stacks), dice.chance(50) ? slot : nil)
+    case .setPath:
+      let elements = (0..<dice.below(5)).map { _ in
+        let slot = anySlot(view, &dice)
+        return RequestedElement(
+          binding: dice.chance(60) ? slot : nil, id: self.id(at: slot, view, &dice),
+          options: dice.chance(70) ? ItemOptions() : options(view, &dice, isElement: true))
+      }
+      return .setPath(dice.pick(stacks), elements)
+    }
+  }
+
+  private func tag(_ dice: inout SplitMix64) -> String {
+    if hasMistakes, dice.chance(5) { return dice.pick(["", "\u{7}"]) }
+    return dice.chance(15) ? dice.pick(bindings).text : dice.pick(tags)
+  }
+
+  private func value(_ dice: inout SplitMix64) -> Properties {
+    dice.pick([[:], ["k": .int32(1)], ["k": .int64(2)], ["j": .string("x")]])
+  }
+
+  private func containerValues(_ dice: inout SplitMix64) -> Properties {
+    if hasMistakes, dice.chance(20) { return dice.pick([["unknown": .int32(1)], ["badge": .string("1")]]) }
+    return dice.pick([[:], ["badge": .int32(1)], ["badge": .int32(2)]])
+  }
+
+  private func timeout(_ dice: inout SplitMix64) -> UInt64? {
+    hasTimeouts && dice.chance(20) ? dice.pick([0, 1, 10, 30, 100, .max]) : nil
+  }
+
+  private func options(_ view: View, _ dice: inout SplitMix64, isElement: Bool = false, isUpdate: Bool = false)
+    -> ItemOptions
+  {
+    var options = ItemOptions()
+    let isLight = isUpdate && dice.chance(70)
+    if hasDestinations, !isLight, dice.chance(60) {
+      options.destination = dice.pick(["command", "command", "unit", "state", "bus", "bus", "bus2", "b.x"])
+    }
+    if hasDestinations, !isLight, options.destination == nil, dice.chance(5) {
+      options.command = InlineCommand(arguments: [Array("sh".utf8)])
+    }
+    if dice.chance(20) { options.value = value(&dice) }
+    if dice.chance(8) { options.containerValues = containerValues(&dice) }
+    if dice.chance(8) { options.title = dice.pick(titles) }
+    if dice.chance(4) { options.style = dice.pick(["sheet", "alert"]) }
+    if hasNamedParents, !isLight, dice.chance(25) { options.from = anySlot(view, &dice) }
+    if !groups.isEmpty, !isLight, dice.chance(prefersQueues ? 85 : 35) {
+      options.group = dice.pick(groups)
+      if dice.chance(prefersQueues ? 5 : 30) { options.tag = tag(&dice) }
+    }
+    if !stacks.isEmpty, !isElement, !isLight, dice.chance(prefersQueues ? 5 : 12) { options.stack = dice.pick(stacks) }
+    options.timeout = timeout(&dice)
+    if hasOwners, dice.chance(40) { options.owned = dice.chance(80) }
+    if dice.chance(prefersQueues ? 50 : 10) {
+      options.ifBusy = dice.pick([.queue, .queue, .queue, .queue, .refuse, .replace])
+    }
+    if dice.chance(prefersQueues ? 30 : 10) { options.priority = Int32(dice.below(3)) }
+    if hasMistakes {
+      if dice.chance(4) { options.destination = "nowhere" }
+      if dice.chance(2) { options.command = InlineCommand(arguments: [Array("sh".utf8)]) }
+      if dice.chance(2) { options.tag = tag(&dice) }
+      if dice.chance(2), !stacks.isEmpty { options.stack = dice.pick(stacks) }
+    }
+    return options
+  }
+}

@@ -1,0 +1,403 @@
+import DBusValues
+import PresentationModel
+import PresentationRules
+
+/// Checks what is on screen, and in which order presentations start and end, from the commands, reports and announcements
+/// alone: never from the state of the machine.
+struct OrderChecker {
+  /// The stage of a presentation, as known from the log.
+  enum Stage: Equatable {
+    case waiting
+    /// Its presenter was asked to show it, by a deadline in milliseconds.
+    case presenting(due: UInt64)
+    case presented
+    /// Its presenter was asked to end it, by a deadline in milliseconds.
+    case asked(due: UInt64)
+    case killed(due: UInt64)
+    case ended
+  }
+
+  struct Showing {
+    let handle: Handle
+    let token: Token
+    let binding: BindingID
+    let id: String
+    let group: BindingID?
+    let tag: String?
+    let stack: BindingID?
+    let position: Int
+    let parent: Handle?
+    let presenter: Destination.Presenter
+    let startTimeout: UInt64
+    let grace: UInt64
+    let creator: Client?
+    var stage = Stage.waiting
+    /// Whether it is being dismissed.
+    var isGoing = false
+    /// Whether its presenter ended it without being asked.
+    var hasDeparted = false
+    /// The result that its end has to have, as far as its presenter reported one.
+    var result: Properties?
+    var isUpdateUnderWay = false
+    /// The item as its presenter knows it.
+    var told: Shared<Item>?
+    /// Whether navd has restarted and may ask its presenter once more.
+    var isToBeShownAgain = false
+    /// The deadline of its presenter's answer after a restart.
+    var againDue: UInt64?
+
+    var isStateOnly: Bool { presenter == .none }
+    var isBus: Bool { if case .bus = presenter { true } else { false } }
+    var canBeKilled: Bool { !isStateOnly && !isBus }
+    var hasStarted: Bool { stage != .waiting && stage != .ended }
+    var due: UInt64? {
+      switch stage {
+      case .presenting(let due), .asked(let due), .killed(let due): due
+      // What is to go is waited for in another way.
+      case .waiting, .presented, .ended: isGoing ? nil : againDue
+      }
+    }
+  }
+
+  /// The presentations that have not ended, the oldest first.
+  private(set) var alive: [Showing] = []
+  private(set) var lastHandle = Handle(0)
+  /// Presentations whose dismissal was answered in this step.
+  private var acknowledged: Set<Handle> = []
+  /// Presentations that the machine abandoned in this step, and those that ended without an answer.
+  private var abandoned: Set<Handle> = []
+  private var endedUnanswered: Set<Handle> = []
+
+  func showing(_ handle: Handle) -> Showing? { alive.first { $0.handle == handle } }
+
+  private func index(_ handle: Handle) throws(Violation) -> Int {
+    guard let index = alive.firstIndex(where: { $0.handle == handle }) else {
+      throw Violation("P6", "\(handle) is spoken of, but it is gone or was never there")
+    }
+    return index
+  }
+
+  // MARK: The log
+
+  mutating func introduce(_ presentation: Presentation, token: Token) throws(Violation) {
+    try require(presentation.handle > lastHandle, "P6", "\(presentation.handle) was used before")
+    lastHandle = presentation.handle
+    let destination = presentation.item.destination
+    alive.append(
+      Showing(
+        handle: presentation.handle, token: token, binding: presentation.binding,
+        id: presentation.item.id, group: presentation.item.membership?.group, tag: presentation.item.membership?.tag,
+        stack: presentation.item.position?.stack,
+        position: presentation.item.position?.index ?? 0, parent: presentation.parent,
+        presenter: destination?.presenter ?? .none, startTimeout: destination?.startTimeout ?? 0,
+        grace: destination?.grace ?? 0, creator: presentation.creator))
+  }
+
+  /// Takes in a report of a presenter.
+  /// - Returns: the presentation that ends because of it, with the reason; nil if the report is too late or too early, or
+  ///   answers a command.
+  mutating func hear(_ report: Report) -> (handle: Handle, reason: Reason)? {
+    acknowledged = []
+    switch report {
+    case .presentAnswered(let handle, let error):
+      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing else { return nil }
+      switch alive[index].stage {
+      case .presenting: break
+      case .presented where alive[index].againDue != nil: break
+      default: return nil
+      }
+      alive[index].againDue = nil
+      guard let error else {
+        alive[index].stage = .presented
+        alive[index].isUpdateUnderWay = false
+        return nil
+      }
+      alive[index].hasDeparted = true
+      alive[index].result = ["error": .string(error)]
+      return (handle, .failed)
+
+    case .updateAnswered(let handle):
+      guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
+      alive[index].isUpdateUnderWay = false
+      return nil
+
+    case .dismissAnswered(let handle, let result):
+      guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
+      switch alive[index].stage {
+      case .asked, .killed: acknowledge(index, result)
+      default: break
+      }
+      return nil
+
+    case .ended(let handle, let failed, let result):
+      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].hasDeparted else { return nil }
+      switch alive[index].stage {
+      case .presenting, .presented:
+        alive[index].hasDeparted = true
+        alive[index].result = alive[index].result ?? result
+        return alive[index].isGoing ? nil : (handle, failed ? .failed : .closed)
+      case .asked, .killed:
+        acknowledge(index, result)
+        return nil
+      case .waiting, .ended: return nil
+      }
+    }
+  }
+
+  private mutating func acknowledge(_ index: Int, _ result: Properties) {
+    acknowledged.insert(alive[index].handle)
+    alive[index].result = alive[index].result ?? result
+  }
+
+  /// Takes in what became of live presentations while navd was not running.
+  /// - Returns: the presentations that were lost.
+  mutating func note(_ survivals: [Handle: Survival]) -> [Token] {
+    var lost: [Token] = []
+    for index in alive.indices {
+      alive[index].isUpdateUnderWay = false
+      alive[index].againDue = nil
+      guard let survival = survivals[alive[index].handle] else { continue }
+      switch (survival, alive[index].stage) {
+      case (.gone(let result), .presenting), (.gone(let result), .presented):
+        if !alive[index].isGoing { lost.append(alive[index].token) }
+        alive[index].hasDeparted = true
+        alive[index].result = alive[index].result ?? result
+      case (.gone(let result), _): acknowledge(index, result)
+      case (_, .asked), (_, .killed): alive[index].stage = .presented
+      case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
+      case (.toBeShown, _) where !alive[index].isGoing: alive[index].isToBeShownAgain = true
+      default: break
+      }
+    }
+    return lost
+  }
+
+  /// Notes the result of a report that a presentation was closed (D11).
+  mutating func note(_ result: Properties, of handle: Handle) {
+    guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing else { return }
+    alive[index].result = result
+  }
+
+  /// Takes in the outcome of one input.
+  ///
+  /// - Parameters:
+  ///   - selected: the items that should be shown after it, and whether they are not queued.
+  ///   - isOneChange: whether the input is one difference between two states.
+  mutating func take(
+    _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], isOneChange: Bool, machine: borrowing StateMachine
+  ) throws(Violation) {
+    defer {
+      alive.removeAll { $0.stage == .ended }
+      acknowledged = []
+      abandoned = []
+      endedUnanswered = []
+    }
+    var goingAfterwards: [Handle] = []
+    for change in outcome.changes {
+      switch change.event {
+      case .presented(let handle, _, _, _):
+        let index = try index(handle)
+        if alive[index].isStateOnly {
+          try checkStart(index, selected, isOneChange)
+        } else {
+          try require(alive[index].stage == .presented, "P1", "\(handle) was told to be presented without an answer")
+        }
+        try require(!alive[index].isGoing, "P11", "\(handle) was presented while it was going")
+        alive[index].stage = .presented
+      case .phase(let handle, _, _, .dismissing):
+        let index = try index(handle)
+        // Of several changes, what came with the first may go with the second.
+        if isOneChange { alive[index].isGoing = true } else { goingAfterwards.append(handle) }
+      case .dismissed(let handle, _, _, _, let result):
+        try checkEnd(try index(handle), result)
+      default: break
+      }
+    }
+    for command in outcome.commands {
+      switch command {
+      case .present(let handle):
+        let index = try index(handle)
+        try require(!alive[index].isStateOnly, "D2", "\(handle) is nothing but state, and its presenter was called")
+        if alive[index].isToBeShownAgain {
+          alive[index].isToBeShownAgain = false
+          alive[index].told = machine.presentation(handle)?.item
+          if case .presenting = alive[index].stage {
+            alive[index].stage = .presenting(due: now + alive[index].startTimeout)
+          } else {
+            alive[index].againDue = now + alive[index].startTimeout
+            alive[index].isUpdateUnderWay = true
+          }
+          continue
+        }
+        try checkStart(index, selected, isOneChange)
+        alive[index].stage = .presenting(due: now + alive[index].startTimeout)
+        alive[index].told = machine.presentation(handle)?.item
+      case .update(let handle, _):
+        let index = try index(handle)
+        try require(alive[index].isBus, "D10", "\(handle) has no presenter that is told of updates")
+        try require(alive[index].stage == .presented, "D8", "\(handle) was updated while \(alive[index].stage)")
+        try require(!alive[index].isUpdateUnderWay, "D8", "\(handle) was updated while an update was under way")
+        alive[index].isUpdateUnderWay = true
+        alive[index].told = machine.presentation(handle)?.item
+      case .dismiss(let handle, _, _):
+        let index = try index(handle)
+        switch alive[index].stage {
+        case .presenting, .presented: break
+        default: throw Violation("P6", "\(handle) was asked to go while \(alive[index].stage)")
+        }
+        try require(!alive[index].hasDeparted, "P6", "\(handle) was asked to go, but it had said that it is gone")
+        try checkCanEnd(index)
+        alive[index].stage = .asked(due: now + alive[index].grace)
+      case .kill(let handle):
+        let index = try index(handle)
+        guard case .asked(let due) = alive[index].stage, due <= now, alive[index].canBeKilled else {
+          throw Violation("P14", "\(handle) was killed while \(alive[index].stage)")
+        }
+        alive[index].stage = .killed(due: now + alive[index].grace)
+      case .abandon(let handle):
+        abandoned.insert(handle)
+      }
+    }
+    for handle in goingAfterwards { alive[try index(handle)].isGoing = true }
+    try require(
+      abandoned == endedUnanswered, "P14",
+      "given up: \(abandoned.sorted()), ended without an answer: \(endedUnanswered.sorted())")
+  }
+
+  // MARK: Coming (P13, G1, C2, S2)
+
+  private func checkStart(_ index: Int, _ selected: [Token: Bool], _ isOneChange: Bool) throws(Violation) {
+    let showing = alive[index]
+    if isOneChange {
+      for handle in [showing.handle, showing.parent].compactMap(\.self) {
+        try require(
+          self.showing(handle).map { selected[$0.token] != nil } ?? true, "P11",
+          "\(showing.handle) was started, but \(handle) should not be shown")
+      }
+    }
+    try require(showing.stage == .waiting, "P13", "\(showing.handle) was started while \(showing.stage)")
+    if let obstacle = obstacle(to: showing, selected) {
+      throw Violation(obstacle.rule, "\(showing.handle) was started, but \(obstacle.what)")
+    }
+  }
+
+  /// The reason by P13 why a presentation has to wait; nil if it may start.
+  func obstacle(to showing: Showing, _ selected: [Token: Bool]) -> Violation? {
+    if let other = alive.first(where: {
+      $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended
+    }) {
+      return Violation("P13", "\(other.handle) at the same binding is not gone")
+    }
+    if let group = showing.group {
+      if selected[showing.token] == false { return Violation("G9", "it is not the selected one of \(group)") }
+      if let other = alive.first(where: { $0.group == group && $0.handle != showing.handle && $0.hasStarted }) {
+        return Violation("G1", "\(other.handle) of the group \(group) is live")
+      }
+    }
+    if let parent = showing.parent {
+      guard let parent = self.showing(parent) else { return Violation("C6", "its parent \(parent) is gone") }
+      if parent.stage != .presented { return Violation("C2", "its parent \(parent.handle) is \(parent.stage)") }
+    }
+    if let stack = showing.stack {
+      let others = alive.filter { $0.stack == stack && $0.handle != showing.handle && $0.stage != .ended }
+      if let above = others.first(where: { $0.isGoing && $0.position >= showing.position }) {
+        return Violation("S2", "\(above.handle), which stood there or above, is not gone")
+      }
+      if let above = others.first(where: { $0.hasStarted && $0.position >= showing.position }) {
+        return Violation("S1", "\(above.handle) at \(above.position) started before it")
+      }
+      if showing.position > 0 {
+        let below = others.first { $0.position == showing.position - 1 && !$0.isGoing }
+        guard let below else { return Violation("S5", "nothing stands below it") }
+        if below.stage != .presented { return Violation("S5", "\(below.handle) below it is \(below.stage)") }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Going (C3, S2, P6, P12)
+
+  private func checkCanEnd(_ index: Int) throws(Violation) {
+    if let obstacle = obstacle(toEndOf: alive[index]) {
+      throw Violation(obstacle.rule, "\(alive[index].handle) was asked to go, or ended, but \(obstacle.what)")
+    }
+  }
+
+  /// The reason why a presentation may not be dismissed yet; nil if it may.
+  func obstacle(toEndOf showing: Showing) -> Violation? {
+    if let child = alive.first(where: { $0.parent == showing.handle && $0.stage != .ended }) {
+      return Violation("C3", "its child \(child.handle) is not gone")
+    }
+    if let stack = showing.stack,
+      let above = alive.first(where: {
+        $0.stack == stack && $0.position > showing.position
+          && ($0.hasStarted && showing.hasStarted || $0.isGoing && $0.stage == .waiting)
+      })
+    {
+      return Violation("S2", "\(above.handle), which stands above it, is not gone")
+    }
+    return nil
+  }
+
+  private mutating func checkEnd(_ index: Int, _ result: Properties) throws(Violation) {
+    let showing = alive[index]
+    try checkCanEnd(index)
+    switch showing.stage {
+    case .waiting: break
+    case .presenting, .presented:
+      try require(
+        showing.isStateOnly || showing.hasDeparted, "P6",
+        "\(showing.handle) ended, but its presenter was not asked to end it")
+    case .asked, .killed:
+      if !acknowledged.contains(showing.handle) { endedUnanswered.insert(showing.handle) }
+    case .ended: throw Violation("P6", "\(showing.handle) ended twice")
+    }
+    if let expected = showing.result {
+      for (key, value) in expected {
+        try require(result[key] == value, "D6", "\(showing.handle) ended with \(result), but was handed \(expected)")
+      }
+    }
+    alive[index].stage = .ended
+  }
+
+  // MARK: No wait that nothing will end (P14)
+
+  func checkWaits(_ selected: [Token: Bool], now: UInt64, nextDeadline: UInt64?) throws(Violation) {
+    for showing in alive {
+      if let due = showing.due {
+        try require(due > now, "P14", "\(showing.handle) is still \(showing.stage) at \(now)")
+        try require(
+          nextDeadline.map { $0 <= due } ?? false, "P14",
+          "\(showing.handle) is \(showing.stage), but nobody wakes up for it")
+      }
+      switch showing.stage {
+      case .waiting:
+        if showing.isGoing {
+          try require(obstacle(toEndOf: showing) != nil, "P14", "\(showing.handle) was never shown, and could end")
+        } else {
+          try require(obstacle(to: showing, selected) != nil, "P13", "\(showing.handle) waits, and could start")
+        }
+      case .presenting, .presented:
+        if showing.isGoing {
+          try require(obstacle(toEndOf: showing) != nil, "P14", "\(showing.handle) is to go, and could be told to")
+        }
+      case .asked, .killed, .ended: break
+      }
+    }
+  }
+
+  /// Checks the state when nothing is under way.
+  func checkRest(_ selected: [Token: Bool], machine: borrowing StateMachine) throws(Violation) {
+    for showing in alive {
+      let isQueued = showing.group != nil && selected[showing.token] == false
+      try require(
+        showing.stage == .presented && !showing.isGoing || showing.stage == .waiting && isQueued, "P14",
+        "\(showing.handle) is \(showing.stage)\(showing.isGoing ? " and to go" : "") when all is quiet")
+      if showing.isBus, let told = showing.told, let item = machine.presentation(showing.handle)?.item {
+        try require(
+          told.value == item.value && told.title == item.title && told.style == item.style, "D8",
+          "the presenter of \(showing.handle) knows \(told), but it is \(item)")
+      }
+    }
+  }
+}

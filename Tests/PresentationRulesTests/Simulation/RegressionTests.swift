@@ -1,0 +1,274 @@
+import DBusValues
+import PresentationModel
+import PresentationRules
+import Testing
+
+/// Faults that the simulation has found, each as the shortest sequence that shows it.
+@Suite struct RegressionTests {
+  private let client = Client(":1.1")
+  private let now = Instant(nanoseconds: 0)
+
+  private func options(_ change: (inout ItemOptions) -> Void) -> ItemOptions {
+    var options = ItemOptions()
+    change(&options)
+    return options
+  }
+
+  private func events(_ outcome: Outcome) -> [String] { outcome.changes.map(\.event.shown) }
+
+  @Test("W1: a declared tag that is also remembered does not change its group")
+  func group_declaredTagIsPresented_isNotTold() throws {
+    var machine = StateMachine()
+    let destination = Destination(
+      name: "wifi", presenter: .none, group: binding("panels"), source: .file(path: "wifi.toml"))
+    _ = machine.load([destination])
+    let (_, outcome) = try machine.perform(
+      Request(.present(binding("wifi"), id: "", ItemOptions())), by: client, at: now)
+    #expect(events(outcome) == ["selection panels wifi", "presented 1 wifi="])
+    #expect(machine.tags(of: binding("panels")) == ["wifi"])
+  }
+
+  @Test("W1: a tag that pushes another out of the memory makes one event of its group")
+  func group_tagForgottenForAnother_isToldOnce() throws {
+    var limits = Limits()
+    limits.tags = 1
+    var machine = StateMachine(limits: limits)
+    _ = try machine.perform(
+      Request(.select(binding("g"), tag: "m", binding: nil, id: nil, ItemOptions())), by: client, at: now)
+    let (_, outcome) = try machine.perform(
+      Request(.select(binding("g"), tag: "n", binding: nil, id: nil, ItemOptions())), by: client, at: now)
+    #expect(events(outcome).filter { $0 == "group g" }.count == 1)
+    #expect(machine.tags(of: binding("g")) == ["n"])
+  }
+
+  @Test(
+    "G9: a queued item whose request is forgotten is selected as it is, even if a destination declares its tag")
+  func group_queuedTagForgottenAndDeclared_isSelectedAsItIs() throws {
+    var limits = Limits()
+    limits.tags = 1
+    var machine = StateMachine(limits: limits)
+    let declared = Destination(name: "wifi", presenter: .none, group: binding("g"), source: .file(path: "wifi.toml"))
+    let other = Destination(name: "other", presenter: .none, source: .file(path: "other.toml"))
+    _ = machine.load([declared, other])
+    func perform(_ operation: Request.Operation) throws -> Reply {
+      try machine.perform(Request(operation), by: client, at: now).reply
+    }
+    let queued = options {
+      $0.ifBusy = .queue
+      $0.destination = "other"
+    }
+    _ = try perform(.select(binding("g"), tag: "m", binding: nil, id: nil, ItemOptions()))
+    _ = try perform(.select(binding("g"), tag: "wifi", binding: nil, id: "7", queued))
+    _ = try perform(.select(binding("g"), tag: "n", binding: nil, id: nil, options { $0.ifBusy = .queue }))
+    #expect(
+      try perform(.select(binding("g"), tag: "wifi", binding: nil, id: nil, ItemOptions()))
+        == .presentation(Handle(2), changed: true))
+    #expect(machine.current(at: binding("wifi"))?.item.id == "7")
+  }
+
+  @Test("W1: a destination registered again as it was makes no event of its group; another one, a single event")
+  func group_destinationRegisteredAgain_isNotTold() throws {
+    var machine = StateMachine()
+    func destination(_ name: String) -> Destination {
+      Destination(name: name, presenter: .none, group: binding("g"), source: .client(client))
+    }
+    #expect(events(try machine.register(destination("m"), by: client)) == ["group g"])
+    #expect(events(try machine.register(destination("m"), by: client)).isEmpty)
+    #expect(events(try machine.register(destination("n"), by: client)) == ["group g"])
+    #expect(events(machine.clientLeft(client, at: now)) == ["group g"])
+  }
+
+  @Test("P10: a group whose tags changed with a destination has changed")
+  func expectation_destinationDeclaresTag_isStale() throws {
+    var machine = StateMachine()
+    let serial = machine.serial
+    _ = try machine.register(
+      Destination(name: "m", presenter: .none, group: binding("g"), source: .client(client)), by: client)
+    #expect(throws: Refusal.self) {
+      try machine.perform(
+        Request(.deselect(binding("g"), tag: nil), expecting: Expectation(serial: serial)), by: client, at: now)
+    }
+  }
+
+  @Test("C2: a child requested before its parent in one transaction is presented from it, after it")
+  func transaction_childBeforeParent_appearsAfterIt() throws {
+    var machine = StateMachine()
+    let (replies, outcome) = try machine.perform(
+      [
+        Request(.present(binding("a.x"), id: "", ItemOptions())),
+        Request(.present(binding("b"), id: "", options { $0.from = binding("a.x") })),
+        Request(.present(binding("a"), id: "", ItemOptions())),
+      ], by: client, at: now)
+    #expect(events(outcome) == ["presented 3 a=", "presented 1 a.x=", "presented 2 b="])
+    #expect(machine.presentation(Handle(1))?.parent == Handle(3))
+    #expect(machine.presentation(Handle(2))?.parent == Handle(1))
+    #expect(replies.count == 3)
+  }
+
+  /// A machine with a stack whose only item is being dismissed.
+  private func machineWithSlowScreen() throws -> StateMachine {
+    var machine = StateMachine()
+    let command = options { $0.command = InlineCommand(arguments: [Array("screen".utf8)]) }
+    _ = try machine.perform(Request(.push(binding("s"), binding("a"), id: "", command)), by: client, at: now)
+    _ = machine.report(.presentAnswered(Handle(1), error: nil), at: now)
+    _ = try machine.perform(Request(.pop(binding("s"), count: 1)), by: client, at: now)
+    return machine
+  }
+
+  @Test("P3: an item that is popped while it waits for its position ends at once, never shown")
+  func stack_waitingIsPopped_endsAtOnce() throws {
+    var machine = try machineWithSlowScreen()
+    _ = try machine.perform(
+      Request(
+        .setPath(
+          binding("s"), [RequestedElement(binding: binding("b"), id: ""), RequestedElement(binding: nil, id: "")])),
+      by: client, at: now)
+    let (_, outcome) = try machine.perform(Request(.pop(binding("s"), count: 2)), by: client, at: now)
+    #expect(events(outcome) == ["path s", "dismissed 3 s[1]= popped", "dismissed 2 b= popped"])
+    #expect(machine.count == 1)
+  }
+
+  @Test("P6: a binding that is popped twice while its stack waits ends twice")
+  func stack_sameBindingOvertakenTwice_endsEachOnce() throws {
+    var machine = try machineWithSlowScreen()
+    for _ in 0..<2 {
+      _ = try machine.perform(Request(.push(binding("s"), binding("b"), id: "", ItemOptions())), by: client, at: now)
+      _ = try machine.perform(Request(.pop(binding("s"), count: 1)), by: client, at: now)
+    }
+    _ = machine.report(.dismissAnswered(Handle(1), result: [:]), at: now)
+    #expect(machine.count == 0)
+    #expect(machine.history.map(\.handle) == [Handle(2), Handle(3), Handle(1)])
+  }
+
+  @Test("P10: a path set and emptied in one transaction does not reset when its stack changed")
+  func expectation_stackTouchedWhileEmpty_isStillStale() throws {
+    var machine = StateMachine()
+    let serial = machine.serial
+    _ = try machine.perform(Request(.push(binding("s"), binding("a"), id: "", ItemOptions())), by: client, at: now)
+    _ = try machine.perform(Request(.pop(binding("s"), count: 1)), by: client, at: now)
+    let element = RequestedElement(binding: nil, id: "")
+    _ = try machine.perform(
+      [Request(.setPath(binding("s"), [element])), Request(.setPath(binding("s"), []))], by: client, at: now)
+    #expect(machine.stackNames.isEmpty)
+    #expect(throws: Refusal.self) {
+      try machine.perform(
+        Request(.pop(binding("s"), count: 1), expecting: Expectation(serial: serial)), by: client, at: now)
+    }
+  }
+
+  @Test("G7: selecting a tag repeats the item of the last request for it, not options of an earlier item")
+  func select_lastItemWasAnother_repeatsThatOne() throws {
+    var machine = StateMachine()
+    let given = options {
+      $0.group = binding("g")
+      $0.title = "old"
+    }
+    _ = try machine.perform(Request(.present(binding("g.m"), id: "", given)), by: client, at: now)
+    _ = try machine.perform(Request(.dismiss(binding("g.m"))), by: client, at: now)
+    let plain = options { $0.group = binding("g") }
+    _ = try machine.perform(Request(.present(binding("g.m"), id: "", plain)), by: client, at: now)
+    _ = try machine.perform(Request(.dismiss(binding("g.m"))), by: client, at: now)
+    _ = try machine.perform(
+      Request(.select(binding("g"), tag: "m", binding: nil, id: nil, ItemOptions())), by: client, at: now)
+    #expect(machine.current(at: binding("g.m"))?.item.title == nil)
+  }
+
+  @Test("G7, L1: of the tags of one transaction, the one requested first is forgotten first")
+  func tags_pastTheLimit_oldestRequestIsForgotten() throws {
+    var limits = Limits()
+    limits.tags = 1
+    var machine = StateMachine(limits: limits)
+    _ = try machine.perform(
+      ["h", "g"].map { Request(.select(binding($0), tag: "m", binding: nil, id: nil, ItemOptions())) },
+      by: client, at: now)
+    #expect(machine.tags(of: binding("g")) == ["m"])
+    #expect(machine.tags(of: binding("h")) == [])
+  }
+
+  @Test("P14: an item of a stack whose parent was replaced is presented again")
+  func stack_elementLosesItsParentAndIsAsked_isPresentedAgain() throws {
+    var machine = StateMachine()
+    _ = try machine.perform(Request(.present(binding("a"), id: "1", ItemOptions())), by: client, at: now)
+    let push = Request(.push(binding("s"), binding("a.x"), id: "", ItemOptions()))
+    _ = try machine.perform(push, by: client, at: now)
+    let (_, outcome) = try machine.perform(
+      [Request(.present(binding("a"), id: "2", ItemOptions())), push], by: client, at: now)
+    #expect(
+      events(outcome) == ["dismissed 2 a.x= parent", "dismissed 1 a=1 replaced", "presented 3 a=2", "presented 4 a.x="])
+  }
+
+  @Test("T1: an update after X→nil→X in one transaction edits the earlier value of X")
+  func update_afterTheItemCameBack_keepsItsOtherKeys() throws {
+    var machine = StateMachine()
+    let given = options { $0.value = ["j": .int32(1)] }
+    _ = try machine.perform(Request(.present(binding("a"), id: "", given)), by: client, at: now)
+    _ = try machine.perform(
+      [
+        Request(.dismiss(binding("a"))), Request(.present(binding("a"), id: "", ItemOptions())),
+        Request(.update(binding("a"), value: ["k": .int32(2)], remove: [], containerValues: nil, timeout: nil)),
+      ], by: client, at: now)
+    #expect(machine.current(at: binding("a"))?.handle == Handle(1))
+    #expect(machine.current(at: binding("a"))?.item.value == ["j": .int32(1), "k": .int32(2)])
+  }
+
+  @Test("T1, G9: X→nil→X in one transaction keeps the position of X in its queue")
+  func queue_itemCameBack_keepsItsPlace() throws {
+    var machine = StateMachine()
+    func present(_ tag: String, _ priority: Int32?) -> Request {
+      Request(
+        .present(
+          binding("g." + tag), id: "",
+          options {
+            $0.group = binding("g")
+            $0.ifBusy = .queue
+            $0.priority = priority
+          }))
+    }
+    for (tag, priority) in [("shown", Int32(0)), ("first", 1), ("second", 1)] {
+      _ = try machine.perform(present(tag, priority), by: client, at: now)
+    }
+    let (_, outcome) = try machine.perform(
+      [Request(.dismiss(binding("g.first"))), present("first", nil)], by: client, at: now)
+    #expect(events(outcome) == [])
+    #expect(machine.queuedTags(of: binding("g")) == ["first", "second"])
+  }
+
+  @Test("C7, T1: an item restored in one transaction keeps its parent, so that its child is not refused")
+  func cycle_itemCameBack_isJudgedByItsOldParent() throws {
+    var machine = StateMachine()
+    _ = try machine.perform(Request(.present(binding("a.x"), id: "", ItemOptions())), by: client, at: now)
+    // Were “a.x” new, its parent would be “a”, a member of the group in which its child waits.
+    let member = options { $0.group = binding("g") }
+    let queued = options {
+      $0.group = binding("g")
+      $0.from = binding("a.x")
+      $0.ifBusy = .queue
+    }
+    _ = try machine.perform(
+      [
+        Request(.present(binding("a"), id: "", member)), Request(.dismiss(binding("a.x"))),
+        Request(.present(binding("a.x"), id: "", ItemOptions())), Request(.present(binding("b"), id: "", queued)),
+      ], by: client, at: now)
+    #expect(machine.current(at: binding("a.x"))?.handle == Handle(1))
+    #expect(machine.current(at: binding("b"))?.parent == Handle(1))
+  }
+
+  @Test("P10: two slots emptied by the same timeout have both changed")
+  func expectation_severalRanOutOfTime_isStaleForEach() throws {
+    var machine = StateMachine()
+    let slow = options { $0.command = InlineCommand(arguments: [Array("slow".utf8)]) }
+    for name in ["a", "b"] {
+      _ = try machine.perform(Request(.present(binding(name), id: "", slow)), by: client, at: now)
+    }
+    let serial = machine.serial
+    let later = Instant(nanoseconds: Destination.standardStartTimeout * 1_000_000)
+    #expect(events(machine.expire(at: later)) == ["dismissing 1 a=", "dismissing 2 b="])
+    for name in ["a", "b"] {
+      #expect(throws: Refusal.self, "\(name)") {
+        try machine.perform(
+          Request(.present(binding(name), id: "1", slow), expecting: Expectation(serial: serial)), by: client, at: later
+        )
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import Testing
+import TextFormats
+
+@testable import navctl
+
+@Test func waitOutcome_json_hasCommandMembersAndOthersInResult() {
+  let outcome = WaitOutcome(
+    reason: "closed",
+    result: [
+      "status": .int32(3), "output": .bytes(Array("out\n".utf8)), "output-truncated": .boolean(true),
+      "choice": .string("yes"),
+    ])
+  #expect(
+    outcome.json.text
+      == #"{"output":"out\n","output-truncated":true,"reason":"closed","result":{"choice":"yes"},"status":3}"#)
+  #expect(WaitOutcome(reason: "", result: [:]).json.text == #"{"reason":""}"#)
+}
+
+@Test(
+  arguments: [
+    (["status": .int32(0)], 0), (["status": .int32(3)], 3), (["status": .int32(256 + 3)], 3),
+    (["signal": .string("TERM")], 143), (["signal": .string("SIGKILL")], 137), (["signal": .string("15")], 143),
+    ([:], nil), (["error": .string("x")], nil), (["signal": .string("NOPE")], nil),
+  ] as [(Properties, Int32?)])
+func waitOutcome_exitStatus_isTheCommands(result: Properties, status: Int32?) {
+  #expect(WaitOutcome(reason: "closed", result: result).exitStatus == status)
+}
+
+@Test func waitOutcome_signalNumbers_areThoseOfTheSystem() {
+  for number in 1..<Int32(32) {
+    guard let name = sigabbrev(number) else { continue }
+    #expect(WaitOutcome.number(ofSignal: name) == number, "\(name)")
+  }
+}
+
+/// strsignal(3) returns descriptions; only GNU has a function for the abbreviations.
+private func sigabbrev(_ number: Int32) -> String? {
+  typealias Function = @convention(c) (Int32) -> UnsafePointer<CChar>?
+  guard let symbol = dlsym(nil, "sigabbrev_np") else { return nil }
+  return unsafeBitCast(symbol, to: Function.self)(number).map { String(cString: $0) }
+}
