@@ -82,45 +82,46 @@ extension StateEvent {
 
   /// The event as one line of JSON: `serial`, `event`, and the arguments of the signal; absent where there is none.
   public var json: JSON {
-    var members: [String: JSON] = ["serial": JSON(serial)]
-    func tell(_ event: String) { members["event"] = .string(event) }
-    func tell(_ event: String, _ subject: Subject) {
-      tell(event)
-      members["binding"] = .string(subject.binding)
-      members["id"] = .string(subject.id)
-      members["presentation"] = JSON(subject.presentation.number)
+    let entry = StateEntry.keys
+    var members: Properties = [:]
+    members[StateSnapshot.keys.serial] = serial
+    func set(_ event: String, _ subject: Subject? = nil) {
+      members["event"] = .string(event)
+      members[entry.binding] = subject?.binding
+      members[entry.id] = subject?.id
+      members[entry.presentation] = subject?.presentation.number
     }
     switch kind {
     case .presented(let subject, let item):
-      tell("presented", subject)
-      members["item"] = JSON(item)
+      set("presented", subject)
+      members["item"] = .properties(item)
     case .updated(let subject, let item):
-      tell("updated", subject)
-      members["item"] = JSON(item)
+      set("updated", subject)
+      members["item"] = .properties(item)
     case .phase(let subject, let phase):
-      tell("phase", subject)
-      members["phase"] = .string(phase.rawValue)
+      set("phase", subject)
+      members[entry.phase] = phase.rawValue
     case .dismissed(let subject, let reason):
-      tell("dismissed", subject)
-      members["reason"] = .string(reason.rawValue)
+      set("dismissed", subject)
+      members[EndingEntry.keys.reason] = reason.rawValue
     case .action(let subject, let action, let parameters):
-      tell("action", subject)
+      set("action", subject)
       members["action"] = .string(action)
-      members["parameters"] = JSON(parameters)
+      members["parameters"] = .properties(parameters)
     case .selection(let group, let tag):
-      tell("selection")
-      members["group"] = .string(group)
-      members["tag"] = tag.map(JSON.string)
+      set("selection")
+      members[entry.group] = group
+      members[entry.tag] = tag
     case .group(let group, let tags, let queue):
-      tell("group")
-      members["group"] = .string(group)
-      members["tags"] = .array(tags.map(JSON.string))
-      members["queue"] = .array(queue.map(JSON.string))
+      set("group")
+      members[entry.group] = group
+      members[GroupEntry.keys.tags] = tags
+      members[GroupEntry.keys.queue] = queue
     case .path(let stack, let path):
-      tell("path")
-      members["stack"] = .string(stack)
-      members["path"] = .array(path.map { JSON($0.properties) })
+      set("path")
+      members[entry.stack] = stack
+      members["path"] = path.map(\.properties).value
     }
-    return .object(members)
+    return JSON(members)
   }
 }

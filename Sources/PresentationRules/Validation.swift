@@ -49,7 +49,7 @@ extension StateMachine {
 
   /// Checks container values against their declarations (V2).
   func check(containerValues: Properties) throws(Refusal) {
-    try check(entriesOf: containerValues, named: "container-values")
+    try check(entriesOf: containerValues, named: Options.containerValues.name)
     for (key, entry) in containerValues {
       guard let declaration = state.containerValueDeclarations[key] else {
         throw Refusal(
@@ -64,7 +64,7 @@ extension StateMachine {
       }
     }
     try limits.check(
-      "container-values", containerValues.byteCount, limits.containerValues, of: "bytes of container-values")
+      Options.containerValues.name, containerValues.byteCount, limits.containerValues, of: "bytes of container-values")
   }
 
   func check(_ options: ItemOptions) throws(Refusal) {

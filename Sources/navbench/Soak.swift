@@ -250,7 +250,7 @@ private final class SoakWorker {
       Structure("Present", [Value.string("\(root).left"), .string(id), ([:] as Properties).value]),
       Structure(
         "Present",
-        [.string("\(root).left.right"), .string(id), ["container-values": ["badge": Value.string(id)].value].value]),
+        [.string("\(root).left.right"), .string(id), [Options.containerValues.name: ["badge": Value.string(id)].value].value]),
     ]
     call(Rows.apply, (requests, [:]))
   }

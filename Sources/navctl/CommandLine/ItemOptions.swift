@@ -5,8 +5,6 @@ import PresentationModel
 
 /// Options of every verb that can open something: the item, and how it is shown.
 struct ItemOptions: ParsableArguments {
-  enum IfBusy: String, ExpressibleByArgument, CaseIterable { case replace, queue, refuse }
-
   @Option(
     name: .customLong("to"),
     help: ArgumentHelp("How to show it; “navctl destinations” lists the choices.", valueName: "destination"),
@@ -44,7 +42,7 @@ struct ItemOptions: ParsableArguments {
   var owned = false
 
   @Option(help: ArgumentHelp("What to do if another member of its group is open.", valueName: "what"))
-  var ifBusy: IfBusy?
+  var ifBusy: BusyPolicy?
 
   @Option(parsing: .unconditional, help: "Priority in its group's queue; the highest opens first.")
   var priority: Int32?

@@ -1,68 +1,60 @@
 import PresentationModel
-import CoordinatorAPI
 
 /// The state in the language of Graphviz (graphviz.org/doc/info/lang.html).
 enum GraphText {
   /// Presentations are boxes, coloured by phase. Members of a group are in a frame, together with the tags that show
   /// nothing. Arrows lead from a parent to its children, bold ones from the bottom of a stack to its top.
-  static func dot(_ state: StateView) -> String {
+  static func dot(_ state: StateSnapshot) -> String {
     var lines = [
       "digraph navd {",
       "  graph [rankdir=LR, fontname=\"sans-serif\"];",
       "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"sans-serif\"];",
       "  edge [fontname=\"sans-serif\"];",
     ]
-    var members: [String: [PresentationEntry]] = [:]
-    for presentation in state.presentations {
-      if let group = presentation.group {
-        members[group, default: []].append(presentation)
-      } else {
-        lines.append("  " + box(presentation))
-      }
-    }
-    let groups = state.groups
-    for (index, name) in Set(groups.keys).union(members.keys).sorted().enumerated() {
+    let entries = state.entries
+    let members = Dictionary(grouping: entries, by: \.group)
+    lines += (members[nil] ?? []).map { "  " + box($0) }
+    let groups = state.groupEntries
+    for (index, name) in Set(groups.keys).union(members.keys.compactMap { $0 }).sorted().enumerated() {
       lines += frame(name, groups[name], members[name] ?? [], "group\(index)").map { "  " + $0 }
     }
-    let known = Set(state.presentations.compactMap(\.number))
-    for presentation in state.presentations {
-      guard let number = presentation.number, let parent = presentation.parent, known.contains(parent) else { continue }
+    let known = Set(entries.compactMap(\.presentation))
+    for entry in entries {
+      guard let number = entry.presentation, let parent = entry.parent, known.contains(parent) else { continue }
       lines.append("  p\(parent) -> p\(number);")
     }
     // A binding may occur twice: the entry that is closing comes first, and the later one replaces it.
     var numbers: [String: [String: UInt64]] = [:]
-    for presentation in state.presentations {
-      guard let stack = presentation.stack else { continue }
-      numbers[stack, default: [:]][presentation.binding] = presentation.number
+    for entry in entries {
+      if let stack = entry.stack { numbers[stack, default: [:]][entry.text(\.binding)] = entry.presentation }
     }
-    for (index, (name, path)) in state.stacks.sorted(by: { $0.key < $1.key }).enumerated() {
+    for (index, (name, path)) in state.paths.sorted(by: { $0.key < $1.key }).enumerated() {
       let screens = path.compactMap { numbers[name]?[$0.binding] }
       lines += stack(name, screens, "stack\(index)").map { "  " + $0 }
     }
     return lines.joined(separator: "\n") + "\n}\n"
   }
 
-  private static func box(_ presentation: PresentationEntry, isSelected: Bool = false) -> String {
+  private static func box(_ entry: StateEntry, isSelected: Bool = false) -> String {
     // A phase or destination is printed only where it adds something.
     let details = [
-      presentation.phase == .presented ? nil : presentation.text(.phase),
-      presentation.destination == presentation.binding ? nil : presentation.destination,
+      entry.knownPhase == .presented ? nil : entry.text(\.phase),
+      entry.destination == entry.binding ? nil : entry.destination,
     ].compactMap { $0 }.joined(separator: " · ")
-    let label = [presentation.name, presentation.title, details].filter { !$0.isEmpty }.map(\.escapedForGraphviz)
+    let label = [entry.name, entry.text(\.title), details].filter { !$0.isEmpty }.map(\.escapedForGraphviz)
       .joined(separator: "\\n")
     let look =
-      switch presentation.phase {
+      switch entry.knownPhase {
       case .presented: "fillcolor=palegreen"
       case .waiting: "style=\"rounded,dashed\", color=gray40, fontcolor=gray40"
       case .dismissing: "fillcolor=lightpink, color=gray40, fontcolor=gray40"
       case .presenting, nil: "fillcolor=lightyellow"
       }
-    let number = presentation.text(.presentation)
-    return "p\(number) [label=\"\(label)\", \(look)\(isSelected ? ", penwidth=2" : "")];"
+    return "p\(entry.text(\.presentation)) [label=\"\(label)\", \(look)\(isSelected ? ", penwidth=2" : "")];"
   }
 
   private static func frame(
-    _ name: String, _ group: GroupEntry?, _ members: [PresentationEntry], _ frame: String
+    _ name: String, _ group: GroupEntry?, _ members: [StateEntry], _ frame: String
   ) -> [String] {
     var lines = [
       "subgraph cluster_\(frame) {", "  label=\"\(name.escapedForGraphviz)\"; style=rounded; color=gray60;",

@@ -54,7 +54,7 @@ struct ContainerValue: ParsableCommand {
     func run() throws {
       let daemon = try DaemonClient(global, "value get \(binding) \(key)")
       let value = JSON(try daemon.ask(CoordinatorInterface.containerValue, (binding, key)))
-      global.write(json: value, plain: (value.string ?? value.text).printable + "\n")
+      global.write(json: value, plain: value.plainText.printable + "\n")
     }
   }
 

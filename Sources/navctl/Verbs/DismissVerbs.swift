@@ -53,6 +53,6 @@ struct Dismiss: ParsableCommand {
     options[Options.root] = root
     if all { options[Options.all] = true }
     let (count, serial) = try daemon.call(CoordinatorInterface.dismissAll, options)
-    global.report(changed: count > 0, serial: serial, ["count": JSON(count)], verbose: "\(count)\n")
+    global.report(changed: count > 0, serial: serial, ["count": count.value], verbose: "\(count)\n")
   }
 }

@@ -44,7 +44,7 @@ struct ToggleSelection: ParsableCommand {
     change.write(to: &options)
     let (selected, serial) = try daemon.call(CoordinatorInterface.toggleSelection, (group, tag, options))
     global.report(
-      changed: true, serial: serial, ["selected": .boolean(selected)], verbose: selected ? "selected\n" : "deselected\n"
+      changed: true, serial: serial, ["selected": selected.value], verbose: selected ? "selected\n" : "deselected\n"
     )
     if selected { try daemon.requireStart(in: group, after: serial) }
   }
@@ -76,11 +76,12 @@ struct Selection: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "selection \(group)")
-    let tag = try daemon.state().groups[group]?.selection
+    let tag = try daemon.state().groupEntries[group]?.selection
     if tag == nil { try daemon.requireName("group", group) }
-    var members: [String: JSON] = ["group": .string(group)]
-    members["selection"] = tag.map(JSON.string)
-    global.write(json: .object(members), plain: tag.map { $0.printable + "\n" } ?? "")
+    var members: Properties = [:]
+    members[StateEntry.keys.group] = group
+    members[GroupEntry.keys.selection] = tag
+    global.write(json: JSON(members), plain: tag.map { $0.printable + "\n" } ?? "")
     if tag == nil { throw ExitCode(CommandStatus.notPresented.rawValue) }
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CoordinatorAPI
+import PresentationModel
 import TextFormats
 
 struct List: ParsableCommand {
@@ -27,16 +27,16 @@ struct List: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "list")
     let state = StateFilter(group: group, stack: stack).apply(try daemon.state())
-    if state.presentations.isEmpty {
+    if state.entries.isEmpty {
       if let group { try daemon.requireName("group", group) }
       if let stack { try daemon.requireName("stack", stack) }
     }
     global.write(json: state.json, plain: text(state))
   }
 
-  private func text(_ state: StateView) -> String {
+  private func text(_ state: StateSnapshot) -> String {
     let now = WallClock.now
-    if let format { return state.presentations.map { format.line($0.json, at: now) + "\n" }.joined() }
+    if let format { return state.entries.map { format.line($0.json, at: now) + "\n" }.joined() }
     let style = global.tableStyle
     return style == .plain ? StateTables.list(state).text(style) : StateTables.overview(state, style, at: now)
   }

@@ -51,7 +51,7 @@ struct Toggle: ParsableCommand {
       try options.wait(daemon, global, presentation)
     } else {
       global.report(
-        changed: true, presentation: presentation, serial: serial, ["presented": .boolean(presented)],
+        changed: true, presentation: presentation, serial: serial, ["presented": presented.value],
         verbose: "dismissed\n")
       guard presented else { return }
       try daemon.requireStart(of: presentation)
@@ -101,8 +101,8 @@ extension DaemonClient {
   /// Tells a user at a terminal that no program shows the item: they may have mistyped a destination's name.
   fileprivate func warnIfNotShown(_ binding: String) {
     guard isatty(STDERR_FILENO) == 1, let properties = try? ask(CoordinatorInterface.get, binding).1 else { return }
-    let item = PresentationEntry(JSON(properties))
-    guard item.phase == .presented, item.destination == nil, !item.hasProcess, let destinations = try? destinations()
+    let item = StateEntry(properties)
+    guard item.knownPhase == .presented, item.destination == nil, !item.hasProcess, let destinations = try? destinations()
     else { return }
     let hint = nearest(to: binding, among: destinations.map(\.name)).map { "did you mean “\($0)”? " } ?? ""
     StandardError.write(

@@ -16,11 +16,12 @@ struct IsPresented: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "is-presented \(binding)")
     let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
-    let held = item[Options.id] ?? ""
+    let held = StateEntry(item).id ?? ""
     let isPresented = presentation != .root && (id.text.map { $0.utf8.elementsEqual(held.utf8) } ?? true)
-    var members: [String: JSON] = ["presented": .boolean(isPresented), "serial": JSON(serial)]
-    if isPresented { members["presentation"] = CoordinatorNames.number(of: presentation).map { JSON($0) } }
-    global.write(json: .object(members), plain: isPresented ? "yes\n" : "no\n")
+    var members: Properties = ["presented": isPresented.value]
+    members[StateSnapshot.keys.serial] = serial
+    if isPresented { members[StateEntry.keys.presentation] = CoordinatorNames.number(of: presentation) }
+    global.write(json: JSON(members), plain: isPresented ? "yes\n" : "no\n")
     if !isPresented { throw ExitCode(CommandStatus.notPresented.rawValue) }
   }
 }
@@ -52,13 +53,11 @@ struct Members: ParsableCommand {
     var list: [JSON] = []
     for (binding, id, presentation, values) in try daemon.ask(CoordinatorInterface.members, (kind, name)).map(\.fields)
     {
-      var member = PresentationEntry()
-      member[.binding] = .string(binding)
-      member[.id] = .string(id)
-      member[.presentation] = CoordinatorNames.number(of: presentation).map { JSON($0) }
-      member[.containerValues] = JSON(values)
-      list.append(member.json)
-      table.add([.presentation, .binding, .id, .containerValues].map { Table.Cell(member.text($0)) })
+      var entry = StateEntry([:])
+      (entry.binding, entry.id, entry.containerValues) = (binding, id, values)
+      entry.presentation = CoordinatorNames.number(of: presentation)
+      list.append(entry.json)
+      table.add(entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.containerValues))
     }
     global.write(json: .array(list), table)
   }

@@ -22,7 +22,7 @@ final class StateLines: WatchOutput {
     self.format = format
   }
 
-  func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     let (line, compared) = render(state)
     guard compared != last else { return }
     last = compared
@@ -41,12 +41,15 @@ final class StateLines: WatchOutput {
   }
 
   /// - Returns: the line, and the part of it that must differ from the last one for it to be written.
-  private func render(_ state: StateView) -> (line: String, compared: String) {
+  private func render(_ state: StateSnapshot) -> (line: String, compared: String) {
     switch format {
     case .json:
-      let filtered = filter.apply(state)
+      var filtered = filter.apply(state)
       let line = filtered.json.text
-      return (line, filter.isEmpty ? line : filtered.jsonWithoutSerial.text)
+      if filter.isEmpty { return (line, line) }
+      // The serial also grows with changes that the filter leaves out.
+      filtered.serial = nil
+      return (line, filtered.json.text)
     case .template(let template):
       let line = filter.shown(state).map { template.line($0.json) } ?? ""
       return (line, line)

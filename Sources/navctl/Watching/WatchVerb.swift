@@ -66,7 +66,7 @@ struct WatchVerb: ParsableCommand {
     }
     follower.onState = { state, serial in
       timeout?.cancel()
-      output.state(StateView(state, serial: serial), writer, follower)
+      output.state(StateSnapshot(state, serial: serial), writer, follower)
     }
     follower.onEvent = { output.event($0, writer, follower) }
     func fail(_ error: DBusError) {
@@ -100,7 +100,7 @@ struct WatchVerb: ParsableCommand {
 
 /// Prints states and events.
 protocol WatchOutput: AnyObject {
-  func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower)
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
   /// Called when the reader has taken everything.
   func drained(_ writer: LineWriter, _ follower: StateFollower)
