@@ -13,13 +13,11 @@ struct Select: ParsableCommand {
   @Argument(help: .group, completion: .groups) var group: String
   @Argument(help: .tag, completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
-  @OptionGroup var change: ChangeOptions
 
   func run() throws {
     let daemon = try DaemonClient(global, "select \(group) \(tag)")
-    var options = try member.options(daemon)
-    change.write(to: &options)
-    let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.select, (group, tag, options))
+    let (presentation, changed, serial) = try daemon.call(
+      CoordinatorInterface.select, (group, tag, try member.options(daemon)))
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: member.item.owned)
   }
 }
@@ -32,7 +30,6 @@ struct ToggleSelection: ParsableCommand {
   @Argument(help: .group, completion: .groups) var group: String
   @Argument(help: .tag, completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
-  @OptionGroup var change: ChangeOptions
 
   func validate() throws {
     if member.item.owned { throw ValidationError("--owned is not supported; use “navctl select --owned”") }
@@ -40,9 +37,8 @@ struct ToggleSelection: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "toggle-selection \(group) \(tag)")
-    var options = try member.options(daemon)
-    change.write(to: &options)
-    let (selected, serial) = try daemon.call(CoordinatorInterface.toggleSelection, (group, tag, options))
+    let (selected, serial) = try daemon.call(
+      CoordinatorInterface.toggleSelection, (group, tag, try member.options(daemon)))
     global.report(
       changed: true, serial: serial, ["selected": selected.value], verbose: selected ? "selected\n" : "deselected\n"
     )
@@ -92,11 +88,13 @@ struct MemberOptions: ParsableArguments {
   var binding: String?
   @Option(help: "Which item to show there, e.g. the number of a note.") var id: String?
   @OptionGroup var item: ItemOptions
+  @OptionGroup var change: ChangeOptions
 
   func options(_ daemon: DaemonClient) throws -> Properties {
     var options = try item.options(daemon)
     options[Options.binding] = binding
     options[Options.id] = id
+    change.write(to: &options)
     return options
   }
 }

@@ -24,10 +24,7 @@ struct History: ParsableCommand {
     transform: Template.init)
   var format: Template?
 
-  func validate() throws {
-    try global.requireOneFormat(format)
-    try format?.require(.history)
-  }
+  func validate() throws { try global.check(format, .history) }
 
   func run() throws {
     let daemon = try DaemonClient(global, "history")

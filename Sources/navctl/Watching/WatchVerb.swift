@@ -30,8 +30,7 @@ struct WatchVerb: ParsableCommand {
   @Flag(help: "Print lines for a custom module of waybar with “return-type”: “json”.") var waybar = false
 
   func validate() throws {
-    try global.requireOneFormat(format)
-    try format?.require(events ? .event : .presentation)
+    try global.check(format, events ? .event : .presentation)
     if waybar, events || format != nil { throw ValidationError("use --waybar without --events and --format") }
   }
 
