@@ -3,7 +3,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The requests of an `Apply`, read (T1).
+/// The requests of a call of `Apply` (T1).
 struct TransactionRequests {
   private(set) var requests: [Request] = []
   private var methods: [any AnyChangingMethod] = []
@@ -16,7 +16,7 @@ struct TransactionRequests {
     try Options.ofApply.check(options)
     if let expected = options[Options.expectedSerial], expected < serial.number {
       throw Refusal(
-        .stale, "expected-serial: expected \(expected), but the state is at \(serial); read the state and ask again")
+        .stale, "expected-serial: expected \(expected), found \(serial); read the state and repeat the request")
     }
     self.requests.reserveCapacity(requests.count)
     methods.reserveCapacity(requests.count)

@@ -2,9 +2,9 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The calls of `Wait` that have no answer yet, by presentation.
+/// The unanswered calls of `Wait`, by presentation.
 struct Waiters {
-  /// The answer: the reason of the end, empty where the presentation is presented; and the result.
+  /// The answer: the reason of the end, empty if the presentation is presented; and the result.
   typealias WaitCall = any ServiceCall<(String, Properties)>
   private typealias Waiter = (phase: WaitPhase, call: WaitCall)
 
@@ -40,7 +40,7 @@ struct Waiters {
     }
   }
 
-  /// Removes a call whose caller gave it up.
+  /// Removes a cancelled call.
   /// - Returns: whether it was waiting.
   mutating func remove(_ call: AnyObject) -> Bool {
     for handle in waiting.keys where !take(handle, where: { $0.call === call }).isEmpty { return true }

@@ -5,7 +5,7 @@ import PresentationModel
 /// Bytes of values are counted approximately as D-Bus marshals them.
 public struct Limits: Sendable, Hashable {
   /// Bytes of a binding, group or stack.
-  public var binding = BindingID.mostBytes
+  public var binding = BindingID.maxBytes
   /// Bytes of an id, a style or a title.
   public var id = 4096
   /// Bytes of a tag.

@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// One or several requests, carried out as a whole or not at all (T1).

@@ -38,7 +38,7 @@ import Testing
     try fixture.show("x", "", .with(to: "bus", group: "g"))
     try fixture.present("y", "", .with(to: "cmd", group: "g"))
     _ = fixture.taken()
-    fixture.pass(Destination.standardGrace)
+    fixture.pass(Destination.defaultGrace)
     #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "abandon 1", "present 2 y"])
     try fixture.clearAway()
   }

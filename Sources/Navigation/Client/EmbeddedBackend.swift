@@ -7,8 +7,8 @@ import Glibc
 import PresentationModel
 import PresentationRules
 
-/// A coordinator inside the program. It shows items that the program registers a presenter for, and items that are state only; it starts
-/// no programs, and keeps no record. It belongs to the main actor, as the program's own state does.
+/// A coordinator inside the program. It shows items of destinations that the program serves, and items that are state only; it starts no
+/// programs, and keeps no record. It runs on the main actor, as the program's own state does.
 @MainActor
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
@@ -36,7 +36,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   ) async throws(NavigationError) -> Output {
     guard !Task.isCancelled else { throw .cancelled }
     guard !isClosed else { throw .closed }
-    // Binds the methods at the first call.
+    // The first use binds the methods.
     _ = service
     if method.interface == PropertyAccessing.get.interface { return try property(method, input) }
     guard let body = methods[method.name] as? EmbeddedBinder.Body<Input, Output> else {
@@ -87,7 +87,7 @@ final class EmbeddedBackend: CoordinatorBackend {
         let result = await host.dismiss(handle, reason: reason.rawValue, animated: animated)
         service.report(.dismissAnswered(handle, result: result))
       }
-    // There are no processes to kill. A presenter that does not answer counts as gone after its grace (P14).
+    // There is no process to kill. A presenter that does not answer counts as gone after its grace (P14).
     case .kill, .abandon: break
     }
   }
@@ -95,7 +95,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   private func present(_ handle: Handle) {
     guard let presentation = service.machine.presentation(handle) else { return }
     guard let destination = presentation.item.destination, let host = hosts[destination.name] else {
-      return service.report(.presentAnswered(handle, error: "its destination is not registered any more"))
+      return service.report(.presentAnswered(handle, error: "its destination is no longer registered"))
     }
     showing[handle] = host
     var entry = service.machine.itemEntry(of: presentation)
@@ -175,7 +175,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
   func authorizePresenter<Output>(
     _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
   ) {
-    call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter by the library"))
+    call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter with the library"))
   }
 
   func requireRecord() throws(Refusal) {}
@@ -201,7 +201,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func announce(_ event: StateEvent, _ change: Change) {
     if case .dismissed(let subject, _) = event.kind { showing[subject.presentation] = nil }
-    listeners.tell(.event(event))
+    listeners.notify(.event(event))
   }
 
   func announceDestinations() {}
@@ -218,7 +218,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
 // MARK: Binding
 
-/// Keeps the contract's methods by their names, for calls from inside the program.
+/// Stores the contract's methods by name, for calls from inside the program.
 @MainActor
 private struct EmbeddedBinder: @MainActor ServiceBinder {
   unowned let backend: EmbeddedBackend

@@ -46,7 +46,7 @@ final class EventLines: WatchOutput {
   func drained(_ writer: LineWriter, _ follower: StateFollower) {
     guard isBehind else { return }
     isBehind = false
-    follower.resynchronise()
+    follower.resynchronize()
   }
 
   // MARK: Filtering

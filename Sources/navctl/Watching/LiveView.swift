@@ -60,7 +60,7 @@ final class LiveView: WatchOutput {
     isRefreshing = true
     _ = loop.timer(after: Self.refreshInterval) { [weak self, weak follower] in
       self?.isRefreshing = false
-      follower?.resynchronise()
+      follower?.resynchronize()
     }
   }
 

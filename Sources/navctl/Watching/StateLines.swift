@@ -31,13 +31,13 @@ final class StateLines: WatchOutput {
 
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     // The next state is requested when the reader has taken the last one.
-    if writer.pendingCount > 0 { isStale = true } else { follower.resynchronise() }
+    if writer.pendingCount > 0 { isStale = true } else { follower.resynchronize() }
   }
 
   func drained(_ writer: LineWriter, _ follower: StateFollower) {
     guard isStale else { return }
     isStale = false
-    follower.resynchronise()
+    follower.resynchronize()
   }
 
   /// - Returns: the line, and the part of it that must differ from the last one for it to be written.

@@ -10,8 +10,8 @@ package protocol SignalEmitter {
 
 extension StateEvent {
   /// Reads a signal of ``CoordinatorInterface``.
-  /// - Returns: nil for every other message, and for signals that are no difference between two states.
-  /// - Throws: `InvalidArgs` where the arguments are not those of the contract.
+  /// - Returns: nil for every other message, and for signals without a serial.
+  /// - Throws: `InvalidArgs` if the arguments are not those of the contract.
   public init?(_ message: Message) throws(DBusError) {
     typealias Rows = CoordinatorInterface
     guard message.kind == .signal, message.interface == Rows.name, let member = message.member else { return nil }
@@ -45,7 +45,7 @@ extension StateEvent {
       self.init(.action(try subject(binding, id, presentation), action, parameters: parameters), serial: serial)
     case Rows.selectionChanged.name:
       let (group, tag, serial) = try Rows.selectionChanged.arguments(of: message)
-      // No tag is empty, so the empty one is the absent one.
+      // The empty text is not a tag; the signal has it for no selection.
       self.init(.selection(group: group, tag: tag.isEmpty ? nil : tag), serial: serial)
     case Rows.pathChanged.name:
       let (stack, path, serial) = try Rows.pathChanged.arguments(of: message)
@@ -80,44 +80,44 @@ extension StateEvent {
     }
   }
 
-  /// The event as one line of JSON: `serial`, `event`, and the arguments of the signal; absent where there is none.
+  /// The event as JSON: `serial`, `event`, and the arguments of its signal that have a value.
   public var json: JSON {
     var members: [String: JSON] = ["serial": JSON(serial)]
-    func tell(_ event: String) { members["event"] = .string(event) }
-    func tell(_ event: String, _ subject: Subject) {
-      tell(event)
+    func name(_ event: String) { members["event"] = .string(event) }
+    func name(_ event: String, _ subject: Subject) {
+      name(event)
       members["binding"] = .string(subject.binding)
       members["id"] = .string(subject.id)
       members["presentation"] = JSON(subject.presentation.number)
     }
     switch kind {
     case .presented(let subject, let item):
-      tell("presented", subject)
+      name("presented", subject)
       members["item"] = JSON(item)
     case .updated(let subject, let item):
-      tell("updated", subject)
+      name("updated", subject)
       members["item"] = JSON(item)
     case .phase(let subject, let phase):
-      tell("phase", subject)
+      name("phase", subject)
       members["phase"] = .string(phase.rawValue)
     case .dismissed(let subject, let reason):
-      tell("dismissed", subject)
+      name("dismissed", subject)
       members["reason"] = .string(reason.rawValue)
     case .action(let subject, let action, let parameters):
-      tell("action", subject)
+      name("action", subject)
       members["action"] = .string(action)
       members["parameters"] = JSON(parameters)
     case .selection(let group, let tag):
-      tell("selection")
+      name("selection")
       members["group"] = .string(group)
       members["tag"] = tag.map(JSON.string)
     case .group(let group, let tags, let queue):
-      tell("group")
+      name("group")
       members["group"] = .string(group)
       members["tags"] = .array(tags.map(JSON.string))
       members["queue"] = .array(queue.map(JSON.string))
     case .path(let stack, let path):
-      tell("path")
+      name("path")
       members["stack"] = .string(stack)
       members["path"] = .array(path.map { JSON($0.properties) })
     }
