@@ -65,8 +65,8 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
 @Test("G7: a declared tag needs a binding") func destinationFile_groupWithANameThatIsNoBinding_isRefused() {
   #expect(
     faults("group = 'panels'", name: "9") == [
-      "1:1: “group”: destination “9” has the group “panels”, but neither “9” nor “panels.9” is a binding; name it "
-        + "as a binding, or leave out its group"
+      "1:1: “group”: destination “9” has the group “panels”, but neither “9” nor “panels.9” is a binding; give it "
+        + "the name of a binding, or no group"
     ])
   #expect(faults("style = 'popover'", name: "9") == [])
 }
