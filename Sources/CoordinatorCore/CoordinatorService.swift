@@ -62,9 +62,11 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ requests: [Structure<String, [Value]>], _ options: Properties, _ call: some ServiceCall<([[Value]], UInt64)>
   ) {
     do throws(Refusal) {
-      let transaction = try TransactionRequests(requests, options, at: machine.serial)
+      let transaction = try TransactionRequests(requests, options)
       let animated = options[Options.animated] ?? true
       try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] () throws(Refusal) in
+        // Others may have changed the state before this client was authorized.
+        try transaction.requireCurrent(at: machine.serial)
         let replies = try perform(transaction.requests, animated: animated, by: call.client)
         return (transaction.values(replies), serial)
       }
@@ -95,7 +97,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Removes a call of `Wait` that its caller gave up.
   /// - Returns: whether it was waiting.
-  package func giveUp(_ call: AnyObject) -> Bool { waiters.remove(call) }
+  package func giveUp(_ call: any ServiceCall) -> Bool { waiters.remove(call) }
 
   /// Refuses every call that waits (R5).
   package func refuseWaiters(_ refusal: Refusal) { waiters.refuseAll(refusal) }
