@@ -6,6 +6,7 @@ import EventLoops
 import Glibc
 import PresentationModel
 import PresentationRules
+import TextFormats
 
 /// A coordinator inside the program. It shows items that the program registers a presenter for, and items that are state only; it starts
 /// no programs, and keeps no record. It belongs to the main actor, as the program's own state does.
@@ -23,6 +24,9 @@ final class EmbeddedBackend: CoordinatorBackend {
   private var hosts: [String: any PresenterHost] = [:]
   /// The presenter of each presentation.
   private var showing: [Handle: any PresenterHost] = [:]
+  /// Commands that are still to be carried out, in their order.
+  private var commands: [Command] = []
+  private var isCarryingOut = false
   private let listeners = Listeners()
   private var alarm: Task<Void, Never>?
   private var isClosed = false
@@ -52,7 +56,12 @@ final class EmbeddedBackend: CoordinatorBackend {
     } onCancel: {
       Task { await self.cancel(call) }
     }
-    return try result.get()
+    do throws(NavigationError) {
+      return try result.get()
+    } catch {
+      // `close` refuses the calls that wait.
+      throw isClosed && error.refusal == .shuttingDown ? .closed : error
+    }
   }
 
   private func cancel<Output>(_ call: EmbeddedCall<Output>) {
@@ -65,7 +74,10 @@ final class EmbeddedBackend: CoordinatorBackend {
   ) throws(NavigationError) -> Output {
     guard let (_, name) = input as? (String, String),
       let value = properties.first(where: { $0.key.text == name })?.value() as? Output
-    else { throw .refused(CoordinatorError(.invalidArgument, "unknown property")) }
+    else {
+      let unknown = (input as? (String, String)).map { quoted($0.1) } ?? method.name.text
+      throw .refused(CoordinatorError(.invalidArgument, "\(unknown) is not a property of \(CoordinatorInterface.name)"))
+    }
     return value
   }
 
@@ -124,6 +136,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   func serve(
     _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
   ) throws(NavigationError) {
+    guard !isClosed else { throw .closed }
     do throws(Refusal) {
       try service.register(
         Destination(name: destination, path: .root, options: options.properties, client: program), by: program)
@@ -195,7 +208,18 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func platform(of handle: Handle) -> Properties { [:] }
 
-  func carryOut(_ commands: [Command]) { for command in commands { carryOut(command) } }
+  /// A command that is answered at once brings about others, which follow those that were there before.
+  func carryOut(_ commands: [Command]) {
+    self.commands += commands
+    guard !isCarryingOut else { return }
+    isCarryingOut = true
+    while !self.commands.isEmpty {
+      let ready = self.commands
+      self.commands = []
+      for command in ready { carryOut(command) }
+    }
+    isCarryingOut = false
+  }
 
   func announceCreation(of handle: Handle) {}
 
@@ -254,9 +278,7 @@ private final class EmbeddedCall<Output: Sendable>: @MainActor ServiceCall {
 
   func reply(_ output: Output) { finish(.success(output)) }
 
-  func fail(_ refusal: Refusal) {
-    finish(.failure(refusal.code == .shuttingDown ? .closed : .refused(CoordinatorError(refusal))))
-  }
+  func fail(_ refusal: Refusal) { finish(.failure(.refused(CoordinatorError(refusal)))) }
 
   func finish(_ result: Result<Output, NavigationError>) {
     continuation?.resume(returning: result)
