@@ -88,6 +88,14 @@ struct ItemOptions: ParsableArguments {
   }
 }
 
+extension ItemOptions: AbsentOptions {
+  mutating func setAbsent() {
+    (destination, values, containerValues) = (nil, [], [])
+    (style, title, from, timeout, owned) = (nil, nil, nil, nil, false)
+    (ifBusy, priority, output, command) = (nil, nil, nil, [])
+  }
+}
+
 /// The id of an item, as an argument or as an option.
 struct ItemID: ParsableArguments {
   @Argument(help: ArgumentHelp("Which item to show there, e.g. the number of a note.", valueName: "id"))

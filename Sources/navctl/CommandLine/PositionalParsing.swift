@@ -129,14 +129,6 @@ extension SlotOptions: AbsentOptions {
   mutating func setAbsent() { (change, expectedID, expectedPresentation) = (.notGiven, nil, nil) }
 }
 
-extension ItemOptions: AbsentOptions {
-  mutating func setAbsent() {
-    (destination, values, containerValues) = (nil, [], [])
-    (style, title, from, timeout, owned) = (nil, nil, nil, nil, false)
-    (ifBusy, priority, output, command) = (nil, nil, nil, [])
-  }
-}
-
 extension ContainerOptions: AbsentOptions {
   mutating func setAbsent() { (group, tag, stack) = (nil, nil, nil) }
 }

@@ -4,6 +4,13 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
+extension Verbs {
+  static let ofGroups: [Verb] = [
+    ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
+    ("selection", { Selection.self }),
+  ]
+}
+
 struct Select: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "select", "Open a member of a group, and close the one that is open.",

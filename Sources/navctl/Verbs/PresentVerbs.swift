@@ -1,9 +1,13 @@
-import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let presenting: [Verb] = [("present", { Present.self }), ("toggle", { Toggle.self })]
+}
 
 struct Present: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,12 @@
-import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let querying: [Verb] = [("is-presented", { IsPresented.self }), ("members", { Members.self })]
+}
 
 struct IsPresented: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,15 @@
-import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let ofStacks: [Verb] = [
+    ("push", { Push.self }), ("pop", { Pop.self }), ("pop-to", { PopTo.self }), ("set-path", { SetPath.self }),
+    ("path", { Path.self }),
+  ]
+}
 
 struct Push: ParsableCommand {
   static let configuration = CommandConfiguration(
