@@ -11,21 +11,6 @@ extension Item {
     if let parent { entry.properties[StateEntry.keys.from] = parent.text }
     return entry
   }
-
-  /// Writes what the item is by itself, without its parent.
-  fileprivate func describe(in properties: inout Properties) {
-    let keys = StateEntry.keys
-    properties[keys.value] = value
-    properties[keys.containerValues] = containerValues
-    if let style { properties[keys.style] = style }
-    if let title { properties[keys.title] = title }
-    if let destinationName { properties[keys.destination] = destinationName }
-    if let membership {
-      properties[keys.group] = membership.group.text
-      properties[keys.tag] = membership.tag
-    }
-    if let position { properties[keys.stack] = position.stack.text }
-  }
 }
 
 extension StateMachine {

@@ -74,6 +74,57 @@ extension Item {
   }
 }
 
+extension Item {
+  /// Creates an item from the options of a request.
+  init(
+    id: String, destination: Destination?, options: ItemOptions, membership: Membership?, author: Author
+  ) {
+    self.init(
+      id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
+      style: options.style ?? destination?.style, title: options.title,
+      timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
+      priority: options.priority ?? 0, membership: membership, isQueued: false, position: nil,
+      directory: options.directory, environment: options.environment ?? [:],
+      platformData: options.platformData ?? [:], animated: author.animated)
+  }
+
+  /// The item after a request with the same id (P2).
+  func applying(_ options: ItemOptions, by author: Author) -> Item {
+    var copy = self
+    copy.value = options.value ?? value
+    copy.containerValues = options.containerValues ?? containerValues
+    copy.style = options.style ?? style
+    copy.title = options.title ?? title
+    if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
+    if let owned = options.owned { copy.owner = owned ? author.client : nil }
+    copy.priority = options.priority ?? priority
+    return copy
+  }
+
+  /// Writes what the item is by itself, without its parent.
+  package func describe(in properties: inout Properties) {
+    let keys = StateEntry.keys
+    properties[keys.value] = value
+    properties[keys.containerValues] = containerValues
+    if let style { properties[keys.style] = style }
+    if let title { properties[keys.title] = title }
+    if let destinationName { properties[keys.destination] = destinationName }
+    if let membership {
+      properties[keys.group] = membership.group.text
+      properties[keys.tag] = membership.tag
+    }
+    if let position { properties[keys.stack] = position.stack.text }
+  }
+}
+
+extension Limits {
+  /// Checks the texts that only presenters interpret (L1).
+  func check(appearanceOf options: ItemOptions) throws(Refusal) {
+    if let style = options.style { try check("id", style.utf8.count, id, of: "bytes of style") }
+    if let title = options.title { try check("id", title.utf8.count, id, of: "bytes of title") }
+  }
+}
+
 extension Properties {
   /// The approximate size when marshalled, in bytes (L1).
   var byteCount: Int { reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }

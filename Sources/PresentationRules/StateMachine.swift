@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// The coordinator's rules: the state, and how requests, reports and time change it.

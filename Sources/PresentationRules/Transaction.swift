@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// One or several requests, carried out as a whole or not at all (T1).
@@ -483,34 +483,6 @@ extension Transaction {
   private mutating func countAcceptance() -> Int {
     acceptances += 1
     return acceptances
-  }
-}
-
-extension Item {
-  /// Creates an item from the options of a request.
-  fileprivate init(
-    id: String, destination: Destination?, options: ItemOptions, membership: Membership?, author: Author
-  ) {
-    self.init(
-      id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
-      style: options.style ?? destination?.style, title: options.title,
-      timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
-      priority: options.priority ?? 0, membership: membership, isQueued: false, position: nil,
-      directory: options.directory, environment: options.environment ?? [:],
-      platformData: options.platformData ?? [:], animated: author.animated)
-  }
-
-  /// The item after a request with the same id (P2).
-  func applying(_ options: ItemOptions, by author: Author) -> Item {
-    var copy = self
-    copy.value = options.value ?? value
-    copy.containerValues = options.containerValues ?? containerValues
-    copy.style = options.style ?? style
-    copy.title = options.title ?? title
-    if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
-    if let owned = options.owned { copy.owner = owned ? author.client : nil }
-    copy.priority = options.priority ?? priority
-    return copy
   }
 }
 

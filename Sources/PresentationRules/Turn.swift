@@ -1,6 +1,6 @@
-import PresentationModel
 import DBusValues
 import DequeModule
+import PresentationModel
 
 /// A presentation to end that no request dismisses.
 struct End: Sendable {

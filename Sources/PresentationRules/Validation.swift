@@ -72,8 +72,7 @@ extension StateMachine {
     if let containerValues = options.containerValues { try check(containerValues: containerValues) }
     if let data = options.platformData { try check(value: data, named: "platform-data") }
     if let tag = options.tag { try check(tag: tag) }
-    if let style = options.style { try limits.check("id", style.utf8.count, limits.id, of: "bytes of style") }
-    if let title = options.title { try limits.check("id", title.utf8.count, limits.id, of: "bytes of title") }
+    try limits.check(appearanceOf: options)
     if let name = options.destination { try check(destination: name) }
     if options.destination != nil, options.command != nil {
       throw Refusal(.invalidArgument, "destination and command are both given; give only one of them")
