@@ -350,7 +350,7 @@ extension CoordinatorInterface {
 
       serial (t).
       presentations (aa{sv}): one entry for each presentation that is not gone, in the order of acceptance: binding (s), \
-      id (s), presentation (t), phase (s), destination (s), style (s), title (s), group (s), tag (s), stack (s), \
+      id (s), presentation (t), phase (s), destination (s), \(Options.ofAppearance.namesAndTypes), group (s), tag (s), stack (s), \
       parent (t), owner (s), value (a{sv}), container-values (a{sv}), since (t, when it was presented, in \
       milliseconds since 1970), timeout (t), priority (i), pid (t), unit (s). An entry without a value is absent.
       groups (a{sv}): by name, selection (s), tags (as), queue (as).

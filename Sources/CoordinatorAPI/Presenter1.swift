@@ -3,6 +3,7 @@
 
 import DBus
 import DBusValues
+import PresentationModel
 
 /// `org.navd.Presenter1`, on the path that a presenter registered.
 public enum PresenterInterface {
@@ -15,7 +16,7 @@ public enum PresenterInterface {
       of org.navd.Coordinator1 with that path. Each reply is the acknowledgement that the coordinator waits for: send \
       it when the work is done, not before. A presenter that closes an item by itself calls Closed.
 
-      The item: value (a{sv}), container-values (a{sv}), style (s), title (s), group (s), tag (s), stack (s), from (s), \
+      The item: value (a{sv}), container-values (a{sv}), \(Options.ofAppearance.namesAndTypes), group (s), tag (s), stack (s), from (s), \
       animated (b), restored (b), platform-data (a{sv}). An entry without a value is absent.
       """,
     members: [present, update, dismiss])

@@ -41,6 +41,9 @@ public struct OptionTable: Sendable {
   /// The table in words, one option a line, for documentation.
   public var doc: String { rows.map { "\($0.name) (\($0.signatures)): \($0.doc)" }.joined(separator: "\n") }
 
+  /// Names and types, for documentation: “style (s), title (s)”.
+  public var namesAndTypes: String { rows.map { "\($0.name) (\($0.signatures))" }.joined(separator: ", ") }
+
   package func unknown(_ name: String) -> Refusal {
     let known = rows.map(\.name).joined(separator: ", ")
     return Refusal(

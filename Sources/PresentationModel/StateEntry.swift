@@ -31,8 +31,6 @@ public struct StateEntry: TypedDictionary {
     public let phase = DictionaryKey<String>("phase", doc: "waiting, presenting, presented or dismissing.")
     public let destination = DictionaryKey<String>(
       "destination", doc: "How it is shown; absent for a command of its own, or state only.")
-    public let style = DictionaryKey<String>("style", doc: "For the presenter: sheet, popover, alert, …")
-    public let title = DictionaryKey<String>("title", doc: "The name to show for it.")
     public let group = DictionaryKey<String>("group", doc: "The group that it is a member of.")
     public let tag = DictionaryKey<String>("tag", doc: "The tag that selects it in its group.")
     public let stack = DictionaryKey<String>("stack", doc: "The stack that it is an element of.")

@@ -15,7 +15,8 @@ public typealias PathElement = PresentationModel.PathElement
 /// One difference between two states (rule W1).
 public typealias NavigationEvent = StateEvent
 
-/// One presentation that is not gone.
+/// One presentation that is not gone. Every key of the state is a property: `presentation.since`.
+@dynamicMemberLookup
 public struct PresentationState: Hashable, Sendable {
   /// Names it, and nothing else ever.
   public let presentation: PresentationHandle
@@ -67,6 +68,11 @@ public struct PresentationState: Hashable, Sendable {
     value = entry.value ?? [:]
     containerValues = entry.containerValues ?? [:]
     all = entry.properties
+  }
+
+  /// The value of a key of the state; nil where it is absent.
+  public subscript<T>(dynamicMember key: KeyPath<StateEntry.Keys, DictionaryKey<T>>) -> T? {
+    all[StateEntry.keys[keyPath: key]]
   }
 
   /// - Parameter client: a ``Coordinator/client``.
