@@ -34,8 +34,8 @@ import TextFormats
 @Test(
   arguments: [
     (["tittle": Value.string("x")] as Properties, "unknown option “tittle”; known here: destination, value, "),
-    (["timeout": .int32(3)], "option “timeout” is of type i; t would do"),
-    (["command": .string("sleep 1")], "option “command” is of type s; as or aay would do"),
+    (["timeout": .int32(3)], "option “timeout”: expected the type t, found i"),
+    (["command": .string("sleep 1")], "option “command”: expected the type as or aay, found s"),
     (["b": .byte(1), "a": .byte(1)], "unknown option “a”"),
   ] as [(Properties, String)])
 func options_mistake_isReportedByName(options: Properties, message: String) throws {
