@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoordinatorAPI
+import PresentationModel
 import TextFormats
 
 /// A text with placeholders as in destination files: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` are braces.
@@ -99,8 +100,8 @@ struct TemplateFields {
 
   /// Fields of a presentation in the state.
   static let presentation = TemplateFields(
-    names: PresentationEntry.Member.allCases.filter { !PresentationEntry.Member.ofShow.contains($0) }.map(\.rawValue)
-      .sorted())
+    names: Set(PresentationEntry.Member.allCases).subtracting(PresentationEntry.Member.ofShow)
+      .map(\.rawValue).reduce(into: Set(Options.ofAppearance.rows.map(\.name))) { $0.insert($1) }.sorted())
 
   /// Fields of all events, and of the state that precedes them.
   static let event = TemplateFields(names: [
