@@ -1,23 +1,12 @@
 import DBusValues
 import PresentationModel
 
-/// A membership in a group, with the tag that selects it.
-public struct Membership: Hashable, Sendable {
-  public var group: BindingID
-  public var tag: String
-  public init(group: BindingID, tag: String) {
-    self.group = group
-    self.tag = tag
-  }
-}
-
 /// A position in a stack; `index` counts from 0 at the bottom.
 public struct StackPosition: Hashable, Sendable {
   public var stack: BindingID
   public var index: Int
   public init(stack: BindingID, index: Int) {
-    self.stack = stack
-    self.index = index
+    (self.stack, self.index) = (stack, index)
   }
 }
 
@@ -36,7 +25,7 @@ public struct Item: Hashable, Sendable {
   /// The client that ends it by leaving the bus (O1).
   public var owner: Client?
   public var priority: Int32
-  public var membership: Membership?
+  public var membership: GroupTag?
   /// Whether it waits in its group's queue (G9).
   public var isQueued: Bool
   public var position: StackPosition?

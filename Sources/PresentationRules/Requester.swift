@@ -1,9 +1,7 @@
-// Why this file exists: who made something end is asked for when the client has long left the bus, so what is known of it
-// is kept with the ending.
-
 import PresentationModel
 
-/// The client whose request made something end, and its process, as far as that could be found out.
+/// The client whose request ended something, and its process, as far as known. It is kept with the ending, since people
+/// ask for it after the client has left the bus.
 public struct Requester: Hashable, Sendable {
   public var client: Client
   public var process: UInt32?
@@ -11,9 +9,7 @@ public struct Requester: Hashable, Sendable {
   public var program: String?
 
   public init(_ client: Client, process: UInt32? = nil, program: String? = nil) {
-    self.client = client
-    self.process = process
-    self.program = program
+    (self.client, self.process, self.program) = (client, process, program)
   }
 }
 

@@ -10,9 +10,7 @@ public struct RememberedCommand: Hashable, Sendable {
   public var output: OutputCapture?
 
   public init(marker: ByteString, first: ProcessIdentity?, output: OutputCapture?) {
-    self.marker = marker
-    self.first = first
-    self.output = output
+    (self.marker, self.first, self.output) = (marker, first, output)
   }
 }
 
