@@ -36,7 +36,7 @@ public struct Item: Hashable, Sendable {
   public var animated: Bool
 
   /// The name of its destination; nil for state only, and for a command given with the request.
-  public var destinationName: String? { destination.flatMap { $0.source == .request ? nil : $0.name } }
+  public var destinationName: String? { destination?.givenName }
 
   /// The approximate size in memory and in signals, in bytes (L1).
   var byteCount: Int {

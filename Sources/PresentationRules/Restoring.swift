@@ -204,7 +204,7 @@ extension State {
       }
       presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
     }
-    let isGoing = if case .dismissing = presentation.phase { true } else { false }
+    let isGoing = presentation.phase.isDismissing
     if let membership = presentation.item.membership {
       var group = groups[membership.group] ?? Group()
       if presentation.phase.isLive {

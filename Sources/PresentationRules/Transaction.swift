@@ -515,7 +515,7 @@ extension Item {
 
 extension Destination {
   /// The name by which a request could ask for it; nil for a command given with a request.
-  fileprivate var givenName: String? { source == .request ? nil : name }
+  var givenName: String? { source == .request ? nil : name }
   fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
 }
 
