@@ -142,9 +142,15 @@ let package = Package(
       dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TestSupport", "TextFormats"],
       swiftSettings: strict),
     .testTarget(
+      name: "CoordinatorCoreTests",
+      dependencies: [
+        "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "PresentationModel", "PresentationRules",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "NavigationTests",
       dependencies: [
-        "CoordinatorAPI", "DBusValues", "PresentationModel", "Navigation", "TestSupport", "TextFormats", "navd",
+        "CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "Navigation", "TestSupport", "TextFormats", "navd",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -3,21 +3,20 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-/// A method of `org.navd.Coordinator1` that is one request of the rules and one reply. It may be a request of `Apply` (T1).
+/// A method of `org.navd.Coordinator1` that makes one request of the state machine. It may be a request of `Apply` (T1).
 ///
-/// Everything that is particular to the method is declared with it: its arguments, its options, how a request is read from them, how
-/// the rules' reply becomes the answer, and whether the method only removes.
+/// Its declaration holds its arguments and options, the function that reads the request from them, and the function that makes the
+/// answer from the state machine's reply.
 public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Input, Output>, AnyChangingMethod,
   @unchecked Sendable
 {
   package let options: OptionTable
   package let isRemoval: Bool
-  /// Reads the request from the arguments.
   package let read: @Sendable (Input) throws(Refusal) -> Request
-  /// Makes the answer from the reply to that request and the serial after it.
+  /// Makes the answer from the reply to the request and the serial after it.
   package let answer: @Sendable (Reply, UInt64) -> Output
 
-  /// The arguments as values, for a request of `Apply`.
+  /// The arguments for a request of `Apply`.
   package let arguments: @Sendable (Input) -> [Value]
   private let decode: @Sendable ([Value]) -> Input?
   private let encode: @Sendable (Output) -> [Value]
@@ -50,34 +49,22 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc)
   }
 
-  /// A method with one argument. Swift 6.3 crashes on a closure whose argument is a pack of one.
-  init<each O: ValueConvertible>(
+  /// A method with one argument. Swift 6.3 crashes on a closure literal with a pack of one as its argument.
+  convenience init<each O: ValueConvertible>(
     _ name: MemberName, inOne input: Arg<Input>, options: OptionTable, isRemoval: Bool = false,
     out outputs: repeat Arg<each O>, doc: String, read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) where Input: ValueConvertible, Output == (repeat each O) {
-    self.options = options
-    self.isRemoval = isRemoval
-    self.read = read
-    self.answer = answer
-    arguments = { [$0.value] }
-    decode = { values in
-      var rest = values[...]
-      return try? rest.next(Input.self)
-    }
-    encode = { output in
-      let output: (repeat each O) = output
-      var values: [Value] = []
-      repeat values.append((each output).value)
-      return values
-    }
-    super.init(CoordinatorInterface.name, name, in: input, out: repeat each outputs, doc: doc)
+    self.init(
+      name, in: input, options: options, isRemoval: isRemoval, out: repeat each outputs, doc: doc, read: read,
+      answer: answer)
   }
 
   package func request(_ arguments: [Value]) throws(Refusal) -> Request {
     try check(arguments)
     guard let input = decode(arguments) else {
-      throw Refusal(.invalidArgument, "\(name): an argument is of another type than declared")
+      throw Refusal(
+        .invalidArgument, "\(name): expected \(inputs.map(\.name).joined(separator: ", ")) of the declared types")
     }
     return try read(input)
   }
@@ -90,14 +77,13 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
 /// A changing method without its Swift types.
 package protocol AnyChangingMethod: InterfaceMember {
   var inputs: [ArgumentDescription] { get }
-  /// The options that the method takes.
   var options: OptionTable { get }
-  /// Whether the method does nothing but end presentations.
+  /// Whether the method only ends presentations.
   var isRemoval: Bool { get }
   /// Reads a request of `Apply`.
-  /// - Throws: `Refusal` where the arguments are not those of the method.
+  /// - Throws: `Refusal` if the arguments are not those of the method.
   func request(_ arguments: [Value]) throws(Refusal) -> Request
-  /// The answer in a reply of `Apply`: without the serial, which the reply has once.
+  /// The answer in a reply of `Apply`, without the serial.
   func values(_ reply: Reply) -> [Value]
   func accept(_ visitor: some ChangingMethodVisitor)
 }
@@ -119,7 +105,7 @@ extension ArraySlice<Value> {
 extension CoordinatorInterface {
   static var namesOfChangingMethods: String { changingMethods.map(\.name.text).joined(separator: ", ") }
 
-  /// - Throws: `Refusal` with the code `invalidArgument` where no changing method has that name.
+  /// - Throws: `Refusal` with the code `invalidArgument` if no changing method has this name.
   package static func changingMethod(_ name: String) throws(Refusal) -> any AnyChangingMethod {
     guard let method = changingMethods.first(where: { $0.name.text == name }) else {
       throw Refusal(
@@ -130,9 +116,8 @@ extension CoordinatorInterface {
 }
 
 extension AnyChangingMethod {
-  /// Checks number and types of the arguments that came without a signature of their own. The options are checked where
-  /// the method itself checks them.
-  /// - Throws: `InvalidArgument`.
+  /// Checks the number and types of the arguments, but not the options.
+  /// - Throws: `Refusal` with the code `invalidArgument`.
   package func check(_ arguments: [Value]) throws(Refusal) {
     guard arguments.count == inputs.count else {
       throw Refusal(.invalidArgument, wrongCount(arguments.count))
@@ -145,8 +130,8 @@ extension AnyChangingMethod {
     }
   }
 
-  /// Reads arguments from JSON, each by its declared type, known options too.
-  /// - Throws: `Mismatch`, its path within `json`.
+  /// Reads arguments and options from JSON by their declared types.
+  /// - Throws: `Mismatch` with the path within `json`.
   package func arguments(json: [JSON]) throws(JSON.Mismatch) -> [Value] {
     guard json.count == inputs.count else { throw JSON.Mismatch(why: wrongCount(json.count)) }
     var arguments: [Value] = []
@@ -164,7 +149,7 @@ extension AnyChangingMethod {
     return arguments
   }
 
-  /// `SetPath`'s: what an element's options are is declared too.
+  /// Reads the elements of `SetPath`; their options have declared types, too.
   private func elements(_ json: JSON, _ type: ValueType) throws(JSON.Mismatch) -> Value {
     let value = try Value(json, as: type)
     guard case .array(let element, var values) = value, let rows = json.array else { return value }

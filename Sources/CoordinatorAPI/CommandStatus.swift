@@ -1,27 +1,19 @@
-// Why this file exists: scripts branch on navctl's exit codes, so they are part of the contract.
-
 import DBusValues
 import PresentationModel
 
-/// What navctl's exit status means.
+/// navctl's exit statuses: scripts branch on them, so they belong to the contract.
 public enum CommandStatus: Int32, CaseIterable, Sendable {
-  /// Done, already so, or yes.
   case ok = 0
   case failed = 1
-  /// Wrong usage, binding or argument.
   case usage = 2
-  /// Nothing is presented there, or no.
   case notPresented = 3
   case unknownName = 4
   case timedOut = 5
-  /// The request was understood and refused: busy, stale, past a limit, not allowed.
   case refused = 6
-  /// The daemon, or the bus, cannot be reached.
   case unreachable = 8
-  /// navctl's own failures under `--propagate`, where every other status is the command's.
   case ownFailure = 125
 
-  /// What it means, in the words of all documents; code stands between backticks.
+  /// The meaning, as in all documents; code is enclosed in backticks.
   public var doc: String {
     switch self {
     case .ok: "done, already so, or yes"
@@ -36,7 +28,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
     }
   }
 
-  /// The code for an error that a call brought back.
+  /// The status for the error of a call.
   public init(_ error: ErrorName) {
     if let name = CoordinatorError.Name(error) {
       self =
@@ -58,10 +50,9 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
     self =
       switch error.text.dropFirst(prefix.count) {
       case "Timeout", "TimedOut": .timedOut
-      // The bus says NoReply where the one who was asked has left.
+      // The bus replies NoReply if the callee left it.
       case "NoReply", "ServiceUnknown", "NameHasNoOwner", "NoServer", "Disconnected", "NoNetwork", "AuthFailed",
-        "FileNotFound",
-        "BadAddress":
+        "FileNotFound", "BadAddress":
         .unreachable
       case let rest where rest.hasPrefix("Spawn."): .unreachable
       case "AccessDenied", "LimitsExceeded": .refused

@@ -1,12 +1,10 @@
-// Why this file exists: org.navd.Coordinator1, a row a member. Dispatch in the daemon, the calls of clients, what
-// `Introspect` answers and dbus/org.navd.Coordinator1.xml are all made of these rows.
-
 import DBus
 import DBusValues
 import PresentationModel
 import TextFormats
 
-/// `org.navd.Coordinator1`, on ``CoordinatorNames/object``.
+/// `org.navd.Coordinator1`, on ``CoordinatorNames/object``. The daemon dispatches calls by these rows, clients call by them, and
+/// `Introspect` and dbus/org.navd.Coordinator1.xml are generated from them.
 public enum CoordinatorInterface {
   public static let name: InterfaceName = "org.navd.Coordinator1"
 
@@ -65,9 +63,7 @@ extension CoordinatorInterface {
       \(Options.ofPresent.doc)
       """,
     read: { binding, id, options throws(Refusal) in
-      try Request(options, Options.ofPresent) { () throws(Refusal) in
-        .present(try BindingID(binding), id: id, try ItemOptions(options))
-      }
+      try Request(options, Options.ofPresent, .present(BindingID(binding), id: id, ItemOptions(options)))
     },
     answer: presentation)
 
@@ -85,10 +81,9 @@ extension CoordinatorInterface {
       \(OptionTable([Options.anyID.row]).doc)
       """,
     read: { binding, id, options throws(Refusal) in
-      try Request(options, Options.ofToggle) { () throws(Refusal) in
-        .toggle(
-          try BindingID(binding), id: id, try ItemOptions(options), anyID: options[Options.anyID] ?? false)
-      }
+      try Request(
+        options, Options.ofToggle,
+        .toggle(BindingID(binding), id: id, ItemOptions(options), anyID: options[Options.anyID] ?? false))
     },
     answer: toggled)
 
@@ -105,11 +100,11 @@ extension CoordinatorInterface {
       \(Options.ofUpdate.doc)
       """,
     read: { binding, value, options throws(Refusal) in
-      try Request(options, Options.ofUpdate) { () throws(Refusal) in
+      try Request(
+        options, Options.ofUpdate,
         .update(
-          try BindingID(binding), value: value, remove: options[Options.remove] ?? [],
-          containerValues: options[Options.containerValues], timeout: options[Options.timeout])
-      }
+          BindingID(binding), value: value, remove: options[Options.remove] ?? [],
+          containerValues: options[Options.containerValues], timeout: options[Options.timeout]))
     },
     answer: changed)
 
@@ -124,9 +119,7 @@ extension CoordinatorInterface {
       \(Options.ofDismiss.doc)
       """,
     read: { binding, options throws(Refusal) in
-      try Request(options, Options.ofDismiss) { () throws(Refusal) in
-        .dismiss(try BindingID(binding))
-      }
+      try Request(options, Options.ofDismiss, .dismiss(BindingID(binding)))
     },
     answer: changed)
 
@@ -142,7 +135,7 @@ extension CoordinatorInterface {
       \(Options.ofDismissAll.doc)
       """,
     read: { options throws(Refusal) in
-      try Request(options, Options.ofDismissAll) { () throws(Refusal) in .dismissAll(try Scope(options)) }
+      try Request(options, Options.ofDismissAll, .dismissAll(Scope(options)))
     },
     answer: count)
 }
@@ -165,11 +158,11 @@ extension CoordinatorInterface {
       \(OptionTable([Options.binding.row, Options.id.row]).doc)
       """,
     read: { group, tag, options throws(Refusal) in
-      try Request(options, Options.ofSelect) { () throws(Refusal) in
+      try Request(
+        options, Options.ofSelect,
         .select(
-          try BindingID(group), tag: tag, binding: try BindingID(optional: options[Options.binding]),
-          id: options[Options.id], try ItemOptions(options))
-      }
+          BindingID(group), tag: tag, binding: BindingID(optional: options[Options.binding]), id: options[Options.id],
+          ItemOptions(options)))
     },
     answer: presentation)
 
@@ -187,9 +180,7 @@ extension CoordinatorInterface {
       \(Options.ofDeselect.doc)
       """,
     read: { group, tag, options throws(Refusal) in
-      try Request(options, Options.ofDeselect) { () throws(Refusal) in
-        .deselect(try BindingID(group), tag: tag.isEmpty ? nil : tag)
-      }
+      try Request(options, Options.ofDeselect, .deselect(BindingID(group), tag: tag.isEmpty ? nil : tag))
     },
     answer: changed)
 
@@ -200,11 +191,11 @@ extension CoordinatorInterface {
     Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: "Deselects the tag if it is selected; else does the same as Select. Options: those of Select.",
     read: { group, tag, options throws(Refusal) in
-      try Request(options, Options.ofSelect) { () throws(Refusal) in
+      try Request(
+        options, Options.ofSelect,
         .toggleSelection(
-          try BindingID(group), tag: tag, binding: try BindingID(optional: options[Options.binding]),
-          id: options[Options.id], try ItemOptions(options))
-      }
+          BindingID(group), tag: tag, binding: BindingID(optional: options[Options.binding]), id: options[Options.id],
+          ItemOptions(options)))
     },
     answer: selected)
 }
@@ -225,9 +216,7 @@ extension CoordinatorInterface {
       Options: those of Present.
       """,
     read: { stack, binding, id, options throws(Refusal) in
-      try Request(options, Options.ofPush) { () throws(Refusal) in
-        .push(try BindingID(stack), try BindingID(binding), id: id, try ItemOptions(options))
-      }
+      try Request(options, Options.ofPush, .push(BindingID(stack), BindingID(binding), id: id, ItemOptions(options)))
     },
     answer: presentation)
 
@@ -244,9 +233,7 @@ extension CoordinatorInterface {
       \(Options.ofPop.doc)
       """,
     read: { stack, count, options throws(Refusal) in
-      try Request(options, Options.ofPop) { () throws(Refusal) in
-        .pop(try BindingID(stack), count: count)
-      }
+      try Request(options, Options.ofPop, .pop(BindingID(stack), count: count))
     },
     answer: count)
 
@@ -262,9 +249,9 @@ extension CoordinatorInterface {
       \(Options.ofPop.doc)
       """,
     read: { stack, binding, options throws(Refusal) in
-      try Request(options, Options.ofPop) { () throws(Refusal) in
-        .popTo(try BindingID(stack), try BindingID(optional: binding.isEmpty ? nil : binding))
-      }
+      try Request(
+        options, Options.ofPop,
+        .popTo(BindingID(stack), BindingID(optional: binding.isEmpty ? nil : binding)))
     },
     answer: count)
 
@@ -286,9 +273,7 @@ extension CoordinatorInterface {
       \(Options.ofSetPath.doc)
       """,
     read: { stack, elements, options throws(Refusal) in
-      try Request(options, Options.ofSetPath) { () throws(Refusal) in
-        .setPath(try BindingID(stack), try RequestedElement.path(elements))
-      }
+      try Request(options, Options.ofSetPath, .setPath(BindingID(stack), RequestedElement.path(elements)))
     },
     answer: path)
 }
@@ -313,7 +298,7 @@ extension CoordinatorInterface {
       """)
 }
 
-// MARK: Asking
+// MARK: Reading
 
 extension CoordinatorInterface {
   public static let wait = Method(
@@ -326,21 +311,20 @@ extension CoordinatorInterface {
       timeout. When navd restarts, the call fails with ShuttingDown, or because the name has no owner, and may be \
       repeated.
 
-      The result: status (i) and signal (s) of a command, its output (ay), output-truncated (b) if that was cut, \
-      error (s) if it failed, and the entries of a D-Bus presenter.
+      The result, beside the entries of a D-Bus presenter:
+      \(PresentationResult.table.doc)
       """)
 
   public static let get = Method(
     name, "Get", in: Arg<String>("binding", doc: "The slot."),
     out: Arg<ObjectPath>("presentation", doc: "The handle of the slot's item; “/” if the slot is nil."),
-    Arg<Properties>(
-      "item",
-      doc: """
-        The entry of GetState, and timeout-left (t), the remaining milliseconds of its timeout, if that runs. Empty if \
-        the slot is nil.
-        """),
-    Arg<UInt64>("serial", doc: "The serial of this state."),
-    doc: "Returns the slot's item. An item that is being dismissed is no longer in its slot.")
+    Arg<Properties>("item", doc: "Empty if the slot is nil."), Arg<UInt64>("serial", doc: "The serial of this state."),
+    doc: """
+      Returns the slot's item. An item that is being dismissed is no longer in its slot.
+
+      The item: the entry of GetState, and
+      \(OptionTable([StateEntry.keys.timeoutLeft.row]).doc)
+      """)
 
   public static let getState = Method(
     name, "GetState",
@@ -348,13 +332,17 @@ extension CoordinatorInterface {
     doc: """
       Returns the whole state. A client that subscribes to the signals before this call misses no later change.
 
-      serial (t).
-      presentations (aa{sv}): one entry for each presentation that is not gone, in the order of acceptance: binding (s), \
-      id (s), presentation (t), phase (s), destination (s), style (s), title (s), group (s), tag (s), stack (s), \
-      parent (t), owner (s), value (a{sv}), container-values (a{sv}), since (t, when it was presented, in \
-      milliseconds since 1970), timeout (t), priority (i), pid (t), unit (s). An entry without a value is absent.
-      groups (a{sv}): by name, selection (s), tags (as), queue (as).
-      stacks (a{sv}): by name, the path as an array of binding (s) and id (s).
+      The state:
+      \(StateSnapshot.table.doc)
+
+      An entry of presentations; a key without a value is absent:
+      \(StateEntry.ofState.doc)
+
+      An entry of groups:
+      \(GroupEntry.table.doc)
+
+      An element of a path in stacks:
+      \(PathElement.table.doc)
       """)
 
   public static let members = Method(
@@ -404,9 +392,13 @@ extension CoordinatorInterface {
 
   public static let destinations = Method(
     name, "Destinations",
-    out: Arg<[Structure<String, Properties>]>(
-      "destinations", doc: "Name and properties: command (as), unit (s) or bus (s), group, style, file."),
-    doc: "Lists the destinations that items can name now.")
+    out: Arg<[Structure<String, Properties>]>("destinations", doc: "The name and the properties of each."),
+    doc: """
+      Lists the destinations that items can name now.
+
+      Properties; one without a value is absent:
+      \(DestinationEntry.table.doc)
+      """)
 
   public static let closed = Method(
     name, "Closed", in: Arg<ObjectPath>("presentation"), Arg<Properties>("result", doc: "For clients that wait."),
@@ -432,18 +424,18 @@ extension CoordinatorInterface {
     name, "History",
     in: Arg<UInt32>("most", doc: "The greatest number of endings to return; 0: all that are remembered."),
     Arg<Properties>("filter"),
-    out: Arg<[Properties]>(
-      "endings",
-      doc: """
-        The latest first: binding (s), id (s), presentation (t), reason (s), serial (t), time (t, milliseconds since \
-        1970); and, where known, destination (s), group (s), stack (s), shown-for (t, milliseconds) and by (a{sv}). \
-        by describes the client whose request ended it: client (s) and, where known, pid (t) and program (s).
-        """),
+    out: Arg<[Properties]>("endings", doc: "The latest first."),
     doc: """
       Lists presentations that have ended, without their results.
 
       Filter:
       \(Options.ofHistory.doc)
+
+      An ending; a key without a value is absent:
+      \(EndingEntry.table.doc)
+
+      by:
+      \(RequesterEntry.table.doc)
       """)
 
   public static let reload = Method(
@@ -509,7 +501,7 @@ extension CoordinatorInterface {
 // MARK: Properties
 
 extension CoordinatorInterface {
-  /// What ``version`` is.
+  /// The value of ``version``.
   public static let currentVersion: UInt32 = 1
   public static let version = Property<UInt32>(
     name, "Version", emitsChanged: .const, doc: "The version of this interface; it grows with each addition.")
@@ -520,10 +512,10 @@ extension CoordinatorInterface {
     name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.")
 }
 
-// MARK: Answers
+// MARK: Replies
 
 extension CoordinatorInterface {
-  /// Answers of Present, Select and Push.
+  /// The reply of Present, Select and Push.
   @Sendable private static func presentation(_ reply: Reply, _ serial: UInt64) -> (ObjectPath, Bool, UInt64) {
     guard case .presentation(let handle, let changed) = reply else { mismatched(reply) }
     return (handle?.path ?? .root, changed, serial)
@@ -539,13 +531,13 @@ extension CoordinatorInterface {
     return (selected, serial)
   }
 
-  /// Answers of Update, Dismiss and Deselect.
+  /// The reply of Update, Dismiss and Deselect.
   @Sendable private static func changed(_ reply: Reply, _ serial: UInt64) -> (Bool, UInt64) {
     guard case .changed(let changed) = reply else { mismatched(reply) }
     return (changed, serial)
   }
 
-  /// Answers of DismissAll, Pop and PopTo.
+  /// The reply of DismissAll, Pop and PopTo.
   @Sendable private static func count(_ reply: Reply, _ serial: UInt64) -> (UInt32, UInt64) {
     guard case .count(let count) = reply else { mismatched(reply) }
     return (UInt32(clamping: count), serial)
@@ -556,7 +548,7 @@ extension CoordinatorInterface {
     return (handles.map { $0?.path ?? .root }, serial)
   }
 
-  /// The rules answer each request with the reply of its own kind.
+  /// The state machine returns the kind of reply that belongs to the request.
   private static func mismatched(_ reply: Reply) -> Never {
     preconditionFailure("\(reply) is the reply to another request")
   }

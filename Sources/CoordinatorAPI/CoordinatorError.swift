@@ -1,10 +1,8 @@
-// Why this file exists: what can go wrong has one name on the bus, and one exit code in navctl.
-
 import DBus
 import DBusValues
 import PresentationModel
 
-/// An error of the contract: `org.navd.Error.*`. The message says which argument, what it was, and what would do.
+/// An error of the contract: `org.navd.Error.*`. The message gives the argument, the value found and the value expected.
 public struct CoordinatorError: Error, Hashable, Sendable {
   public typealias Name = ErrorCode
 
@@ -16,14 +14,14 @@ public struct CoordinatorError: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// The refusal as clients get it; the message names the refused request of a transaction (T1).
+  /// The error for a refusal; the message gives the index of the refused request in its transaction (T1).
   package init(_ refusal: Refusal) {
     self.init(refusal.code, refusal.index.map { "request \($0): \(refusal.message)" } ?? refusal.message)
   }
 }
 
 extension DBusError {
-  /// The refusal as an error reply.
+  /// The error reply for a refusal.
   package init(_ refusal: Refusal) {
     let error = CoordinatorError(refusal)
     self.init(name: error.name.errorName, message: error.message)

@@ -1,16 +1,11 @@
-// Why this file exists: what JSON says must mean one thing on the bus, wherever it is read, and the other way round.
-//
-// Without a declared type: integer→x (t past its range), real→d, string→s, boolean→b, array→av, object→a{sv}; null is
-// refused. The other way nothing is refused: bytes are shown as text.
-
 import DBusValues
 import TextFormats
 
 extension JSON {
-  /// A value as JSON shows it.
+  /// Converts a D-Bus value to JSON.
   ///
-  /// `ay` is a string: bytes that are no UTF-8 become U+FFFD. Variants show what they hold, structures are arrays,
-  /// dictionaries are objects whose names are their keys' text. Descriptors, which mean nothing in a text, are null.
+  /// `ay` becomes a string, with U+FFFD for bytes that are not UTF-8; a variant becomes its content, a structure an array, a
+  /// dictionary an object with the keys' text as names, and a descriptor null.
   public init(_ value: DBusValues.Value) {
     switch value {
     case .boolean(let flag): self = .boolean(flag)
@@ -38,11 +33,12 @@ extension JSON {
 }
 
 extension Value {
-  /// The value that a JSON value means where no type is declared.
-  /// - Throws: `Mismatch` where it holds null, or text with U+0000.
+  /// Converts JSON to a D-Bus value without a declared type: integers become `x` (`t` above its range), reals `d`, strings `s`,
+  /// booleans `b`, arrays `av`, objects `a{sv}`.
+  /// - Throws: `Mismatch` for null, and for text with U+0000.
   public init(_ json: JSON) throws(JSON.Mismatch) {
     switch json {
-    case .null: throw JSON.Mismatch(why: "null has no place on the bus; leave it out")
+    case .null: throw JSON.Mismatch(why: "null cannot be sent over D-Bus; leave it out")
     case .boolean(let flag): self = .boolean(flag)
     case .integer(let number): self = .int64(number)
     case .unsigned(let number): self = .uint64(number)
@@ -53,11 +49,11 @@ extension Value {
     }
   }
 
-  /// The value of the declared type that a JSON value means.
+  /// Converts JSON to a D-Bus value of a declared type.
   ///
-  /// Numbers must fit. `ay` is read from a string (its UTF-8) or a list of integers, `o` also from a number: the
-  /// presentation of that number. A real type takes integers too.
-  /// - Throws: `Mismatch`, which says what would do.
+  /// `ay` is read from a string (its UTF-8) or an array of integers, `o` from a string or the number of a presentation, `d` from any
+  /// number.
+  /// - Throws: `Mismatch` with the expected type, also for a number out of range.
   public init(_ json: JSON, as type: ValueType) throws(JSON.Mismatch) {
     switch (type, json) {
     case (.variant, _): self = .variant(try Value(json))
@@ -74,13 +70,17 @@ extension Value {
     case (.double, .unsigned(let number)): self = .double(Double(number))
     case (.string, .string(let text)): self = .string(try text.withoutNUL())
     case (.objectPath, .string(let text)):
-      guard let path = ObjectPath(text) else { throw JSON.Mismatch(why: "\(json.text) is no object path") }
+      guard let path = ObjectPath(text) else { throw JSON.Mismatch(why: "expected an object path, found \(json.text)") }
       self = .objectPath(path)
     case (.objectPath, .integer), (.objectPath, .unsigned):
-      guard let number = json.unsigned else { throw JSON.Mismatch(why: "\(json.text) is no presentation") }
+      guard let number = json.unsigned else {
+        throw JSON.Mismatch(why: "expected the number of a presentation, found \(json.text)")
+      }
       self = .objectPath(CoordinatorNames.presentation(number))
     case (.signature, .string(let text)):
-      guard let signature = Signature(text) else { throw JSON.Mismatch(why: "\(json.text) is no D-Bus signature") }
+      guard let signature = Signature(text) else {
+        throw JSON.Mismatch(why: "expected a D-Bus signature, found \(json.text)")
+      }
       self = .signature(signature)
     case (.array(.byte), .string(let text)): self = .bytes(Array(text.utf8))
     case (.array(.byte), .array(let elements)):
@@ -100,7 +100,7 @@ extension Value {
       self = .structure(try elements.values { fields[$0] })
     case (.dictionary(let keyType, let valueType), .object(let members)):
       var entries: [Value: Value] = [:]
-      // In order, so that the same mistake is told every time.
+      // Sorted, so that the first fault is the same each time.
       for (name, member) in members.sorted(by: { $0.key < $1.key }) {
         do throws(JSON.Mismatch) {
           let key: Value =
@@ -115,9 +115,9 @@ extension Value {
     }
   }
 
-  /// The value of the declared type that a word on a command line means: text as it stands for `s`, `o`, `g` and `ay`,
-  /// JSON for every other type, `v` included.
-  /// - Throws: `Mismatch`, which says what would do.
+  /// Converts an argument of a command line to a D-Bus value of a declared type: the text itself for `s`, `o`, `g` and `ay`, JSON for
+  /// every other type, `v` included.
+  /// - Throws: `Mismatch` with the expected type.
   public init(argument text: String, as type: ValueType) throws(JSON.Mismatch) {
     switch type {
     case .string, .objectPath, .signature, .array(.byte): self = try Value(.string(text), as: type)
@@ -141,7 +141,7 @@ extension JSON {
         throw Mismatch(why: "expected \(type.wanted) (\(type.signature)), found \(kind)")
       }
     guard let number else {
-      throw Mismatch(why: "\(text) is out of range for \(type.signature) (\(T.min) to \(T.max))")
+      throw Mismatch(why: "expected \(T.min) to \(T.max) (\(type.signature)), found \(text)")
     }
     return number
   }
@@ -161,15 +161,15 @@ extension [JSON] {
 }
 
 extension String {
-  /// D-Bus strings end at a NUL, so none can be inside.
+  /// D-Bus strings end at the first NUL.
   fileprivate func withoutNUL() throws(JSON.Mismatch) -> String {
-    guard !utf8.contains(0) else { throw JSON.Mismatch(why: "text on the bus may not hold U+0000") }
+    guard !utf8.contains(0) else { throw JSON.Mismatch(why: "expected text without U+0000, which D-Bus cannot send") }
     return self
   }
 }
 
 extension ValueType {
-  /// What JSON value it takes, for messages.
+  /// The JSON value that is expected, for messages.
   fileprivate var wanted: String {
     switch self {
     case .byte, .int16, .uint16, .int32, .uint32, .int64, .uint64: "an integer"
@@ -179,7 +179,7 @@ extension ValueType {
     case .objectPath: "an object path or a presentation's number"
     case .signature: "a D-Bus signature"
     case .variant: "a value"
-    case .descriptor: "a descriptor, which JSON does not have,"
+    case .descriptor: "a descriptor, which JSON cannot hold,"
     case .array, .structure: "a list"
     case .dictionary: "an object"
     }

@@ -3,8 +3,8 @@ import PresentationModel
 import TextFormats
 
 extension OptionTable {
-  /// Reads options from JSON, each by its declared type.
-  /// - Throws: `Mismatch` for a name that is not in the table, or a value that fits no type of its row.
+  /// Reads options from JSON by their declared types.
+  /// - Throws: `Mismatch` for an unknown name, and for a value of none of the accepted types.
   public func options(_ json: JSON) throws(JSON.Mismatch) -> Properties {
     guard let members = json.object else {
       throw JSON.Mismatch(why: "expected an object of options, found \(json.kind)")
@@ -21,12 +21,13 @@ extension OptionTable {
 }
 
 extension OptionTable.Row {
-  /// By the first of the types that fits; the mistake told is that of the first.
+  /// Converts JSON to the first accepted type that fits.
+  /// - Throws: the `Mismatch` of the first type.
   fileprivate func value(_ json: JSON) throws(JSON.Mismatch) -> Value {
     var mistake: JSON.Mismatch?
     for type in types {
       do throws(JSON.Mismatch) { return try Value(json, as: type) } catch { mistake = mistake ?? error }
     }
-    throw mistake ?? JSON.Mismatch(why: "option \(name) takes no value")
+    throw mistake ?? JSON.Mismatch(why: "option \(name): expected no value")
   }
 }

@@ -1,10 +1,8 @@
-// Why this file exists: org.navd.Presentation1, a row a member; see Coordinator1.swift for what they give.
-
 import DBus
 import DBusValues
 import PresentationModel
 
-/// `org.navd.Presentation1`, on ``CoordinatorNames/presentation(_:)``.
+/// `org.navd.Presentation1`, on the object of each presentation.
 public enum PresentationInterface {
   public static let name: InterfaceName = "org.navd.Presentation1"
 

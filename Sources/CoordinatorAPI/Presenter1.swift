@@ -1,10 +1,8 @@
-// Why this file exists: org.navd.Presenter1, a row a member; see Coordinator1.swift for what they give. This one is
-// implemented by others: the coordinator is its client.
-
 import DBus
 import DBusValues
+import PresentationModel
 
-/// `org.navd.Presenter1`, on the path that a presenter registered.
+/// `org.navd.Presenter1`, which presenters implement on the path that they register. The coordinator is its client.
 public enum PresenterInterface {
   public static let name: InterfaceName = "org.navd.Presenter1"
 
@@ -15,8 +13,8 @@ public enum PresenterInterface {
       of org.navd.Coordinator1 with that path. Each reply is the acknowledgement that the coordinator waits for: send \
       it when the work is done, not before. A presenter that closes an item by itself calls Closed.
 
-      The item: value (a{sv}), container-values (a{sv}), style (s), title (s), group (s), tag (s), stack (s), from (s), \
-      animated (b), restored (b), platform-data (a{sv}). An entry without a value is absent.
+      The item; a key without a value is absent:
+      \(StateEntry.ofPresenter.doc)
       """,
     members: [present, update, dismiss])
 

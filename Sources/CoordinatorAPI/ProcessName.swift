@@ -1,11 +1,10 @@
-// Why this file exists: people know programs by their names and not by numbers.
-
 import Glibc
 
+/// Names of processes, for people.
 package enum ProcessName {
-  /// The name of a process's program, or the one that the process gave itself: of its first thread, at most 15 bytes. Not
-  /// its arguments, which are its own affair.
-  /// - Returns: nil where there is no such process any more.
+  /// The name of a process's first thread: that of its program unless the process changed it, at most 15 bytes. Arguments are left
+  /// out, since they may be private.
+  /// - Returns: nil if there is no such process.
   package static func of(_ pid: UInt32) -> String? {
     let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

@@ -1,6 +1,4 @@
-// Why this file exists: daemon, command line and packaging tell one version.
-
-/// Of navd as a whole.
+/// The release of navd: daemon, programs and packages have the same version.
 public enum Release {
   public static let version = "0.1.0"
 }

@@ -1,38 +1,35 @@
-// Why this file exists: a watcher must be able to prove that it missed nothing (rules W1, W2), whatever navd, the bus
-// and its own reader do in between.
-
 import DBus
 import DBusValues
 import EventLoops
 import PresentationModel
 
-/// Follows navd's state over the bus: the whole state first, then each event, and the whole state again after a restart
-/// of navd or a gap in the serials. Waits where there is no daemon, and starts none.
+/// Follows navd's state over the bus without a gap (W1, W2): the whole state first, then each event, and the whole state again after a
+/// restart of navd or a gap in the serials. While navd does not run, it waits; it never starts navd.
 public final class StateFollower {
-  /// The whole state; every event until the next call came after it.
+  /// The whole state. The events up to the next call follow it.
   public var onState: ((_ state: Properties, _ serial: UInt64) -> Void)?
   /// The next event, without a gap.
   public var onEvent: ((StateEvent) -> Void)?
-  /// It cannot go on. That the bus is gone, the connection tells.
+  /// The state cannot be read. The connection reports the end of the bus.
   public var onFailure: ((DBusError) -> Void)?
 
   private let connection: Connection
-  /// Of the last state or event handed on; nil while no state is known.
+  /// The serial of the last state or event that was delivered; nil while no state is known.
   private var serial: UInt64?
-  /// Whether the state is being asked for.
-  private var question: PendingCall?
-  /// Events that came while it was.
+  /// The pending call of `GetState`.
+  private var request: PendingCall?
+  /// Events received during the call.
   private var early: [StateEvent] = []
-  /// More of them are forgotten: then the state is asked for once more.
-  private static let mostEarly = 10_000
+  /// Maximum number of early events. Later ones are dropped, and the gap causes another call.
+  private static let maxEarly = 10_000
 
   public init(_ connection: Connection) {
     self.connection = connection
   }
 
-  /// Begins. The handlers are called on the loop of the connection, as long as this object lives.
+  /// Starts to follow. The handlers are called on the connection's loop as long as this object exists.
   public func start() {
-    // The signals first: what changes before the state is asked for is in it, what changes after is told.
+    // Subscribed before GetState is called, so that no change is missed in between.
     connection.subscribe(
       MatchRule(sender: CoordinatorNames.bus, path: CoordinatorNames.object, interface: CoordinatorInterface.name)
     ) { [weak self] message in
@@ -41,44 +38,44 @@ public final class StateFollower {
     _ = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
       guard let self else { return }
       forget()
-      if owner != nil { resynchronise() }
+      if owner != nil { resynchronize() }
     }
   }
 
-  /// Asks for the whole state, again where it was known.
-  public func resynchronise() {
-    guard question == nil else { return }
+  /// Reads the whole state again.
+  public func resynchronize() {
+    guard request == nil else { return }
     forget()
-    question = ask { [weak self] result in
-      self?.question = nil
+    request = readState { [weak self] result in
+      self?.request = nil
       switch result {
-      case .success(let (state, serial)): self?.learned(state, serial)
+      case .success(let (state, serial)): self?.received(state, serial)
       case .failure(let error): self?.failed(error)
       }
     }
   }
 
-  /// Asks for the whole state beside the events, which go on; nil where it cannot be had.
+  /// Reads the whole state once, without effect on the events; nil if that fails.
   public func look(_ completion: @escaping ((state: Properties, serial: UInt64)?) -> Void) {
-    _ = ask { result in
+    _ = readState { result in
       completion((try? result.get()).map { ($0, $1) })
     }
   }
 
-  private func ask(_ completion: @escaping (Result<(Properties, UInt64), DBusError>) -> Void) -> PendingCall {
+  private func readState(_ completion: @escaping (Result<(Properties, UInt64), DBusError>) -> Void) -> PendingCall {
     connection.call(
       CoordinatorInterface.getState, on: CoordinatorNames.bus, at: CoordinatorNames.object, (), autoStart: false,
       completion)
   }
 
   private func forget() {
-    question?.cancel()
-    question = nil
+    request?.cancel()
+    request = nil
     serial = nil
     early = []
   }
 
-  private func learned(_ state: Properties, _ serial: UInt64) {
+  private func received(_ state: Properties, _ serial: UInt64) {
     self.serial = serial
     onState?(state, serial)
     let events = early
@@ -88,28 +85,28 @@ public final class StateFollower {
 
   private func failed(_ error: DBusError) {
     switch error.name {
-    // The daemon went while it was asked: its successor will be.
+    // The daemon stopped during the call. Its successor gets another one.
     case .noReply, .nameHasNoOwner, .serviceUnknown: break
-    case .timedOut: resynchronise()
+    case .timedOut: resynchronize()
     case let name where CoordinatorError.Name(name) == .shuttingDown: break
     default: onFailure?(error)
     }
   }
 
   private func receive(_ message: Message) {
-    // What is not as the contract says is the gap that its serial leaves.
+    // A signal that breaks the contract is dropped; its serial leaves a gap.
     guard let event = try? StateEvent(message) else { return }
     handle(event)
   }
 
   private func handle(_ event: StateEvent) {
     guard let serial else {
-      if question != nil, early.count < Self.mostEarly { early.append(event) }
+      if request != nil, early.count < Self.maxEarly { early.append(event) }
       return
     }
     guard event.serial > serial else { return }
     guard event.serial == serial + 1 else {
-      resynchronise()
+      resynchronize()
       return
     }
     self.serial = event.serial

@@ -5,7 +5,7 @@ import PresentationModel
 import PresentationRules
 import TextFormats
 
-/// The coordinator: hosts the state machine, and serves every method of the contract. It belongs to one thread.
+/// Serves every method of the contract with a state machine. Use it on one thread only.
 package final class CoordinatorService<Host: CoordinatorHost> {
   package private(set) var machine: StateMachine
   private unowned let host: Host
@@ -20,7 +20,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// The serial of the last difference.
   package var serial: UInt64 { machine.serial.number }
 
-  /// The time of an input. Both clocks are read for each: the machine may have been suspended since the last.
+  /// The time of an input. Reads both clocks each time, since the computer may have been suspended in between.
   private func tick() -> Instant {
     let now = host.now
     machine.wallClockLead = Int64(clamping: host.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
@@ -62,9 +62,11 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ requests: [Structure<String, [Value]>], _ options: Properties, _ call: some ServiceCall<([[Value]], UInt64)>
   ) {
     do throws(Refusal) {
-      let transaction = try TransactionRequests(requests, options, at: machine.serial)
+      let transaction = try TransactionRequests(requests, options)
       let animated = options[Options.animated] ?? true
       try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] () throws(Refusal) in
+        // Others may have changed the state before this client was authorized.
+        try transaction.requireCurrent(at: machine.serial)
         let replies = try perform(transaction.requests, animated: animated, by: call.client)
         return (transaction.values(replies), serial)
       }
@@ -73,7 +75,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
   }
 
-  /// Answers when a presentation has reached the phase, or has ended before.
+  /// Answers when a presentation has reached the phase or has ended.
   package func wait(_ path: ObjectPath, until phase: String, _ call: some ServiceCall<(String, Properties)>) {
     do throws(Refusal) {
       guard let awaited = WaitPhase(rawValue: phase) else {
@@ -93,32 +95,17 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
   }
 
-  /// Removes a call of `Wait` that its caller gave up.
+  /// Removes a cancelled call of `Wait`.
   /// - Returns: whether it was waiting.
-  package func giveUp(_ call: AnyObject) -> Bool { waiters.remove(call) }
+  package func giveUp(_ call: any ServiceCall) -> Bool { waiters.remove(call) }
 
-  /// Refuses every call that waits (R5).
+  /// Refuses every waiting call (R5).
   package func refuseWaiters(_ refusal: Refusal) { waiters.refuseAll(refusal) }
 
   // MARK: Reports
 
-  /// Takes in the report of a presenter.
+  /// Processes the report of a presenter.
   package func report(_ report: Report) { take(machine.report(report, at: tick())) }
-
-  private func closed(_ handle: Handle, result: Properties, by client: Client) throws(Refusal) -> Bool {
-    let (changed, outcome) = try machine.closed(
-      handle, result: result, by: client, byPresenter: host.isPresenter(client, of: handle), at: tick())
-    take(outcome)
-    return changed
-  }
-
-  private func act(
-    _ handle: Handle, action: String, parameters: Properties, by client: Client
-  ) throws(Refusal) {
-    take(
-      try machine.act(
-        handle, action: action, parameters: parameters, byPresenter: host.isPresenter(client, of: handle)))
-  }
 
   // MARK: Destinations and container values
 
@@ -129,15 +116,11 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     host.follow(client)
   }
 
-  private func unregister(_ name: String, by client: Client) throws(Refusal) {
-    take(try machine.unregister(name, by: client))
-  }
-
   /// Replaces the destinations that files declare.
   package func load(_ destinations: [Destination]) { take(machine.load(destinations)) }
 
-  /// Declares container values: all, or none where one is refused (V1).
-  /// - Parameter overridingRecord: whether a declaration replaces another one that is on record.
+  /// Declares container values: all, or none if one is refused (V1).
+  /// - Parameter overridingRecord: whether a declaration replaces a recorded one.
   /// - Returns: the refusals by the index of the declaration.
   package func declareContainerValues(
     _ values: [(key: String, defaultValue: Value)], overridingRecord: Bool
@@ -147,31 +130,31 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   // MARK: Clients
 
-  /// Ends what a client owned, a bounded number in a turn.
-  /// - Returns: whether the client still owns an item; then this has to be called again.
+  /// Ends the items of a client that left the bus (O1), at most 500 in a turn.
+  /// - Returns: whether the client still owns an item; then call again.
   package func clientLeft(_ client: Client) -> Bool {
     waiters.forget(client)
     take(machine.clientLeft(client, at: tick(), most: 500))
     return machine.ownsItem(client)
   }
 
-  /// Notes which program a client is, for the history.
+  /// Stores the process of a client for the history.
   package func identify(_ requester: Requester) { machine.identify(requester) }
 
-  // MARK: The life of the service
+  // MARK: Start, recording and time
 
-  /// Goes on from the record (R2).
+  /// Resumes the recorded state (R2).
   /// - Parameters:
-  ///   - survivals: the presentations that the presenters found again.
-  ///   - left: the clients that have left the bus.
+  ///   - survivals: results of the presenters' search for their presentations.
+  ///   - left: recorded clients that left the bus in the meantime.
   package func resume(_ survivals: [Handle: Survival], left: Set<Client>) {
     take(machine.resume(survivals, left: left, at: tick()))
   }
 
-  /// The changes that are to be recorded.
+  /// Removes and returns the changes that have not been recorded.
   package func takeUnrecorded() -> RecordChanges { machine.takeUnrecorded() }
 
-  /// Ends what is due. Called at the time of `CoordinatorHost.setAlarm`.
+  /// Processes the deadlines that have passed. Call at the time given to `CoordinatorHost.setAlarm`.
   package func expire() {
     alarm = nil
     take(machine.expire(at: tick()))
@@ -198,7 +181,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   private func setAlarm() {
     guard let next = machine.nextDeadline else { return }
-    // An earlier alarm finds nothing due, and sets the next.
+    // An earlier alarm stays: it sets the next one when it fires.
     if let alarm, alarm <= next { return }
     alarm = next
     host.setAlarm(at: next)
@@ -207,7 +190,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
 // MARK: The contract
 
-/// Binds methods and properties of the contract to the code that serves them.
+/// Makes methods and properties of the contract callable.
 package protocol ServiceBinder {
   func bind<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ body: @escaping (Input, any ServiceCall<Output>) -> Void)
@@ -258,7 +241,7 @@ extension CoordinatorService {
     }
   }
 
-  /// The whole state, as `GetState` answers it.
+  /// The answer of `GetState`.
   package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
 
   private func bindPresenting(to binder: some ServiceBinder) {
@@ -273,17 +256,23 @@ extension CoordinatorService {
       }
     }
     binder.bind(Rows.unregisterPresenter) { [unowned self] name, call in
-      answer(call) { () throws(Refusal) in try unregister(name, by: call.client) }
+      answer(call) { () throws(Refusal) in take(try machine.unregister(name, by: call.client)) }
     }
     binder.bind(Rows.closed) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
-        let changed = try closed(try Handle(input.0), result: input.1, by: call.client)
+        let handle = try Handle(input.0)
+        let (changed, outcome) = try machine.closed(
+          handle, result: input.1, by: call.client, byPresenter: host.isPresenter(call.client, of: handle), at: tick())
+        take(outcome)
         return (changed, serial)
       }
     }
     binder.bind(Rows.act) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
-        try act(try Handle(input.0), action: input.1, parameters: input.2, by: call.client)
+        let handle = try Handle(input.0)
+        take(
+          try machine.act(
+            handle, action: input.1, parameters: input.2, byPresenter: host.isPresenter(call.client, of: handle)))
         return serial
       }
     }
@@ -311,7 +300,7 @@ extension CoordinatorService {
   }
 }
 
-/// Binds changing methods: each is read, carried out and answered in the same way.
+/// Binds changing methods: all are read, carried out and answered in the same way.
 private struct ChangingMethodBinder<Host: CoordinatorHost, Binder: ServiceBinder>: ChangingMethodVisitor {
   let service: CoordinatorService<Host>
   let binder: Binder

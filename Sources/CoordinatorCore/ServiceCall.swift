@@ -1,11 +1,10 @@
 import PresentationModel
 
-/// A call of a client that the service answers once, now or later.
+/// A call of a client. The service answers it once, now or later.
 package protocol ServiceCall<Output>: AnyObject {
   associatedtype Output
-  /// The caller.
   var client: Client { get }
-  /// Whether the caller wants an answer.
+  /// Whether the caller expects an answer.
   var isReplyExpected: Bool { get }
   func reply(_ output: Output)
   func fail(_ refusal: Refusal)

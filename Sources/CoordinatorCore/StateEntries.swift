@@ -3,39 +3,24 @@ import PresentationModel
 import PresentationRules
 
 extension Item {
-  /// The item as signals and presenters carry it. Absent where there is none: style, title, destination, group, tag, stack, from.
+  /// The item for signals and presenters.
   package func entry(parent: BindingID?) -> StateEntry {
-    // Reserves room for what most items have; growing would hash every key again.
+    // The usual number of keys; growing would hash every key again.
     var entry = StateEntry(Properties(minimumCapacity: 3))
     describe(in: &entry.properties)
     if let parent { entry.properties[StateEntry.keys.from] = parent.text }
     return entry
   }
-
-  /// Writes what the item is by itself, without its parent.
-  fileprivate func describe(in properties: inout Properties) {
-    let keys = StateEntry.keys
-    properties[keys.value] = value
-    properties[keys.containerValues] = containerValues
-    if let style { properties[keys.style] = style }
-    if let title { properties[keys.title] = title }
-    if let destinationName { properties[keys.destination] = destinationName }
-    if let membership {
-      properties[keys.group] = membership.group.text
-      properties[keys.tag] = membership.tag
-    }
-    if let position { properties[keys.stack] = position.stack.text }
-  }
 }
 
 extension StateMachine {
-  /// The item of a presentation with the binding that it is presented from.
+  /// The item of a presentation, for its presenter.
   package func itemEntry(of presentation: Presentation) -> StateEntry {
     presentation.item.content.entry(parent: parent(of: presentation.handle)?.binding)
   }
 
-  /// A presentation as an entry of the state.
-  /// - Parameter platform: what the presenter knows of it, such as its process.
+  /// The entry of a presentation in the state.
+  /// - Parameter platform: keys that the presenter adds, such as the process.
   package func entry(_ presentation: Presentation, platform: Properties) -> StateEntry {
     let keys = StateEntry.keys
     var properties = Properties(minimumCapacity: 12 + platform.count)
@@ -53,12 +38,12 @@ extension StateMachine {
     return StateEntry(properties)
   }
 
-  /// Milliseconds until a presentation ends as `expired` (O2); nil where no timeout runs.
+  /// Milliseconds until a presentation ends as `expired` (O2); nil if no timeout runs.
   package func timeLeft(of presentation: Presentation, at now: Instant) -> UInt64? {
     presentation.expires.map { ($0.nanoseconds - min($0.nanoseconds, now.nanoseconds)) / 1_000_000 }
   }
 
-  /// The whole state, as `GetState` answers it.
+  /// The answer of `GetState`.
   package func snapshot(platform: (Handle) -> Properties) -> StateSnapshot {
     let keys = StateSnapshot.keys
     let entries = allPresentations.map { Value.properties(entry($0, platform: platform($0.handle)).properties) }
@@ -79,9 +64,9 @@ extension StateMachine {
     ])
   }
 
-  /// The remembered endings that pass a filter, the latest first, without their results (D6).
-  /// - Parameter count: the number of endings at most; 0 for all.
-  /// - Throws: `Refusal` where the filter has an unknown key or a value of another type.
+  /// The stored endings that match a filter, the latest first, without their results (D6).
+  /// - Parameter count: the maximum number of endings; 0 for all.
+  /// - Throws: `Refusal` if the filter has an unknown key or a value of another type.
   package func history(_ count: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
     try Options.ofHistory.check(filter)
     func fits(_ key: DictionaryKey<String>, _ text: String?) -> Bool { filter[key].map { $0 == text } ?? true }
@@ -125,7 +110,7 @@ extension Requester {
 }
 
 extension Destination {
-  /// The destination as `Destinations` answers it.
+  /// The destination in the answer of `Destinations`.
   package var entry: DestinationEntry {
     var entry = DestinationEntry([:])
     entry.startTimeout = startTimeout
@@ -148,20 +133,20 @@ extension Destination {
     return entry
   }
 
-  /// The registration that a client asks for (D1).
-  /// - Throws: `Refusal` where an option is unknown or of another type, or the group is no binding.
+  /// Reads a client's registration (D1).
+  /// - Throws: `Refusal` for an unknown option or another type, and for a group that is not a binding.
   package init(name: String, path: ObjectPath, options: Properties, client: Client) throws(Refusal) {
     try Options.ofRegisterPresenter.check(options)
     self.init(
       name: name, presenter: .bus(name: client.name, path: path),
       group: try BindingID(optional: options[Options.group]), style: options[Options.style],
-      startTimeout: options[Options.startTimeout] ?? Destination.standardStartTimeout,
-      grace: options[Options.grace] ?? Destination.standardGrace, source: .client(client))
+      startTimeout: options[Options.startTimeout] ?? Destination.defaultStartTimeout,
+      grace: options[Options.grace] ?? Destination.defaultGrace, source: .client(client))
   }
 }
 
 extension StateEvent {
-  /// The event that tells clients of a change.
+  /// The event for a change.
   /// - Parameter machine: the state after the input that made the change.
   package init(_ change: Change, in machine: borrowing StateMachine) {
     func subject(_ handle: Handle, _ binding: BindingID, _ id: String) -> Subject {

@@ -3,21 +3,17 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The requests of an `Apply`, read (T1).
+/// The requests of a call of `Apply` (T1).
 struct TransactionRequests {
   private(set) var requests: [Request] = []
   private var methods: [any AnyChangingMethod] = []
 
-  /// - Parameter serial: the serial of the state.
+  private let expectedSerial: UInt64?
+
   /// - Throws: `Refusal`; its index is that of the refused request.
-  init(
-    _ requests: [Structure<String, [Value]>], _ options: Properties, at serial: Serial
-  ) throws(Refusal) {
+  init(_ requests: [Structure<String, [Value]>], _ options: Properties) throws(Refusal) {
     try Options.ofApply.check(options)
-    if let expected = options[Options.expectedSerial], expected < serial.number {
-      throw Refusal(
-        .stale, "expected-serial: expected \(expected), but the state is at \(serial); read the state and ask again")
-    }
+    expectedSerial = options[Options.expectedSerial]
     self.requests.reserveCapacity(requests.count)
     methods.reserveCapacity(requests.count)
     for (index, request) in requests.enumerated() {
@@ -31,6 +27,14 @@ struct TransactionRequests {
         throw refusal
       }
     }
+  }
+
+  /// Throws `stale` where the state has changed since the expected serial (P10).
+  func requireCurrent(at serial: Serial) throws(Refusal) {
+    guard let expectedSerial, expectedSerial < serial.number else { return }
+    throw Refusal(
+      .stale, "expected-serial: expected \(expectedSerial), but the state is at \(serial); read the state and ask again"
+    )
   }
 
   /// The answers to the requests, each without the serial.

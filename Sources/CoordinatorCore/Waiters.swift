@@ -2,72 +2,77 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The calls of `Wait` that have no answer yet, by presentation.
+/// The unanswered calls of `Wait`. Adding and removing a call takes constant time, however many wait.
 struct Waiters {
-  /// The answer: the reason of the end, empty where the presentation is presented; and the result.
+  /// The answer: the reason of the end, empty if the presentation is presented; and the result.
   typealias WaitCall = any ServiceCall<(String, Properties)>
-  private typealias Waiter = (phase: WaitPhase, call: WaitCall)
 
-  private var waiting: [Handle: [Waiter]] = [:]
-  /// The number of a client's calls, by presentation.
-  private var handles: [Client: [Handle: Int]] = [:]
-  private var counts: [Client: Int] = [:]
+  private struct Waiter {
+    let phase: WaitPhase
+    let call: WaitCall
+    /// Grows with each call: calls are answered in the order in which they came.
+    let number: UInt64
+  }
+
+  private var waiting: [Handle: [ObjectIdentifier: Waiter]] = [:]
+  /// The presentation that each call of a client waits for.
+  private var handles: [Client: [ObjectIdentifier: Handle]] = [:]
+  private var lastNumber: UInt64 = 0
 
   /// The number of a client's calls without an answer.
-  func count(of client: Client) -> Int { counts[client] ?? 0 }
+  func count(of client: Client) -> Int { handles[client]?.count ?? 0 }
 
   mutating func add(_ call: WaitCall, for handle: Handle, until phase: WaitPhase) {
-    waiting[handle, default: []].append((phase, call))
-    handles[call.client, default: [:]][handle, default: 0] += 1
-    counts[call.client, default: 0] += 1
+    lastNumber += 1
+    waiting[handle, default: [:]][ObjectIdentifier(call)] = Waiter(phase: phase, call: call, number: lastNumber)
+    handles[call.client, default: [:]][ObjectIdentifier(call)] = handle
   }
 
   /// Answers the calls that wait for a presentation to be presented.
   mutating func presented(_ handle: Handle) {
-    for waiter in take(handle, where: { $0.phase == .presented }) { waiter.call.reply(("", [:])) }
+    guard let all = waiting[handle] else { return }
+    for waiter in Self.inOrder(all.values) where waiter.phase == .presented {
+      _ = remove(waiter.call)
+      waiter.call.reply(("", [:]))
+    }
   }
 
   /// Answers all calls that wait for a presentation.
   mutating func ended(_ handle: Handle, _ reason: Reason, _ result: Properties) {
-    for waiter in take(handle, where: { _ in true }) { waiter.call.reply((reason.rawValue, result)) }
+    guard let all = waiting[handle] else { return }
+    for waiter in Self.inOrder(all.values) {
+      _ = remove(waiter.call)
+      waiter.call.reply((reason.rawValue, result))
+    }
   }
 
   /// Drops the calls of a client that left.
   mutating func forget(_ client: Client) {
     let refusal = Refusal(.shuttingDown, "the client left the bus")
-    for handle in handles[client, default: [:]].keys {
-      for waiter in take(handle, where: { $0.call.client == client }) { waiter.call.fail(refusal) }
+    for (id, handle) in handles[client] ?? [:] {
+      guard let call = waiting[handle]?[id]?.call, remove(call) else { continue }
+      call.fail(refusal)
     }
   }
 
-  /// Removes a call whose caller gave it up.
+  /// Removes a cancelled call.
   /// - Returns: whether it was waiting.
-  mutating func remove(_ call: AnyObject) -> Bool {
-    for handle in waiting.keys where !take(handle, where: { $0.call === call }).isEmpty { return true }
-    return false
+  mutating func remove(_ call: any ServiceCall) -> Bool {
+    let id = ObjectIdentifier(call)
+    guard let handle = handles[call.client]?.removeValue(forKey: id) else { return false }
+    if handles[call.client]!.isEmpty { handles[call.client] = nil }
+    waiting[handle]![id] = nil
+    if waiting[handle]!.isEmpty { waiting[handle] = nil }
+    return true
   }
 
   /// Refuses every call (R5).
   mutating func refuseAll(_ refusal: Refusal) {
-    for handle in waiting.keys {
-      for waiter in take(handle, where: { _ in true }) { waiter.call.fail(refusal) }
-    }
+    let all = waiting.values.flatMap(\.values)
+    waiting = [:]
+    handles = [:]
+    for waiter in Self.inOrder(all) { waiter.call.fail(refusal) }
   }
 
-  private mutating func take(_ handle: Handle, where isMeant: (Waiter) -> Bool) -> [Waiter] {
-    guard let all = waiting[handle] else { return [] }
-    let taken = all.filter(isMeant)
-    guard !taken.isEmpty else { return [] }
-    let rest = all.filter { !isMeant($0) }
-    waiting[handle] = rest.isEmpty ? nil : rest
-    for waiter in taken { uncount(handle, of: waiter.call.client) }
-    return taken
-  }
-
-  private mutating func uncount(_ handle: Handle, of client: Client) {
-    guard let all = counts[client], let count = handles[client]?[handle] else { return }
-    counts[client] = all > 1 ? all - 1 : nil
-    handles[client]![handle] = count > 1 ? count - 1 : nil
-    if handles[client]!.isEmpty { handles[client] = nil }
-  }
+  private static func inOrder(_ waiters: some Sequence<Waiter>) -> [Waiter] { waiters.sorted { $0.number < $1.number } }
 }

@@ -37,7 +37,3 @@ extension ErrorName {
   public static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"
   public static let notSupported: ErrorName = "org.freedesktop.DBus.Error.NotSupported"
 }
-
-extension DBusError {
-  static func noMemory() -> DBusError { DBusError(name: .noMemory, message: "out of memory") }
-}

@@ -1,23 +1,22 @@
-// Why this file exists: everything that navd keeps is found by the identity of a binding, so a binding's text has one
-// spelling, and what is no binding never gets past here.
+import TextFormats
 
-/// The identity of a piece of optional state: a root name, then any number of `.name` or `[index]` (rules B1–B4).
+/// The identity of a slot: a root name, then any number of `.name` or `[index]` (rules B1–B4).
 ///
-/// Since a text has exactly one spelling for a route, equality of texts is equality of root and all projections (B2).
+/// Each route from a root has exactly one spelling, so two bindings are equal where their texts are equal (B2).
 public struct BindingID: Hashable, Sendable, CustomStringConvertible {
-  /// The longest text that is accepted, in bytes (B1, L1).
-  public static let mostBytes = 255
+  /// The maximum length of the text in bytes (B1, L1).
+  public static let maxBytes = 255
 
   public let text: String
-  /// The text's, since a request looks for its binding in three dozen dictionaries.
+  /// The hash of the text, computed once: a request looks its binding up in many dictionaries.
   private let hash: Int
 
   public var description: String { text }
 
-  /// - Throws: `Refusal` with the code `invalidBinding`, saying what is wrong and at which byte.
+  /// - Throws: `Refusal` with the code `invalidBinding`; its message gives the byte at fault.
   public init(_ text: String) throws(Refusal) {
     if let fault = Self.fault(in: text) {
-      throw Refusal(.invalidBinding, "binding “\(abridged(text))”: \(fault)")
+      throw Refusal(.invalidBinding, "binding \(quoted(text)): \(fault)")
     }
     self.init(unchecked: text)
   }
@@ -29,23 +28,24 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
 
   public static func == (a: BindingID, b: BindingID) -> Bool { a.hash == b.hash && a.text == b.text }
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-  /// For dictionaries: the text's hash is as good as random already, so it is not hashed once more.
+  /// The stored hash is random already; dictionaries need not hash it again.
   public func _rawHashValue(seed: Int) -> Int { hash ^ seed }
 
-  /// Reads an optional argument; nil for nil.
+  /// Reads an optional argument.
+  /// - Returns: nil for nil.
   /// - Throws: `Refusal` with the code `invalidBinding`.
   package init?(optional text: String?) throws(Refusal) {
     guard let text else { return nil }
     try self.init(text)
   }
 
-  /// `group.name`, which is how a longer binding comes to be (B4); nil where that is no binding.
+  /// The binding `text.name` (B4); nil if that is not a binding.
   public func appending(name: String) -> BindingID? { try? BindingID(text + "." + name) }
 
-  /// `stack[index]` (B4); nil past the longest text.
+  /// The binding `text[index]` (B4); nil if that is longer than ``maxBytes``.
   public func appending(index: Int) -> BindingID? { try? BindingID("\(text)[\(index)]") }
 
-  /// The binding that this one derives from by one projection, nil for a root (B3).
+  /// The binding without its last projection; nil for a root (B3).
   public var deriving: BindingID? {
     guard let cut = text.utf8.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) else {
       return nil
@@ -61,17 +61,17 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     return String(text[..<cut])
   }
 
-  /// Whether a name may stand in a binding, and be a key of a value or a container value (B1, B5).
+  /// Whether a text is a name: of a root or a projection, or the key of a container value (B1, B5).
   public static func isName(_ text: some StringProtocol) -> Bool {
     guard let first = text.utf8.first, first.startsName else { return false }
     return text.utf8.allSatisfy(\.continuesName)
   }
 
-  /// What is wrong with a text, nil where it is a binding.
+  /// The first fault of a text, with its byte; nil if the text is a binding.
   private static func fault(in text: String) -> String? {
     let bytes = text.utf8
-    if bytes.isEmpty { return "is empty; a root name such as “panel” would do" }
-    if bytes.count > mostBytes { return "has \(bytes.count) bytes; at most \(mostBytes) would do" }
+    if bytes.isEmpty { return "is empty; expected a name such as “panel”" }
+    if bytes.count > maxBytes { return "has \(bytes.count) bytes; expected at most \(maxBytes)" }
     var offset = 0
     var index = bytes.startIndex
     func byte() -> UInt8? { index < bytes.endIndex ? bytes[index] : nil }
@@ -79,11 +79,11 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
       index = bytes.index(after: index)
       offset += 1
     }
+    func expected(_ wanted: String) -> String {
+      "\(byte().map { "has \(shown($0))" } ?? "ends") at byte \(offset); expected \(wanted)"
+    }
     func nameFault() -> String? {
-      guard let first = byte() else { return "ends where a name should stand (byte \(offset))" }
-      guard first.startsName else {
-        return "has \(shown(first)) at byte \(offset), where a name (a letter or “_” first) should start"
-      }
+      guard let first = byte(), first.startsName else { return expected("a name, which starts with a letter or “_”") }
       while let next = byte(), next.continuesName { advance() }
       return nil
     }
@@ -91,9 +91,11 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
       let start = offset
       let leading = byte()
       while let next = byte(), next.isDigit { advance() }
-      if offset == start { return "has no decimal digits after “[” at byte \(start - 1)" }
-      if offset > start + 1, leading == UInt8(ascii: "0") { return "has an index with a leading zero at byte \(start)" }
-      guard byte() == UInt8(ascii: "]") else { return "has no “]” at byte \(offset)" }
+      if offset == start { return expected("the decimal digits of an index") }
+      if offset > start + 1, leading == UInt8(ascii: "0") {
+        return "has an index with a leading zero at byte \(start); expected decimal digits without it"
+      }
+      guard byte() == UInt8(ascii: "]") else { return expected("“]”") }
       advance()
       return nil
     }
@@ -106,15 +108,15 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
       case UInt8(ascii: "["):
         advance()
         if let fault = indexFault() { return fault }
-      default:
-        return "has \(shown(next)) at byte \(offset), where “.name”, “[index]” or the end would do"
+      default: return expected("“.”, “[” or the end")
       }
     }
     return nil
   }
 
   private static func shown(_ byte: UInt8) -> String {
-    (0x21...0x7e).contains(byte) ? "“\(Character(Unicode.Scalar(byte)))”" : byte == 0x20 ? "a blank" : "byte \(byte)"
+    (0x21...0x7e).contains(byte)
+      ? "“\(Character(Unicode.Scalar(byte)))”" : byte == 0x20 ? "a blank" : "the value \(byte)"
   }
 }
 

@@ -1,6 +1,6 @@
 import TextFormats
 
-/// A container of presentations (rule V5). `Name` is ``BindingID`` where names were checked, `String` where they were not.
+/// A container of presentations (rule V5). `Name` is ``BindingID`` for checked names, `String` for unchecked ones.
 public enum Container<Name: Hashable & Sendable>: Hashable, Sendable {
   /// The members of a group.
   case group(Name)
@@ -18,7 +18,7 @@ public enum ContainerKind: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Container where Name == String {
-  /// The kind and name as the contract's method `Members` takes them; the name is empty where the kind has none.
+  /// The kind and name as the contract's method `Members` takes them; the name is empty for the kind `all`.
   package var arguments: (kind: String, name: String) {
     let (kind, name): (ContainerKind, String) =
       switch self {

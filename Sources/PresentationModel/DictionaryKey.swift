@@ -3,7 +3,7 @@ import DBusValues
 /// A key of an `a{sv}` dictionary: its name, the type of its value and its meaning. Code reads and writes the dictionary as `dictionary[key]`.
 public struct DictionaryKey<T: ValueConvertible>: Sendable {
   public let name: String
-  /// Types that are accepted beside `T`'s.
+  /// Types that are accepted besides that of `T`.
   public let alternatives: [ValueType]
   public let doc: String
 
@@ -22,8 +22,15 @@ public struct DictionaryKey<T: ValueConvertible>: Sendable {
   }
 }
 
+/// A key without its Swift type.
+protocol DocumentedKey {
+  var row: OptionTable.Row { get }
+}
+
+extension DictionaryKey: DocumentedKey {}
+
 extension Properties {
-  /// The key's value; nil where it is absent or of one of the alternative types.
+  /// The key's value; nil if it is absent or has one of the alternative types.
   @inlinable public subscript<T>(key: DictionaryKey<T>) -> T? {
     get { self[key.name].flatMap { T(value: $0) } }
     set { self[key.name] = newValue?.value }

@@ -1,4 +1,4 @@
-/// What a request expects of the slot, group or stack that it names; it is refused as `stale` where the state differs (rule P10).
+/// What a request expects of the slot, group or stack that it names; it is refused as `stale` if the state differs (rule P10).
 public struct Expectation: Hashable, Sendable {
   /// The content of a slot.
   public enum Content: Hashable, Sendable {

@@ -1,24 +1,24 @@
 import DBusValues
 import TextFormats
 
-/// What happens to a request while another member of its group is selected (rule G8).
+/// Handling of a request while another member of its group is selected (rule G8).
 public enum BusyPolicy: String, Hashable, Sendable, CaseIterable {
   /// Deselects the other member and presents this one.
   case replace
-  /// Queues this one until nothing is selected (G9).
+  /// Queues this one until no member is selected (G9).
   case queue
   /// Refuses the request with `busy`.
   case refuse
 }
 
-/// A program given with the request itself, without a shell.
+/// A program that a request starts without a shell.
 public struct InlineCommand: Hashable, Sendable {
   /// The program and its arguments, as bytes; never empty.
   public var arguments: [[UInt8]]
   public init(arguments: [[UInt8]]) { self.arguments = arguments }
 }
 
-/// What a request gives of an item; nil is “not given”, which leaves what is there (P2).
+/// The options of an item in a request. An option that is nil leaves the present item as it is (P2).
 public struct ItemOptions: Hashable, Sendable {
   public var destination: String?
   public var value: Properties?
@@ -30,22 +30,23 @@ public struct ItemOptions: Hashable, Sendable {
   public var group: BindingID?
   public var tag: String?
   public var stack: BindingID?
-  /// Milliseconds from `presented` until it ends as `expired` (O2); 0 takes a timeout away.
+  /// Milliseconds from `presented` until it ends as `expired` (O2); 0 removes a timeout.
   public var timeout: UInt64?
   public var owned: Bool?
   public var ifBusy: BusyPolicy?
   public var priority: Int32?
   public var command: InlineCommand?
-  /// Where a command starts; only told when it starts, so that a difference is no difference of the item.
+  /// Working directory of the command. This and the two options below are used only at its start, so a difference does not
+  /// change the item.
   public var directory: String?
-  /// Added to a command's environment; only told when it starts.
+  /// Variables that are added to the command's environment.
   public var environment: [String: String]?
-  /// Handed to the presenter when it starts; only told then.
+  /// Passed to the presenter.
   public var platformData: Properties?
 
   public init() {}
 
-  /// What is remembered of a request for a tag (G7).
+  /// The options that a group remembers for a tag (G7).
   package var repeatable: ItemOptions {
     var copy = self
     copy.owned = nil
@@ -55,7 +56,7 @@ public struct ItemOptions: Hashable, Sendable {
     return copy
   }
 
-  /// These options, with those of `later` winning.
+  /// Merges two sets of options; `later` takes precedence.
   package func overridden(by later: ItemOptions) -> ItemOptions {
     var copy = self
     copy.destination = later.destination ?? (later.command == nil ? destination : nil)
@@ -79,12 +80,64 @@ public struct ItemOptions: Hashable, Sendable {
   }
 }
 
+extension Options {
+  public static let destination = DictionaryKey<String>(
+    "destination",
+    doc: "The destination that shows it. Default: the destination with the name of the binding, else state only.")
+  public static let value = DictionaryKey<Properties>(
+    "value", doc: "The item's value, a dictionary; replaces the former value as a whole.")
+  public static let containerValues = DictionaryKey<Properties>(
+    "container-values", doc: "Values for declared keys, each of its declared type.")
+  public static let style = DictionaryKey<String>("style", doc: "Passed to the presenter: sheet, popover, alert, …")
+  public static let title = DictionaryKey<String>("title", doc: "A name for people.")
+  public static let from = DictionaryKey<String>(
+    "from", doc: "The binding of the parent, which must hold an item. Default: the nearest one.")
+  public static let group = DictionaryKey<String>(
+    "group", doc: "The exclusive group that it is a member of. Default: the destination's.")
+  public static let tag = DictionaryKey<String>(
+    "tag", doc: "The name that selects it in its group. Default: the binding without a leading “group.”.")
+  public static let stack = DictionaryKey<String>("stack", doc: "The stack that it is the top of.")
+  public static let timeout = DictionaryKey<UInt64>(
+    "timeout", doc: "Milliseconds from its presentation until it expires; giving it again restarts it.")
+  public static let owned = DictionaryKey<Bool>(
+    "owned", doc: "Whether it ends when the sender leaves the bus. False: it has no owner.")
+  public static let ifBusy = DictionaryKey<String>(
+    "if-busy", doc: "The action if another member of the group is selected: replace (the default), queue or refuse.")
+  public static let priority = DictionaryKey<Int32>(
+    "priority", doc: "Its priority in a queue: the highest is selected first, among equals the oldest.")
+  /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
+  public static let command = DictionaryKey<[String]>(
+    "command", alternatives: [.array(.array(.byte))],
+    doc: "The program that shows it, and its arguments, instead of a destination.")
+  public static let directory = DictionaryKey<String>("directory", doc: "The working directory of the command.")
+  public static let environment = DictionaryKey<[String: String]>(
+    "environment", doc: "Variables for the command, added to its environment.")
+  public static let platformData = DictionaryKey<Properties>(
+    "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
+
+  /// The options that only presenters interpret. An item carries them to presenters and watchers under the same names.
+  public static let ofAppearance = OptionTable([style.row, title.row])
+
+  /// The options of an item: those of `SetPath`'s elements, and of every method that presents.
+  public static let ofItem =
+    OptionTable([destination.row, value.row, containerValues.row]) + ofAppearance
+    + OptionTable([
+      from.row, group.row, tag.row, stack.row, timeout.row, owned.row, ifBusy.row, priority.row, command.row,
+      directory.row, environment.row, platformData.row,
+    ])
+}
+
+extension StateEntry.Keys {
+  public var style: DictionaryKey<String> { Options.style }
+  public var title: DictionaryKey<String> { Options.title }
+}
+
 extension ItemOptions {
-  /// Reads the options of an item, whose names and types were checked by ``Options/ofItem``.
-  /// - Throws: `Refusal` where a text is no binding or no policy.
+  /// Reads the options of an item after ``Options/ofItem`` has checked names and types.
+  /// - Throws: `Refusal`: `invalidBinding`, or `invalidArgument` for an unknown policy.
   package init(_ options: Properties) throws(Refusal) {
     self.init()
-    // Most requests give none.
+    // The fast path for most requests.
     if options.isEmpty { return }
     destination = options[Options.destination]
     value = options[Options.value]

@@ -1,11 +1,11 @@
 import DBusValues
 import TextFormats
 
-/// The options that a method takes.
+/// Keys of an `a{sv}` dictionary: the options of a method, or the content of its reply.
 public struct OptionTable: Sendable {
   public struct Row: Sendable {
     public let name: String
-    /// The types that are accepted, the usual one first.
+    /// The accepted types, the usual one first.
     public let types: [ValueType]
     public let doc: String
 
@@ -25,8 +25,8 @@ public struct OptionTable: Sendable {
 
   public subscript(name: String) -> Row? { index[name].map { rows[$0] } }
 
-  /// Checks names and types, not what the values mean.
-  /// - Throws: `InvalidArgument`, for the first offender in the order of the names.
+  /// Checks the names and types of options, not their values.
+  /// - Throws: `Refusal` with the code `invalidArgument` for the first fault in the order of the names.
   public func check(_ options: Properties) throws(Refusal) {
     for (name, value) in options.sorted(by: { $0.key < $1.key }) {
       guard let row = self[name] else { throw unknown(name) }
@@ -38,13 +38,13 @@ public struct OptionTable: Sendable {
     }
   }
 
-  /// The table in words, one option a line, for documentation.
+  /// One line for each option, for documentation.
   public var doc: String { rows.map { "\($0.name) (\($0.signatures)): \($0.doc)" }.joined(separator: "\n") }
 
   package func unknown(_ name: String) -> Refusal {
     let known = rows.map(\.name).joined(separator: ", ")
     return Refusal(
       .invalidArgument,
-      "unknown option \(quoted(name)); " + (known.isEmpty ? "there are none here" : "known here: \(known)"))
+      "unknown option \(quoted(name)); " + (known.isEmpty ? "expected none" : "known: \(known)"))
   }
 }

@@ -1,47 +1,8 @@
-// Why this file exists: every option of the contract is one row, so that the daemon, navctl and the documentation cannot
-// disagree about it.
-
 import DBusValues
 
-/// The options of the contract, and which methods take them.
+/// The options of the contract and of its methods. The daemon, navctl and the documentation read the same rows.
 public enum Options {
-  // MARK: What is to be shown, and how
-
-  public static let destination = DictionaryKey<String>(
-    "destination",
-    doc: "The destination that shows it. Default: the destination with the name of the binding, else state only.")
-  public static let value = DictionaryKey<Properties>(
-    "value", doc: "The item's value, a dictionary; replaces the former value as a whole.")
-  public static let containerValues = DictionaryKey<Properties>(
-    "container-values", doc: "Values for declared keys, each of its declared type.")
-  public static let style = DictionaryKey<String>("style", doc: "Passed to the presenter: sheet, popover, alert, …")
-  public static let title = DictionaryKey<String>("title", doc: "A name for people.")
-  public static let from = DictionaryKey<String>(
-    "from", doc: "The binding of the parent, which must hold an item. Default: the nearest one.")
-  public static let group = DictionaryKey<String>(
-    "group", doc: "The exclusive group that it is a member of. Default: the destination's.")
-  public static let tag = DictionaryKey<String>(
-    "tag", doc: "The name that selects it in its group. Default: the binding without a leading “group.”.")
-  public static let stack = DictionaryKey<String>("stack", doc: "The stack that it is the top of.")
-  public static let timeout = DictionaryKey<UInt64>(
-    "timeout", doc: "Milliseconds from its presentation until it expires; giving it again restarts it.")
-  public static let owned = DictionaryKey<Bool>(
-    "owned", doc: "Whether it ends when the sender leaves the bus. False: it has no owner.")
-  public static let ifBusy = DictionaryKey<String>(
-    "if-busy", doc: "The action if another member of the group is selected: replace (the default), queue or refuse.")
-  public static let priority = DictionaryKey<Int32>(
-    "priority", doc: "Its priority in a queue: the highest is selected first, among equals the oldest.")
-  /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
-  public static let command = DictionaryKey<[String]>(
-    "command", alternatives: [.array(.array(.byte))],
-    doc: "The program that shows it, and its arguments, instead of a destination.")
-  public static let directory = DictionaryKey<String>("directory", doc: "The working directory of the command.")
-  public static let environment = DictionaryKey<[String: String]>(
-    "environment", doc: "Variables for the command, added to its environment.")
-  public static let platformData = DictionaryKey<Properties>(
-    "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
-
-  // MARK: Whom a request is about
+  // MARK: The subject of a request
 
   public static let binding = DictionaryKey<String>("binding", doc: "The binding of the tag.")
   public static let id = DictionaryKey<String>("id", doc: "The id of the tag's item.")
@@ -49,7 +10,7 @@ public enum Options {
   public static let root = DictionaryKey<String>("root", doc: "All bindings of this root.")
   public static let all = DictionaryKey<Bool>("all", doc: "Everything; must be true.")
 
-  // MARK: How a request is carried out
+  // MARK: Execution
 
   public static let animated = DictionaryKey<Bool>(
     "animated", doc: "Whether presenters animate what the request changes (default true).")
@@ -60,7 +21,7 @@ public enum Options {
   public static let expectedPresentation = DictionaryKey<ObjectPath>(
     "expected-presentation", doc: "Refused (Stale) unless this is the slot's presentation; / for none.")
 
-  // MARK: Of single methods
+  // MARK: Single methods
 
   public static let remove = DictionaryKey<[String]>("remove", doc: "Keys to remove from the item's value.")
   public static let startTimeout = DictionaryKey<UInt64>(
@@ -71,15 +32,10 @@ public enum Options {
 }
 
 extension Options {
-  /// Of every method with options whose reply has a serial.
+  /// Options of every changing method.
   public static let ofChanges = OptionTable([animated.row, expectedSerial.row])
-  /// Of the methods about one slot.
+  /// Options of the methods that change one slot.
   public static let ofSlot = ofChanges + OptionTable([expectedID.row, expectedPresentation.row])
-  /// What an item is given with: the options of `SetPath`'s elements.
-  public static let ofItem = OptionTable([
-    destination.row, value.row, containerValues.row, style.row, title.row, from.row, group.row, tag.row, stack.row,
-    timeout.row, owned.row, ifBusy.row, priority.row, command.row, directory.row, environment.row, platformData.row,
-  ])
 
   public static let ofPresent = ofItem + ofSlot
   public static let ofToggle = ofItem + ofSlot + OptionTable([anyID.row])
@@ -107,7 +63,7 @@ extension Options {
 }
 
 extension Properties {
-  /// The option `command` as bytes, however it was sent; nil where it is not given.
+  /// The option `command` as bytes; nil if it is absent.
   public var command: [[UInt8]]? {
     guard let value = self[Options.command.name] else { return nil }
     return [[UInt8]](value: value) ?? [String](value: value)?.map { Array($0.utf8) }

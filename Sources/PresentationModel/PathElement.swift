@@ -17,7 +17,10 @@ extension PathElement {
   private static let bindingKey = DictionaryKey<String>("binding", doc: "The binding of the element.")
   private static let idKey = DictionaryKey<String>("id", doc: "The id of the element's item.")
 
-  /// The element as `GetState` answers it.
+  /// The keys of an element, for documentation.
+  package static let table = OptionTable([bindingKey.row, idKey.row])
+
+  /// The element as `GetState` returns it.
   package var properties: Properties {
     var properties: Properties = [:]
     properties[Self.bindingKey] = binding
@@ -25,7 +28,7 @@ extension PathElement {
     return properties
   }
 
-  /// - Returns: nil where a key is missing.
+  /// - Returns: nil if a key is missing.
   package init?(_ properties: Properties) {
     guard let binding = properties[Self.bindingKey], let id = properties[Self.idKey] else { return nil }
     self.init(binding: binding, id: id)

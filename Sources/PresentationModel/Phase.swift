@@ -25,15 +25,15 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
   case replaced
   /// Another member of its group was selected, or none.
   case deselected
-  /// Its stack was cut at it or below it.
+  /// It was removed from its stack, alone or with an element below it.
   case popped
-  /// What it was presented from ended.
+  /// Its parent ended.
   case parent
   /// Its timeout expired.
   case expired
   /// The client that owned it left the bus.
   case owner
-  /// It could not be shown, or its presenter crashed.
+  /// It was not shown, or its presenter crashed.
   case failed
   /// It ended while no coordinator was running.
   case lost

@@ -1,5 +1,3 @@
-// Why this file exists: a request that cannot be carried out changes nothing and gets an answer that helps.
-
 import DBusValues
 
 /// The errors of the contract. The raw value is the last part of the name on the bus, after `org.navd.Error.`.
@@ -27,19 +25,18 @@ public enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   /// The full error name on the bus.
   public var errorName: ErrorName { ErrorName(unchecked: Self.prefix + rawValue) }
 
-  /// - Returns: nil where the name is none of the contract's.
+  /// - Returns: nil if the contract has no error of this name.
   public init?(_ name: ErrorName) {
     guard name.text.hasPrefix(Self.prefix) else { return nil }
     self.init(rawValue: String(name.text.dropFirst(Self.prefix.count)))
   }
 }
 
-/// Why a request was refused: the name under which the contract knows it, and a text that says which argument, what it
-/// was, and what would do.
+/// The refusal of a request, which has changed nothing. The message gives the argument, the value found and the value expected.
 public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   public let code: ErrorCode
   public let message: String
-  /// The place in the transaction of the request that was refused, from 0; nil where there was but one (T1).
+  /// The index of the refused request in its transaction, from 0; nil outside of transactions (T1).
   public var index: Int?
 
   public init(_ code: ErrorCode, _ message: String) {
@@ -48,9 +45,4 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { "\(code.rawValue): \(message)" }
-}
-
-/// A text from outside, cut to what an error message can bear.
-package func abridged(_ text: String) -> String {
-  text.unicodeScalars.count > 80 ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(80))) + "…" : text
 }

@@ -1,12 +1,9 @@
-// Why this file exists: everything that a client can ask for that changes the state, as one type, so that a transaction
-// is a list of them (T1).
-
 import DBusValues
 import TextFormats
 
 /// An element of the path that `SetPath` asks for.
 public struct RequestedElement: Hashable, Sendable {
-  /// nil stands for `stack[i]` (S5).
+  /// The slot; nil means `stack[i]` (S5).
   public var binding: BindingID?
   public var id: String
   public var options: ItemOptions
@@ -19,21 +16,21 @@ public struct RequestedElement: Hashable, Sendable {
 
 /// A request that may change the state.
 public struct Request: Hashable, Sendable {
-  /// What is asked, named as the contract's methods. It is handed on from function to function, and what is in it is large.
+  /// The change, named after the contract's method. Indirect, since the options are large and are passed through many functions.
   public indirect enum Operation: Hashable, Sendable {
     case present(BindingID, id: String, ItemOptions)
-    /// `anyID`: whatever is shown is dismissed.
+    /// - Parameter anyID: whether an item with another id is dismissed, too.
     case toggle(BindingID, id: String, ItemOptions, anyID: Bool)
     case update(BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?)
     case dismiss(BindingID)
     case dismissAll(Scope<BindingID>)
     case select(BindingID, tag: String, binding: BindingID?, id: String?, ItemOptions)
-    /// nil: whichever is selected.
+    /// - Parameter tag: nil for any selected tag.
     case deselect(BindingID, tag: String?)
     case toggleSelection(BindingID, tag: String, binding: BindingID?, id: String?, ItemOptions)
     case push(BindingID, BindingID, id: String, ItemOptions)
     case pop(BindingID, count: UInt32)
-    /// nil: all of it.
+    /// The second binding is the new top; nil pops the whole stack.
     case popTo(BindingID, BindingID?)
     case setPath(BindingID, [RequestedElement])
   }
@@ -50,7 +47,7 @@ public struct Request: Hashable, Sendable {
   }
 }
 
-/// What a request came to, as the final state of its transaction has it (T1).
+/// The reply to a request, read from the final state of its transaction (T1).
 public enum Reply: Hashable, Sendable {
   /// Present, Select, Push.
   case presentation(Handle?, changed: Bool)
@@ -67,13 +64,13 @@ public enum Reply: Hashable, Sendable {
 }
 
 extension Request {
-  /// Reads a request with the options that every changing method takes.
+  /// Reads a request and the options that all changing methods share.
   /// - Parameters:
-  ///   - table: the options that the method takes.
-  ///   - operation: read only when the options are known to be of the table.
-  /// - Throws: `Refusal` for an unknown option, one of another type, or what `operation` throws.
+  ///   - table: the options of the method.
+  ///   - operation: read after the options have been checked.
+  /// - Throws: `Refusal` for an unknown option or another type; the errors of `operation`.
   package init(
-    _ options: Properties, _ table: OptionTable, _ operation: () throws(Refusal) -> Operation
+    _ options: Properties, _ table: OptionTable, _ operation: @autoclosure () throws(Refusal) -> Operation
   ) throws(Refusal) {
     try table.check(options)
     var expectation = Expectation(id: options[Options.expectedID], serial: options[Options.expectedSerial])
@@ -99,8 +96,8 @@ extension Request.Operation {
 }
 
 extension Handle {
-  /// The handle that an argument names.
-  /// - Throws: `Refusal` with the code `unknownPresentation` for every other path, `/` among them.
+  /// Reads the handle from an argument.
+  /// - Throws: `Refusal` with the code `unknownPresentation` for every other path, `/` included.
   package init(_ path: ObjectPath, argument: String = "presentation") throws(Refusal) {
     guard let handle = Handle(path: path) else {
       throw Refusal(

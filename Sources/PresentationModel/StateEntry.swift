@@ -1,24 +1,29 @@
 import DBusValues
 
-/// A dictionary of the contract whose keys are declared once, in `Keys`. Absent keys are nil.
+/// A dictionary of the contract. `Keys` declares each key with its type and its meaning; code and documentation read them from there.
+/// Absent keys are nil.
 @dynamicMemberLookup
 public protocol TypedDictionary: Hashable, Sendable {
   /// The declared keys, one property each.
   associatedtype Keys: Sendable
   static var keys: Keys { get }
-  /// The dictionary as it is sent.
   var properties: Properties { get set }
   init(_ properties: Properties)
 }
 
 extension TypedDictionary {
+  /// The keys in the order of their declaration, for documentation.
+  package static var table: OptionTable {
+    OptionTable(Mirror(reflecting: keys).children.compactMap { ($0.value as? any DocumentedKey)?.row })
+  }
+
   public subscript<T>(dynamicMember key: KeyPath<Keys, DictionaryKey<T>>) -> T? {
     get { properties[Self.keys[keyPath: key]] }
     set { properties[Self.keys[keyPath: key]] = newValue }
   }
 }
 
-/// A presentation in the state, or its item in a signal or a call of a presenter.
+/// A presentation in the state, or its item in a signal or a call to a presenter.
 public struct StateEntry: TypedDictionary {
   public var properties: Properties
   public init(_ properties: Properties) { self.properties = properties }
@@ -26,38 +31,53 @@ public struct StateEntry: TypedDictionary {
   public static let keys = Keys()
   public struct Keys: Sendable {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that holds its item.")
-    public let id = DictionaryKey<String>("id", doc: "The id of the item; empty where it has none.")
-    public let presentation = DictionaryKey<UInt64>("presentation", doc: "The number of the presentation.")
+    public let id = DictionaryKey<String>("id", doc: "The id of the item; empty if it has none.")
+    public let presentation = DictionaryKey<UInt64>(
+      "presentation", doc: "The number at the end of the object path of the presentation.")
     public let phase = DictionaryKey<String>("phase", doc: "waiting, presenting, presented or dismissing.")
     public let destination = DictionaryKey<String>(
-      "destination", doc: "How it is shown; absent for a command of its own, or state only.")
-    public let style = DictionaryKey<String>("style", doc: "For the presenter: sheet, popover, alert, …")
-    public let title = DictionaryKey<String>("title", doc: "The name to show for it.")
+      "destination", doc: "The destination that shows it; absent for a command in the request, or state only.")
     public let group = DictionaryKey<String>("group", doc: "The group that it is a member of.")
     public let tag = DictionaryKey<String>("tag", doc: "The tag that selects it in its group.")
     public let stack = DictionaryKey<String>("stack", doc: "The stack that it is an element of.")
     public let from = DictionaryKey<String>("from", doc: "The binding that it is presented from.")
     public let parent = DictionaryKey<UInt64>(
       "parent", doc: "The number of the presentation that it is presented from.")
-    public let owner = DictionaryKey<String>("owner", doc: "The unique name of the client with which it ends.")
-    public let value = DictionaryKey<Properties>("value", doc: "The value of the item.")
+    public let owner = DictionaryKey<String>(
+      "owner", doc: "The unique name of its owner: when this client leaves the bus, it ends.")
+    public let value = DictionaryKey<Properties>("value", doc: "The item's value.")
     public let containerValues = DictionaryKey<Properties>(
-      "container-values", doc: "The container values that the item sets.")
+      "container-values", doc: "The container values that the item sets, without the defaults.")
     public let since = DictionaryKey<UInt64>("since", doc: "When it was presented, in milliseconds since 1970.")
-    public let timeout = DictionaryKey<UInt64>("timeout", doc: "Milliseconds from presented until it expires.")
+    public let timeout = DictionaryKey<UInt64>("timeout", doc: "Milliseconds from its presentation until it expires.")
     public let timeoutLeft = DictionaryKey<UInt64>(
-      "timeout-left", doc: "Milliseconds until it expires, while the timeout runs.")
-    public let priority = DictionaryKey<Int32>("priority", doc: "Its priority in the queue of its group.")
+      "timeout-left", doc: "The remaining milliseconds of its timeout, if that runs.")
+    public let priority = DictionaryKey<Int32>(
+      "priority", doc: "Its priority in the queue of its group; absent if it is 0.")
     public let pid = DictionaryKey<UInt64>("pid", doc: "The process that shows it.")
     public let unit = DictionaryKey<String>("unit", doc: "The systemd unit that shows it.")
-    public let animated = DictionaryKey<Bool>("animated", doc: "Whether showing it is animated.")
+    public let animated = DictionaryKey<Bool>("animated", doc: "Whether the presenter animates the change.")
     public let restored = DictionaryKey<Bool>(
-      "restored", doc: "Whether it was presented before the coordinator was restarted.")
+      "restored", doc: "True if the coordinator was restarted: an item that is still on the screen stays.")
     public let platformData = DictionaryKey<Properties>(
-      "platform-data", doc: "For the presenter: activation-token s, parent-window s, output s.")
+      "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
   }
 
-  /// The phase; nil where it is absent or unknown.
+  /// Keys of an entry of `GetState`.
+  package static let ofState =
+    OptionTable(
+      table.rows.filter { row in
+        ![keys.from.name, keys.timeoutLeft.name, keys.animated.name, keys.restored.name, keys.platformData.name]
+          .contains(row.name)
+      }) + Options.ofAppearance
+
+  /// Keys of the item that a presenter gets.
+  package static let ofPresenter = OptionTable([
+    keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.group.row, keys.tag.row,
+    keys.stack.row, keys.from.row, keys.animated.row, keys.restored.row, keys.platformData.row,
+  ])
+
+  /// The phase; nil if it is absent or unknown.
   public var knownPhase: Phase? { self.phase.flatMap(Phase.init) }
 }
 
@@ -72,18 +92,16 @@ public struct StateSnapshot: TypedDictionary {
     public let presentations = DictionaryKey<[Properties]>(
       "presentations", doc: "One entry for each presentation that has not ended, in the order of acceptance.")
     public let groups = DictionaryKey<Properties>("groups", doc: "The groups by name.")
-    public let stacks = DictionaryKey<Properties>("stacks", doc: "The paths of the stacks by name.")
+    public let stacks = DictionaryKey<Properties>(
+      "stacks", doc: "The paths of the stacks by name: arrays of elements from the bottom to the top.")
   }
 
-  /// The presentations that have not ended, in the order of acceptance.
   public var entries: [StateEntry] { (self.presentations ?? []).map(StateEntry.init) }
 
-  /// The groups by name.
   public var groupEntries: [String: GroupEntry] {
     (self.groups ?? [:]).compactMapValues { Properties(value: $0).map(GroupEntry.init) }
   }
 
-  /// The elements of the stacks by name, the lowest first.
   public var paths: [String: [PathElement]] {
     (self.stacks ?? [:]).compactMapValues { [Properties](value: $0)?.compactMap(PathElement.init) }
   }
@@ -96,7 +114,7 @@ public struct GroupEntry: TypedDictionary {
 
   public static let keys = Keys()
   public struct Keys: Sendable {
-    public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent where none is selected.")
+    public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent if no member is selected.")
     public let tags = DictionaryKey<[String]>("tags", doc: "The tags that the group knows.")
     public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
   }
@@ -111,19 +129,20 @@ public struct EndingEntry: TypedDictionary {
   public struct Keys: Sendable {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that held its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item.")
-    public let presentation = DictionaryKey<UInt64>("presentation", doc: "The number of the presentation.")
+    public let presentation = DictionaryKey<UInt64>(
+      "presentation", doc: "The number at the end of the object path of the presentation.")
     public let reason = DictionaryKey<String>("reason", doc: "Why it ended.")
     public let serial = DictionaryKey<UInt64>("serial", doc: "The serial of its end.")
-    public let destination = DictionaryKey<String>("destination", doc: "How it was shown.")
+    public let destination = DictionaryKey<String>("destination", doc: "The destination that showed it.")
     public let group = DictionaryKey<String>("group", doc: "The group that it was a member of.")
     public let stack = DictionaryKey<String>("stack", doc: "The stack that it was an element of.")
     public let time = DictionaryKey<UInt64>("time", doc: "When it ended, in milliseconds since 1970.")
     public let shownFor = DictionaryKey<UInt64>(
-      "shown-for", doc: "Milliseconds from presented to the end; absent where it was never presented.")
-    public let by = DictionaryKey<Properties>("by", doc: "The client whose request ended it; see RequesterEntry.")
+      "shown-for", doc: "Milliseconds from its presentation to the end; absent if it was never presented.")
+    public let by = DictionaryKey<Properties>("by", doc: "The client whose request ended it.")
   }
 
-  /// The client whose request ended it; nil where no request did.
+  /// The client whose request ended it; nil if it ended without a request.
   public var requester: RequesterEntry? { self.by.map(RequesterEntry.init) }
 }
 
@@ -135,7 +154,7 @@ public struct RequesterEntry: TypedDictionary {
   public static let keys = Keys()
   public struct Keys: Sendable {
     public let client = DictionaryKey<String>("client", doc: "The unique name of the client.")
-    public let pid = DictionaryKey<UInt64>("pid", doc: "Its process.")
+    public let pid = DictionaryKey<UInt64>("pid", doc: "The id of its process.")
     public let program = DictionaryKey<String>("program", doc: "The name of its program.")
   }
 }
@@ -171,6 +190,6 @@ public struct PresentationResult: TypedDictionary {
     public let status = DictionaryKey<Int32>("status", doc: "The exit status of a command.")
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")
     public let output = DictionaryKey<[UInt8]>("output", doc: "The standard output of a command.")
-    public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "Whether the output was cut.")
+    public let outputTruncated = DictionaryKey<Bool>("output-truncated", doc: "True if the output was cut.")
   }
 }

@@ -2,13 +2,12 @@ import DBusValues
 
 /// One difference between two states (rule W1).
 public struct StateEvent: Hashable, Sendable {
-  /// The presentation that an event is about.
+  /// The presentation of an event.
   public struct Subject: Hashable, Sendable {
     /// The binding that holds its item, or held it.
     public let binding: String
     /// The id of the item; empty where it has none.
     public let id: String
-    /// The presentation.
     public let presentation: Handle
 
     public init(binding: String, id: String, presentation: Handle) {
@@ -18,7 +17,6 @@ public struct StateEvent: Hashable, Sendable {
     }
   }
 
-  /// The difference.
   public enum Kind: Hashable, Sendable {
     /// It is on screen; `item` has the keys of ``StateEntry``.
     case presented(Subject, item: Properties)
@@ -26,11 +24,11 @@ public struct StateEvent: Hashable, Sendable {
     case updated(Subject, item: Properties)
     /// Its phase changed, and it did not become `presented` at once.
     case phase(Subject, Phase)
-    /// It ended; sent once for every presentation, shown or not (P6).
+    /// It ended; one event for every presentation, shown or not (P6).
     case dismissed(Subject, Reason)
-    /// Something was done in it (P8).
+    /// Its presenter reports an action, such as a pressed button (P8).
     case action(Subject, String, parameters: Properties)
-    /// A group has another selection; nil where nothing is selected.
+    /// A group has another selection; nil if no member is selected.
     case selection(group: String, tag: String?)
     /// A group has other tags or another queue.
     case group(String, tags: [String], queue: [String])
@@ -40,7 +38,6 @@ public struct StateEvent: Hashable, Sendable {
 
   /// The serial of the state after the event; one more than that of the event before.
   public let serial: UInt64
-  /// The difference.
   public let kind: Kind
 
   public init(_ kind: Kind, serial: UInt64) {

@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 // Encodings of what rows contain. A field's code is never used for another field; a release that adds a field adds a code.
@@ -54,33 +54,37 @@ extension Properties {
   fileprivate var texts: [String: String] { compactMapValues { if case .string(let text) = $0 { text } else { nil } } }
 }
 
-extension RecordedState.Presentation {
+extension RecordedState.PresentationRow {
   /// All fields but those of its item.
   private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
-    try coder.field(32, &parent)
-    try coder.field(33, &creator)
-    try coder.field(34, &presentedAt)
-    try coder.field(35, &expires)
-    try coder.field(36, &answerDue)
-    var isUnderWay = update == .underWay
+    try coder.field(32, &presentation.parent)
+    try coder.field(33, &presentation.creator)
+    try coder.field(34, &presentation.presentedAt)
+    try coder.field(35, &presentation.expires)
+    try coder.field(36, &presentation.answerDue)
+    var isUnderWay = presentation.updates == .underWay
     try coder.mark(37, &isUnderWay)
-    var author: String? = if case .underWayAndPending(let author) = update { author?.name ?? "" } else { nil }
+    var author: String? =
+      if case .underWayAndPending(let author) = presentation.updates { author?.name ?? "" } else { nil }
     try coder.field(38, &author)
-    update = isUnderWay ? .underWay : author.map { .underWayAndPending(author: $0.isEmpty ? nil : Client($0)) }
-    try coder.field(39, &result, default: [:])
+    let pending = author.map { UpdateState.underWayAndPending(author: $0.isEmpty ? nil : Client($0)) }
+    presentation.updates = isUnderWay ? .underWay : pending ?? .idle
+    try coder.field(39, &presentation.result, default: [:])
+    // Earlier releases repeat here that the phase is `departed`.
+    var hasDeparted = false
     try coder.mark(40, &hasDeparted)
     try coder.field(41, &queueAge)
     try coder.field(43, &slotChanged, default: Serial(0))
-    try coder.field(44, &endedBy)
-    try coder.field(45, &since)
-    var dismissing = Dismissing(phase)
+    try coder.field(44, &presentation.endedBy)
+    try coder.field(45, &presentation.since)
+    var dismissing = Dismissing(presentation.phase)
     try coder.field(42, &dismissing)
-    if let dismissing { phase = dismissing.phase }
+    if let dismissing { presentation.phase = dismissing.phase }
   }
 
   func write(to payload: inout PayloadWriter) {
-    payload.put(binding, item.id, phase.name.rawValue)
-    var (item, copy) = (item.content, self)
+    payload.put(presentation.binding, presentation.item.id, presentation.phase.name.rawValue)
+    var (item, copy) = (presentation.item.content, self)
     item.code(with: &payload)
     copy.code(with: &payload)
   }
@@ -90,11 +94,11 @@ extension RecordedState.Presentation {
     var item = Item(id: try payload.get())
     let word: String = try payload.get()
     try item.code(with: &payload)
-    let phases: [Lifecycle] = [.presenting, .presented]
-    self.init(
-      handle: handle, binding: binding, item: Shared(item), phase: phases.first { $0.name.rawValue == word } ?? .waiting)
+    let phase = [Lifecycle.presenting, .presented].first { $0.name.rawValue == word } ?? .waiting
+    self.init(Presentation(handle: handle, binding: binding, item: Shared(item), phase: phase))
     try code(with: &payload)
-    guard phase.name.rawValue == word else { throw Unreadable("expected the phase “\(phase.name.rawValue)”, found “\(word)”") }
+    let found = presentation.phase.name.rawValue
+    guard found == word else { throw Unreadable("expected the phase “\(found)”, found “\(word)”") }
   }
 }
 
@@ -125,19 +129,16 @@ extension Ending {
   func write(to payload: inout PayloadWriter) {
     payload.put(binding, id)
     payload.put(reason, serial)
-    _ = coded(with: &payload)
+    var copy = self
+    copy.code(with: &payload)
   }
 
   init(_ handle: Handle, from payload: inout PayloadReader) throws(Unreadable) {
-    let blank = try Ending(
-      handle: handle, binding: payload.get(), id: payload.get(), destination: nil, group: nil, stack: nil,
-      reason: payload.get(), result: [:], serial: payload.get(), presentedAt: nil, endedAt: Instant(nanoseconds: 0))
-    self = try blank.coded(with: &payload)
+    try self.init(handle, payload.get(), id: payload.get(), reason: payload.get(), serial: payload.get())
+    try code(with: &payload)
   }
 
-  private func coded<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) -> Ending {
-    var (destination, group, stack, result) = (destination, group, stack, result)
-    var (presentedAt, endedAt, time, requester) = (presentedAt, endedAt, time, by)
+  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
     try coder.field(1, &destination)
     try coder.field(2, &group)
     try coder.field(3, &stack)
@@ -145,10 +146,7 @@ extension Ending {
     try coder.field(5, &presentedAt)
     try coder.field(6, &endedAt, default: Instant(nanoseconds: 0))
     try coder.field(7, &time)
-    try coder.field(8, &requester)
-    return Ending(
-      handle: handle, binding: binding, id: id, destination: destination, group: group, stack: stack, reason: reason,
-      result: result, serial: serial, presentedAt: presentedAt, endedAt: endedAt, time: time, by: requester)
+    try coder.field(8, &by)
   }
 }
 
@@ -167,18 +165,19 @@ extension RecordedState.Tag: Recordable {
 
 extension RecordedState.Changed: Recordable {
   func write(to payload: inout PayloadWriter) {
-    var (present, serial, stamp) = (present, absent?.serial, absent?.stamp)
-    payload.field(1, &present)
-    payload.field(2, &serial)
-    payload.field(3, &stamp)
+    var copy = self
+    copy.code(with: &payload)
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
-    var (present, serial, stamp): (Serial?, Serial?, UInt64?) = (nil, nil, nil)
-    try payload.field(1, &present)
-    try payload.field(2, &serial)
-    try payload.field(3, &stamp)
-    self.init(present: present, absent: serial.map { ($0, stamp ?? 0) })
+    self.init()
+    try code(with: &payload)
+  }
+
+  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.field(1, &present)
+    try coder.field(2, &absent)
+    try coder.field(3, &stamp, default: 0)
   }
 }
 
@@ -189,8 +188,9 @@ extension RecordedState.Numbers: Recordable {
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
-    try self.init(
-      serial: payload.get(), lastHandle: payload.get(), lastQueueAge: payload.get(), changesForgotten: payload.get())
+    self.init()
+    (serial, lastHandle) = try (payload.get(), payload.get())
+    (lastQueueAge, changesForgotten) = try (payload.get(), payload.get())
   }
 }
 
@@ -268,11 +268,6 @@ extension Requester: Recordable {
     if process == 0 { process = nil }
     if program == "" { program = nil }
   }
-}
-
-extension Membership: Recordable {
-  func write(to payload: inout PayloadWriter) { payload.put(group, tag) }
-  init(from payload: inout PayloadReader) throws(Unreadable) { try self.init(group: payload.get(), tag: payload.get()) }
 }
 
 extension StackPosition: Recordable {

@@ -23,10 +23,7 @@ public final class Record {
     public var token: String
 
     public init(bus: String, boot: String, clock: Int64, token: String) {
-      self.bus = bus
-      self.boot = boot
-      self.clock = clock
-      self.token = token
+      (self.bus, self.boot, self.clock, self.token) = (bus, boot, clock, token)
     }
   }
 

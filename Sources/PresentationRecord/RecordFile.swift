@@ -111,7 +111,6 @@ final class RecordFile {
 
   // MARK: Writing
 
-  /// Whether a checkpoint is due.
   var isLong: Bool { length >= checkpointLength }
 
   /// Adds a frame, all of it or nothing.

@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// What a row is of; the first byte of its key.
@@ -61,7 +61,6 @@ struct LiveRows {
     func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 
-  /// Keys with their payloads, by their keys.
   private var rows: [Key: ArraySlice<UInt8>] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
@@ -101,7 +100,7 @@ struct LiveRows {
       case .session: content.session = try row.get()
       case .presentation:
         let handle: Handle = try row.get()
-        content.state.presentations[handle] = try RecordedState.Presentation(handle, from: &row)
+        content.state.presentations[handle] = try RecordedState.PresentationRow(handle, from: &row)
       case .memory: try row.entry(into: &content.memories)
       case .changed: try row.entry(into: &content.state.changed)
       case .tag: try row.entry(into: &content.state.tags)

@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import PresentationRules
 
 /// A value with an encoding of its own in a payload.

@@ -21,7 +21,6 @@ public struct Change: Hashable, Sendable {
   public let event: Event
 }
 
-/// A command for a presenter.
 public enum Command: Hashable, Sendable {
   /// Show it; answered by `Report.presentAnswered`.
   case present(Handle)
@@ -35,7 +34,6 @@ public enum Command: Hashable, Sendable {
   case abandon(Handle)
 }
 
-/// A report of a presenter.
 public enum Report: Hashable, Sendable {
   /// The answer to `Command.present`; with an error if it could not be shown (D7).
   case presentAnswered(Handle, error: String?)

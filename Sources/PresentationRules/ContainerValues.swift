@@ -24,7 +24,8 @@ extension StateMachine {
       throw .invalidKey(key, in: "DeclareContainerValue")
     }
     try check(entriesOf: [key: defaultValue], named: "default")
-    try limits.check("container-values", defaultValue.byteCount, limits.containerValues, of: "bytes of the default")
+    try limits.check(
+      Options.containerValues.name, defaultValue.byteCount, limits.containerValues, of: "bytes of the default")
     let declaration = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     if let known = state.containerValueDeclarations[key] {
       guard known == declaration else {

@@ -56,12 +56,12 @@ extension Turn {
       first = deadline.at
       let handle = deadline.handle
       switch (deadline.kind, state.presentations[handle]!.phase) {
-      case (.expiry, _): ends.append(End(of: handle, reason: .expired))
+      case (.expiry, _): ends.append(End(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
         // It may still appear, so it is dismissed and not forgotten.
         let limit = state.presentations[handle]!.item.destination?.startTimeout ?? 0
         state.presentations[handle]!.result["error"] = .string("not shown within \(limit) ms (start-timeout)")
-        ends.append(End(of: handle, reason: .failed))
+        ends.append(End(handle: handle, reason: .failed))
       case (.answer, _): dismissalUnanswered(by: handle)
       }
     }

@@ -24,8 +24,8 @@ public struct Destination: Hashable, Sendable {
     case request
   }
 
-  public static let standardStartTimeout: UInt64 = 10_000
-  public static let standardGrace: UInt64 = 2_000
+  public static let defaultStartTimeout: UInt64 = 10_000
+  public static let defaultGrace: UInt64 = 2_000
 
   public var name: String
   public var presenter: Presenter
@@ -39,7 +39,7 @@ public struct Destination: Hashable, Sendable {
 
   public init(
     name: String, presenter: Presenter, group: BindingID? = nil, style: String? = nil,
-    startTimeout: UInt64 = Destination.standardStartTimeout, grace: UInt64 = Destination.standardGrace, source: Source
+    startTimeout: UInt64 = Destination.defaultStartTimeout, grace: UInt64 = Destination.defaultGrace, source: Source
   ) {
     self.name = name
     self.presenter = presenter

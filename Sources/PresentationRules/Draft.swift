@@ -82,12 +82,6 @@ struct SlotDraft: Sendable {
   /// The parent of a new presentation, known when the transaction is settled.
   var parent: BindingID?
 
-  init(before: Handle?, item: Shared<Item>?, author: Author) {
-    self.before = before
-    self.item = item
-    self.author = author
-  }
-
   /// Whether a request presents the item, so that it is presented again if its parent is replaced.
   var isRequested: Bool {
     switch change {

@@ -17,7 +17,6 @@ struct QueueEntry: Hashable, Sendable {
 ///
 /// The selection is one optional, so that two members cannot be selected (G1).
 struct Group: Sendable {
-  /// The binding of the selected item.
   var selected: BindingID?
   /// In the order in which they will be selected.
   var queue: [QueueEntry] = []
@@ -43,12 +42,11 @@ struct TagMemory: Hashable, Sendable {
   }
 }
 
-/// A tag of a group, as a key.
+/// A tag of a group: the membership of an item, and a key.
 public struct GroupTag: Hashable, Sendable {
-  public let group: BindingID
-  public let tag: String
+  public var group: BindingID
+  public var tag: String
   public init(group: BindingID, tag: String) {
-    self.group = group
-    self.tag = tag
+    (self.group, self.tag) = (group, tag)
   }
 }

@@ -1,23 +1,12 @@
 import DBusValues
 import PresentationModel
 
-/// A membership in a group, with the tag that selects it.
-public struct Membership: Hashable, Sendable {
-  public var group: BindingID
-  public var tag: String
-  public init(group: BindingID, tag: String) {
-    self.group = group
-    self.tag = tag
-  }
-}
-
 /// A position in a stack; `index` counts from 0 at the bottom.
 public struct StackPosition: Hashable, Sendable {
   public var stack: BindingID
   public var index: Int
   public init(stack: BindingID, index: Int) {
-    self.stack = stack
-    self.index = index
+    (self.stack, self.index) = (stack, index)
   }
 }
 
@@ -36,7 +25,7 @@ public struct Item: Hashable, Sendable {
   /// The client that ends it by leaving the bus (O1).
   public var owner: Client?
   public var priority: Int32
-  public var membership: Membership?
+  public var membership: GroupTag?
   /// Whether it waits in its group's queue (G9).
   public var isQueued: Bool
   public var position: StackPosition?
@@ -47,7 +36,7 @@ public struct Item: Hashable, Sendable {
   public var animated: Bool
 
   /// The name of its destination; nil for state only, and for a command given with the request.
-  public var destinationName: String? { destination.flatMap { $0.source == .request ? nil : $0.name } }
+  public var destinationName: String? { destination?.givenName }
 
   /// The approximate size in memory and in signals, in bytes (L1).
   var byteCount: Int {
@@ -71,6 +60,57 @@ extension Item {
       id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, timeout: nil, owner: nil,
       priority: 0, membership: nil, isQueued: false, position: nil, directory: nil, environment: [:], platformData: [:],
       animated: true)
+  }
+}
+
+extension Item {
+  /// Creates an item from the options of a request.
+  init(
+    id: String, destination: Destination?, options: ItemOptions, membership: GroupTag?, author: Author
+  ) {
+    self.init(
+      id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
+      style: options.style ?? destination?.style, title: options.title,
+      timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
+      priority: options.priority ?? 0, membership: membership, isQueued: false, position: nil,
+      directory: options.directory, environment: options.environment ?? [:],
+      platformData: options.platformData ?? [:], animated: author.animated)
+  }
+
+  /// The item after a request with the same id (P2).
+  func applying(_ options: ItemOptions, by author: Author) -> Item {
+    var copy = self
+    copy.value = options.value ?? value
+    copy.containerValues = options.containerValues ?? containerValues
+    copy.style = options.style ?? style
+    copy.title = options.title ?? title
+    if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
+    if let owned = options.owned { copy.owner = owned ? author.client : nil }
+    copy.priority = options.priority ?? priority
+    return copy
+  }
+
+  /// Writes what the item is by itself, without its parent.
+  package func describe(in properties: inout Properties) {
+    let keys = StateEntry.keys
+    properties[keys.value] = value
+    properties[keys.containerValues] = containerValues
+    if let style { properties[keys.style] = style }
+    if let title { properties[keys.title] = title }
+    if let destinationName { properties[keys.destination] = destinationName }
+    if let membership {
+      properties[keys.group] = membership.group.text
+      properties[keys.tag] = membership.tag
+    }
+    if let position { properties[keys.stack] = position.stack.text }
+  }
+}
+
+extension Limits {
+  /// Checks the texts that only presenters interpret (L1).
+  func check(appearanceOf options: ItemOptions) throws(Refusal) {
+    if let style = options.style { try check("id", style.utf8.count, id, of: "bytes of style") }
+    if let title = options.title { try check("id", title.utf8.count, id, of: "bytes of title") }
   }
 }
 

@@ -5,7 +5,7 @@ import PresentationModel
 /// Bytes of values are counted approximately as D-Bus marshals them.
 public struct Limits: Sendable, Hashable {
   /// Bytes of a binding, group or stack.
-  public var binding = BindingID.mostBytes
+  public var binding = BindingID.maxBytes
   /// Bytes of an id, a style or a title.
   public var id = 4096
   /// Bytes of a tag.
@@ -52,18 +52,14 @@ public struct Limits: Sendable, Hashable {
 
   /// All limits by the names that errors and the bus use.
   public var byName: [String: UInt64] {
-    [
-      "binding": UInt64(binding), "id": UInt64(id), "tag": UInt64(tag), "destination": UInt64(destination),
-      "value": UInt64(value),
-      "value-depth": UInt64(valueDepth), "container-values": UInt64(containerValues),
-      "declared-container-values": UInt64(declaredContainerValues), "result": UInt64(result),
-      "output": UInt64(output),
-      "state": UInt64(state),
-      "remembered": UInt64(remembered), "items": UInt64(items), "items-per-client": UInt64(itemsPerClient),
-      "waits-per-client": UInt64(waitsPerClient), "transaction": UInt64(transaction),
-      "queue": UInt64(queue), "tags": UInt64(tags), "endings": UInt64(endings),
-      "registrations": UInt64(registrations), "calls-per-presenter": UInt64(callsPerPresenter),
+    let limits = [
+      "binding": binding, "id": id, "tag": tag, "destination": destination, "value": value, "value-depth": valueDepth,
+      "container-values": containerValues, "declared-container-values": declaredContainerValues, "result": result,
+      "output": output, "state": state, "remembered": remembered, "items": items, "items-per-client": itemsPerClient,
+      "waits-per-client": waitsPerClient, "transaction": transaction, "queue": queue, "tags": tags, "endings": endings,
+      "registrations": registrations, "calls-per-presenter": callsPerPresenter,
     ]
+    return limits.mapValues(UInt64.init)
   }
 
   /// Refuses a number of waiting calls of one client.

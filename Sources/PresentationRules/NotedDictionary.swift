@@ -48,7 +48,6 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if isNoting, noted.last != key { noted.append(key) }
   }
 
-  /// Notes all entries.
   mutating func noteAll() { noted = Array(entries.keys) }
 
   /// The keys noted since this was last called.

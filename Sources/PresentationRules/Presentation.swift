@@ -1,7 +1,6 @@
 import DBusValues
 import PresentationModel
 
-/// The stage of a dismissal.
 public enum Dismissal: Hashable, Sendable {
   /// It was never shown. Presentations from it, or above it, end first (C6).
   case overtaken
@@ -39,45 +38,48 @@ public enum Lifecycle: Hashable, Sendable {
 }
 
 /// The progress of updates to a presenter (D8: one is under way, the latest follows).
-enum UpdateState: Hashable, Sendable {
+public enum UpdateState: Hashable, Sendable {
   case idle
   case underWay
   case underWayAndPending(author: Client?)
 }
 
 /// One showing of one item, from the accepted request until its end.
-public struct Presentation: Sendable {
+public struct Presentation: Hashable, Sendable {
   public let handle: Handle
   public let binding: BindingID
-  public internal(set) var item: Shared<Item>
+  public package(set) var item: Shared<Item>
   /// The presentation from which it is presented; it never changes (C1).
-  public let parent: Handle?
+  public package(set) var parent: Handle?
   /// The client that requested it.
-  public let creator: Client?
-  public internal(set) var phase = Lifecycle.waiting
+  public package(set) var creator: Client?
+  public package(set) var phase: Lifecycle
   /// The presentations from it that have not ended.
   public internal(set) var children: Set<Handle> = []
   /// When it became `presented`.
-  public internal(set) var presentedAt: Instant?
+  public package(set) var presentedAt: Instant?
   /// When it became `presented`, in milliseconds since 1970; nil if the wall clock is unknown. Stored once: converted later,
   /// it would vary with the two clocks, and the state would change without an event (W1).
-  public internal(set) var since: UInt64?
+  public package(set) var since: UInt64?
   /// When it ends as `expired` (O2).
-  public internal(set) var expires: Instant?
+  public package(set) var expires: Instant?
   /// The deadline for its presenter's answer.
-  var answerDue: Instant?
-  var updates = UpdateState.idle
+  public package(set) var answerDue: Instant?
+  public package(set) var updates = UpdateState.idle
   /// The part of its result that is already known.
-  var result: Properties = [:]
+  public package(set) var result: Properties = [:]
   /// The client whose request ends it.
-  public internal(set) var endedBy: Requester?
-  /// The phase announced last.
+  public package(set) var endedBy: Requester?
   var announced: Phase?
 
-  init(handle: Handle, binding: BindingID, item: Shared<Item>, parent: Handle?, creator: Client?) {
+  package init(
+    handle: Handle, binding: BindingID, item: Shared<Item>, phase: Lifecycle = .waiting, parent: Handle? = nil,
+    creator: Client? = nil
+  ) {
     self.handle = handle
     self.binding = binding
     self.item = item
+    self.phase = phase
     self.parent = parent
     self.creator = creator
   }
@@ -88,37 +90,23 @@ public struct Ending: Hashable, Sendable {
   public let handle: Handle
   public let binding: BindingID
   public let id: String
-  public let destination: String?
-  public let group: BindingID?
-  public let stack: BindingID?
+  public package(set) var destination: String?
+  public package(set) var group: BindingID?
+  public package(set) var stack: BindingID?
   public let reason: Reason
   /// Only for clients that wait for this presentation (D6).
-  public let result: Properties
+  public package(set) var result: Properties = [:]
   public let serial: Serial
-  public internal(set) var presentedAt: Instant?
-  public internal(set) var endedAt: Instant
+  public package(set) var presentedAt: Instant?
+  public package(set) var endedAt = Instant(nanoseconds: 0)
   /// When it ended, in milliseconds since 1970; nil if the wall clock is unknown.
-  public var time: UInt64?
+  public package(set) var time: UInt64?
   /// The client whose request ended it, if one did.
-  public var by: Requester?
+  public package(set) var by: Requester?
+}
 
-  public init(
-    handle: Handle, binding: BindingID, id: String, destination: String?, group: BindingID?, stack: BindingID?,
-    reason: Reason, result: Properties, serial: Serial, presentedAt: Instant?, endedAt: Instant, time: UInt64? = nil,
-    by requester: Requester? = nil
-  ) {
-    self.handle = handle
-    self.binding = binding
-    self.id = id
-    self.destination = destination
-    self.group = group
-    self.stack = stack
-    self.reason = reason
-    self.result = result
-    self.serial = serial
-    self.presentedAt = presentedAt
-    self.endedAt = endedAt
-    self.time = time
-    by = requester
+extension Ending {
+  package init(_ handle: Handle, _ binding: BindingID, id: String, reason: Reason, serial: Serial) {
+    self.init(handle: handle, binding: binding, id: id, reason: reason, serial: serial)
   }
 }

@@ -1,7 +1,6 @@
 import PresentationModel
 
 extension StateMachine {
-  /// A presentation that has not ended.
   public func presentation(_ handle: Handle) -> Presentation? { state.presentations[handle] }
 
   /// The presentation that a slot should show; nil for an empty slot.

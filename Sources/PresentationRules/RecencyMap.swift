@@ -70,7 +70,6 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// A value and its stamp; the lowest stamp is the oldest.
   func stamped(_ key: Key) -> (value: Value, stamp: UInt64)? { values[key].map { ($0.value, $0.stamp) } }
 
-  /// Notes all keys.
   mutating func noteAll() { noted = Set(values.keys) }
 
   /// The keys set or dropped since this was last called.

@@ -6,77 +6,37 @@ import PresentationModel
 /// Slots, selections, queues, paths, children, deadlines and counts follow from the rows and are not recorded, so they
 /// cannot contradict them.
 public struct RecordedState: Hashable, Sendable {
-  /// Counters.
   public struct Numbers: Hashable, Sendable {
     public var serial: Serial
-    public var lastHandle: Handle
-    public var lastQueueAge: UInt64
+    public var lastHandle = Handle(0)
+    public var lastQueueAge: UInt64 = 0
     /// The serial of the newest change whose subject has been forgotten.
-    public var changesForgotten: Serial
-
-    public init(
-      serial: Serial = Serial(0), lastHandle: Handle = Handle(0), lastQueueAge: UInt64 = 0,
-      changesForgotten: Serial = Serial(0)
-    ) {
-      self.serial = serial
-      self.lastHandle = lastHandle
-      self.lastQueueAge = lastQueueAge
-      self.changesForgotten = changesForgotten
-    }
+    public var changesForgotten = Serial(0)
   }
 
   /// A presentation that has not ended.
-  public struct Presentation: Hashable, Sendable {
-    /// An update that its presenter has not answered, and whether another one follows (D8).
-    public enum Update: Hashable, Sendable {
-      case underWay
-      case underWayAndPending(author: Client?)
-    }
-
-    public let handle: Handle
-    public let binding: BindingID
-    public var item: Shared<Item>
-    public var phase: Lifecycle
-    public var parent: Handle?
-    public var creator: Client?
-    public var presentedAt: Instant?
-    /// In milliseconds since 1970.
-    public var since: UInt64?
-    public var expires: Instant?
-    public var answerDue: Instant?
-    /// nil if none is under way.
-    public var update: Update?
-    public var result: Properties = [:]
-    public var hasDeparted = false
-    public var endedBy: Requester?
+  public struct PresentationRow: Hashable, Sendable {
+    /// Without what follows from other rows.
+    public var presentation: Presentation
     /// When its slot last changed (P10); of two presentations in one slot, the later counts.
     public var slotChanged = Serial(0)
     /// Its age in its group's queue, among items of the same priority (G9); nil if it is not queued.
     public var queueAge: UInt64?
 
-    public init(handle: Handle, binding: BindingID, item: Shared<Item>, phase: Lifecycle) {
-      self.handle = handle
-      self.binding = binding
-      self.item = item
-      self.phase = phase
-    }
+    public init(_ presentation: Presentation) { self.presentation = presentation }
   }
 
   /// When a slot, group or stack last changed (P10).
   public struct Changed: Hashable, Sendable {
     /// For a group or stack that exists; for a slot it is in the row of its presentation.
     public var present: Serial?
-    /// For a subject that does not exist, or did not for a while; the lowest stamp is the oldest.
-    public var absent: (serial: Serial, stamp: UInt64)? {
-      get { absentSerial.map { ($0, stamp) } }
-      set { (absentSerial, stamp) = (newValue?.serial, newValue?.stamp ?? 0) }
-    }
-    private var absentSerial: Serial?
-    private var stamp: UInt64 = 0
+    /// For a subject that does not exist, or did not for a while.
+    public var absent: Serial?
+    /// The age of `absent`; the lowest is the oldest.
+    public var stamp: UInt64
 
-    public init(present: Serial?, absent: (serial: Serial, stamp: UInt64)?) {
-      self.present = present
-      self.absent = absent
+    public init(present: Serial? = nil, absent: Serial? = nil, stamp: UInt64 = 0) {
+      (self.present, self.absent, self.stamp) = (present, absent, stamp)
     }
   }
 
@@ -89,15 +49,12 @@ public struct RecordedState: Hashable, Sendable {
     public var stamp: UInt64
 
     public init(binding: BindingID, id: String, options: ItemOptions, stamp: UInt64) {
-      self.binding = binding
-      self.id = id
-      self.options = options
-      self.stamp = stamp
+      (self.binding, self.id, self.options, self.stamp) = (binding, id, options, stamp)
     }
   }
 
   public var numbers: Numbers
-  public var presentations: [Handle: Presentation] = [:]
+  public var presentations: [Handle: PresentationRow] = [:]
   public var changed: [Subject: Changed] = [:]
   public var tags: [GroupTag: Tag] = [:]
   public var endings: [Handle: Ending] = [:]
@@ -114,7 +71,7 @@ public struct RecordChanges: Sendable {
   public typealias Rows<Key, Row> = [(key: Key, row: Row?)]
 
   public var numbers: RecordedState.Numbers?
-  public var presentations: Rows<Handle, RecordedState.Presentation> = []
+  public var presentations: Rows<Handle, RecordedState.PresentationRow> = []
   public var changed: Rows<Subject, RecordedState.Changed> = []
   public var tags: Rows<GroupTag, RecordedState.Tag> = []
   public var endings: Rows<Handle, Ending> = []
@@ -127,35 +84,9 @@ public struct RecordChanges: Sendable {
     numbers == nil && presentations.isEmpty && changed.isEmpty && tags.isEmpty && endings.isEmpty
       && containerValues.isEmpty && registrations.isEmpty
   }
-
-  /// Adds later changes.
-  public mutating func append(_ later: RecordChanges) {
-    if isEmpty {
-      self = later
-      return
-    }
-    numbers = later.numbers ?? numbers
-    presentations += later.presentations
-    changed += later.changed
-    tags += later.tags
-    endings += later.endings
-    containerValues += later.containerValues
-    registrations += later.registrations
-  }
 }
 
 extension RecordedState {
-  /// Applies changes.
-  public mutating func apply(_ changes: RecordChanges) {
-    if let numbers = changes.numbers { self.numbers = numbers }
-    for (key, row) in changes.presentations { presentations[key] = row }
-    for (key, row) in changes.changed { changed[key] = row }
-    for (key, row) in changes.tags { tags[key] = row }
-    for (key, row) in changes.endings { endings[key] = row }
-    for (key, row) in changes.containerValues { containerValues[key] = row }
-    for (key, row) in changes.registrations { registrations[key] = row }
-  }
-
   /// The state with all instants moved: the monotonic clock starts again with each start of the computer.
   public func moved(by nanoseconds: Int64) -> RecordedState {
     func moved(_ instant: Instant?) -> Instant? {
@@ -168,9 +99,9 @@ extension RecordedState {
     var copy = self
     copy.presentations = presentations.mapValues { row in
       var row = row
-      row.presentedAt = moved(row.presentedAt)
-      row.expires = moved(row.expires)
-      row.answerDue = moved(row.answerDue)
+      row.presentation.presentedAt = moved(row.presentation.presentedAt)
+      row.presentation.expires = moved(row.presentation.expires)
+      row.presentation.answerDue = moved(row.presentation.answerDue)
       return row
     }
     copy.endings = endings.mapValues { ending in
@@ -181,4 +112,8 @@ extension RecordedState {
     }
     return copy
   }
+}
+
+extension RecordedState.Numbers {
+  public init() { self.init(serial: Serial(0)) }
 }

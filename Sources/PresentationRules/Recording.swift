@@ -35,25 +35,12 @@ extension StateMachine {
     return changes
   }
 
-  private func row(of handle: Handle) -> RecordedState.Presentation? {
-    guard let presentation = state.presentations[handle] else { return nil }
-    var row = RecordedState.Presentation(
-      handle: handle, binding: presentation.binding, item: presentation.item, phase: presentation.phase)
-    row.parent = presentation.parent
-    row.creator = presentation.creator
-    row.presentedAt = presentation.presentedAt
-    row.since = presentation.since
-    row.expires = presentation.expires
-    row.answerDue = presentation.answerDue
-    row.result = presentation.result
-    if case .dismissing(.departed, _, _) = presentation.phase { row.hasDeparted = true }
-    row.endedBy = presentation.endedBy
+  private func row(of handle: Handle) -> RecordedState.PresentationRow? {
+    guard var presentation = state.presentations[handle] else { return nil }
+    presentation.children = []
+    presentation.announced = nil
+    var row = RecordedState.PresentationRow(presentation)
     row.slotChanged = state.slots[presentation.binding]?.changed ?? Serial(0)
-    switch presentation.updates {
-    case .idle: break
-    case .underWay: row.update = .underWay
-    case .underWayAndPending(let author): row.update = .underWayAndPending(author: author)
-    }
     if presentation.item.isQueued, let group = presentation.item.membership?.group {
       row.queueAge = state.groups[group]?.queue.first { $0.binding == presentation.binding }?.age
     }
@@ -61,15 +48,14 @@ extension StateMachine {
   }
 
   private func row(of subject: Subject) -> RecordedState.Changed? {
-    let present: Serial? =
-      switch subject {
-      case .slot: nil
-      case .group(let group): state.groups[group]?.changed
-      case .stack(let stack): state.stacks[stack]?.changed
-      }
-    let absent = state.changesOfAbsent.stamped(subject)
-    guard present != nil || absent != nil else { return nil }
-    return RecordedState.Changed(present: present, absent: absent.map { ($0.value, $0.stamp) })
+    var row = RecordedState.Changed()
+    switch subject {
+    case .slot: break
+    case .group(let group): row.present = state.groups[group]?.changed
+    case .stack(let stack): row.present = state.stacks[stack]?.changed
+    }
+    if let absent = state.changesOfAbsent.stamped(subject) { (row.absent, row.stamp) = absent }
+    return row == RecordedState.Changed() ? nil : row
   }
 }
 
@@ -81,7 +67,6 @@ extension State {
     return subjects
   }
 
-  /// Begins to note changes.
   mutating func beginNoting() {
     presentations.isNoting = true
     slots.isNoting = true

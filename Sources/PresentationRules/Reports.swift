@@ -32,7 +32,7 @@ extension StateMachine {
         turn.take(endOf: handle, reason: .closed, result: result, by: client)
       } else if turn.machine.isCurrent(handle) {
         turn.state.presentations[handle]!.result = turn.machine.limited(result)
-        turn.clear([End(of: handle, reason: .closed)], by: client)
+        turn.clear([End(handle: handle, reason: .closed)], by: client)
       }
     }
     return (serial != before, outcome)
@@ -100,7 +100,7 @@ extension Turn {
     case .presenting, .presented:
       presentation.result = machine.limited(result)
       state.presentations[handle] = presentation
-      clear([End(of: handle, reason: reason, isOver: true)], by: client)
+      clear([End(handle: handle, reason: reason, isOver: true)], by: client)
     case .dismissing(.held, let first, let animated):
       presentation.result.merge(machine.limited(result)) { first, _ in first }
       presentation.phase = .dismissing(.departed, reason: first, animated: animated)

@@ -1,33 +1,30 @@
-// Why this file exists: who made something end is asked for when the client has long left the bus, so what is known of it
-// is kept with the ending.
-
 import PresentationModel
 
-/// The client whose request made something end, and its process, as far as that could be found out.
+/// The client whose request ended a presentation. It is stored with the ending, since the client usually leaves the bus long before
+/// the history is read.
 public struct Requester: Hashable, Sendable {
   public var client: Client
+  /// The id of its process; nil where it is unknown.
   public var process: UInt32?
   /// The name of its program, as the process table has it.
   public var program: String?
 
   public init(_ client: Client, process: UInt32? = nil, program: String? = nil) {
-    self.client = client
-    self.process = process
-    self.program = program
+    (self.client, self.process, self.program) = (client, process, program)
   }
 }
 
-/// Which clients made something end, and what is known of them.
+/// The clients that ended presentations, and their processes.
 struct Requesters: Sendable {
-  /// How many are known at a time; any of them can be asked about again.
-  private static let most = 512
+  /// Maximum number of known clients. A client that was dropped is identified again when it next ends something.
+  private static let maxKnown = 512
 
   private var known: [Client: Requester] = [:]
-  /// What ends, or has ended, on account of those that are being asked about.
+  /// Presentations that were ended by clients that are being identified.
   private var waiting: [Client: [Handle]] = [:]
 
-  /// - Parameter handle: what ends by a request of the client.
-  /// - Returns: what is known of it, and whether it is to be asked about.
+  /// - Parameter handle: a presentation that the client's request ends.
+  /// - Returns: what is known of the client, and whether it has to be identified.
   mutating func requester(_ client: Client, ending handle: Handle) -> (Requester, isNew: Bool) {
     if let requester = known[client] { return (requester, false) }
     let isNew = waiting[client] == nil
@@ -35,18 +32,23 @@ struct Requesters: Sendable {
     return (Requester(client), isNew)
   }
 
-  /// - Returns: what waited for it.
+  /// Stores an identified client.
+  /// - Returns: the presentations that waited for it.
   mutating func learn(_ requester: Requester) -> [Handle] {
-    if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
+    if known.count >= Self.maxKnown { known.removeAll(keepingCapacity: true) }
     known[requester.client] = requester
     return waiting.removeValue(forKey: requester.client) ?? []
   }
 
-  mutating func forget(_ client: Client) { known[client] = nil }
+  /// Drops a client that left the bus, and what waits for it.
+  mutating func forget(_ client: Client) {
+    known[client] = nil
+    waiting[client] = nil
+  }
 }
 
 extension StateMachine {
-  /// What `Outcome.requesters` asked for was found out, as far as it could be.
+  /// Completes the endings of a client that `Outcome.requesters` named.
   public mutating func identify(_ requester: Requester) {
     for handle in state.requesters.learn(requester) {
       if state.presentations[handle]?.endedBy?.client == requester.client {
@@ -58,7 +60,7 @@ extension StateMachine {
 }
 
 extension Turn {
-  /// Who made a presentation end, by a request of theirs.
+  /// The client whose request ends a presentation. `Outcome.requesters` names it where it is unknown.
   mutating func requester(_ client: Client, ofTheEndOf handle: Handle) -> Requester {
     let (requester, isNew) = state.requesters.requester(client, ending: handle)
     if isNew { outcome.requesters.append(client) }

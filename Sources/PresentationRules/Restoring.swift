@@ -66,7 +66,7 @@ extension Turn {
       state.presentations[presentation.handle]!.updates = .idle
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
-        ends.append(End(of: presentation.handle, reason: .lost, isOver: true))
+        ends.append(End(handle: presentation.handle, reason: .lost, isOver: true))
       } else {
         open.append((presentation, survival))
       }
@@ -76,7 +76,7 @@ extension Turn {
     // First the dismissals that were under way: they are not begun again.
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     advance()
-    clear(ends + owned.sorted().map { End(of: $0, reason: .owner) })
+    clear(ends + owned.sorted().map { End(handle: $0, reason: .owner) })
     for client in left { forget(client) }
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()
@@ -158,7 +158,9 @@ extension State {
         if case .client(let client) = destination.source { _ = registry.register(destination, by: client) }
       }
     }
-    for row in recorded.presentations.values.sorted(by: { $0.handle < $1.handle }) { try restore(row) }
+    for row in recorded.presentations.values.sorted(by: { $0.presentation.handle < $1.presentation.handle }) {
+      try restore(row)
+    }
     for row in recorded.presentations.values { try restoreRelations(of: row) }
     try finishStacks()
     for name in groups.keys { groups[name]!.queue.sort { $0.comesBefore($1) } }
@@ -166,74 +168,63 @@ extension State {
     beginNoting()
   }
 
-  private mutating func restore(_ row: RecordedState.Presentation) throws(RecordFault) {
-    var presentation = Presentation(
-      handle: row.handle, binding: row.binding, item: row.item, parent: row.parent, creator: row.creator)
-    presentation.phase = row.phase
-    presentation.announced = row.phase.name
-    presentation.presentedAt = row.presentedAt
-    presentation.since = row.since
-    presentation.expires = row.expires
-    presentation.answerDue = row.answerDue
-    presentation.result = row.result
-    presentation.endedBy = row.endedBy
-    switch row.update {
-    case .underWay?: presentation.updates = .underWay
-    case .underWayAndPending(let author)?: presentation.updates = .underWayAndPending(author: author)
-    case nil: break
+  private mutating func restore(_ row: RecordedState.PresentationRow) throws(RecordFault) {
+    var presentation = row.presentation
+    presentation.announced = presentation.phase.name
+    presentations[presentation.handle] = presentation
+    schedule(presentation.answerDue, .answer, presentation.handle)
+    schedule(presentation.expires, .expiry, presentation.handle)
+    bytesOfItems += presentation.item.byteCount
+    if let owner = presentation.item.owner { ownedBy[owner, default: []].insert(presentation.handle) }
+    if let creator = presentation.creator { countsOfClients[creator, default: 0] += 1 }
+    bindingsOfRoot[presentation.binding.root, default: []].insert(presentation.binding)
+    guard presentation.handle <= lastHandle else {
+      throw RecordFault("presentation \(presentation.handle) has a handle that was not given out yet")
     }
-    presentations[row.handle] = presentation
-    schedule(row.answerDue, .answer, row.handle)
-    schedule(row.expires, .expiry, row.handle)
-    bytesOfItems += row.item.byteCount
-    if let owner = row.item.owner { ownedBy[owner, default: []].insert(row.handle) }
-    if let creator = row.creator { countsOfClients[creator, default: 0] += 1 }
-    bindingsOfRoot[row.binding.root, default: []].insert(row.binding)
-    guard row.handle <= lastHandle else {
-      throw RecordFault("presentation \(row.handle) has a handle that was not given out yet")
-    }
-    var slot = slots[row.binding] ?? Slot()
-    if case .dismissing = row.phase {
+    var slot = slots[presentation.binding] ?? Slot()
+    if case .dismissing = presentation.phase {
       guard slot.dismissing == nil else {
-        throw RecordFault("two presentations are being dismissed at “\(row.binding)”")
+        throw RecordFault("two presentations are being dismissed at “\(presentation.binding)”")
       }
-      slot.dismissing = row.handle
+      slot.dismissing = presentation.handle
     } else {
-      guard slot.current == nil else { throw RecordFault("two presentations are current at “\(row.binding)”") }
-      slot.current = row.handle
+      guard slot.current == nil else { throw RecordFault("two presentations are current at “\(presentation.binding)”") }
+      slot.current = presentation.handle
     }
     slot.changed = max(slot.changed, row.slotChanged)
-    slots[row.binding] = slot
+    slots[presentation.binding] = slot
   }
 
   /// Restores the relations of a presentation: to its parent, its group and its stack.
-  private mutating func restoreRelations(of row: RecordedState.Presentation) throws(RecordFault) {
-    if let parent = row.parent {
+  private mutating func restoreRelations(of row: RecordedState.PresentationRow) throws(RecordFault) {
+    let presentation = row.presentation
+    if let parent = presentation.parent {
       guard presentations[parent] != nil else {
-        throw RecordFault("presentation \(row.handle) has the parent \(parent), which does not exist")
+        throw RecordFault("presentation \(presentation.handle) has the parent \(parent), which does not exist")
       }
-      presentations.modifyDerived(parent) { $0.children.insert(row.handle) }
+      presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
     }
-    let isGoing = if case .dismissing = row.phase { true } else { false }
-    if let membership = row.item.membership {
+    let isGoing = presentation.phase.isDismissing
+    if let membership = presentation.item.membership {
       var group = groups[membership.group] ?? Group()
-      if row.phase.isLive {
+      if presentation.phase.isLive {
         guard group.live == nil else { throw RecordFault("two members of “\(membership.group)” are live") }
-        group.live = row.handle
+        group.live = presentation.handle
       }
-      if row.item.isQueued, !isGoing {
+      if presentation.item.isQueued, !isGoing {
         group.queue.append(
           QueueEntry(
-            priority: row.item.priority, age: row.queueAge ?? 0, binding: row.binding, tag: membership.tag))
+            priority: presentation.item.priority, age: row.queueAge ?? 0, binding: presentation.binding,
+            tag: membership.tag))
       } else if !isGoing {
         guard group.selected == nil else { throw RecordFault("two members of “\(membership.group)” are selected") }
-        group.selected = row.binding
+        group.selected = presentation.binding
       }
       groups[membership.group] = group
     }
-    guard let position = row.item.position else { return }
+    guard let position = presentation.item.position else { return }
     var stack = stacks[position.stack] ?? Stack()
-    if isGoing { stack.dismissing.append(row.handle) } else { stack.path.append(row.binding) }
+    if isGoing { stack.dismissing.append(presentation.handle) } else { stack.path.append(presentation.binding) }
     stacks[position.stack] = stack
   }
 
@@ -252,8 +243,8 @@ extension State {
   }
 
   private mutating func restoreChanges(_ changed: [Subject: RecordedState.Changed]) {
-    for (subject, row) in changed.sorted(by: { ($0.value.absent?.stamp ?? 0) < ($1.value.absent?.stamp ?? 0) }) {
-      if let absent = row.absent { changesOfAbsent.put(subject, absent.serial, stamp: absent.stamp) }
+    for (subject, row) in changed.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+      if let absent = row.absent { changesOfAbsent.put(subject, absent, stamp: row.stamp) }
       guard let serial = row.present else { continue }
       switch subject {
       case .slot: break

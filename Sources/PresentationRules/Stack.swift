@@ -1,7 +1,6 @@
 import DequeModule
 import PresentationModel
 
-/// The state of one stack.
 struct Stack: Sendable {
   /// The bindings that should be on it, the bottom first (S1).
   var path: [BindingID] = []

@@ -1,6 +1,6 @@
-import PresentationModel
 import DBusValues
 import HeapModule
+import PresentationModel
 
 /// A slot of the dictionary: the presentation that a binding should show, and the one that is still ending.
 struct Slot: Sendable {

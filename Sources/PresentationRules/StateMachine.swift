@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// The coordinator's rules: the state, and how requests, reports and time change it.
@@ -99,7 +99,7 @@ public struct StateMachine: ~Copyable, Sendable {
     process(at: now) { turn in
       // The latest first: they usually depend on the earlier ones.
       let owned = (turn.state.ownedBy[client] ?? []).filter { turn.machine.isCurrent($0) }.sorted().suffix(most)
-      turn.clear(owned.map { End(of: $0, reason: .owner) }, by: client)
+      turn.clear(owned.map { End(handle: $0, reason: .owner) }, by: client)
       if turn.state.ownedBy[client] == nil { turn.state.requesters.forget(client) }
       turn.forget(client)
     }
@@ -110,7 +110,7 @@ public struct StateMachine: ~Copyable, Sendable {
   public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
     process(at: now) { turn in
       turn.state.isShuttingDown = true
-      turn.clear(turn.state.presentations.keys.sorted().map { End(of: $0, reason: .shutdown) }, by: client)
+      turn.clear(turn.state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }, by: client)
     }
   }
 

@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import TextFormats
 
 /// One or several requests, carried out as a whole or not at all (T1).
@@ -87,7 +87,6 @@ extension Transaction {
     return state.stacks[stack]?.path.count ?? 0
   }
 
-  /// The binding at a position of a stack.
   func binding(on stack: BindingID, at position: Int) -> BindingID {
     if let drafted = draft.stacks[stack], position >= drafted.kept { return drafted.rest[position - drafted.kept] }
     return state.stacks[stack]!.path[position]
@@ -324,7 +323,7 @@ extension Transaction {
   /// The group and tag of a request (G7).
   private func membership(
     for binding: BindingID, _ options: ItemOptions, _ destination: Destination?
-  ) throws(Refusal) -> Membership? {
+  ) throws(Refusal) -> GroupTag? {
     guard let group = options.group ?? destination?.group else {
       if let tag = options.tag {
         throw Refusal(.invalidArgument, "tag \(quoted(tag)) is given without a group; give a group, or leave tag out")
@@ -332,7 +331,7 @@ extension Transaction {
       return nil
     }
     let own = binding.text.hasPrefix(group.text + ".") ? String(binding.text.dropFirst(group.text.count + 1)) : nil
-    let membership = Membership(group: group, tag: options.tag ?? own ?? binding.text)
+    let membership = GroupTag(group: group, tag: options.tag ?? own ?? binding.text)
     if let holder = holder(of: membership), holder != binding {
       throw Refusal(
         .invalidArgument,
@@ -343,7 +342,7 @@ extension Transaction {
   }
 
   /// The binding whose item has a tag, selected or queued.
-  func holder(of membership: Membership) -> BindingID? {
+  func holder(of membership: GroupTag) -> BindingID? {
     if let selected = selected(in: membership.group), item(at: selected)?.membership?.tag == membership.tag {
       return selected
     }
@@ -354,7 +353,7 @@ extension Transaction {
   ///
   /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
   private mutating func take(
-    _ membership: Membership, for binding: BindingID, item: inout Item, policy: BusyPolicy, dependencies: [BindingID]
+    _ membership: GroupTag, for binding: BindingID, item: inout Item, policy: BusyPolicy, dependencies: [BindingID]
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
@@ -424,9 +423,9 @@ extension Transaction {
 
   /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
   private mutating func learn(
-    _ membership: Membership, _ binding: BindingID, id: String, _ options: ItemOptions, addingToEarlier: Bool
+    _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, addingToEarlier: Bool
   ) {
-    let key = GroupTag(group: membership.group, tag: membership.tag)
+    let key = membership
     var given = options.repeatable
     given.group = membership.group
     given.tag = membership.tag
@@ -486,37 +485,9 @@ extension Transaction {
   }
 }
 
-extension Item {
-  /// Creates an item from the options of a request.
-  fileprivate init(
-    id: String, destination: Destination?, options: ItemOptions, membership: Membership?, author: Author
-  ) {
-    self.init(
-      id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
-      style: options.style ?? destination?.style, title: options.title,
-      timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
-      priority: options.priority ?? 0, membership: membership, isQueued: false, position: nil,
-      directory: options.directory, environment: options.environment ?? [:],
-      platformData: options.platformData ?? [:], animated: author.animated)
-  }
-
-  /// The item after a request with the same id (P2).
-  func applying(_ options: ItemOptions, by author: Author) -> Item {
-    var copy = self
-    copy.value = options.value ?? value
-    copy.containerValues = options.containerValues ?? containerValues
-    copy.style = options.style ?? style
-    copy.title = options.title ?? title
-    if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
-    if let owned = options.owned { copy.owner = owned ? author.client : nil }
-    copy.priority = options.priority ?? priority
-    return copy
-  }
-}
-
 extension Destination {
   /// The name by which a request could ask for it; nil for a command given with a request.
-  fileprivate var givenName: String? { source == .request ? nil : name }
+  var givenName: String? { source == .request ? nil : name }
   fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
 }
 

@@ -1,19 +1,13 @@
-import PresentationModel
 import DBusValues
 import DequeModule
+import PresentationModel
 
 /// A presentation to end that no request dismisses.
 struct End: Sendable {
   let handle: Handle
   let reason: Reason
   /// Whether its presenter has ended it already and is not asked to.
-  let isOver: Bool
-
-  init(of handle: Handle, reason: Reason, isOver: Bool = false) {
-    self.handle = handle
-    self.reason = reason
-    self.isOver = isOver
-  }
+  var isOver = false
 }
 
 /// The processing of one input: it owns the machine, changes its state, and collects the outcome.

@@ -49,7 +49,7 @@ extension StateMachine {
 
   /// Checks container values against their declarations (V2).
   func check(containerValues: Properties) throws(Refusal) {
-    try check(entriesOf: containerValues, named: "container-values")
+    try check(entriesOf: containerValues, named: Options.containerValues.name)
     for (key, entry) in containerValues {
       guard let declaration = state.containerValueDeclarations[key] else {
         throw Refusal(
@@ -64,7 +64,7 @@ extension StateMachine {
       }
     }
     try limits.check(
-      "container-values", containerValues.byteCount, limits.containerValues, of: "bytes of container-values")
+      Options.containerValues.name, containerValues.byteCount, limits.containerValues, of: "bytes of container-values")
   }
 
   func check(_ options: ItemOptions) throws(Refusal) {
@@ -72,8 +72,7 @@ extension StateMachine {
     if let containerValues = options.containerValues { try check(containerValues: containerValues) }
     if let data = options.platformData { try check(value: data, named: "platform-data") }
     if let tag = options.tag { try check(tag: tag) }
-    if let style = options.style { try limits.check("id", style.utf8.count, limits.id, of: "bytes of style") }
-    if let title = options.title { try limits.check("id", title.utf8.count, limits.id, of: "bytes of title") }
+    try limits.check(appearanceOf: options)
     if let name = options.destination { try check(destination: name) }
     if options.destination != nil, options.command != nil {
       throw Refusal(.invalidArgument, "destination and command are both given; give only one of them")

@@ -96,7 +96,6 @@ extension Transaction {
     }
   }
 
-  /// The selected tag of a group.
   func selectedTag(in group: BindingID) -> String? {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }

@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 
-/// The environment variables of a process.
 public typealias ProcessEnvironment = [ByteString: ByteString]
 
 extension ProcessEnvironment {

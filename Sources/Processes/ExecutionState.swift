@@ -4,7 +4,6 @@ import Glibc
 public enum ExecutionState: Hashable, Sendable {
   /// It was forked, and has not executed its program yet.
   case forked
-  /// It has executed its program.
   case executed
   case ended
 

@@ -9,8 +9,7 @@ public struct CapturedOutput: Hashable, Sendable {
   public var isTruncated: Bool
 
   public init(bytes: [UInt8], isTruncated: Bool) {
-    self.bytes = bytes
-    self.isTruncated = isTruncated
+    (self.bytes, self.isTruncated) = (bytes, isTruncated)
   }
 }
 

@@ -1,11 +1,13 @@
 import Glibc
 
 /// The readings of `/proc` whose cost grows with the number of processes. Tests replace them.
-struct ProcessReader {
+package struct ProcessReader {
   /// Every process that this one may see.
   var processes: () -> [ProcessEntry] = ProcessTable.all
   /// A variable of a process, as it was when its program was started.
   var variable: (ByteString, pid_t) -> ProcessTable.Variable = ProcessTable.variable
+
+  package init() {}
 }
 
 /// One reading of the process table. Environments are read when they are asked for, each at most once.

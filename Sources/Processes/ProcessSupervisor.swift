@@ -10,9 +10,7 @@ public struct RememberedCommand: Hashable, Sendable {
   public var output: OutputCapture?
 
   public init(marker: ByteString, first: ProcessIdentity?, output: OutputCapture?) {
-    self.marker = marker
-    self.first = first
-    self.output = output
+    (self.marker, self.first, self.output) = (marker, first, output)
   }
 }
 
@@ -63,14 +61,11 @@ public final class ProcessSupervisor {
   /// How many adoptions are reported per turn, so that a turn stays short.
   static let adoptionsPerTurn = 32
 
-  /// - Parameter markerVariable: the environment variable by which processes are recognized. Its values have to differ
-  ///   from those of every other program of this user that uses the same variable.
-  public convenience init(loop: EventLoop, markerVariable: ByteString) {
-    self.init(loop: loop, markerVariable: markerVariable, reader: ProcessReader())
-  }
-
-  /// - Parameter reader: replaced by tests.
-  init(loop: EventLoop, markerVariable: ByteString, reader: ProcessReader) {
+  /// - Parameters:
+  ///   - markerVariable: the environment variable by which processes are recognized. Its values have to differ from those
+  ///     of every other program of this user that uses the same variable.
+  ///   - reader: replaced by tests.
+  package init(loop: EventLoop, markerVariable: ByteString, reader: ProcessReader = ProcessReader()) {
     self.loop = loop
     self.markerVariable = markerVariable
     self.reader = reader

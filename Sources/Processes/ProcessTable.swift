@@ -8,8 +8,7 @@ public struct ProcessIdentity: Hashable, Sendable {
   public let startTime: UInt64
 
   public init(pid: pid_t, startTime: UInt64) {
-    self.pid = pid
-    self.startTime = startTime
+    (self.pid, self.startTime) = (pid, startTime)
   }
 
   /// The kernel's identifier of this start of the machine. Identities from another start are meaningless. Nil if it

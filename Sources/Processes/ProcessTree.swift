@@ -9,8 +9,7 @@ public struct ProcessResult: Hashable, Sendable {
   public var output: CapturedOutput?
 
   public init(status: ProcessStatus, output: CapturedOutput?) {
-    self.status = status
-    self.output = output
+    (self.status, self.output) = (status, output)
   }
 }
 

@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 
 /// A service that sends the same messages as navd for a Present with another id (two signals of the coordinator,
 /// InterfacesAdded, InterfacesRemoved, the reply), by the same library, and keeps no state. The difference to navd is the
@@ -48,7 +49,7 @@ final class BareEcho {
   }
 
   private static let item: Properties = [
-    "value": Properties().value, "container-values": Properties().value,
+    StateEntry.keys.value.name: Properties().value, StateEntry.keys.containerValues.name: Properties().value,
   ]
 }
 

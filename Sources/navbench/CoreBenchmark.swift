@@ -104,7 +104,8 @@ struct CoreBenchmark {
 
   /// The same operation in a large state, beside a small one.
   private func grow(
-    _ subject: String, _ peer: String, _ small: consuming StateMachine, _ large: consuming StateMachine, into report: inout Report,
+    _ subject: String, _ peer: String, _ small: consuming StateMachine, _ large: consuming StateMachine,
+    into report: inout Report,
     _ operation: (inout StateMachine, Int) -> Void
   ) {
     var medians: (subject: [Double], peer: [Double]) = ([], [])

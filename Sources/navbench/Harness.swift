@@ -45,12 +45,10 @@ final class Harness {
     ["\(directory)/navd", "--log-level", "error", "--state-directory", stateDirectory]
   }
 
-  /// Calls navd.
   func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(DBusError) -> Output {
     try connection.callNavdAndWait(method, input)
   }
 
-  /// The process that owns a name on the bus.
   func process(of name: BusName) throws -> UInt32 {
     let credentials = try connection.callAndWait(
       Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, name.text)

@@ -1,11 +1,12 @@
 import CoordinatorAPI
 import TextFormats
 
-enum Unit {
-  case nanoseconds
+/// The raw value is the unit's name in JSON.
+enum Unit: String {
+  case nanoseconds = "ns"
   case bytes
-  case perSecond
-  case count
+  case perSecond = "1/s"
+  case count = "1"
 
   func text(_ number: Double) -> String {
     switch self {
@@ -15,28 +16,17 @@ enum Unit {
     case .count: number < 1e3 ? hundredths(number) : "\(Int(number))"
     }
   }
-
-  var word: String {
-    switch self {
-    case .nanoseconds: "ns"
-    case .bytes: "bytes"
-    case .perSecond: "1/s"
-    case .count: "1"
-    }
-  }
 }
 
 /// The limit that a ratio or a number is meant to meet.
-enum Target {
-  case atMost(Double)
-  case atLeast(Double)
+struct Target {
+  let limit: Double
+  let isUpperLimit: Bool
 
-  func isMet(by number: Double) -> Bool {
-    switch self {
-    case .atMost(let limit): number <= limit
-    case .atLeast(let limit): number >= limit
-    }
-  }
+  static func atMost(_ limit: Double) -> Target { Target(limit: limit, isUpperLimit: true) }
+  static func atLeast(_ limit: Double) -> Target { Target(limit: limit, isUpperLimit: false) }
+
+  func isMet(by number: Double) -> Bool { isUpperLimit ? number <= limit : number >= limit }
 }
 
 /// A subject measured beside a peer in the same rounds. Only their ratio is meaningful: the speed of a machine varies.
@@ -50,7 +40,6 @@ struct Comparison {
   /// The target for the median of the ratios; nil if there is none.
   let target: Target?
 
-  /// The ratio of each round.
   var ratios: [Double] { zip(subjects, peers).map { $0 / $1 } }
 }
 
@@ -97,10 +86,7 @@ struct Report {
   }
 
   private func text(_ target: Target, _ text: (Double) -> String) -> String {
-    switch target {
-    case .atMost(let limit): "≤ \(text(limit))"
-    case .atLeast(let limit): "≥ \(text(limit))"
-    }
+    "\(target.isUpperLimit ? "≤" : "≥") \(text(target.limit))"
   }
 
   private func verdict(_ target: Target?, _ number: Double) -> String {
@@ -113,7 +99,7 @@ struct Report {
         comparisons.map { comparison in
           [
             "subject": .string(comparison.subject), "peer": .string(comparison.peer),
-            "unit": .string(comparison.unit.word), "subjects": .array(comparison.subjects.map(JSON.real)),
+            "unit": .string(comparison.unit.rawValue), "subjects": .array(comparison.subjects.map(JSON.real)),
             "peers": .array(comparison.peers.map(JSON.real)), "ratio": .real(median(comparison.ratios)),
             "target": json(comparison.target),
           ]
@@ -121,7 +107,8 @@ struct Report {
       "findings": .array(
         findings.map { finding in
           [
-            "subject": .string(finding.subject), "number": .real(finding.number), "unit": .string(finding.unit.word),
+            "subject": .string(finding.subject), "number": .real(finding.number),
+            "unit": .string(finding.unit.rawValue),
             "target": json(finding.target),
           ]
         }),
@@ -129,11 +116,7 @@ struct Report {
   }
 
   private func json(_ target: Target?) -> JSON {
-    switch target {
-    case .atMost(let limit)?: ["at-most": .real(limit)]
-    case .atLeast(let limit)?: ["at-least": .real(limit)]
-    case nil: .null
-    }
+    target.map { [$0.isUpperLimit ? "at-most" : "at-least": .real($0.limit)] } ?? .null
   }
 }
 

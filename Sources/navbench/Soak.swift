@@ -58,6 +58,7 @@ final class Soak {
     tally = SoakTally()
     try load(for: duration)
     let end = ResourceUsage(of: navd)
+    tally.latencies.sort()
     tally.errors += watcher.errors
     if Double(end.memory) > Double(start.memory) * (1 + Self.growth.share) + Double(Self.growth.bytes) {
       tally.errors.append("navd's memory grew from \(start.memory >> 10) KiB to \(end.memory >> 10) KiB")
@@ -250,7 +251,10 @@ private final class SoakWorker {
       Structure("Present", [Value.string("\(root).left"), .string(id), ([:] as Properties).value]),
       Structure(
         "Present",
-        [.string("\(root).left.right"), .string(id), ["container-values": ["badge": Value.string(id)].value].value]),
+        [
+          .string("\(root).left.right"), .string(id),
+          [Options.containerValues.name: ["badge": Value.string(id)].value].value,
+        ]),
     ]
     call(Rows.apply, (requests, [:]))
   }
@@ -343,9 +347,9 @@ extension Soak {
   fileprivate func later(_ work: @escaping () -> Void) { harness.loop.soon(work) }
 }
 
-/// The result of a soak.
 struct SoakReport {
   let duration: Duration
+  /// With sorted latencies.
   let tally: SoakTally
   let events: Int
   let start: ResourceUsage
@@ -374,19 +378,9 @@ struct SoakReport {
     ]
   }
 
-  private let sorted: [UInt32]
-
-  init(duration: Duration, tally: SoakTally, events: Int, start: ResourceUsage, end: ResourceUsage) {
-    self.duration = duration
-    self.tally = tally
-    self.events = events
-    self.start = start
-    self.end = end
-    sorted = tally.latencies.sorted()
-  }
-
   /// The time in microseconds within which this share of the replies arrived.
   private func latency(_ share: Double) -> UInt32 {
-    sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    let latencies = tally.latencies
+    return latencies.isEmpty ? 0 : latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))]
   }
 }

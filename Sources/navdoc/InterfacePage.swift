@@ -26,6 +26,10 @@ enum Interfaces {
       ("Properties", interface.members.filter { if case .property = $0 { true } else { false } }),
     ].filter { !$0.1.isEmpty }
   }
+
+  static func types(_ arguments: [ArgumentDescription]) -> String {
+    arguments.map { "\($0.type.signature) \($0.name)" }.joined(separator: ", ")
+  }
 }
 
 /// The manual page of an interface, such as `org.navd.Coordinator1`(5).
@@ -54,12 +58,12 @@ struct InterfacePage {
   private func describe(_ member: MemberDescription, _ page: inout ManualPage) {
     switch member {
     case .method(let name, let inputs, let outputs, let doc, _):
-      page.subheading("\(name)(\(Self.types(inputs))) → (\(Self.types(outputs)))")
+      page.subheading("\(name)(\(Interfaces.types(inputs))) → (\(Interfaces.types(outputs)))")
       page.doc(doc)
       list("Arguments", inputs, &page)
       list("Results", outputs, &page)
     case .signal(let name, let arguments, let doc, _):
-      page.subheading("\(name)(\(Self.types(arguments)))")
+      page.subheading("\(name)(\(Interfaces.types(arguments)))")
       page.doc(doc)
       list("Arguments", arguments, &page)
     case .property(let name, let type, let access, let emitsChanged, let doc, _):
@@ -75,9 +79,5 @@ struct InterfacePage {
     guard !documented.isEmpty else { return }
     page.paragraph("\(title):")
     for argument in documented { page.item(ManualPage.bold(argument.name), argument.doc) }
-  }
-
-  private static func types(_ arguments: [ArgumentDescription]) -> String {
-    arguments.map { "\($0.type.signature) \($0.name)" }.joined(separator: ", ")
   }
 }

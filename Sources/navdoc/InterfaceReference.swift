@@ -46,10 +46,10 @@ enum InterfaceReference {
     var text = "\n### \(title(member, interface))\n\n"
     switch member {
     case .method(let name, let inputs, let outputs, let doc, _):
-      text += "`\(name)(\(types(inputs))) → (\(types(outputs)))`\n\n" + markdown(doc)
+      text += "`\(name)(\(Interfaces.types(inputs))) → (\(Interfaces.types(outputs)))`\n\n" + markdown(doc)
       text += table("argument", inputs) + table("result", outputs)
     case .signal(let name, let arguments, let doc, _):
-      text += "signal `\(name)(\(types(arguments)))`\n\n" + markdown(doc) + table("argument", arguments)
+      text += "signal `\(name)(\(Interfaces.types(arguments)))`\n\n" + markdown(doc) + table("argument", arguments)
     case .property: break
     }
     return text
@@ -77,10 +77,6 @@ enum InterfaceReference {
     guard arguments.contains(where: { !$0.doc.isEmpty }) else { return "" }
     let rows = arguments.map { "| `\($0.name)` | `\($0.type.signature)` | \(escaped($0.doc)) |\n" }
     return "\n| \(title) | | |\n|---|---|---|\n" + rows.joined()
-  }
-
-  private static func types(_ arguments: [ArgumentDescription]) -> String {
-    arguments.map { "\($0.type.signature) \($0.name)" }.joined(separator: ", ")
   }
 
   private static func markdown(_ doc: String) -> String {

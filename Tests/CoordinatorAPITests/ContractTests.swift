@@ -1,9 +1,9 @@
 // Other programs depend on these names and signatures, so they are written out here by hand a second time.
 
-import PresentationModel
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats

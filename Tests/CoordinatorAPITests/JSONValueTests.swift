@@ -38,13 +38,15 @@ func value_ofJSONByItsType_isOfThatType(text: String, type: String, value: Value
 
 @Test(
   arguments: [
-    ("256", "y", "", "out of range for y (0 to 255)"), ("-1", "t", "", "out of range"),
-    ("2147483648", "i", "", "out of range"), ("18446744073709551615", "x", "", "out of range"),
+    ("256", "y", "", "expected 0 to 255 (y), found 256"), ("-1", "t", "", "found -1"),
+    ("2147483648", "i", "", "found 2147483648"), ("18446744073709551615", "x", "", "found 18446744073709551615"),
     ("1.0", "u", "", "expected an integer (u), found a real number"), ("1", "b", "", "expected true or false"),
     ("1", "s", "", "expected a string (s), found an integer"), ("\"a\"", "d", "", "expected a number"),
-    ("null", "v", "", "null has no place"), ("null", "s", "", "found null"), ("\"no path\"", "o", "", "no object path"),
-    ("-1", "o", "", "no presentation"), ("\"{\"", "g", "", "no D-Bus signature"), ("1", "h", "", "descriptor"),
-    ("[1,256]", "ay", "[1]", "out of range"), ("[\"a\",1]", "as", "[1]", "expected a string"),
+    ("null", "v", "", "null cannot be sent"), ("null", "s", "", "found null"),
+    ("\"no path\"", "o", "", "expected an object path"),
+    ("-1", "o", "", "expected the number of a presentation"), ("\"{\"", "g", "", "expected a D-Bus signature"),
+    ("1", "h", "", "descriptor"),
+    ("[1,256]", "ay", "[1]", "found 256"), ("[\"a\",1]", "as", "[1]", "expected a string"),
     ("{\"a\":{\"b\":null}}", "a{sv}", "[\"a\"][\"b\"]", "null"), ("[]", "a{sv}", "", "expected an object"),
     ("{\"x\":1}", "a{us}", "[\"x\"]", "expected an integer"), ("[\"a\"]", "(ss)", "", "a list of 2 ((ss)), found 1"),
     ("[[\"a\",1]]", "a(ss)", "[0][1]", "expected a string"), ("\"\\u0000\"", "s", "", "U+0000"),

@@ -1,8 +1,8 @@
-import PresentationModel
 import CoordinatorAPI
 import CoordinatorCore
 import DBusValues
 import Glibc
+import PresentationModel
 import PresentationRules
 import Testing
 
@@ -196,7 +196,8 @@ func authorization_privilege_isNeededToRunPrograms() throws {
   #expect(try subject(plain, Request(.dismissAll(.everything))) == nil)
   // In a path with its element, in a transaction with its index.
   let elements = [
-    RequestedElement(binding: nil, id: "0"), RequestedElement(binding: nil, id: "1", options: .with { $0.directory = "/" }),
+    RequestedElement(binding: nil, id: "0"),
+    RequestedElement(binding: nil, id: "1", options: .with { $0.directory = "/" }),
   ]
   #expect(
     try subject(Request(.setPath(try BindingID("stack"), elements))) == "element 1: option “directory”")

@@ -1,6 +1,6 @@
-import PresentationModel
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Testing
 

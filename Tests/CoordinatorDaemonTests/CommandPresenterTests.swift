@@ -1,8 +1,8 @@
-import PresentationModel
 import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import PresentationRules
 import Processes
 import TestSupport

@@ -45,8 +45,8 @@ private func faults(bytes: [UInt8], name: String = "volume") -> [String] {
 @Test func destinationFile_empty_isStateOnlyWithTheDefaultTimes() throws {
   let destination = try read("")
   #expect(destination.presenter == .none)
-  #expect(destination.startTimeout == Destination.standardStartTimeout)
-  #expect(destination.grace == Destination.standardGrace)
+  #expect(destination.startTimeout == Destination.defaultStartTimeout)
+  #expect(destination.grace == Destination.defaultGrace)
 }
 
 @Test(arguments: [
@@ -65,8 +65,8 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
 @Test("G7: a declared tag needs a binding") func destinationFile_groupWithANameThatIsNoBinding_isRefused() {
   #expect(
     faults("group = 'panels'", name: "9") == [
-      "1:1: “group”: destination “9” has the group “panels”, but neither “9” nor “panels.9” is a binding; name it "
-        + "as a binding, or leave out its group"
+      "1:1: “group”: destination “9” has the group “panels”, but neither “9” nor “panels.9” is a binding; give it "
+        + "the name of a binding, or no group"
     ])
   #expect(faults("style = 'popover'", name: "9") == [])
 }
@@ -155,7 +155,7 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   ("group = ['panels']", "1:1: “group”: expected a string such as group = \"panels\", found an array"),
   (
     "group = 'a b'",
-    "1:1: “group”: binding “a b”: has a blank at byte 1, where “.name”, “[index]” or the end would do"
+    "1:1: “group”: binding “a b”: has a blank at byte 1; expected “.”, “[” or the end"
   ),
   ("style = ''", "1:1: “style”: expected 1 to 4096 bytes, found 0, for example style = \"popover\""),
   ("grace = 2", "1:1: “grace”: expected a string such as grace = \"2s\", found an integer"),

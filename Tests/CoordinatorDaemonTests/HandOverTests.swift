@@ -1,9 +1,9 @@
-import PresentationModel
 import DBus
 import DBusValues
 import EventLoops
 import Glibc
 import Logging
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing
@@ -122,7 +122,9 @@ private final class ServiceFixture {
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let systemd = SystemdManager(connection)
     let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log, absenceLimit: .milliseconds(50))
-    systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in if !systemd.isPresent { launcher.managerLeft() } }
+    systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in
+      if !systemd.isPresent { launcher.managerLeft() }
+    }
     (self.systemd, self.launcher) = (systemd, launcher)
     try #require(loop.turn(until: { systemd.isPresent }))
   }

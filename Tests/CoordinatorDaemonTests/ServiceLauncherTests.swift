@@ -1,7 +1,7 @@
-import PresentationModel
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 import PresentationRules
 import TestSupport
 import Testing

@@ -77,7 +77,7 @@ private func faults(_ text: String) -> [String] {
   ("container-values.k = { signature = 3, default = 0 }", "1:24: “signature”: expected a string such as"),
   (
     "container-values.k = { signature = 'y', default = 256 }",
-    "1:41: “default” of “k”: 256 is out of range for y (0 to 255)"
+    "1:41: “default” of “k”: expected 0 to 255 (y), found 256"
   ),
   (
     "container-values.k = { signature = 's', default = 1 }",

@@ -1,5 +1,5 @@
-import PresentationModel
 import DBusValues
+import PresentationModel
 import PresentationRules
 import Testing
 
@@ -115,7 +115,7 @@ func unitPresenter_jobDone_isPresented(endsBeforeTheAnswer: Bool) throws {
   let (fixture, systemd) = try UnitFixture.withSystemd()
   try fixture.present()
   try fixture.bus.advance(by: .seconds(25))
-  #expect(try fixture.error().contains("StartUnit: no answer within 25"))
+  #expect(try fixture.error().contains("StartUnit: no reply within 25"))
   try systemd.finish(try systemd.accept())
   try systemd.announce(mixer, ["ActiveState": .string("active")])
   try systemd.announce(mixer, ["ActiveState": .string("inactive")])

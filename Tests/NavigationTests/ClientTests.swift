@@ -182,12 +182,12 @@ extension ContainerValues {
     let coordinator = fixture.coordinator
     var following = coordinator.following.makeAsyncIterator()
     _ = try await following.next()
-    for round in 0..<mostNotices { try await coordinator.present("fact", id: "\(round)") }
+    for round in 0..<Listeners.maxNotices { try await coordinator.present("fact", id: "\(round)") }
     let element = try await following.next()
     guard case .state(let state) = element else {
       throw NavigationFixture.Timeout(description: "\(String(describing: element))")
     }
-    #expect(state.presentation(at: "fact")?.id == "\(mostNotices - 1)")
+    #expect(state.presentation(at: "fact")?.id == "\(Listeners.maxNotices - 1)")
     try await coordinator.dismiss("fact")
     guard case .event(let event) = try await following.next() else {
       throw NavigationFixture.Timeout(description: "no event")

@@ -1,12 +1,12 @@
-import PresentationModel
 import CSQLite
 import DBusValues
 import Glibc
-import PresentationRules
+import PresentationModel
 import TestSupport
 import Testing
 
 @testable import PresentationRecord
+@testable import PresentationRules
 
 private let fixtures = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Fixtures"
 
@@ -26,15 +26,16 @@ private func expectedState() throws -> RecordedState {
   var state = try fullState()
   state.numbers = .init(serial: Serial(1003), lastHandle: Handle(1003))
   state.presentations[Handle(2)] = nil
-  state.presentations[Handle(3)]?.phase = .presented
-  state.presentations[Handle(3)]?.item.value = [:]
+  state.presentations[Handle(3)]?.presentation.phase = .presented
+  state.presentations[Handle(3)]?.presentation.item.value = [:]
   state.changed[.slot(try BindingID("a"))] = nil
   state.tags[GroupTag(group: try BindingID("g"), tag: "bare")] = nil
   state.endings[Handle(100)] = nil
   state.registrations = ["two": try #require(state.registrations["two"]?.reversed())]
   for handle in [Handle(1000), Handle(1003)] {
-    var row = RecordedState.Presentation(
-      handle: handle, binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented)
+    var row = RecordedState.PresentationRow(
+      Presentation(
+        handle: handle, binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented))
     row.slotChanged = Serial(1003)
     state.presentations[handle] = row
   }
@@ -185,8 +186,9 @@ func earlierRelease_schema1_isRead() throws {
 func earlierRelease_schema4_isRead() throws {
   let directory = try record(ofSchema: 4)
   let content = try Record.open(in: directory.path) { $0 }.restored
-  var row = RecordedState.Presentation(
-    handle: Handle(9), binding: try BindingID("b"), item: Shared(Item(id: "1")), phase: .presented)
+  var row = RecordedState.PresentationRow(
+    Presentation(
+      handle: Handle(9), binding: try BindingID("b"), item: Shared(Item(id: "1")), phase: .presented))
   row.slotChanged = Serial(7)
   #expect(content.setAside == nil)
   #expect(content.state.numbers.serial == Serial(7))

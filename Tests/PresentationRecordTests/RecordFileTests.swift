@@ -1,19 +1,20 @@
-import PresentationModel
 import DBusValues
 import Glibc
-import PresentationRules
+import PresentationModel
 import TestSupport
 import Testing
 
 @testable import PresentationRecord
+@testable import PresentationRules
 
 /// The changes of a turn after which the presentations 1 and `number` are there.
 private func turn(_ number: UInt64) throws -> RecordChanges {
   var changes = RecordChanges()
   changes.numbers = .init(serial: Serial(number), lastHandle: Handle(number))
   for handle in [1, number] {
-    var row = RecordedState.Presentation(
-      handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented)
+    var row = RecordedState.PresentationRow(
+      Presentation(
+        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented))
     row.slotChanged = Serial(number)
     changes.presentations.append((Handle(handle), row))
   }

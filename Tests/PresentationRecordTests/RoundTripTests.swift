@@ -1,10 +1,10 @@
 import DBusValues
 import PresentationModel
-import PresentationRules
 import TestSupport
 import Testing
 
 @testable import PresentationRecord
+@testable import PresentationRules
 
 private func binding(_ text: String) throws -> BindingID { try BindingID(text) }
 
@@ -42,7 +42,7 @@ func fullState() throws -> RecordedState {
       item.timeout = .max
       item.owner = Client(":1.9")
       item.priority = -5
-      item.membership = Membership(group: try binding("g"), tag: "two words")
+      item.membership = GroupTag(group: try binding("g"), tag: "two words")
       item.isQueued = true
       item.position = StackPosition(stack: try binding("s"), index: 3)
       item.directory = "/"
@@ -50,28 +50,28 @@ func fullState() throws -> RecordedState {
       item.platformData = ["output": .string("HDMI")]
       item.animated = false
     }
-    var row = RecordedState.Presentation(
-      handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase)
+    var row = RecordedState.PresentationRow(
+      Presentation(
+        handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase))
     if index > 1 {
-      row.parent = Handle(1)
-      row.creator = Client(":1.5")
-      row.presentedAt = Instant(nanoseconds: 1)
-      row.since = .max
-      row.expires = Instant(nanoseconds: .max)
-      row.answerDue = Instant(nanoseconds: 0)
-      row.endedBy = Requester(Client(":1.7"), process: UInt32(index))
-      row.update =
+      row.presentation.parent = Handle(1)
+      row.presentation.creator = Client(":1.5")
+      row.presentation.presentedAt = Instant(nanoseconds: 1)
+      row.presentation.since = .max
+      row.presentation.expires = Instant(nanoseconds: .max)
+      row.presentation.answerDue = Instant(nanoseconds: 0)
+      row.presentation.endedBy = Requester(Client(":1.7"), process: UInt32(index))
+      row.presentation.updates =
         [.underWay, .underWayAndPending(author: nil), .underWayAndPending(author: Client(":1.1"))][index % 3]
-      row.result = value
-      row.hasDeparted = true
+      row.presentation.result = value
       row.queueAge = 9
       row.slotChanged = Serial(77)
     }
     state.presentations[handle] = row
   }
   state.changed[.slot(try binding("a"))] = .init(present: Serial(4), absent: nil)
-  state.changed[.group(try binding("a"))] = .init(present: nil, absent: (Serial(5), 8))
-  state.changed[.stack(try binding("a"))] = .init(present: Serial(.max), absent: (Serial(0), .max))
+  state.changed[.group(try binding("a"))] = .init(present: nil, absent: Serial(5), stamp: 8)
+  state.changed[.stack(try binding("a"))] = .init(present: Serial(.max), absent: Serial(0), stamp: .max)
   var options = ItemOptions()
   state.tags[GroupTag(group: try binding("g"), tag: "bare")] = .init(
     binding: try binding("g.bare"), id: "", options: options, stamp: 1)
@@ -166,14 +166,21 @@ func record_changed_isReadAsItStands() throws {
   less.numbers = .init(serial: Serial(5))
   less.presentations = [(Handle(2), nil)]
   var third = try #require(state.presentations[Handle(3)])
-  third.phase = .presented
-  third.item.value = [:]
+  third.presentation.phase = .presented
+  third.presentation.item.value = [:]
   less.presentations.append((Handle(3), third))
   less.changed = [(.slot(try binding("a")), nil)]
   less.tags = [(GroupTag(group: try binding("g"), tag: "bare"), nil)]
   less.endings = [(Handle(100), nil)]
   less.registrations = [("one", nil), ("two", state.registrations["two"]?.reversed())]
-  state.apply(less)
+  state.numbers = .init(serial: Serial(5))
+  state.presentations[Handle(2)] = nil
+  state.presentations[Handle(3)] = third
+  state.changed[.slot(try binding("a"))] = nil
+  state.tags[GroupTag(group: try binding("g"), tag: "bare")] = nil
+  state.endings[Handle(100)] = nil
+  state.registrations["one"] = nil
+  state.registrations["two"]?.reverse()
   try write(directory) { $0.note(less) }
   let content = try read(directory)
   #expect(content.state == state)

@@ -1,10 +1,10 @@
 import Glibc
 import PresentationModel
-import PresentationRules
 import TestSupport
 import Testing
 
 @testable import PresentationRecord
+@testable import PresentationRules
 
 func put(_ bytes: [UInt8], _ path: String) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

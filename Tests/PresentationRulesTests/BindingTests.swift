@@ -21,11 +21,11 @@ import Testing
     "B1: any other text is refused, with the fault and its position",
     arguments: [
       ("", "empty"), ("1a", "byte 0"), ("-a", "byte 0"), (".a", "byte 0"), ("[0]", "byte 0"), ("a.", "byte 2"),
-      ("a..b", "byte 2"), ("a.1", "byte 2"), ("a.-", "byte 2"), ("a[", "byte 1"), ("a[]", "byte 1"),
-      ("a[x]", "byte 1"), ("a[-1]", "byte 1"), ("a[01]", "byte 2"), ("a[00]", "byte 2"), ("a[1", "byte 3"),
+      ("a..b", "byte 2"), ("a.1", "byte 2"), ("a.-", "byte 2"), ("a[", "byte 2"), ("a[]", "byte 2"),
+      ("a[x]", "byte 2"), ("a[-1]", "byte 2"), ("a[01]", "byte 2"), ("a[00]", "byte 2"), ("a[1", "byte 3"),
       ("a[1.b", "byte 3"), ("a[1]b", "byte 4"), ("a b", "byte 1"), ("a/b", "byte 1"), ("a\n", "byte 1"),
-      ("é", "byte 0"), ("aé", "byte 1"), ("a\u{301}", "byte 1"), ("a]", "byte 1"), ("a[+1]", "byte 1"),
-      ("a[ 1]", "byte 1"), ("a[١]", "byte 1"), ("a\0", "byte 1"),
+      ("é", "byte 0"), ("aé", "byte 1"), ("a\u{301}", "byte 1"), ("a]", "byte 1"), ("a[+1]", "byte 2"),
+      ("a[ 1]", "byte 2"), ("a[١]", "byte 2"), ("a\0", "byte 1"),
     ])
   func init_malformed_refusedWithPlace(text: String, place: String) {
     do throws(Refusal) {

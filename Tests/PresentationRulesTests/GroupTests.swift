@@ -38,7 +38,7 @@ import Testing
     try fixture.show("x", "", .with(to: "bus", group: "g"))
     try fixture.present("y", "", .with(to: "cmd", group: "g"))
     _ = fixture.taken()
-    fixture.pass(Destination.standardGrace)
+    fixture.pass(Destination.defaultGrace)
     #expect(fixture.taken() == ["dismissed x deselected", "presenting y", "abandon 1", "present 2 y"])
     try fixture.clearAway()
   }
@@ -348,11 +348,11 @@ import Testing
   func group_optionsThenDestination() throws {
     let fixture = RulesFixture(destinations: [RulesFixture.bus("volume", group: "panels")])
     try fixture.present("x", "", .with(to: "volume"))
-    #expect(fixture.item("x")?.membership == Membership(group: "panels", tag: "x"))
+    #expect(fixture.item("x")?.membership == GroupTag(group: "panels", tag: "x"))
     try fixture.present("y", "", .with(to: "volume", group: "others"))
-    #expect(fixture.item("y")?.membership == Membership(group: "others", tag: "y"))
+    #expect(fixture.item("y")?.membership == GroupTag(group: "others", tag: "y"))
     try fixture.present("z", "", .with(to: "volume", tag: "t"))
-    #expect(fixture.item("z")?.membership == Membership(group: "panels", tag: "t"))
+    #expect(fixture.item("z")?.membership == GroupTag(group: "panels", tag: "t"))
     #expect(fixture.shown == ["y", "z"])
     try fixture.clearAway()
   }
@@ -365,7 +365,7 @@ import Testing
     #expect(fixture.machine.tags(of: "panels") == ["panels.wifi", "volume"])
     try fixture.ask(.select("panels", tag: "volume", binding: nil, id: nil, .with()))
     #expect(fixture.taken() == ["selection panels volume", "presenting volume", "present 1 volume"])
-    #expect(fixture.item("volume")?.membership == Membership(group: "panels", tag: "volume"))
+    #expect(fixture.item("volume")?.membership == GroupTag(group: "panels", tag: "volume"))
     fixture.shows(1)
     _ = fixture.taken()
     try fixture.ask(.select("panels", tag: "panels.wifi", binding: nil, id: nil, .with()))

@@ -151,7 +151,7 @@ extension StateMachine {
       if group.live != live.first { faults.append("group \(name) is wrong about what is live") }
       for entry in group.queue {
         let item = state.slots[entry.binding]?.current.flatMap { state.presentations[$0]?.item }
-        if item?.isQueued != true || item?.membership != Membership(group: name, tag: entry.tag)
+        if item?.isQueued != true || item?.membership != GroupTag(group: name, tag: entry.tag)
           || item?.priority != entry.priority
         {
           faults.append("group \(name) queues “\(entry.binding)”, which says otherwise (G9)")

@@ -236,7 +236,7 @@ import Testing
     try fixture.show("a.b", "", .with(to: "bus"))
     try fixture.dismiss("a")
     _ = fixture.taken()
-    fixture.pass(Destination.standardGrace)
+    fixture.pass(Destination.defaultGrace)
     #expect(fixture.taken() == ["dismissed a.b parent", "abandon 2", "dismiss 1 dismissed"])
     try fixture.clearAway()
   }

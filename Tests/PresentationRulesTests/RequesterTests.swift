@@ -94,6 +94,21 @@ import Testing
     #expect(machine.history.map(\.handle) == [1, 2, 3])
   }
 
+  @Test("By whom: nothing waits any more for a client that left before it was identified")
+  func identify_clientLeft_changesNothing() throws {
+    var machine = StateMachine()
+    let now = Instant(nanoseconds: 1)
+    func dismiss(_ binding: BindingID) throws -> [Client] {
+      _ = try machine.perform(Request(.present(binding, id: "", ItemOptions())), by: nil, at: now)
+      return try machine.perform(Request(.dismiss(binding)), by: ":1.2", at: now).outcome.requesters
+    }
+    #expect(try dismiss("a") == [":1.2"])
+    _ = machine.clientLeft(":1.2", at: now)
+    #expect(try dismiss("b") == [":1.2"])
+    machine.identify(Requester(":1.2", process: 7))
+    #expect([1, 2].map { machine.ending(of: $0)?.by?.process } == [nil, 7])
+  }
+
   @Test("Since when: by the wall's clock of that moment, and the same after a restart")
   func since_presented_isNotedOnce() throws {
     var machine = try StateMachine(restoring: RecordedState())

@@ -1,7 +1,8 @@
 import DBusValues
 import PresentationModel
-import PresentationRules
 import Testing
+
+@testable import PresentationRules
 
 /// A machine with its record, which can be restarted at any time.
 private final class RestartableMachine {
@@ -168,29 +169,30 @@ private final class RestartableMachine {
 
   @Test("O2: instants are moved to a clock that started again, within its bounds")
   func recorded_moved_keepsWhatRemains() throws {
-    var row = RecordedState.Presentation(
+    var presentation = Presentation(
       handle: Handle(1), binding: binding("a"), item: Shared(Item(id: "")), phase: .presented)
-    row.presentedAt = Instant(nanoseconds: 100)
-    row.expires = Instant(nanoseconds: 5_000)
-    row.answerDue = Instant(nanoseconds: .max)
+    presentation.presentedAt = Instant(nanoseconds: 100)
+    presentation.expires = Instant(nanoseconds: 5_000)
+    presentation.answerDue = Instant(nanoseconds: .max)
     var state = RecordedState()
-    state.presentations[Handle(1)] = row
-    let back = try #require(state.moved(by: -1_000).presentations[Handle(1)])
+    state.presentations[Handle(1)] = .init(presentation)
+    let back = try #require(state.moved(by: -1_000).presentations[Handle(1)]?.presentation)
     #expect(back.presentedAt == Instant(nanoseconds: 0))
     #expect(back.expires == Instant(nanoseconds: 4_000))
     #expect(back.answerDue == Instant(nanoseconds: .max))
-    #expect(state.moved(by: .max).presentations[Handle(1)]?.expires == Instant(nanoseconds: 5_000 + UInt64(Int64.max)))
+    let late = state.moved(by: .max).presentations[Handle(1)]?.presentation.expires
+    #expect(late == Instant(nanoseconds: 5_000 + UInt64(Int64.max)))
   }
 
   @Test("R4: a record that contradicts itself is refused")
   func restored_contradiction_isRefused() throws {
-    func row(_ number: UInt64, _ text: String, _ phase: Lifecycle = .presented) -> RecordedState.Presentation {
-      RecordedState.Presentation(
+    func row(_ number: UInt64, _ text: String, _ phase: Lifecycle = .presented) -> Presentation {
+      Presentation(
         handle: Handle(number), binding: binding(text), item: Shared(Item(id: "")), phase: phase)
     }
-    func check(_ rows: [RecordedState.Presentation], last: UInt64 = 9) {
-      var state = RecordedState(numbers: .init(lastHandle: Handle(last)))
-      for row in rows { state.presentations[row.handle] = row }
+    func check(_ rows: [Presentation], last: UInt64 = 9) {
+      var state = RecordedState(numbers: .init(serial: Serial(0), lastHandle: Handle(last)))
+      for row in rows { state.presentations[row.handle] = .init(row) }
       #expect(throws: RecordFault.self) { _ = try StateMachine(restoring: state) }
     }
     check([row(1, "a"), row(2, "a")])
@@ -199,8 +201,8 @@ private final class RestartableMachine {
     orphan.parent = Handle(7)
     check([orphan])
     var (one, two) = (row(1, "a"), row(2, "b"))
-    one.item.membership = Membership(group: binding("g"), tag: "1")
-    two.item.membership = Membership(group: binding("g"), tag: "2")
+    one.item.membership = GroupTag(group: binding("g"), tag: "1")
+    two.item.membership = GroupTag(group: binding("g"), tag: "2")
     check([one, two])
     (one, two) = (row(1, "a"), row(2, "b"))
     one.item.position = StackPosition(stack: binding("s"), index: 0)

@@ -390,3 +390,15 @@ func picture(of value: Any) -> String {
     return "\(mirror.subjectType)(\(children.map { ($0.label ?? "") + ": " + $0.text }.joined(separator: ", ")))"
   }
 }
+
+extension RecordedState {
+  mutating func apply(_ changes: RecordChanges) {
+    if let numbers = changes.numbers { self.numbers = numbers }
+    for (key, row) in changes.presentations { presentations[key] = row }
+    for (key, row) in changes.changed { changed[key] = row }
+    for (key, row) in changes.tags { tags[key] = row }
+    for (key, row) in changes.endings { endings[key] = row }
+    for (key, row) in changes.containerValues { containerValues[key] = row }
+    for (key, row) in changes.registrations { registrations[key] = row }
+  }
+}

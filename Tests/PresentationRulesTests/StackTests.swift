@@ -185,9 +185,9 @@ import Testing
     play()
     _ = fixture.taken()
     try fixture.ask(.popTo("s", nil))
-    fixture.pass(Destination.standardGrace)
+    fixture.pass(Destination.defaultGrace)
     #expect(fixture.taken().suffix(3) == ["dismissed b popped", "abandon 2", "dismiss 1 popped"])
-    fixture.pass(Destination.standardGrace)
+    fixture.pass(Destination.defaultGrace)
     #expect(fixture.taken() == ["dismissed a popped", "abandon 1"])
     #expect(fixture.leftovers == [])
   }

@@ -136,12 +136,12 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
   arguments: [
     ("{}", 1, 1, "expected a list of requests"), ("[1]", 1, 2, "request 0: expected a list of a method's name"),
     ("[\n []]", 2, 2, "request 0: expected a list of a method's name"),
-    ("[[\"Wait\"]]", 1, 3, "request 0: “Wait” is no changing method"),
-    ("[[\"Dismiss\",\"a\",{}],\n [\"Dismiss\",\"a\"]]", 2, 2, "request 1: Dismiss takes 2 arguments"),
+    ("[[\"Wait\"]]", 1, 3, "request 0: “Wait” is not a changing method"),
+    ("[[\"Dismiss\",\"a\",{}],\n [\"Dismiss\",\"a\"]]", 2, 2, "request 1: Dismiss: expected 2 arguments"),
     ("[[\"Dismiss\",1,{}]]", 1, 13, "request 0: expected a string (s)"),
     ("[[\"Present\",\"a\",\"\",\n {\"timeout\": \"3\"}]]", 2, 14, "request 0: expected an integer (t)"),
     ("[[\"Present\",\"a\",\"\",{\"x\":null}]]", 1, 25, "request 0: unknown option “x”"),
-    ("[[\"Present\",\"a\",\"\",{\"value\":{\"x\":null}}]]", 1, 34, "request 0: null has no place"),
+    ("[[\"Present\",\"a\",\"\",{\"value\":{\"x\":null}}]]", 1, 34, "request 0: null cannot be sent over D-Bus"),
     ("[", 1, 2, "expected a value"),
   ] as [(String, Int, Int, String)])
 func apply_mistake_hasItsPosition(text: String, line: Int, column: Int, why: String) throws {

@@ -1,20 +1,20 @@
-import CoordinatorAPI
+import PresentationModel
 import Testing
 import TextFormats
 
 @testable import navctl
 
 private func presentation(_ number: Int, _ binding: String, from parent: Int? = nil, since: Int? = nil)
-  -> PresentationEntry
+  -> StateEntry
 {
   var members: [String: JSON] = ["binding": .string(binding), "presentation": JSON(number), "phase": "presented"]
   members["parent"] = parent.map { JSON($0) }
   members["since"] = since.map { JSON($0) }
-  return PresentationEntry(.object(members))
+  return StateEntry(json: .object(members))
 }
 
-private func drawn(_ presentations: [PresentationEntry], limit: Int = .max) -> [String] {
-  PresentationTree.lines(presentations, limit: limit).map { $0.branch + $0.presentation.binding }
+private func drawn(_ presentations: [StateEntry], limit: Int = .max) -> [String] {
+  PresentationTree.lines(presentations, limit: limit).map { $0.branch + $0.entry.text(\.binding) }
 }
 
 @Test func presentationTree_children_areBelowTheirParents() {
@@ -38,7 +38,7 @@ private func drawn(_ presentations: [PresentationEntry], limit: Int = .max) -> [
   #expect(lines.allSatisfy { $0.branch.count <= 50 })
 }
 
-private let state = StateView([
+private let state = StateSnapshot(json: [
   "serial": 9,
   "presentations": [
     ["binding": "settings", "id": "", "presentation": 8, "phase": "presented", "stack": "main", "since": 1_000],
@@ -74,7 +74,7 @@ private let state = StateView([
 }
 
 @Test func stateTables_emptyState_saysSoInTheLegend() {
-  let nothing = StateView(["presentations": [], "groups": [:], "stacks": [:]])
+  let nothing = StateSnapshot(json: ["presentations": [], "groups": [:], "stacks": [:]])
   #expect(StateTables.overview(nothing, .aligned(colour: true), at: 0) == "Nothing is open.\n")
   #expect(StateTables.overview(nothing, .aligned(colour: true, legend: false), at: 0) == "")
   #expect(!StateTables.overview(state, .aligned(colour: false, legend: false), at: 0).contains("NUMBER"))

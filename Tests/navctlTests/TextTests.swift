@@ -2,6 +2,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -147,7 +148,7 @@ func template_unbalancedBraceOrUnknownForm_isRefused(text: String) {
 
 @Test func waybar_line_isEscapedForPango() {
   #expect(
-    Waybar.line(PresentationEntry(presentation)) == [
+    Waybar.line(StateEntry(json: presentation)) == [
       "text": "A &lt;b&gt; &amp; &quot;c&quot;", "alt": "v", "tooltip": "volume 1", "class": ["presented", "mixer"],
       "percentage": 40,
     ])
@@ -166,7 +167,7 @@ func template_unbalancedBraceOrUnknownForm_isRefused(text: String) {
     (["title": "", "id": "", "binding": "b"], "b"),
   ] as [(JSON, String)])
 func waybar_text_isTheFirstNonEmptyName(presentation: JSON, text: String) {
-  #expect(Waybar.line(PresentationEntry(presentation))["text"]?.string == text)
+  #expect(Waybar.line(StateEntry(json: presentation))["text"]?.string == text)
 }
 
 // MARK: Failures

@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -9,24 +10,25 @@ import TextFormats
 @Test func waitOutcome_json_hasCommandMembersAndOthersInResult() {
   let outcome = WaitOutcome(
     reason: "closed",
-    result: [
+    result: PresentationResult([
       "status": .int32(3), "output": .bytes(Array("out\n".utf8)), "output-truncated": .boolean(true),
       "choice": .string("yes"),
-    ])
+    ]))
   #expect(
     outcome.json.text
       == #"{"output":"out\n","output-truncated":true,"reason":"closed","result":{"choice":"yes"},"status":3}"#)
-  #expect(WaitOutcome(reason: "", result: [:]).json.text == #"{"reason":""}"#)
+  #expect(WaitOutcome(reason: "", result: PresentationResult([:])).json.text == #"{"reason":""}"#)
 }
 
 @Test(
   arguments: [
     (["status": .int32(0)], 0), (["status": .int32(3)], 3), (["status": .int32(256 + 3)], 3),
+    (["status": .int64(3)], 3),
     (["signal": .string("TERM")], 143), (["signal": .string("SIGKILL")], 137), (["signal": .string("15")], 143),
     ([:], nil), (["error": .string("x")], nil), (["signal": .string("NOPE")], nil),
   ] as [(Properties, Int32?)])
 func waitOutcome_exitStatus_isTheCommands(result: Properties, status: Int32?) {
-  #expect(WaitOutcome(reason: "closed", result: result).exitStatus == status)
+  #expect(WaitOutcome(reason: "closed", result: PresentationResult(result)).exitStatus == status)
 }
 
 @Test func waitOutcome_signalNumbers_areThoseOfTheSystem() {

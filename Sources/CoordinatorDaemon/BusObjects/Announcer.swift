@@ -5,7 +5,7 @@ import DBusValues
 import Logging
 import PresentationModel
 
-/// Sends every event as one signal, in the order of the events (W1, W2), and the changes of the presentations' objects.
+/// Sends the signal of each event in order (W1, W2), and the changes of the presentations' objects.
 struct Announcer: SignalEmitter {
   private let connection: Connection
   private let log: Logger
@@ -32,13 +32,11 @@ struct Announcer: SignalEmitter {
     }
   }
 
-  func announceDestinations() { emit(CoordinatorInterface.destinationsChanged, ()) }
-
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
     do throws(DBusError) {
       try connection.emit(signal, from: CoordinatorNames.object, arguments)
     } catch {
-      // Values that came from the bus can be sent on it, so this is a bug of navd.
+      // A bug of navd: values that were received over the bus can be sent over it.
       log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])
     }
   }

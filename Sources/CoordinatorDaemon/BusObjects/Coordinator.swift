@@ -10,7 +10,7 @@ import PresentationRecord
 import PresentationRules
 import TextFormats
 
-/// The session's coordinator: hosts the service on the bus, with the presenters and the record. It belongs to the loop's thread.
+/// The session's coordinator: hosts the service on the bus, with the presenters and the record. Use it on the loop's thread only.
 final class Coordinator {
   let loop: EventLoop
   let connection: Connection
@@ -24,9 +24,9 @@ final class Coordinator {
   private var clientWatcher: ClientWatcher!
   private var announcer: Announcer!
 
-  /// Commands for presenters, carried out at the end of the turn, when the announcements are on their way.
+  /// Commands for presenters, carried out at the end of the turn, after the announcements.
   private var commands: [Command] = []
-  /// Ended presentations, which the presenters forget at the end of the turn.
+  /// Ended presentations, removed from the presenters at the end of the turn.
   private var ended: [Handle] = []
   private var alarm: Timer?
   private var isQuitting = false
@@ -34,8 +34,8 @@ final class Coordinator {
   var onQuit: (() -> Void)?
 
   /// - Parameters:
-  ///   - connection: the bus; the coordinator's name is requested later, when it is ready to serve.
-  ///   - machine: the state as it was recorded. Nothing of it is followed before `resume`.
+  ///   - connection: the bus. The coordinator requests its name later, when it is ready to serve.
+  ///   - machine: the recorded state. `resume` puts it into effect.
   init(
     loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
     machine: consuming StateMachine, recovered: RecoveredSession, log: Logger
@@ -58,7 +58,7 @@ final class Coordinator {
       bus: BusPresenter(connection, limits: limits) { [unowned self] in service.report($0) })
     clientWatcher = ClientWatcher(connection) { [unowned self] in clientLeft($0) }
     service = CoordinatorService(machine, host: self)
-    connection.beforeFlush = { [unowned self] in putOnRecord() }
+    connection.beforeFlush = { [unowned self] in recordChanges() }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))
@@ -70,24 +70,24 @@ final class Coordinator {
     return object
   }
 
-  /// Ends what a client owned, over as many turns as it takes, so that others are served in between.
+  /// Ends the items of a client that left the bus (O1), over several turns, so that others are served in between.
   private func clientLeft(_ client: Client) {
     if service.clientLeft(client) { loop.soon { [unowned self] in clientLeft(client) } }
   }
 
-  /// The state in a few words, for the service manager.
+  /// A short description of the state, for the service manager.
   var summary: String { "\(service.machine.count) presented or waiting, serial \(service.serial)" }
 
-  /// Stops serving and leaves everything as it is (R5).
+  /// Stops serving. Presentations stay as they are (R5).
   func leave() {
     service.refuseWaiters(
-      Refusal(.shuttingDown, "navd is being stopped; ask again by the same handle when it is back"))
+      Refusal(.shuttingDown, "navd is stopping; repeat the call with the same handle when it runs again"))
   }
 
   // MARK: Configuration
 
-  /// Reads the files. A file with an error keeps its former content.
-  /// - Parameter isStart: whether nobody has been served yet, so that what is on record is from before.
+  /// Reads the files. For a file with an error, the version loaded before stays in effect.
+  /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   @discardableResult
   func loadConfiguration(isStart: Bool = false) -> [FileFault] {
     let loaded = configuration.reload()
@@ -99,8 +99,8 @@ final class Coordinator {
     return faults
   }
 
-  /// Declares the container values of a file: all, or none where one contradicts an earlier declaration (V1). At the start the file's
-  /// declarations replace those on record.
+  /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the file's
+  /// declarations replace the recorded ones.
   private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
     let refusals = service.declareContainerValues(
       values.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: isStart)
@@ -119,7 +119,7 @@ final class Coordinator {
 
   // MARK: The record
 
-  /// Goes on where the last navd stopped (R2). Nobody is served until the presenters have found out what is left.
+  /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     connection.isServing = false
@@ -132,9 +132,9 @@ final class Coordinator {
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
       if before > 0 {
         log.notice(
-          "goes on where the last navd stopped",
+          "resumed the state of the previous navd",
           metadata: [
-            "presentations": "\(service.machine.count)", "gone meanwhile": "\(before - service.machine.count)",
+            "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
           ])
       }
       connection.isServing = true
@@ -143,7 +143,7 @@ final class Coordinator {
   }
 
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
-  private func putOnRecord() {
+  private func recordChanges() {
     let changes = service.takeUnrecorded()
     record.note(changes)
     let wasBehind = record.isBehind
@@ -153,8 +153,8 @@ final class Coordinator {
       if !wasBehind {
         log.critical(
           """
-          \(error); what is presented goes on, but what changes from now on would be forgotten if navd were killed, and \
-          requests are refused
+          \(error); presentations stay, and requests are refused until the record can be written; changes until then are lost \
+          if navd is killed
           """)
       }
       guard !changes.isEmpty else { return }
@@ -162,7 +162,7 @@ final class Coordinator {
         with: DBusError(
           Refusal(
             .notRecorded,
-            "this was done, but it would be forgotten if navd were killed, for it could not be put on record: \(error)")
+            "the request was carried out, but not recorded, and is lost if navd is killed: \(error)")
         ))
     }
   }
@@ -170,25 +170,25 @@ final class Coordinator {
   private func commitRecord() throws(Record.Failure) {
     let wasBehind = record.isBehind
     try record.commit()
-    if wasBehind { log.notice("the record can be written again, and is complete") }
+    if wasBehind { log.notice("the record is complete again") }
   }
 
-  /// Refuses what could not be put on record. What it is behind with is tried once more first.
+  /// Refuses changes while earlier ones cannot be recorded. Tries to record those first.
   func requireRecord() throws(Refusal) {
     guard record.isBehind else { return }
     do throws(Record.Failure) {
       try commitRecord()
     } catch {
-      throw Refusal(.notRecorded, "nothing was done, for it could not be put on record: \(error)")
+      throw Refusal(.notRecorded, "nothing was changed, since the change cannot be recorded: \(error)")
     }
   }
 
   // MARK: Turns
 
-  /// Ends a turn, when its announcements are on their way: forgets what ended, and asks presenters.
+  /// Ends a turn after its announcements: removes ended presentations, and carries out commands.
   private func finishTurn() {
-    // Without a bus nothing is flushed, and the record is written here.
-    if !connection.isOpen { putOnRecord() }
+    // `beforeFlush` records the changes only while the bus is connected.
+    if !connection.isOpen { recordChanges() }
     for handle in ended { presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
     guard !commands.isEmpty else {
@@ -201,7 +201,7 @@ final class Coordinator {
     let ready = commands
     commands = []
     for command in ready { carryOut(command) }
-    // Presenters that answered at once are announced in another turn.
+    // Announces the answers that presenters gave at once, in another turn.
     loop.soon {}
   }
 
@@ -209,7 +209,7 @@ final class Coordinator {
     switch command {
     case .present(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
-      // The request may be older than the setting: it waited, its tag was remembered, or it was on record.
+      // The request may be older than the setting: it waited, its group remembered it, or it was recorded.
       if presentation.item.destination?.source == .request, let refusal = authorization.inlineCommands.refusal {
         return service.report(.presentAnswered(handle, error: refusal.message))
       }
@@ -259,13 +259,13 @@ extension Coordinator: CoordinatorHost {
   }
 
   func willQuit() {
-    log.notice("told to quit: everything that is presented ends")
+    log.notice("quitting: every presentation ends")
     isQuitting = true
   }
 
   func follow(_ client: Client) { clientWatcher.follow(client) }
 
-  /// Asks now, before the client has its answer and leaves.
+  /// Sends the query before the client gets its answer and leaves the bus.
   func identify(_ client: Client) {
     guard let name = BusName(client.name) else { return service.identify(Requester(client)) }
     connection.credentials(of: name) { [unowned self] result in
@@ -291,7 +291,7 @@ extension Coordinator: CoordinatorHost {
       log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
     case .dismissed(let handle, let binding, _, let reason, let result):
       ended.append(handle)
-      // Made only for the levels that are logged.
+      // Computed only for log levels that are enabled.
       func metadata() -> Logger.Metadata {
         ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
       }
@@ -304,7 +304,7 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  func announceDestinations() { announcer.announceDestinations() }
+  func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
 
   func setAlarm(at time: Instant) {
     alarm?.cancel()

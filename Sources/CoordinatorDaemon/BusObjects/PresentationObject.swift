@@ -1,6 +1,3 @@
-// Why this file exists: org.navd.Presentation1, one object a presentation, made of nothing but its path: a hundred
-// thousand of them cost no more than what the rules keep.
-
 import CoordinatorAPI
 import CoordinatorCore
 import DBus
@@ -8,7 +5,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The objects of all presentations.
+/// The objects of all presentations. They are computed from their paths, so that a presentation costs no memory beside the state.
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   private unowned let service: CoordinatorService<Coordinator>
@@ -50,7 +47,7 @@ final class PresentationObjects: ObjectProvider {
   }
 
   private func implementMethods(_ object: ImplementedInterface) {
-    // A request about this presentation is one about its slot, expecting that it is still the slot's own (P5, P10).
+    // A request about a presentation changes its slot if the slot still holds it (P5, P10).
     object.implement(Rows.dismiss) { [unowned self] options, call in
       answer(call) { () throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
@@ -64,7 +61,9 @@ final class PresentationObjects: ObjectProvider {
     object.implement(Rows.update) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
-          throw Refusal(.notPresented, "\(call.path) is going; what its binding holds now is another presentation")
+          throw Refusal(
+            .notPresented,
+            "\(call.path) is being dismissed and no longer in its slot; expected the slot's present presentation")
         }
         let reply = try service.perform(
           try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1)), by: call.client)

@@ -29,8 +29,8 @@ enum DestinationFile {
       }
       return text
     }
-    destination.startTimeout = reader.duration(.startTimeout) ?? Destination.standardStartTimeout
-    destination.grace = reader.duration(.grace) ?? Destination.standardGrace
+    destination.startTimeout = reader.duration(.startTimeout) ?? Destination.defaultStartTimeout
+    destination.grace = reader.duration(.grace) ?? Destination.defaultGrace
     let faults = reader.finish()
     guard faults.isEmpty else { throw FileFaults(all: faults) }
     return destination

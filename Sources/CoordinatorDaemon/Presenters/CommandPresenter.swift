@@ -212,7 +212,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
     return Launch(
       handle: handle, binding: presentation.binding, id: presentation.item.id, command: command, inherited: inherited,
       marker: marker(of: handle), output: output(of: handle),
-      grace: presentation.item.destination?.grace ?? Destination.standardGrace)
+      grace: presentation.item.destination?.grace ?? Destination.defaultGrace)
   }
 
   /// The command of the destination or the request, and the variables that come from navd's environment alone.

@@ -182,7 +182,6 @@ extension ByteString {
   fileprivate var text: String? { String(validating: bytes, as: UTF8.self) }
 }
 
-/// A command that runs as a service.
 private final class Service: RunningCommand {
   private unowned let launcher: ServiceLauncher
   private weak var observer: (any LaunchObserver)?

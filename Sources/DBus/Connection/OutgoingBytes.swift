@@ -8,7 +8,6 @@ import Glibc
 /// written together. libdbus-1 sends nothing after Hello, so the outgoing side of the socket is used only here.
 struct OutgoingBytes {
   enum Outcome {
-    /// All bytes are written.
     case written
     /// The socket's buffer is full.
     case blocked

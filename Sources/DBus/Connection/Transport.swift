@@ -150,7 +150,7 @@ final class Transport {
       { watch, data in Transport.from(data).removed(watch) },
       { _, data in Transport.from(data).isStale = true },
       Unmanaged.passUnretained(self).toOpaque(), nil)
-    guard isAttached != 0 else { throw .noMemory() }
+    guard isAttached != 0 else { throw DBusError(name: .noMemory, message: "out of memory") }
     guard applyInterest() else { throw DBusError(name: .failed, message: "the bus's socket cannot be watched") }
   }
 

@@ -49,7 +49,6 @@ extension Connection {
 /// A received call. Reply to it once, now or later; if it is released without a reply, the caller receives an error.
 public final class Call<Output> {
   public let sender: BusName
-  /// The path of the called object.
   public let path: ObjectPath
   private let address: ReplyAddress
   private let connection: Connection

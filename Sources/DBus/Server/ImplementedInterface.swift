@@ -113,7 +113,6 @@ public final class ImplementedInterface {
     for read in readers { read(path, visit) }
   }
 
-  /// The values of all properties of an object.
   func values(of path: ObjectPath) -> Properties {
     var values: Properties = [:]
     forEachValue(of: path) { values[$0.name] = $1 }

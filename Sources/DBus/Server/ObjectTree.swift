@@ -2,7 +2,6 @@ import DBusValues
 
 /// Provides the objects below a path, of which there may be hundreds of thousands.
 public protocol ObjectProvider: AnyObject {
-  /// The interfaces of each of the objects.
   var interfaces: [ImplementedInterface] { get }
   func contains(_ path: ObjectPath) -> Bool
   /// The paths of all objects, for introspection and GetManagedObjects.
@@ -58,7 +57,6 @@ struct ObjectTree {
     return children.sorted().map(String.init)
   }
 
-  /// The paths of all objects below the path.
   func descendants(of path: ObjectPath, withPrefixes: Bool = false) -> [ObjectPath] {
     var paths = objects.keys.filter { $0.below(path) != nil }
     for (prefix, provider) in subtrees {
@@ -72,7 +70,6 @@ struct ObjectTree {
     return paths
   }
 
-  /// The nearest ObjectManager above the path.
   func manager(above path: ObjectPath) -> ObjectPath? {
     objects.lazy.filter { $0.value.isManager && path.below($0.key) != nil }.map(\.key).max {
       $0.text.utf8.count < $1.text.utf8.count

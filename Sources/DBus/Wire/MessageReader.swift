@@ -74,7 +74,6 @@ public struct MessageReader {
   }
 }
 
-/// The signature of the value at an iterator.
 private func signature(at iterator: inout DBusMessageIter) -> String {
   guard let text = dbus_message_iter_get_signature(&iterator) else { return "" }
   defer { dbus_free(text) }

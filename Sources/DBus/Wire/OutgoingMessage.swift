@@ -9,7 +9,6 @@ public struct OutgoingMessage {
   let bytes: [UInt8]
   let descriptors: [Descriptor]
 
-  /// The offset of the serial.
   static let serialIndex = 8
 
   /// A call with arguments of their own types.

@@ -3,14 +3,12 @@ import Synchronization
 /// The state that a binding refers to: a model object and the steps from there (rules B1–B4). It also determines the
 /// binding's name on the bus.
 public struct BindingRoute: Hashable, Sendable {
-  /// One step of the route.
   struct Step: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
       case member(KeyPathIdentity)
       case index(Int)
       /// The value in an optional.
       case unwrapped
-      /// A value as an optional.
       case optional
       /// Whether an optional is not nil.
       case isPresent

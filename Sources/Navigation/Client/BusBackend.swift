@@ -1,17 +1,15 @@
-// Why this file exists: the coordinator of the session, over its bus.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
 import PresentationModel
 
-/// navd, on a bus.
+/// The session's coordinator, navd, on its bus.
 actor BusBackend: CoordinatorBackend {
   private let executor: LoopExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// nil before it is opened, and when it is closed.
+  /// nil before `open` and after `close`.
   private var connection: Connection?
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
@@ -19,11 +17,11 @@ actor BusBackend: CoordinatorBackend {
   private let listeners = Listeners()
   private var servings: [Serving] = []
   private var lastServing = 0
-  /// Of the state that the listeners were told last.
-  private var toldSerial: UInt64 = 0
+  /// The serial of the last state or event that listeners got.
+  private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
 
-  /// A destination of ours.
+  /// A destination that this program serves.
   private struct Serving {
     let destination: String
     let path: ObjectPath
@@ -35,14 +33,14 @@ actor BusBackend: CoordinatorBackend {
   }
 
   isolated deinit {
-    end(.unreachable("nobody holds it any more"))
+    end(.unreachable("the coordinator object was released"))
     executor.loop.stop()
   }
 
   /// Connects.
-  /// - Parameter address: a D-Bus address; nil: the session bus's.
-  /// - Returns: what tells this program from the coordinator's other clients; a name.
-  /// - Throws: `unreachable` where there is no bus.
+  /// - Parameter address: a D-Bus address; nil means the session bus.
+  /// - Returns: a name that is unique among the coordinator's clients.
+  /// - Throws: `unreachable` if there is no bus.
   func open(address: String?) throws(NavigationError) -> String {
     let loop = executor.loop
     do throws(DBusError) {
@@ -53,7 +51,7 @@ actor BusBackend: CoordinatorBackend {
           try Connection.session(loop: loop)
         }
       connection.onDisconnected = { [weak self] in
-        self?.assumeIsolated { $0.end(.unreachable("the bus is gone")) }
+        self?.assumeIsolated { $0.end(.unreachable("the connection to the bus ended")) }
       }
       self.connection = connection
       return clientName(connection.uniqueName.text)
@@ -75,7 +73,7 @@ actor BusBackend: CoordinatorBackend {
         guard let connection else { return continuation.resume(returning: .failure(.closed)) }
         let pending = connection.call(
           method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input,
-          // Waiting may take for ever.
+          // A call of Wait may take any time.
           timeout: method.name == CoordinatorInterface.wait.name ? nil : defaultTimeout, autoStart: starts
         ) { [weak self] result in
           self?.assumeIsolated { $0.calls[number] = nil }
@@ -95,7 +93,7 @@ actor BusBackend: CoordinatorBackend {
     fail(.cancelled)
   }
 
-  // MARK: What happens
+  // MARK: Watching
 
   func notices() -> AsyncStream<Notice> {
     let (stream, listener) = listeners.add()
@@ -103,31 +101,31 @@ actor BusBackend: CoordinatorBackend {
     return stream
   }
 
-  /// All listeners share what follows navd; who comes later is told the state by itself.
+  /// All listeners share one follower; a later listener gets the state in a separate call.
   private func follow(for listener: Listeners.Listener) {
     if let follower {
       return follower.look { found in
-        // Where there is no navd, it is told when there is one.
+        // While no navd runs, the state follows when one starts.
         if let found { listener.yield(.state(StateSnapshot(found.state), serial: found.serial)) }
       }
     }
     let follower = StateFollower(connection!)
     self.follower = follower
     follower.onState = { [weak self] state, serial in
-      self?.assumeIsolated { $0.tell(.state(StateSnapshot(state), serial: serial)) }
+      self?.assumeIsolated { $0.notify(.state(StateSnapshot(state), serial: serial)) }
     }
-    follower.onEvent = { [weak self] event in self?.assumeIsolated { $0.tell(.event(event)) } }
+    follower.onEvent = { [weak self] event in self?.assumeIsolated { $0.notify(.event(event)) } }
     follower.onFailure = { [weak self] error in self?.assumeIsolated { $0.end(NavigationError(error)) } }
     follower.start()
   }
 
-  private func tell(_ notice: Notice) {
+  private func notify(_ notice: Notice) {
     switch notice {
-    case .state(_, let serial): toldSerial = serial
-    case .event(let event): toldSerial = event.serial
+    case .state(_, let serial): lastSerial = serial
+    case .event(let event): lastSerial = event.serial
     case .failed: break
     }
-    listeners.tell(notice)
+    listeners.notify(notice)
   }
 
   // MARK: Presenting
@@ -142,7 +140,7 @@ actor BusBackend: CoordinatorBackend {
     connection.export(path, [presenter(host)])
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options))
-    // Each navd, also one that comes later, is told.
+    // Registers with each navd that starts later.
     if coordinator == nil {
       coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
         guard owner != nil else { return }
@@ -153,7 +151,7 @@ actor BusBackend: CoordinatorBackend {
   }
 
   func stopServing(_ destination: String) async throws(NavigationError) {
-    // What is shown of it is still told to go, so its object stays.
+    // The object stays: navd dismisses the presentations that it still shows.
     servings.removeAll { $0.destination == destination }
     try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
   }
@@ -167,15 +165,15 @@ actor BusBackend: CoordinatorBackend {
     }
   }
 
-  /// `org.navd.Presenter1`: each reply is the acknowledgement, and goes out when the host has done it.
+  /// `org.navd.Presenter1`. The reply is the acknowledgement; it is sent when the host has done the work.
   ///
-  /// A call stays on the thread of the loop, which is this actor's; the compiler cannot see that.
+  /// A call stays on the loop's thread, which is this actor's executor. The compiler cannot prove that, hence `nonisolated(unsafe)`.
   private func presenter(_ host: any PresenterHost) -> ImplementedInterface {
     let object = ImplementedInterface(PresenterInterface.interface)
     object.implement(PresenterInterface.present) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        let serial = service.toldSerial
+        let serial = service.lastSerial
         service.answer(call) { () throws(ShowingError) in
           let item = PresentedItem(
             presentation: Handle(path: input.0) ?? Handle(0), binding: input.1, id: input.2, all: input.3)

@@ -4,13 +4,13 @@ import DBusValues
 import PresentationModel
 
 extension Coordinator {
-  /// A change, to be made with others at once by ``Coordinator/apply(_:animated:expectedSerial:)`` (rule T1).
+  /// A request of a transaction, ``Coordinator/apply(_:animated:expectedSerial:)`` (rule T1).
   public struct Change: Hashable, Sendable {
     let method: String
     let arguments: [Value]
-    /// Whether it does nothing but end presentations.
+    /// Whether it only ends presentations.
     let isRemoval: Bool
-    /// The container values that it sets, with their defaults.
+    /// The defaults of the container values that it sets, by name.
     let declarations: Properties
 
     init<Input, Output>(

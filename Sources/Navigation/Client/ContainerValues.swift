@@ -1,41 +1,38 @@
-// Why this file exists: what is shown can carry values for whoever contains it, with a default for what carries none
-// (rules V1–V5).
-
 import DBusValues
 
-/// A value that items carry for what contains them: a group, a stack, a parent, the coordinator.
+/// A key of container values: values that an item passes to its containers (rules V1–V5).
 ///
 ///     struct IsPinned: ContainerValueKey { static let defaultValue = false }
 ///     extension ContainerValues {
 ///       var isPinned: Bool { get { self[IsPinned.self] } set { self[IsPinned.self] = newValue } }
 ///     }
 public protocol ContainerValueKey {
-  /// What it is; its type on the bus is fixed by the first declaration (V1).
+  /// The type of the value. The first declaration fixes its type on the bus (V1).
   associatedtype Value: ValueConvertible
-  /// What it is for items that carry none.
+  /// The value of items that set none.
   static var defaultValue: Value { get }
-  /// What the key is called on the bus, a name (B5). Without one of your own: the type's.
+  /// The key's name on the bus (B5). The default is the name of the type.
   static var name: String { get }
 }
 
 extension ContainerValueKey {
-  /// The type's name.
+  /// The name of the type.
   public static var name: String { BindingName.name(for: "\(Self.self)") }
 }
 
-/// The values that an item carries for its container; extend it by a property for each of your keys.
+/// The container values of an item. Declare a property for each of your keys in an extension.
 public struct ContainerValues: Hashable, Sendable {
-  /// What is set, by the names of the bus.
+  /// The values that are set, by their names on the bus.
   public internal(set) var properties: Properties
-  /// The defaults of the keys that were set, to be declared (V1).
+  /// The defaults of the keys that are set, for their declaration (V1).
   var declarations: Properties = [:]
 
-  /// Nothing set: every key has its default.
+  /// Creates container values in which every key has its default.
   public init() { properties = [:] }
 
   init(resolved properties: Properties) { self.properties = properties }
 
-  /// The key's value: what was set, else its default (V3).
+  /// The value that is set for the key, else its default (V3).
   public subscript<Key: ContainerValueKey>(key: Key.Type) -> Key.Value {
     get { properties[key.name].flatMap(Key.Value.init(value:)) ?? key.defaultValue }
     set {
@@ -47,12 +44,12 @@ public struct ContainerValues: Hashable, Sendable {
 
 /// One member of a container, with all declared values (V5).
 public struct Member: Hashable, Sendable {
-  /// Where it is.
+  /// The binding that holds its item.
   public let binding: String
-  /// The item's; empty for what has none (P7).
+  /// The id of the item; empty if it has none (P7).
   public let id: String
-  /// Its presentation.
+  /// The presentation of the item.
   public let presentation: PresentationHandle
-  /// What it carries, with defaults for what it does not.
+  /// All declared container values, set or default.
   public let containerValues: ContainerValues
 }

@@ -1,20 +1,18 @@
-// Why this file exists: every method of the contract, as an async call with Swift's own types.
-
 import CoordinatorAPI
 import DBus
 import DBusValues
 import PresentationModel
 
-/// A coordinator: the session's, on its bus, or one inside this program. One line chooses; nothing else changes.
+/// A coordinator: the session's, on its bus, or one inside this program. Both have the same interface.
 ///
 ///     let coordinator = try await Coordinator.session()
 ///     try await coordinator.present("counter.fact", id: "1", PresentationOptions(title: "Fact"))
 ///
-/// Requests are carried out in the order in which they are made (rule P9). Cancelling a task gives up its call. Every method
-/// throws ``NavigationError``; a refused request has changed nothing.
+/// Requests are carried out in the order of their calls (rule P9). Cancelling a task cancels its call. Every method throws
+/// ``NavigationError``; a refused request has changed nothing.
 public final class Coordinator: Sendable {
   let backend: any CoordinatorBackend
-  /// What tells this program from the coordinator's other clients: a part of the names of what is its own.
+  /// A name that is unique among the coordinator's clients; a part of the names that this program generates.
   let client: String
 
   private init(_ backend: any CoordinatorBackend, client: String) {
@@ -22,12 +20,12 @@ public final class Coordinator: Sendable {
     self.client = client
   }
 
-  /// The session's coordinator, navd, which the bus starts when it is first asked.
-  /// - Throws: `unreachable` where there is no session bus.
+  /// Connects to the session's coordinator, navd. The bus starts it at the first request.
+  /// - Throws: `unreachable` if there is no session bus.
   public static func session() async throws(NavigationError) -> Coordinator { try await bus(nil) }
 
-  /// The coordinator of the bus at a D-Bus address.
-  /// - Throws: `unreachable` where there is no bus.
+  /// Connects to the coordinator of the bus at a D-Bus address.
+  /// - Throws: `unreachable` if there is no bus.
   public static func bus(address: String) async throws(NavigationError) -> Coordinator { try await bus(address) }
 
   private static func bus(_ address: String?) async throws(NavigationError) -> Coordinator {
@@ -35,25 +33,25 @@ public final class Coordinator: Sendable {
     return Coordinator(service, client: try await service.open(address: address))
   }
 
-  /// A coordinator of this program's own. It shows what the program shows itself; it starts no programs, and what it knows
-  /// ends with it.
+  /// Creates a coordinator inside this program. It starts no programs, shows only destinations that the program serves, and keeps no
+  /// record.
   public static func embedded() -> Coordinator { Coordinator(EmbeddedBackend(), client: "embedded") }
 
-  /// Ends the connection; what this program owns ends by that (O1). Calls that have no answer yet, and all after, fail.
+  /// Ends the connection, and with it the items that this program owns (O1). Unanswered and later calls throw `closed`.
   public func close() async { await backend.close() }
 
   // MARK: Watching
 
-  /// The state from now on, and everything that changes.
+  /// The state and all later events.
   public var following: Following { Following(backend: backend) }
 
-  /// The whole state, now.
+  /// Reads the whole state.
   public func state() async throws(NavigationError) -> NavigationState {
     let (state, serial) = try await read(Rows.getState, ())
     return NavigationState(StateSnapshot(state), serial: serial)
   }
 
-  /// What a binding should show; nil where that is nothing.
+  /// Reads the presentation in a slot; nil if the slot is empty.
   public func presentation(at binding: String) async throws(NavigationError) -> PresentationState? {
     let (_, item, _) = try await read(Rows.get, binding)
     return PresentationState(StateEntry(item))
@@ -61,8 +59,8 @@ public final class Coordinator: Sendable {
 
   // MARK: Transactions
 
-  /// Makes all of the changes, or, if one is refused, none (T1): what is set and set back has never changed.
-  /// - Returns: what each came to, in its method's own terms; and the serial after them.
+  /// Makes all of the changes or, if one is refused, none (T1). A slot that is set and set back has not changed.
+  /// - Returns: the reply of each change's method, and the serial after the last change.
   @discardableResult
   public func apply(
     _ changes: [Change], animated: Bool? = nil, expectedSerial: UInt64? = nil
@@ -74,16 +72,16 @@ public final class Coordinator: Sendable {
 
   // MARK: Waiting
 
-  /// Returns when a presentation is shown, or has ended before.
-  /// - Returns: why it ended; nil where it is shown.
+  /// Waits until a presentation is shown or has ended.
+  /// - Returns: why it ended; nil if it is shown.
   @discardableResult
   public func waitUntilPresented(_ presentation: PresentationHandle) async throws(NavigationError) -> NavigationReason?
   {
     NavigationReason(rawValue: try await read(Rows.wait, (presentation.path, "presented")).0)
   }
 
-  /// Returns when a presentation is gone, also long after. While navd is restarted it waits on.
-  /// - Returns: why it is gone, and what its presenter handed back (D6).
+  /// Waits until a presentation has ended, also across restarts of navd.
+  /// - Returns: why it ended, and the result of its presenter (D6).
   public func waitUntilGone(
     _ presentation: PresentationHandle
   ) async throws(NavigationError) -> (reason: NavigationReason?, result: Properties) {
@@ -92,7 +90,7 @@ public final class Coordinator: Sendable {
         let (reason, result) = try await read(Rows.wait, (presentation.path, "gone"))
         return (NavigationReason(rawValue: reason), result)
       } catch .unreachable {
-        // The next coordinator knows the handle, too. If there is no bus any more, this fails.
+        // Waits for the next coordinator, which knows the handle, too. Throws if the bus is gone.
         for try await _ in following { break }
       }
     }
@@ -103,10 +101,10 @@ public final class Coordinator: Sendable {
   /// A container of presentations (V5).
   public typealias Container = PresentationModel.Container<String>
 
-  /// What a container holds, with all declared values: a stack in the order of its path, the others in the order of
+  /// Reads the members of a container with all declared values: of a stack in the order of its path, of others in the order of
   /// acceptance (V5).
   public func members(of container: Container) async throws(NavigationError) -> [Member] {
-    return try await read(Rows.members, container.arguments).map { member in
+    try await read(Rows.members, container.arguments).map { member in
       let (binding, id, path, values) = member.fields
       return Member(
         binding: binding, id: id, presentation: Handle(path: path) ?? Handle(0),
@@ -114,13 +112,12 @@ public final class Coordinator: Sendable {
     }
   }
 
-  /// Declares a key, so that others can read its default before anything sets it (V1). What this program sets is declared by
-  /// that.
+  /// Declares a key, so that other clients can read its default (V1). Requests declare the keys that they set.
   public func declare<Key: ContainerValueKey>(_ key: Key.Type) async throws(NavigationError) {
     try await change(Rows.declareContainerValue, (key.name, key.defaultValue.value))
   }
 
-  /// Reads a key of a binding's item: what was set, else the default (V3).
+  /// Reads the value that a binding's item sets for a key, else the default (V3).
   public func containerValue<Key: ContainerValueKey>(
     _ key: Key.Type, at binding: String
   ) async throws(NavigationError) -> Key.Value {
@@ -132,15 +129,15 @@ public final class Coordinator: Sendable {
   }
 
   func declare(_ declarations: Properties) async throws(NavigationError) {
-    for (key, standard) in declarations.sorted(by: { $0.key < $1.key }) {
-      try await change(Rows.declareContainerValue, (key, standard))
+    for (key, defaultValue) in declarations.sorted(by: { $0.key < $1.key }) {
+      try await change(Rows.declareContainerValue, (key, defaultValue))
     }
   }
 
   // MARK: Presenters
 
-  /// A presentation was closed by its user, or by itself (D11): nil is written where it is still its slot's own (P5).
-  /// - Returns: whether anything is different now.
+  /// Reports that a presentation was closed by its user or by itself (D11). Its slot becomes nil if it still holds it (P5).
+  /// - Returns: whether the report changed anything.
   @discardableResult
   public func closed(
     _ presentation: PresentationHandle, result: Properties = [:]
@@ -148,52 +145,52 @@ public final class Coordinator: Sendable {
     try await change(Rows.closed, (presentation.path, result)).0
   }
 
-  /// Something was done in a presentation: everybody who watches is told (P8).
+  /// Reports an action in a presentation to all clients that watch, for example a pressed button (P8).
   public func act(
     _ presentation: PresentationHandle, _ action: String, _ parameters: Properties = [:]
   ) async throws(NavigationError) {
     try await change(Rows.act, (presentation.path, action, parameters))
   }
 
-  /// The destinations that items can name now, with what is known of each by the names of the contract.
+  /// Reads the destinations that items can name now, with their properties by the keys of the contract.
   public func destinations() async throws(NavigationError) -> [String: Properties] {
     Dictionary(try await read(Rows.destinations, ()).map { ($0.fields.0, $0.fields.1) }, uniquingKeysWith: { $1 })
   }
 
   // MARK: The coordinator itself
 
-  /// What has ended, the latest first, by the names of the contract.
+  /// Reads the ended presentations, the latest first, by the keys of the contract.
   /// - Parameters:
-  ///   - most: how many at most; nil: all that are remembered.
-  ///   - filter: only those of a `binding`, for example, by the names of the contract.
+  ///   - most: the maximum number; nil means all that are stored.
+  ///   - filter: required values by the keys of the contract, for example of `binding`.
   public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [Properties] {
     try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter))
   }
 
   /// Reads the configuration files again.
-  /// - Throws: `refused`, naming file, line and what is wrong; what was loaded from that file before stays.
+  /// - Throws: `refused` with file, line and fault; the version of the file that was loaded before stays in effect.
   public func reload() async throws(NavigationError) { try await change(Rows.reload, ()) }
 
-  /// Ends everything that is presented, then the daemon.
+  /// Ends every presentation, then the daemon.
   public func quit() async throws(NavigationError) { try await change(Rows.quit, ()) }
 
-  /// The version of its interface; it grows when something is added.
+  /// Reads the version of the interface, which grows with each addition.
   public func interfaceVersion() async throws(NavigationError) -> UInt32 { try await property(Rows.version) }
 
-  /// The release of navd; of an embedded one: of this library.
+  /// Reads the release of navd, or of this library for an embedded coordinator.
   public func release() async throws(NavigationError) -> String { try await property(Rows.release) }
 
-  /// What `limitExceeded` refuses to go past, by name: bytes for sizes, else how many.
+  /// Reads the limits that `limitExceeded` refuses to exceed, by name: sizes in bytes, and counts.
   public func limits() async throws(NavigationError) -> [String: UInt64] { try await property(Rows.limits) }
 
-  /// Of the last difference between two states (W1).
+  /// Reads the serial of the last event (W1).
   public func serial() async throws(NavigationError) -> UInt64 { try await property(Rows.serial) }
 
   // MARK: Helpers
 
   typealias Rows = CoordinatorInterface
 
-  /// A call that changes something: the bus starts navd for it.
+  /// Calls a changing method; the bus starts navd for it.
   @discardableResult
   func change<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
@@ -201,7 +198,7 @@ public final class Coordinator: Sendable {
     try await backend.call(method, input, starts: true)
   }
 
-  /// A call that only asks: it starts nothing.
+  /// Calls a reading method; it does not start navd.
   func read<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input
   ) async throws(NavigationError) -> Output {
@@ -211,7 +208,10 @@ public final class Coordinator: Sendable {
   private func property<T>(_ property: Property<T>) async throws(NavigationError) -> T {
     let value = try await read(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text))
     guard let value = T(value: value) else {
-      throw .refused(CoordinatorError(.invalidArgument, "\(property.name) is \(value), and not as the contract says"))
+      throw .refused(
+        CoordinatorError(
+          .invalidArgument,
+          "\(property.name): expected the type \(T.valueType.signature), found \(value.type.signature)"))
     }
     return value
   }

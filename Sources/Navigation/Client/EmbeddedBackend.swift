@@ -6,9 +6,10 @@ import EventLoops
 import Glibc
 import PresentationModel
 import PresentationRules
+import TextFormats
 
-/// A coordinator inside the program. It shows items that the program registers a presenter for, and items that are state only; it starts
-/// no programs, and keeps no record. It belongs to the main actor, as the program's own state does.
+/// A coordinator inside the program. It shows items of destinations that the program serves, and items that are state only; it starts no
+/// programs, and keeps no record. It runs on the main actor, as the program's own state does.
 @MainActor
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
@@ -23,6 +24,9 @@ final class EmbeddedBackend: CoordinatorBackend {
   private var hosts: [String: any PresenterHost] = [:]
   /// The presenter of each presentation.
   private var showing: [Handle: any PresenterHost] = [:]
+  /// Commands that are still to be carried out, in their order.
+  private var commands: [Command] = []
+  private var isCarryingOut = false
   private let listeners = Listeners()
   private var alarm: Task<Void, Never>?
   private var isClosed = false
@@ -36,7 +40,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   ) async throws(NavigationError) -> Output {
     guard !Task.isCancelled else { throw .cancelled }
     guard !isClosed else { throw .closed }
-    // Binds the methods at the first call.
+    // The first use binds the methods.
     _ = service
     if method.interface == PropertyAccessing.get.interface { return try property(method, input) }
     guard let body = methods[method.name] as? EmbeddedBinder.Body<Input, Output> else {
@@ -52,7 +56,12 @@ final class EmbeddedBackend: CoordinatorBackend {
     } onCancel: {
       Task { await self.cancel(call) }
     }
-    return try result.get()
+    do throws(NavigationError) {
+      return try result.get()
+    } catch {
+      // `close` refuses the calls that wait.
+      throw isClosed && error.refusal == .shuttingDown ? .closed : error
+    }
   }
 
   private func cancel<Output>(_ call: EmbeddedCall<Output>) {
@@ -65,7 +74,10 @@ final class EmbeddedBackend: CoordinatorBackend {
   ) throws(NavigationError) -> Output {
     guard let (_, name) = input as? (String, String),
       let value = properties.first(where: { $0.key.text == name })?.value() as? Output
-    else { throw .refused(CoordinatorError(.invalidArgument, "unknown property")) }
+    else {
+      let unknown = (input as? (String, String)).map { quoted($0.1) } ?? method.name.text
+      throw .refused(CoordinatorError(.invalidArgument, "\(unknown) is not a property of \(CoordinatorInterface.name)"))
+    }
     return value
   }
 
@@ -87,7 +99,7 @@ final class EmbeddedBackend: CoordinatorBackend {
         let result = await host.dismiss(handle, reason: reason.rawValue, animated: animated)
         service.report(.dismissAnswered(handle, result: result))
       }
-    // There are no processes to kill. A presenter that does not answer counts as gone after its grace (P14).
+    // There is no process to kill. A presenter that does not answer counts as gone after its grace (P14).
     case .kill, .abandon: break
     }
   }
@@ -95,7 +107,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   private func present(_ handle: Handle) {
     guard let presentation = service.machine.presentation(handle) else { return }
     guard let destination = presentation.item.destination, let host = hosts[destination.name] else {
-      return service.report(.presentAnswered(handle, error: "its destination is not registered any more"))
+      return service.report(.presentAnswered(handle, error: "its destination is no longer registered"))
     }
     showing[handle] = host
     var entry = service.machine.itemEntry(of: presentation)
@@ -124,6 +136,7 @@ final class EmbeddedBackend: CoordinatorBackend {
   func serve(
     _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
   ) throws(NavigationError) {
+    guard !isClosed else { throw .closed }
     do throws(Refusal) {
       try service.register(
         Destination(name: destination, path: .root, options: options.properties, client: program), by: program)
@@ -175,7 +188,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
   func authorizePresenter<Output>(
     _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
   ) {
-    call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter by the library"))
+    call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter with the library"))
   }
 
   func requireRecord() throws(Refusal) {}
@@ -195,13 +208,24 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func platform(of handle: Handle) -> Properties { [:] }
 
-  func carryOut(_ commands: [Command]) { for command in commands { carryOut(command) } }
+  /// A command that is answered at once brings about others, which follow those that were there before.
+  func carryOut(_ commands: [Command]) {
+    self.commands += commands
+    guard !isCarryingOut else { return }
+    isCarryingOut = true
+    while !self.commands.isEmpty {
+      let ready = self.commands
+      self.commands = []
+      for command in ready { carryOut(command) }
+    }
+    isCarryingOut = false
+  }
 
   func announceCreation(of handle: Handle) {}
 
   func announce(_ event: StateEvent, _ change: Change) {
     if case .dismissed(let subject, _) = event.kind { showing[subject.presentation] = nil }
-    listeners.tell(.event(event))
+    listeners.notify(.event(event))
   }
 
   func announceDestinations() {}
@@ -218,7 +242,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
 // MARK: Binding
 
-/// Keeps the contract's methods by their names, for calls from inside the program.
+/// Stores the contract's methods by name, for calls from inside the program.
 @MainActor
 private struct EmbeddedBinder: @MainActor ServiceBinder {
   unowned let backend: EmbeddedBackend
@@ -254,9 +278,7 @@ private final class EmbeddedCall<Output: Sendable>: @MainActor ServiceCall {
 
   func reply(_ output: Output) { finish(.success(output)) }
 
-  func fail(_ refusal: Refusal) {
-    finish(.failure(refusal.code == .shuttingDown ? .closed : .refused(CoordinatorError(refusal))))
-  }
+  func fail(_ refusal: Refusal) { finish(.failure(.refused(CoordinatorError(refusal)))) }
 
   func finish(_ result: Result<Output, NavigationError>) {
     continuation?.resume(returning: result)

@@ -1,40 +1,38 @@
-// Why this file exists: who follows the state is to know that nothing is missing, however slowly it reads and whatever
-// becomes of the coordinator (rules W1, W2).
-
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// The state of a session and what changes, from now on: the whole state first; then every event, its serial one more than
-/// the last; and the whole state again wherever events are missing, since the coordinator was restarted or the reader was
-/// slow. Ends with `unreachable` when the bus is gone. While no coordinator runs it waits, and starts none.
+/// The state of a session and its events, without a gap (W1, W2): the whole state first; then every event, its serial one more than the
+/// last; and the whole state again if the coordinator was restarted or the reader was too slow. Throws `unreachable` when the bus is
+/// gone. While no coordinator runs, it waits; it never starts one.
 public struct Following: AsyncSequence {
   /// The whole state, or the next difference.
   public enum Element: Hashable, Sendable {
-    /// The whole state: at first, and wherever events are missing.
+    /// The whole state: at first, and after missing events.
     case state(NavigationState)
-    /// What has changed since the element before.
+    /// The next difference.
     case event(NavigationEvent)
   }
-  /// `unreachable` is the only one.
+  /// The errors of ``Iterator/next(isolation:)``.
   public typealias Failure = NavigationError
 
   let backend: any CoordinatorBackend
 
-  /// Follows from its first element on.
+  /// Returns an iterator that starts at its first element.
   public func makeAsyncIterator() -> Iterator { Iterator(backend: backend) }
 
-  /// Follows from when it is first asked.
+  /// Starts to follow at the first call of `next`.
   public struct Iterator: AsyncIteratorProtocol {
     let backend: any CoordinatorBackend
     private var notices: AsyncStream<Notice>.Iterator?
-    /// Of the last element; nil where no state is known.
+    /// The serial of the last element; nil while no state is known.
     private var serial: UInt64?
 
     init(backend: any CoordinatorBackend) { self.backend = backend }
 
-    /// The next element; waits for it. nil where the task is cancelled.
-    /// - Throws: `unreachable` when the bus is gone, `closed` when the coordinator was closed.
+    /// Waits for the next element.
+    /// - Returns: nil if the task is cancelled.
+    /// - Throws: `unreachable` if the bus is gone, `closed` if the coordinator was closed.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(NavigationError) -> Element? {
       if notices == nil { notices = await backend.notices().makeAsyncIterator() }
       while let notice = await notices?.next(isolation: actor) {
@@ -56,7 +54,7 @@ public struct Following: AsyncSequence {
       return nil
     }
 
-    /// The state, where events were dropped before they were read.
+    /// Reads the state after events were dropped; nil if no coordinator runs.
     private mutating func missing(isolation: isolated (any Actor)? = #isolation) async throws(NavigationError)
       -> NavigationState?
     {
@@ -65,7 +63,7 @@ public struct Following: AsyncSequence {
         self.serial = serial
         return NavigationState(StateSnapshot(state), serial: serial)
       } catch .unreachable {
-        // A coordinator that comes tells its state; without a bus there is a notice of that.
+        // The next coordinator sends its state, and the end of the bus is a notice.
         serial = nil
         return nil
       }

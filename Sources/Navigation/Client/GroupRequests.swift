@@ -4,7 +4,7 @@ import PresentationModel
 
 /// Requests about exclusive groups.
 extension Coordinator {
-  /// Makes a tag its group's selection (G2).
+  /// Selects a tag in its group (G2).
   @discardableResult
   public func select(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
@@ -13,8 +13,8 @@ extension Coordinator {
     presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
   }
 
-  /// Makes a group's selection nil; with a tag, only where it is the selected one (G3).
-  /// - Returns: whether anything is different now.
+  /// Sets a group's selection to nil; with a tag, only if that is selected (G3).
+  /// - Returns: whether the request changed anything.
   @discardableResult
   public func deselect(
     _ group: String, _ tag: String? = nil, animated: Bool? = nil, expectedSerial: UInt64? = nil
@@ -23,8 +23,8 @@ extension Coordinator {
     return try await change(Rows.deselect, (group, tag ?? "", options)).0
   }
 
-  /// Deselects the tag where it is selected, else selects it (G4).
-  /// - Returns: whether it is selected now.
+  /// Deselects the tag if it is selected, else selects it (G4).
+  /// - Returns: whether it is selected after the request.
   @discardableResult
   public func toggleSelection(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
@@ -53,8 +53,7 @@ extension Coordinator.Change {
 
   private static func selecting<Output>(
     _ method: ChangingMethod<(String, String, Properties), Output>, _ group: String, _ tag: String, _ binding: String?,
-    _ id: String?,
-    _ options: PresentationOptions
+    _ id: String?, _ options: PresentationOptions
   ) -> Self {
     var properties = options.properties
     properties[Options.binding] = binding

@@ -1,27 +1,25 @@
-// Why this file exists: many may follow one coordinator, each as fast as it reads, and each is told of the end.
-
 import Synchronization
 
-/// How many notices wait for who reads them slowly; then the oldest are dropped, and the state is asked for again.
-let mostNotices = 4096
-
-/// Those who listen to a service.
+/// The listeners of a coordinator. Each reads at its own speed.
 final class Listeners: Sendable {
+  /// Maximum number of unread notices of a listener. Then the oldest are dropped, and the listener reads the state again.
+  static let maxNotices = 4096
+
   typealias Listener = AsyncStream<Notice>.Continuation
 
   private struct State {
     var all: [UInt64: Listener] = [:]
     var lastNumber: UInt64 = 0
-    /// What everybody is told who comes after the end.
+    /// The error for listeners that are added after the end.
     var end: NavigationError?
   }
 
   private let state = Mutex(State())
 
-  /// One more listener, until it lets its stream go.
-  /// - Returns: nil as the listener where the service has ended; the stream says so.
+  /// Adds a listener, which is removed when its stream ends.
+  /// - Returns: nil as the listener if the coordinator has ended; then the stream has the error only.
   func add() -> (stream: AsyncStream<Notice>, listener: Listener?) {
-    let (stream, listener) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(mostNotices))
+    let (stream, listener) = AsyncStream.makeStream(of: Notice.self, bufferingPolicy: .bufferingNewest(Self.maxNotices))
     let added: Result<UInt64, NavigationError> = state.withLock { state in
       if let end = state.end { return .failure(end) }
       state.lastNumber += 1
@@ -39,18 +37,18 @@ final class Listeners: Sendable {
     }
   }
 
-  func tell(_ notice: Notice) {
+  func notify(_ notice: Notice) {
     for listener in state.withLock({ Array($0.all.values) }) { listener.yield(notice) }
   }
 
-  /// The service has ended: everybody is told, and whoever comes later.
+  /// Ends the streams of all listeners, also of later ones, with an error.
   func end(_ error: NavigationError) {
     let all = state.withLock { state in
       state.end = state.end ?? error
       defer { state.all = [:] }
       return Array(state.all.values)
     }
-    // Not while it is locked: a listener that ends wants to be forgotten.
+    // Outside of the lock, which `onTermination` takes.
     for listener in all {
       listener.yield(.failed(error))
       listener.finish()

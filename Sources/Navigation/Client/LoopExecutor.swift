@@ -1,12 +1,9 @@
-// Why this file exists: a connection to the bus lives on one thread with one loop; an actor that runs there gives it to
-// Swift's concurrency without a lock.
-
 import CLinux
 import EventLoops
 import Glibc
 import Synchronization
 
-/// A thread with an event loop, on which an actor's work is done in between.
+/// Runs an actor's jobs on a thread with an event loop, so that the actor can use the loop's connection without a lock.
 final class LoopExecutor: SerialExecutor {
   private struct Work: ~Copyable {
     var jobs: [UnownedJob] = []
@@ -14,12 +11,12 @@ final class LoopExecutor: SerialExecutor {
   }
 
   private let work = Mutex(Work())
-  /// An eventfd: there is work.
+  /// An eventfd that wakes the loop for new jobs.
   private let wake: Int32
-  /// Touched on the loop's thread only, which `checkIsolated` checks.
+  /// Used on the loop's thread only; `checkIsolated` checks that.
   nonisolated(unsafe) let loop: EventLoop
 
-  /// - Throws: where the system gives no descriptor, or no thread.
+  /// - Throws: `SystemError` if there is no file descriptor or no thread left.
   init() throws(SystemError) {
     wake = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
     do throws(SystemError) {
@@ -32,7 +29,7 @@ final class LoopExecutor: SerialExecutor {
     try start()
   }
 
-  /// The thread holds this until the loop is stopped.
+  /// Starts the thread, which retains this object until the loop is stopped.
   private func start() throws(SystemError) {
     var thread = pthread_t()
     let code = pthread_create(
@@ -41,7 +38,7 @@ final class LoopExecutor: SerialExecutor {
         let executor = Unmanaged<LoopExecutor>.fromOpaque(argument!).takeRetainedValue()
         executor.work.withLock { $0.thread = pthread_self() }
         executor.loop.run()
-        // What was handed over meanwhile: whoever waits for it is to hear that it is over.
+        // The last jobs report the end to their callers.
         executor.runJobs()
         return nil
       }, Unmanaged.passRetained(self).toOpaque())
@@ -78,6 +75,6 @@ final class LoopExecutor: SerialExecutor {
 
   func checkIsolated() {
     let thread = work.withLock { $0.thread }
-    precondition(thread == pthread_self(), "this is not the thread of the loop")
+    precondition(thread == pthread_self(), "called outside of the loop's thread")
   }
 }

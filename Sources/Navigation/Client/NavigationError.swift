@@ -1,19 +1,17 @@
-// Why this file exists: what can go wrong between a program and its coordinator is one type, so that `catch` is complete.
-
 import CoordinatorAPI
 import DBus
 import PresentationModel
 
-/// Why a request came to nothing.
+/// The error of a request.
 public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The coordinator refused it, and changed nothing. The name is one of docs/semantics.md's; the message says which
-  /// argument, what it was, and what would do.
+  /// The coordinator refused the request, and nothing has changed. docs/semantics.md lists the names. The message gives the argument,
+  /// the value found and the value expected.
   case refused(CoordinatorError)
-  /// The coordinator cannot be reached, or went away before it answered; what was asked may have been done.
+  /// The coordinator cannot be reached, or left the bus before it answered. The request may have been carried out.
   case unreachable(String)
   /// The program has closed its coordinator.
   case closed
-  /// The task was cancelled; what was asked may have been done.
+  /// The task was cancelled. The request may have been carried out.
   case cancelled
 
   public var description: String {
@@ -25,17 +23,17 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
     }
   }
 
-  /// The name of the refusal, nil where it is none.
+  /// The name of the refusal; nil for other errors.
   public var refusal: CoordinatorError.Name? { if case .refused(let error) = self { error.name } else { nil } }
 
   init(_ error: DBusError) {
     if let name = CoordinatorError.Name(error.name) {
-      // It is leaving, not refusing.
+      // The coordinator stops; the request is not at fault.
       self = name == .shuttingDown ? .unreachable(error.message) : .refused(CoordinatorError(name, error.message))
       return
     }
     switch error.name {
-    // Of the protocol or the bus, and the same when it is asked again.
+    // Errors of the protocol or the bus that a repetition cannot change.
     case .accessDenied: self = .refused(CoordinatorError(.accessDenied, error.message))
     case .invalidArgs, .limitsExceeded, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:
       self = .refused(CoordinatorError(.invalidArgument, error.description))

@@ -1,7 +1,8 @@
-// Why this file exists: what is presented in the session, and what changes, as Swift values.
-
 import DBusValues
 import PresentationModel
+
+/// The number of a presentation: one showing of one item, from the request to its end (docs/semantics.md, *Words*).
+public typealias PresentationHandle = Handle
 
 /// The phase of a presentation (docs/semantics.md, *Words*).
 public typealias NavigationPhase = Phase
@@ -15,40 +16,41 @@ public typealias PathElement = PresentationModel.PathElement
 /// One difference between two states (rule W1).
 public typealias NavigationEvent = StateEvent
 
-/// One presentation that is not gone.
+/// A presentation that has not ended. Every key of the state is a property: `presentation.since`.
+@dynamicMemberLookup
 public struct PresentationState: Hashable, Sendable {
-  /// Names it, and nothing else ever.
+  /// Its handle, which is never used twice.
   public let presentation: PresentationHandle
-  /// Where its item is.
+  /// The binding that holds its item.
   public let binding: String
-  /// The item's; empty for what has none (P7).
+  /// The id of the item; empty if it has none (P7).
   public let id: String
-  /// How far it is.
+  /// Its phase.
   public let phase: NavigationPhase
-  /// nil is nothing but state, or a command that came with the request (D2).
+  /// The destination that shows it; nil for state only, and for a command in the request (D2).
   public let destination: String?
-  /// Handed to its presenter: sheet, popover, alert, …
+  /// Passed to its presenter: sheet, popover, alert, …
   public let style: String?
-  /// What to call it where a name is shown.
+  /// A name for people.
   public let title: String?
-  /// The group that it is a member of; its ``tag`` there.
+  /// The group that it is a member of.
   public let group: String?
-  /// What its group selects it by.
+  /// The tag that selects it in its group.
   public let tag: String?
-  /// The stack that it stands in.
+  /// The stack that it is an element of.
   public let stack: String?
-  /// What it is presented from; that does not go before it (C3).
+  /// Its parent, which ends after it (C3).
   public let parent: PresentationHandle?
-  /// The client whose leaving ends it (O1).
+  /// The client that owns it: when this client leaves the bus, it ends (O1).
   public let owner: String?
-  /// What the item holds.
+  /// The item's value.
   public let value: Properties
-  /// What was set; ``Coordinator/members(of:)`` has the defaults, too.
+  /// The container values that the item sets; ``Coordinator/members(of:)`` has the defaults, too.
   public let containerValues: Properties
-  /// All that the coordinator says of it, by the names of its contract: `pid` and `unit` too.
+  /// The whole entry of the state by the keys of the contract, with `pid` and `unit`.
   public let all: Properties
 
-  /// - Returns: nil where it is no entry of the state.
+  /// - Returns: nil if a required key is missing.
   init?(_ entry: StateEntry) {
     guard let binding = entry.binding, let id = entry.id, let phase = entry.knownPhase, let number = entry.presentation
     else { return nil }
@@ -69,37 +71,42 @@ public struct PresentationState: Hashable, Sendable {
     all = entry.properties
   }
 
+  /// The value of a key of the state; nil where it is absent.
+  public subscript<T>(dynamicMember key: KeyPath<StateEntry.Keys, DictionaryKey<T>>) -> T? {
+    all[StateEntry.keys[keyPath: key]]
+  }
+
   /// - Parameter client: a ``Coordinator/client``.
   func isOwned(by client: String) -> Bool { owner.map(clientName) == client }
 }
 
-/// What tells a client from others in the names of its own things: a name (B1), made of what the bus calls it.
+/// A name (B1) made from a client's unique name on the bus.
 func clientName(_ uniqueName: String) -> String {
   String(uniqueName.drop { $0 == ":" }.map { $0 == "." ? "-" : $0 })
 }
 
 /// An exclusive group (rules G1–G9).
 public struct GroupState: Hashable, Sendable {
-  /// The tag that is selected; nil where none is.
+  /// The selected tag; nil if no member is selected.
   public let selection: String?
-  /// Those that it knows: declared by destinations, or asked for.
+  /// The tags that it knows from destinations and requests.
   public let tags: [String]
-  /// The tags that wait for their turn, the next one first (G9).
+  /// The queued tags, the next one first (G9).
   public let queue: [String]
 }
 
 /// The whole state of a session.
 public struct NavigationState: Hashable, Sendable {
-  /// Of the last difference between two states (W1).
+  /// The serial of the last event (W1).
   public let serial: UInt64
-  /// In the order of acceptance. A binding may stand here twice: the one that is going first.
+  /// The presentations in the order of acceptance. While a binding's item is replaced, the old presentation precedes the new one.
   public let presentations: [PresentationState]
-  /// By name.
+  /// The groups by name.
   public let groups: [String: GroupState]
-  /// The paths by the stacks' names, the bottom first.
+  /// The paths by the name of their stack, from the bottom to the top.
   public let stacks: [String: [PathElement]]
 
-  /// What a binding should show; nil where that is nothing.
+  /// The presentation in a slot; nil if the slot is empty.
   public func presentation(at binding: String) -> PresentationState? {
     presentations.last { $0.binding == binding && $0.phase != .dismissing }
   }

@@ -1,51 +1,49 @@
-// Why this file exists: what can be said of an item beside its id is the same for every verb that presents one.
-
 import DBusValues
 import PresentationModel
 
-/// What happens to a request while another member of its group is selected (rule G8).
+/// Handling of a request while another member of its group is selected (rule G8).
 public typealias BusyPolicy = PresentationModel.BusyPolicy
 
-/// How an item is shown; what is nil is not given, and stays as it is (rule P2).
+/// Options of an item. An option that is nil leaves the present item as it is (rule P2).
 public struct PresentationOptions: Hashable, Sendable {
-  /// Who shows it: the name of a destination. nil: the one called like the binding, else it is state only (D2).
+  /// The destination that shows it; nil means the destination with the binding's name, else state only (D2).
   public var destination: String?
-  /// What the item holds.
+  /// The item's value; replaces the former value as a whole.
   public var value: Properties?
-  /// What it carries for its container (V2).
+  /// The container values that it sets (V2).
   public var containerValues = ContainerValues()
-  /// Handed to the presenter: sheet, popover, alert, …
+  /// Passed to the presenter: sheet, popover, alert, …
   public var style: String?
-  /// What to call it where a name is shown.
+  /// A name for people.
   public var title: String?
   /// The binding that it is presented from (C1).
   public var from: String?
-  /// The group that it is a member of; nil: its destination's.
+  /// The group that it is a member of; nil means the destination's group.
   public var group: String?
-  /// What the group selects it by; nil: by its binding (G7).
+  /// The tag that selects it in its group; nil means its binding (G7).
   public var tag: String?
   /// The stack that it is pushed on.
   public var stack: String?
-  /// When it ends by itself, from when it is presented (O2); milliseconds count.
+  /// The time from its presentation until it expires (O2), in whole milliseconds.
   public var timeout: Duration?
   /// Whether it ends when this program leaves the bus (O1).
   public var isOwned: Bool?
-  /// What to do when another member of its group is selected; nil: replace it.
+  /// Handling of the request while another member of its group is selected; nil means `replace`.
   public var ifBusy: BusyPolicy?
-  /// In a queue the highest comes first (G9).
+  /// Its priority in a queue; the highest is selected first (G9).
   public var priority: Int32?
   /// The program and its arguments that show it, instead of a destination (D3).
   public var command: [String]?
-  /// Where ``command`` runs.
+  /// The working directory of ``command``.
   public var directory: String?
-  /// What ``command``, or the destination's, has in its environment beside what navd has.
+  /// Variables that are added to the environment of ``command`` or of the destination's command.
   public var environment: [String: String]?
-  /// Handed to the presenter: `activation-token`, `parent-window`, `output`.
+  /// Passed to the presenter: `activation-token`, `parent-window`, `output`.
   public var platformData: Properties?
   /// Whether showing it is animated (T2).
   public var animated: Bool?
 
-  /// What is said most often; the rest is set afterwards.
+  /// Creates options from the usual ones; set the others afterwards.
   public init(
     destination: String? = nil, value: Properties? = nil, style: String? = nil, title: String? = nil,
     timeout: Duration? = nil
@@ -57,7 +55,7 @@ public struct PresentationOptions: Hashable, Sendable {
     self.timeout = timeout
   }
 
-  /// The same, with a value for its container.
+  /// Returns a copy with a container value.
   public func containerValue<Value>(
     _ keyPath: WritableKeyPath<ContainerValues, Value>, _ value: Value
   ) -> PresentationOptions {
@@ -66,7 +64,7 @@ public struct PresentationOptions: Hashable, Sendable {
     return options
   }
 
-  /// As the contract has it.
+  /// The options as the contract's dictionary.
   var properties: Properties {
     var all: Properties = [:]
     all[Options.destination] = destination
@@ -91,7 +89,7 @@ public struct PresentationOptions: Hashable, Sendable {
   }
 }
 
-/// What a request expects of what it is about; where that has changed, it is refused (`stale`, rule P10).
+/// The expected state of a request's subject; if it differs, the request is refused as `stale` (rule P10).
 public typealias Expectation = PresentationModel.Expectation
 
 extension Expectation {
@@ -108,14 +106,15 @@ extension Expectation {
 }
 
 extension PresentationOptions {
-  /// With what is expected of what is there.
+  /// The options with an expectation.
   func properties(_ expectation: Expectation) -> Properties {
     properties.merging(expectation.properties) { $1 }
   }
 }
 
 extension Expectation {
-  /// For a request that gives nothing else of an item; nil: as its transaction says (T2).
+  /// Options of a request without an item.
+  /// - Parameter animated: nil leaves it to the transaction (T2).
   func properties(animated: Bool?) -> Properties {
     var all = properties
     all[Options.animated] = animated
@@ -123,18 +122,18 @@ extension Expectation {
   }
 }
 
-/// How the items of a destination are shown (D1), where the items do not say.
+/// Options of a destination (D1).
 public struct DestinationOptions: Hashable, Sendable {
   /// The group of items that name none.
   public var group: String?
   /// The style of items that name none.
   public var style: String?
-  /// How long showing may take before it counts as failed (D4); nil: 10 seconds.
+  /// The time after which an item that is not on the screen ends as failed (D4); nil means 10 seconds.
   public var startTimeout: Duration?
-  /// How long a dismissal may take before it counts as gone (P14); nil: 2 seconds.
+  /// The time after which an item that is being dismissed counts as gone (P14); nil means 2 seconds.
   public var grace: Duration?
 
-  /// Options of which only some are given; the rest is as the coordinator has it.
+  /// Creates options; the coordinator has defaults for the others.
   public init(
     group: String? = nil, style: String? = nil, startTimeout: Duration? = nil, grace: Duration? = nil
   ) {
@@ -144,7 +143,7 @@ public struct DestinationOptions: Hashable, Sendable {
     self.grace = grace
   }
 
-  /// As the contract has it.
+  /// The options as the contract's dictionary.
   var properties: Properties {
     var all: Properties = [:]
     all[Options.group] = group
@@ -156,7 +155,7 @@ public struct DestinationOptions: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up; nothing for what is negative.
+  /// Whole milliseconds, rounded up; 0 for negative durations.
   var milliseconds: UInt64 {
     guard self > .zero else { return 0 }
     let (seconds, attoseconds) = components

@@ -2,22 +2,22 @@ import CoordinatorAPI
 import DBusValues
 import PresentationModel
 
-/// Requests about single bindings, and about many at once.
+/// Requests about slots.
 extension Coordinator {
   /// The bindings that ``dismissAll(_:animated:expectedSerial:)`` clears.
   public typealias Scope = PresentationModel.Scope<String>
 
-  /// What a request that presents came to.
+  /// The reply to a request that presents an item.
   public struct Presented: Hashable, Sendable {
-    /// nil where the request was followed by another that took it back, in a transaction.
+    /// The presentation; nil if a later request of the same transaction dismissed it.
     public let presentation: PresentationHandle?
-    /// Whether anything is different now.
+    /// Whether the request changed anything.
     public let changed: Bool
-    /// Of the state after it.
+    /// The serial after the request.
     public let serial: UInt64
   }
 
-  /// Sets a binding's item (P1–P3): returns when it is accepted, not when it is shown.
+  /// Sets a binding's item (P1–P3). Returns when the request is accepted, not when the item is shown.
   @discardableResult
   public func present(
     _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
@@ -26,8 +26,8 @@ extension Coordinator {
     presented(try await change(Rows.present, (binding, id, try await all(options, expectation))))
   }
 
-  /// Dismisses the item where it has this id (nil: any), else presents it.
-  /// - Returns: its presentation; nil where it was dismissed.
+  /// Dismisses the item if it has this id (nil means any), else presents it.
+  /// - Returns: its presentation; nil if it was dismissed.
   @discardableResult
   public func toggle(
     _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
@@ -39,8 +39,8 @@ extension Coordinator {
     return isPresented ? Handle(path: presentation) : nil
   }
 
-  /// Edits the item's value in place (D8): sets some keys, takes others out.
-  /// - Returns: whether anything is different now.
+  /// Edits the item's value in place (D8): sets some keys, removes others.
+  /// - Returns: whether the request changed anything.
   @discardableResult
   public func update(
     _ binding: String, _ value: Properties, remove: [String] = [], expecting expectation: Expectation = Expectation()
@@ -51,7 +51,7 @@ extension Coordinator {
   }
 
   /// Sets a binding to nil (P4).
-  /// - Returns: whether it held anything.
+  /// - Returns: whether it held an item.
   @discardableResult
   public func dismiss(
     _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
@@ -60,7 +60,7 @@ extension Coordinator {
   }
 
   /// Sets many bindings to nil.
-  /// - Returns: how many held something.
+  /// - Returns: the number of bindings that held an item.
   @discardableResult
   public func dismissAll(
     _ scope: Scope, animated: Bool? = nil, expectedSerial: UInt64? = nil

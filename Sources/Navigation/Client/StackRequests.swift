@@ -4,27 +4,27 @@ import PresentationModel
 
 /// Requests about stacks.
 extension Coordinator {
-  /// One screen that a path shall have.
+  /// An element of a new path.
   public struct PathItem: Hashable, Sendable {
-    /// nil: `stack[i]` (S5).
+    /// The slot; nil means `stack[i]` (S5).
     public var binding: String?
-    /// Which item.
+    /// The id of the item.
     public var id: String
-    /// How it is shown.
+    /// The options of the item.
     public var options: PresentationOptions
 
-    /// A screen; without a binding, that of its place.
+    /// Creates an element; its position gives the binding if that is nil.
     public init(binding: String? = nil, id: String, _ options: PresentationOptions = PresentationOptions()) {
       self.binding = binding
       self.id = id
       self.options = options
     }
 
-    /// As the contract has it.
+    /// The element as the contract's structure.
     var element: Structure<String, String, Properties> { Structure(binding ?? "", id, options.properties) }
   }
 
-  /// Puts an item on the top of a stack (S1).
+  /// Puts an item on top of a stack (S1).
   @discardableResult
   public func push(
     _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
@@ -33,8 +33,8 @@ extension Coordinator {
     presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
   }
 
-  /// Takes items from the top of a stack (S2).
-  /// - Returns: how many went.
+  /// Removes items from the top of a stack (S2).
+  /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
     _ stack: String, _ count: Int = 1, animated: Bool? = nil, expectedSerial: UInt64? = nil
@@ -43,8 +43,8 @@ extension Coordinator {
     return Int(try await change(Rows.pop, (stack, UInt32(clamping: count), options)).0)
   }
 
-  /// Takes items from the top of a stack until a binding is the top; nil: all of them.
-  /// - Returns: how many went.
+  /// Removes items from the top of a stack until a binding is the top; nil removes all.
+  /// - Returns: the number of items removed.
   @discardableResult
   public func popTo(
     _ stack: String, _ binding: String?, animated: Bool? = nil, expectedSerial: UInt64? = nil
@@ -53,8 +53,8 @@ extension Coordinator {
     return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
   }
 
-  /// Makes a stack's path this one (S5).
-  /// - Returns: the presentations, in its order.
+  /// Replaces a stack's path (S5).
+  /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(
     _ stack: String, _ path: [PathItem], animated: Bool? = nil, expectedSerial: UInt64? = nil

@@ -33,7 +33,6 @@ protocol Driver: AnyObject {
   /// - Parameter destination: the destination that presents it.
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?)
 
-  /// A presentation at one of its bindings has ended.
   func ended(_ presentation: PresentationHandle, _ reason: NavigationReason)
 
   /// The item of a presentation at one of its bindings was changed, whoever requested it.

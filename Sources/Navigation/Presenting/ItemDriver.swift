@@ -52,7 +52,7 @@ struct DrivenContent {
       content: content.map { content in { Binding(item).map(content) } }, onDismiss: onDismiss)
   }
 
-  static func truth(
+  static func bool(
     _ isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions,
     to destination: String? = nil,
     onDismiss: OnDismiss?, content: (@MainActor () -> any Screen)? = nil

@@ -86,7 +86,7 @@ extension Presenting {
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
     onDismiss: OnDismiss? = nil, content: @escaping @MainActor () -> any Screen
   ) -> Presence {
-    drive(.truth(isPresented, options: options, onDismiss: onDismiss, content: content), as: .presented)
+    drive(.bool(isPresented, options: options, onDismiss: onDismiss, content: content), as: .presented)
   }
 
   /// Presents by a destination of the session while a binding is true.
@@ -95,7 +95,7 @@ extension Presenting {
     isPresented: Binding<Bool>, to destination: String?,
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil
   ) -> Presence {
-    drive(.truth(isPresented, options: options, to: destination, onDismiss: onDismiss), as: .presented)
+    drive(.bool(isPresented, options: options, to: destination, onDismiss: onDismiss), as: .presented)
   }
 
   // MARK: One of many
@@ -110,7 +110,7 @@ extension Presenting {
     content: @escaping @MainActor () -> any Screen
   ) -> Presence {
     drive(
-      .truth(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
+      .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
       as: .member(group: text(of: selection), tag: Coding.id(of: tag)))
   }
 
@@ -121,7 +121,7 @@ extension Presenting {
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil
   ) -> Presence {
     drive(
-      .truth(Binding(selection, tag: tag), options: options, to: destination, onDismiss: onDismiss),
+      .bool(Binding(selection, tag: tag), options: options, to: destination, onDismiss: onDismiss),
       as: .member(group: text(of: selection), tag: Coding.id(of: tag)))
   }
 
@@ -155,7 +155,7 @@ extension Presenting {
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
     content: @escaping @MainActor () -> any Screen
   ) -> Presence {
-    push(.truth(isPresented, options: options, onDismiss: onDismiss, content: content), file, line)
+    push(.bool(isPresented, options: options, onDismiss: onDismiss, content: content), file, line)
   }
 
   /// Pushes a screen on the stack while a selection equals a tag, like one of several links.
@@ -166,7 +166,7 @@ extension Presenting {
     file: StaticString = #fileID, line: UInt = #line, content: @escaping @MainActor () -> any Screen
   ) -> Presence {
     push(
-      .truth(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
+      .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
       in: (text(of: selection), Coding.id(of: tag)), file, line)
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
 
 extension ObjectPath {
@@ -21,6 +22,9 @@ extension ObjectPath {
   /// The number of a presentation, as people write it.
   var presentationNumber: String { CoordinatorNames.number(of: self).map(String.init) ?? text }
 }
+
+extension BusyPolicy: ExpressibleByArgument {}
+extension WaitPhase: ExpressibleByArgument {}
 
 extension String {
   /// Milliseconds.

@@ -32,9 +32,9 @@ struct Assignment: Equatable {
   }
 
   /// From separate arguments.
-  init(_ key: String, text: String) {
+  init(_ key: String, _ content: Content) {
     self.key = key
-    content = .text(text)
+    self.content = content
   }
 
   /// The value, with the type that its text or JSON implies.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CoordinatorAPI
-import DBusValues
+import PresentationModel
 
 extension CompletionKind {
   /// Names under which something is open.
@@ -8,7 +8,7 @@ extension CompletionKind {
   /// Those, and names of destinations that can be opened.
   static var presentable: CompletionKind { candidates { $0.bindings + $0.destinations.map(\.name) } }
   static var roots: CompletionKind { candidates { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
-  static var groups: CompletionKind { candidates { $0.groups.keys + $0.destinations.compactMap(\.group) } }
+  static var groups: CompletionKind { candidates { $0.groups.keys + $0.destinations.compactMap(\.entry.group) } }
   /// Tags of the groups that occur before in the command line, otherwise of all groups.
   static var tags: CompletionKind {
     candidates { candidates in
@@ -16,9 +16,9 @@ extension CompletionKind {
       return (named.isEmpty ? candidates.groups : named).flatMap(\.value)
     }
   }
-  static var stacks: CompletionKind { candidates { Array($0.state.stacks.keys) } }
+  static var stacks: CompletionKind { candidates { Array($0.state.paths.keys) } }
   static var destinations: CompletionKind { candidates { $0.destinations.map(\.name) } }
-  static var presentations: CompletionKind { candidates { $0.state.presentations.map { $0.text(.presentation) } } }
+  static var presentations: CompletionKind { candidates { $0.state.entries.map { $0.text(\.presentation) } } }
 
   /// Empty if navd is not running: completion does not start it.
   private static func candidates(_ names: @Sendable @escaping (CompletionCandidates) -> [String]) -> CompletionKind {
@@ -39,8 +39,8 @@ private struct CompletionCandidates {
 
   /// The command line before the word that is being completed.
   let words: [String]
-  let destinations: [DestinationEntry]
-  let state: StateView
+  let destinations: [NamedDestination]
+  let state: StateSnapshot
 
   init(words: [String]) throws {
     self.words = words
@@ -54,7 +54,7 @@ private struct CompletionCandidates {
     destinations = try daemon.destinations()
   }
 
-  var bindings: [String] { state.presentations.map(\.binding) }
+  var bindings: [String] { state.entries.compactMap(\.binding) }
   /// The tags of each group.
-  var groups: [String: [String]] { state.groups.mapValues(\.tags) }
+  var groups: [String: [String]] { state.groupEntries.mapValues { $0.tags ?? [] } }
 }

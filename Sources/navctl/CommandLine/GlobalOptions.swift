@@ -36,8 +36,9 @@ struct GlobalOptions: ParsableArguments {
     if address != nil, host != nil { throw ValidationError("use either --address or --host, not both") }
   }
 
-  /// - Throws: `ValidationError` if both a format and `--json` are given.
-  func requireOneFormat(_ format: Template?) throws {
+  /// - Throws: `ValidationError` if both a format and `--json` are given, or the format names another field.
+  func check(_ format: Template?, _ fields: TemplateFields) throws {
+    try format?.require(fields)
     if json, format != nil { throw ValidationError("use either --format or --json, not both") }
   }
 }

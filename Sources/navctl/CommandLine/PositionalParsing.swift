@@ -4,151 +4,90 @@ extension Verbs {
   /// Parses a verb that has only positional arguments, as key bindings do, without ArgumentParser, which takes longer than
   /// the request. Returns nil for every other command line, and for a wrong number of arguments.
   static func parsePositional(_ name: String, _ words: [String]) -> ParsableCommand? {
-    guard !words.contains(where: { $0.hasPrefix("-") }) else { return nil }
-    return switch name {
-    case "present": Present(words: words)
-    case "toggle": Toggle(words: words)
-    case "dismiss": Dismiss(words: words)
-    case "select": Select(words: words)
-    case "deselect": Deselect(words: words)
-    case "toggle-selection": ToggleSelection(words: words)
-    case "push": Push(words: words)
-    case "pop-to": PopTo(words: words)
-    case "is-presented": IsPresented(words: words)
-    default: nil
+    guard let first = words.first, !words.contains(where: { $0.hasPrefix("-") }) else { return nil }
+    let second = words.count > 1 ? words[1] : nil
+    switch (name, words.count) {
+    case ("present", 1...2):
+      return Present.filled {
+        ($0.global, $0.binding, $0.id, $0.options) = (.notGiven, first, .word(second), .notGiven)
+      }
+    case ("toggle", 1...2):
+      return Toggle.filled {
+        ($0.global, $0.binding, $0.id, $0.options) = (.notGiven, first, .word(second), .notGiven)
+      }
+    case ("dismiss", _):
+      return Dismiss.filled {
+        ($0.global, $0.bindings, $0.slot) = (.notGiven, words, .notGiven)
+        ($0.group, $0.stack, $0.root, $0.all) = (nil, nil, nil, false)
+      }
+    case ("select", 2):
+      return Select.filled { ($0.global, $0.group, $0.tag, $0.member) = (.notGiven, first, words[1], .notGiven) }
+    case ("toggle-selection", 2):
+      return ToggleSelection.filled {
+        ($0.global, $0.group, $0.tag, $0.member) = (.notGiven, first, words[1], .notGiven)
+      }
+    case ("deselect", 1...2):
+      return Deselect.filled { ($0.global, $0.group, $0.tag, $0.change) = (.notGiven, first, second ?? "", .notGiven) }
+    case ("push", 2...3):
+      return Push.filled {
+        ($0.global, $0.stack, $0.binding) = (.notGiven, first, words[1])
+        ($0.id, $0.item, $0.slot) = (.word(words.count > 2 ? words[2] : nil), .notGiven, .notGiven)
+      }
+    case ("pop-to", 1...2):
+      return PopTo.filled { ($0.global, $0.stack, $0.binding, $0.change) = (.notGiven, first, second ?? "", .notGiven) }
+    case ("is-presented", 1...2):
+      return IsPresented.filled { ($0.global, $0.binding, $0.id) = (.notGiven, first, .word(second)) }
+    default: return nil
     }
   }
 }
 
-// MARK: Verbs
-
-extension Present {
-  fileprivate init?(words: [String]) {
-    guard (1...2).contains(words.count) else { return nil }
-    (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
-    (global, options) = (.notGiven, .notGiven)
+extension ParsableArguments {
+  /// - Parameter fill: sets every property, since ArgumentParser does not.
+  static func filled(_ fill: (inout Self) -> Void) -> Self {
+    var arguments = Self()
+    fill(&arguments)
+    return arguments
   }
 }
 
-extension Toggle {
-  fileprivate init?(words: [String]) {
-    guard (1...2).contains(words.count) else { return nil }
-    (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
-    (global, options) = (.notGiven, .notGiven)
-  }
-}
-
-extension Dismiss {
-  fileprivate init?(words: [String]) {
-    guard !words.isEmpty else { return nil }
-    bindings = words
-    (group, stack, root, all) = (nil, nil, nil, false)
-    (global, slot) = (.notGiven, .notGiven)
-  }
-}
-
-extension Select {
-  fileprivate init?(words: [String]) {
-    guard words.count == 2 else { return nil }
-    (group, tag) = (words[0], words[1])
-    (global, member, change) = (.notGiven, .notGiven, .notGiven)
-  }
-}
-
-extension Deselect {
-  fileprivate init?(words: [String]) {
-    guard (1...2).contains(words.count) else { return nil }
-    (group, tag) = (words[0], words.count > 1 ? words[1] : "")
-    (global, change) = (.notGiven, .notGiven)
-  }
-}
-
-extension ToggleSelection {
-  fileprivate init?(words: [String]) {
-    guard words.count == 2 else { return nil }
-    (group, tag) = (words[0], words[1])
-    (global, member, change) = (.notGiven, .notGiven, .notGiven)
-  }
-}
-
-extension Push {
-  fileprivate init?(words: [String]) {
-    guard (2...3).contains(words.count) else { return nil }
-    (stack, binding, id) = (words[0], words[1], ItemID(word: words.count > 2 ? words[2] : nil))
-    (global, item, slot) = (.notGiven, .notGiven, .notGiven)
-  }
-}
-
-extension PopTo {
-  fileprivate init?(words: [String]) {
-    guard (1...2).contains(words.count) else { return nil }
-    (stack, binding) = (words[0], words.count > 1 ? words[1] : "")
-    (global, change) = (.notGiven, .notGiven)
-  }
-}
-
-extension IsPresented {
-  fileprivate init?(words: [String]) {
-    guard (1...2).contains(words.count) else { return nil }
-    (binding, id) = (words[0], ItemID(word: words.count > 1 ? words[1] : nil))
-    global = .notGiven
-  }
-}
-
-// MARK: Absent options
-
-/// Options that can be set to their values for a command line without options.
-protocol AbsentOptions: ParsableArguments {
-  mutating func setAbsent()
-}
-
-extension AbsentOptions {
-  static var notGiven: Self {
-    var options = Self()
-    options.setAbsent()
-    return options
-  }
-}
+// MARK: Options of a command line that has none
 
 extension ItemID {
-  fileprivate init(word: String?) { (argument, option) = (word, nil) }
+  fileprivate static func word(_ word: String?) -> Self { filled { ($0.argument, $0.option) = (word, nil) } }
 }
 
-extension GlobalOptions: AbsentOptions {
-  mutating func setAbsent() {
-    (json, quiet, verbose, noLegend) = (false, false, false, false)
-    (within, address, host) = (nil, nil, nil)
+extension GlobalOptions {
+  static var notGiven: Self {
+    filled {
+      ($0.json, $0.quiet, $0.verbose, $0.noLegend) = (false, false, false, false)
+      ($0.within, $0.address, $0.host) = (nil, nil, nil)
+    }
   }
 }
 
-extension ChangeOptions: AbsentOptions {
-  mutating func setAbsent() { (noAnimation, expectedSerial) = (false, nil) }
+extension ChangeOptions {
+  fileprivate static var notGiven: Self { filled { ($0.noAnimation, $0.expectedSerial) = (false, nil) } }
 }
 
-extension SlotOptions: AbsentOptions {
-  mutating func setAbsent() { (change, expectedID, expectedPresentation) = (.notGiven, nil, nil) }
-}
-
-extension ItemOptions: AbsentOptions {
-  mutating func setAbsent() {
-    (destination, values, containerValues) = (nil, [], [])
-    (style, title, from, timeout, owned) = (nil, nil, nil, nil, false)
-    (ifBusy, priority, output, command) = (nil, nil, nil, [])
+extension SlotOptions {
+  fileprivate static var notGiven: Self {
+    filled { ($0.change, $0.expectedID, $0.expectedPresentation) = (.notGiven, nil, nil) }
   }
 }
 
-extension ContainerOptions: AbsentOptions {
-  mutating func setAbsent() { (group, tag, stack) = (nil, nil, nil) }
+extension PresentOptions {
+  fileprivate static var notGiven: Self {
+    filled {
+      ($0.item, $0.slot) = (.notGiven, .notGiven)
+      $0.containers = .filled { ($0.group, $0.tag, $0.stack) = (nil, nil, nil) }
+      $0.waiting = .filled { ($0.wait, $0.propagate) = (false, false) }
+    }
+  }
 }
 
-extension WaitOptions: AbsentOptions {
-  mutating func setAbsent() { (wait, propagate) = (false, false) }
-}
-
-extension PresentOptions: AbsentOptions {
-  mutating func setAbsent() { (item, containers, slot, waiting) = (.notGiven, .notGiven, .notGiven, .notGiven) }
-}
-
-extension MemberOptions: AbsentOptions {
-  mutating func setAbsent() { (binding, id, item) = (nil, nil, .notGiven) }
+extension MemberOptions {
+  fileprivate static var notGiven: Self {
+    filled { ($0.binding, $0.id, $0.item, $0.change) = (nil, nil, .notGiven, .notGiven) }
+  }
 }

@@ -1,6 +1,6 @@
-import PresentationModel
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
 
 extension DaemonClient {
@@ -8,7 +8,8 @@ extension DaemonClient {
   func containerValues(_ assignments: [Assignment]) throws(Failure) -> Properties {
     var values: Properties = [:]
     for assignment in assignments {
-      let type = try declaredType(of: assignment.key)
+      // The type of the key's default.
+      let type = try call(CoordinatorInterface.containerValue, ("", assignment.key)).type
       do throws(JSON.Mismatch) { values[assignment.key] = try assignment.value(as: type) } catch {
         throw Failure(operation, "container value “\(assignment.key)”: \(error)", status: .usage)
       }
@@ -37,14 +38,8 @@ extension DaemonClient {
   /// Converts options and elements of `SetPath`; returns every other argument unchanged.
   private func declaring(in argument: Value) throws(Failure) -> Value {
     if var options = Properties(value: argument), let given = options[Options.containerValues] {
-      var values: Properties = [:]
-      for (key, value) in given.sorted(by: { $0.key < $1.key }) {
-        let type = try declaredType(of: key)
-        do throws(JSON.Mismatch) { values[key] = try Value(JSON(value), as: type) } catch {
-          throw Failure(operation, "container value “\(key)”: \(error)", status: .usage)
-        }
-      }
-      options[Options.containerValues] = values
+      options[Options.containerValues] = try containerValues(
+        given.sorted { $0.key < $1.key }.map { Assignment($0.key, .json(JSON($0.value))) })
       return options.value
     }
     if let elements = [Structure<String, String, Properties>](value: argument) {
@@ -56,10 +51,5 @@ extension DaemonClient {
       return declared.value
     }
     return argument
-  }
-
-  /// The type of the key's default.
-  private func declaredType(of key: String) throws(Failure) -> ValueType {
-    try call(CoordinatorInterface.containerValue, ("", key)).type
   }
 }

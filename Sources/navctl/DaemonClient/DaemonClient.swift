@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import PresentationModel
 
 /// Connection to navd, and the calls of the verbs. Subscribes to no signals and makes no call that a verb does not need.
 final class DaemonClient {
@@ -60,20 +61,22 @@ final class DaemonClient {
       autoStart: starts)
   }
 
-  func state() throws(Failure) -> StateView {
+  func state() throws(Failure) -> StateSnapshot {
     let (state, serial) = try ask(CoordinatorInterface.getState, ())
-    return StateView(state, serial: serial)
+    return StateSnapshot(state, serial: serial)
   }
 
-  func destinations() throws(Failure) -> [DestinationEntry] {
-    try ask(CoordinatorInterface.destinations, ()).map { DestinationEntry($0.fields.0, $0.fields.1) }
+  func destinations() throws(Failure) -> [NamedDestination] {
+    try ask(CoordinatorInterface.destinations, ()).map {
+      NamedDestination(name: $0.fields.0, entry: DestinationEntry($0.fields.1))
+    }
   }
 
   /// - Parameters:
   ///   - limit: maximum number of entries; 0 for all.
   ///   - filter: options of `History`.
-  func history(_ limit: UInt32, _ filter: Properties) throws(Failure) -> [HistoryEntry] {
-    try ask(CoordinatorInterface.history, (limit, filter)).map { HistoryEntry($0) }
+  func history(_ limit: UInt32, _ filter: Properties) throws(Failure) -> [EndingEntry] {
+    try ask(CoordinatorInterface.history, (limit, filter)).map(EndingEntry.init)
   }
 
   /// - Throws: `Failure` if no group or stack can have this name. A valid name without members passes.

@@ -1,12 +1,8 @@
-import PresentationModel
-import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
-
-/// What `Wait` can wait for.
-enum WaitCondition: String, ExpressibleByArgument, CaseIterable { case presented, gone }
+import PresentationModel
 
 extension DaemonClient {
   /// Waits until a presentation is presented, or gone.
@@ -15,7 +11,7 @@ extension DaemonClient {
   /// ending.
   /// - Parameter wasRunning: whether navd has replied before, so that its absence can only be a restart.
   func wait(
-    for presentation: ObjectPath, _ condition: WaitCondition = .gone, wasRunning: Bool = true
+    for presentation: ObjectPath, _ phase: WaitPhase = .gone, wasRunning: Bool = true
   ) throws(Failure) -> WaitOutcome {
     var reply: Result<WaitOutcome, DBusError>?
     func finish(_ result: Result<WaitOutcome, DBusError>) {
@@ -29,7 +25,7 @@ extension DaemonClient {
         return
       }
       wasRunning = true
-      _ = callWait(presentation, condition) { result in
+      _ = callWait(presentation, phase) { result in
         if case .failure(let error) = result, Self.isRestart(error) { return }
         finish(result)
       }
@@ -46,7 +42,7 @@ extension DaemonClient {
     case .success(let outcome)?: return outcome
     case .failure(let error)? where error.name == .timedOut:
       throw Failure(
-        operation, "not \(condition.rawValue) in time",
+        operation, "not \(phase.rawValue) in time",
         hint: "“navctl wait --presentation \(presentation.presentationNumber)” continues to wait", status: .timedOut)
     case .failure(let error)?: throw Failure(operation, error)
     case nil: throw Failure(operation, "interrupted")
@@ -60,14 +56,14 @@ extension DaemonClient {
   }
 
   private func callWait(
-    _ presentation: ObjectPath, _ condition: WaitCondition,
+    _ presentation: ObjectPath, _ phase: WaitPhase,
     _ completion: @escaping (Result<WaitOutcome, DBusError>) -> Void
   ) -> PendingCall {
     connection.call(
       CoordinatorInterface.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object,
-      (presentation, condition.rawValue), timeout: nil, autoStart: false
+      (presentation, phase.rawValue), timeout: nil, autoStart: false
     ) { result in
-      completion(result.map { WaitOutcome(reason: $0.0, result: $0.1) })
+      completion(result.map { WaitOutcome(reason: $0.0, result: PresentationResult($0.1)) })
     }
   }
 
@@ -101,7 +97,7 @@ extension DaemonClient {
   ///   that would depend on timing.
   func requireStart(of presentation: ObjectPath) throws(Failure) {
     guard presentation != .root, let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
-      let error = outcome.error
+      let error = outcome.result.error
     else { return }
     throw Failure(operation, error)
   }
@@ -111,8 +107,9 @@ extension DaemonClient {
   func requireStart(in group: String, after serial: UInt64) throws(Failure) {
     var filter: Properties = [:]
     filter[Options.group] = group
-    filter[Options.reason] = PresentationReason.failed
-    guard let entry = try history(1, filter).first, let ended = entry.serial, ended > serial, let number = entry.number
+    filter[Options.reason] = Reason.failed.rawValue
+    guard let entry = try history(1, filter).first, let ended = entry.serial, ended > serial,
+      let number = entry.presentation
     else { return }
     try requireStart(of: CoordinatorNames.presentation(number))
   }

@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
 
 /// Reply of the method `Wait`: how a presentation ended, or that it is presented.
@@ -8,38 +9,31 @@ struct WaitOutcome: Equatable {
   /// Empty if it is presented.
   let reason: String
   /// Result of its program, or of its presenter on the bus.
-  let result: Properties
+  let result: PresentationResult
 
-  var hasFailed: Bool { reason == PresentationReason.failed }
-
-  /// Why it failed, if that is known.
-  var error: String? { text("error") }
+  var hasFailed: Bool { reason == Reason.failed.rawValue }
 
   /// One JSON object: members of a command's result by name, all others in `result`.
   var json: JSON {
-    let names = ["status", "signal", "output", "output-truncated", "error"]
-    var members = result.filter { names.contains($0.key) }.mapValues { JSON($0) }
-    members["reason"] = .string(reason)
-    let others = result.filter { !names.contains($0.key) }
-    if !others.isEmpty { members["result"] = JSON(others) }
-    return .object(members)
+    let keys = PresentationResult.keys
+    let names = [
+      keys.status.name, keys.signal.name, keys.output.name, keys.outputTruncated.name, keys.error.name,
+    ]
+    var members = result.properties.filter { names.contains($0.key) }
+    members[EndingEntry.keys.reason] = reason
+    let others = result.properties.filter { !names.contains($0.key) }
+    if !others.isEmpty { members["result"] = .properties(others) }
+    return JSON(members)
   }
 
   /// The command's exit status, 128+n for a signal; nil if neither is known.
   var exitStatus: Int32? {
-    if let status = result["status"]?.integer { return Int32(truncatingIfNeeded: status) & 0xFF }
-    return text("signal").flatMap(Self.number(ofSignal:)).map { 128 + $0 }
+    // Presenters on the bus may send an integer of any width.
+    if let status = result.properties[PresentationResult.keys.status.name]?.integer {
+      return Int32(truncatingIfNeeded: status) & 0xFF
+    }
+    return result.signal.flatMap(Self.number(ofSignal:)).map { 128 + $0 }
   }
-
-  /// What the command wrote to standard output.
-  var output: [UInt8] {
-    guard case .bytes(let output)? = result["output"] else { return [] }
-    return output
-  }
-
-  var isOutputTruncated: Bool { result["output-truncated"] == .boolean(true) }
-
-  private func text(_ name: String) -> String? { result[name].flatMap { String(value: $0) } }
 
   static func number(ofSignal name: String) -> Int32? {
     let names: [String: Int32] = [

@@ -4,49 +4,27 @@ extension StringProtocol {
   /// One line without control characters, for terminals and tab-separated columns: they are spelled as in C.
   var printable: String {
     replacingScalars { scalar in
-      switch scalar {
-      case "\n": "\\n"
-      case "\t": "\\t"
-      case "\r": "\\r"
-      case _ where scalar.isControl: "\\u{" + String(scalar.value, radix: 16) + "}"
-      default: nil
-      }
+      guard scalar.isControl else { return nil }
+      let escapes: [Unicode.Scalar: String] = ["\n": "\\n", "\t": "\\t", "\r": "\\r"]
+      return escapes[scalar] ?? "\\u{" + String(scalar.value, radix: 16) + "}"
     }
   }
 
   /// For Pango and HTML, like g_markup_escape_text.
   var escapedForMarkup: String {
-    replacingScalars { scalar in
-      switch scalar {
-      case "&": "&amp;"
-      case "<": "&lt;"
-      case ">": "&gt;"
-      case "'": "&#39;"
-      case "\"": "&quot;"
-      default: nil
-      }
-    }
+    let escapes: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", "\"": "&quot;"]
+    return replacingScalars { escapes[$0] }
   }
 
   /// For a quoted label of Graphviz, in which a backslash begins an escape and `&` an HTML entity.
   var escapedForGraphviz: String {
-    printable.replacingScalars { scalar in
-      switch scalar {
-      case "\"": "\\\""
-      case "\\": "\\\\"
-      case "&": "&amp;"
-      default: nil
-      }
-    }
+    let escapes: [Unicode.Scalar: String] = ["\"": "\\\"", "\\": "\\\\", "&": "&amp;"]
+    return printable.replacingScalars { escapes[$0] }
   }
 
   private func replacingScalars(_ replacement: (Unicode.Scalar) -> String?) -> String {
     guard unicodeScalars.contains(where: { replacement($0) != nil }) else { return String(self) }
-    var text = ""
-    for scalar in unicodeScalars {
-      if let replacement = replacement(scalar) { text += replacement } else { text.unicodeScalars.append(scalar) }
-    }
-    return text
+    return unicodeScalars.map { replacement($0) ?? String($0) }.joined()
   }
 }
 

@@ -1,6 +1,8 @@
+import PresentationModel
+
 /// Draws presentations as trees: each below its parent, siblings in the order in which they were requested.
 enum PresentationTree {
-  typealias Line = (presentation: PresentationEntry, branch: String)
+  typealias Line = (entry: StateEntry, branch: String)
 
   /// Deeper levels are indented no further, so that they stay readable.
   private static let maxIndentedDepth = 20
@@ -8,23 +10,16 @@ enum PresentationTree {
   /// - Parameter limit: maximum number of lines.
   /// - Returns: each presentation once, with the branch to print before its name. A presentation whose parent is not in
   ///   the list is a root.
-  static func lines(_ presentations: [PresentationEntry], limit: Int = .max) -> [Line] {
-    let known = Set(presentations.compactMap(\.number))
-    var children: [UInt64: [PresentationEntry]] = [:]
-    var roots: [PresentationEntry] = []
-    for presentation in presentations {
-      if let parent = presentation.parent, known.contains(parent) {
-        children[parent, default: []].append(presentation)
-      } else {
-        roots.append(presentation)
-      }
-    }
+  static func lines(_ entries: [StateEntry], limit: Int = .max) -> [Line] {
+    let known = Set(entries.compactMap(\.presentation))
+    // A root has no parent.
+    let children = Dictionary(grouping: entries) { $0.parent.flatMap { known.contains($0) ? $0 : nil } }
     var lines: [Line] = []
     // The next one is last. Not recursive: a tree may be as deep as there are presentations.
-    var pending = roots.reversed().map { (presentation: $0, branch: "", below: "", depth: 0) }
-    while lines.count < limit, let (presentation, branch, below, depth) = pending.popLast() {
-      lines.append((presentation, branch))
-      let inner = presentation.number.flatMap { children[$0] } ?? []
+    var pending = (children[nil] ?? []).reversed().map { (entry: $0, branch: "", below: "", depth: 0) }
+    while lines.count < limit, let (entry, branch, below, depth) = pending.popLast() {
+      lines.append((entry, branch))
+      let inner = entry.presentation.flatMap { children[$0] } ?? []
       for (index, child) in inner.enumerated().reversed() {
         let isLast = index == inner.count - 1
         let indented = depth < maxIndentedDepth ? below + (isLast ? "  " : "│ ") : below

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
 
 extension GlobalOptions {
@@ -23,16 +24,16 @@ extension GlobalOptions {
   ///   - more: further members of the JSON.
   ///   - line: text for `--verbose` if there is no presentation.
   func report(
-    changed: Bool, presentation: ObjectPath? = nil, serial: UInt64, _ more: [String: JSON] = [:],
+    changed: Bool, presentation: ObjectPath? = nil, serial: UInt64, _ more: Properties = [:],
     verbose line: String = ""
   ) {
     var members = more
     members["changed"] = .boolean(changed)
-    members["serial"] = JSON(serial)
+    members[StateSnapshot.keys.serial] = serial
     let number = presentation.flatMap { CoordinatorNames.number(of: $0) }
-    members["presentation"] = number.map { JSON($0) }
+    members[StateEntry.keys.presentation] = number
     guard json || verbose else { return }
-    write(json: .object(members), plain: number.map { "\($0)\n" } ?? line)
+    write(json: JSON(members), plain: number.map { "\($0)\n" } ?? line)
   }
 }
 
@@ -44,20 +45,21 @@ extension WaitOutcome {
     if global.json {
       global.write(json: json, plain: "")
     } else if !global.quiet {
-      StandardOutput.write(output)
-      if isOutputTruncated {
+      StandardOutput.write(result.output ?? [])
+      if result.outputTruncated == true {
         StandardError.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
       }
     }
     if propagating {
       guard let status = exitStatus else {
         throw Failure(
-          daemon.operation, "the program's exit status is not known (\(reason))" + (error.map { ": \($0)" } ?? ""),
+          daemon.operation,
+          "the program's exit status is not known (\(reason))" + (result.error.map { ": \($0)" } ?? ""),
           status: .ownFailure)
       }
       if status != 0 { throw ExitCode(status) }
     } else if hasFailed {
-      throw Failure(daemon.operation, error ?? "it could not be opened, or its program crashed")
+      throw Failure(daemon.operation, result.error ?? "it could not be opened, or its program crashed")
     }
   }
 }

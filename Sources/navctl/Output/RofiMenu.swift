@@ -1,4 +1,4 @@
-import CoordinatorAPI
+import PresentationModel
 import TextFormats
 
 /// A menu in rofi's script mode (rofi-script(5)): what is open, and what can be opened.
@@ -23,48 +23,35 @@ struct RofiMenu: Equatable {
   private(set) var lines: [Line] = []
 
   /// - Parameter group: lists only the tags of this group.
-  init(_ state: StateView, destinations: [DestinationEntry], group: String?) {
-    let shown = state.presentations.filter { $0.phase != .dismissing }
-    var members: [String: [String: PresentationEntry]] = [:]
-    for presentation in shown {
-      guard let name = presentation.group, let tag = presentation.tag else { continue }
-      members[name, default: [:]][tag] = presentation
-    }
-    for (name, content) in state.groups.sorted(by: { $0.key < $1.key }) where group == nil || group == name {
-      for tag in content.tags {
+  init(_ state: StateSnapshot, destinations: [NamedDestination], group: String?) {
+    let shown = state.entries.filter { $0.knownPhase != .dismissing }
+    for (name, content) in state.groupEntries.sorted(by: { $0.key < $1.key }) where group == nil || group == name {
+      for tag in content.tags ?? [] {
         // rofi passes the chosen text back as an argument: it must not look like an option.
         let isBare = group != nil && !tag.hasPrefix("-")
         add(
-          isBare ? tag : "\(name): \(tag)", titled: members[name]?[tag], .tag(group: name, tag),
-          isActive: content.selection == tag)
+          isBare ? tag : "\(name): \(tag)", titled: shown.last { $0.group == name && $0.tag == tag },
+          .tag(group: name, tag), isActive: content.selection == tag)
       }
     }
     guard group == nil else { return }
     var taken: Set<String> = []
-    for presentation in shown where presentation.group == nil {
-      guard let number = presentation.number else { continue }
-      taken.insert(presentation.binding)
-      add(
-        presentation.name, titled: presentation, .dismissal(presentation.binding, presentation: number), isActive: true)
+    for entry in shown where entry.group == nil {
+      guard let number = entry.presentation, let binding = entry.binding else { continue }
+      taken.insert(binding)
+      add(entry.name, titled: entry, .dismissal(binding, presentation: number), isActive: true)
     }
-    for destination in destinations where destination.group == nil {
+    // A destination can be presented under its own name only if that is also a binding (rule D2).
+    for destination in destinations where destination.entry.group == nil {
       let name = destination.name
-      guard !taken.contains(name), Self.isBinding(name) else { continue }
+      guard !taken.contains(name), (try? BindingID(name)) != nil else { continue }
       add(name, titled: nil, .destination(name), isActive: false)
     }
   }
 
-  private mutating func add(
-    _ name: String, titled presentation: PresentationEntry?, _ choice: Choice, isActive: Bool
-  ) {
-    let title = presentation?.title ?? ""
+  private mutating func add(_ name: String, titled entry: StateEntry?, _ choice: Choice, isActive: Bool) {
+    let title = entry?.title ?? ""
     lines.append(Line(text: title.isEmpty ? name : "\(name) – \(title)", choice: choice, isActive: isActive))
-  }
-
-  /// Whether a destination's name is also a binding, so that it can be presented under its own name (rule D2).
-  private static func isBinding(_ name: String) -> Bool {
-    guard let first = name.unicodeScalars.first, first == "_" || first.isASCIILetter else { return false }
-    return name.unicodeScalars.allSatisfy { $0.isASCIILetter || "0"..."9" ~= $0 || "_-.[]".unicodeScalars.contains($0) }
   }
 
   /// The text that rofi reads.
@@ -107,8 +94,4 @@ extension RofiMenu.Choice {
     default: return nil
     }
   }
-}
-
-extension Unicode.Scalar {
-  fileprivate var isASCIILetter: Bool { "a"..."z" ~= self || "A"..."Z" ~= self }
 }

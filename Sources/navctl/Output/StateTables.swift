@@ -1,5 +1,4 @@
 import PresentationModel
-import CoordinatorAPI
 
 /// The state as tables.
 enum StateTables {
@@ -7,7 +6,7 @@ enum StateTables {
   /// - Parameters:
   ///   - now: milliseconds since 1970.
   ///   - limit: maximum number of presentations.
-  static func overview(_ state: StateView, _ style: Table.Style, at now: UInt64, limit: Int = .max) -> String {
+  static func overview(_ state: StateSnapshot, _ style: Table.Style, at now: UInt64, limit: Int = .max) -> String {
     let presented = tree(state, at: now, limit: limit).text(style)
     let sections = [
       presented.isEmpty ? style.legend("Nothing is open.") : presented, groups(state).text(style),
@@ -17,42 +16,42 @@ enum StateTables {
   }
 
   /// For programs: one row for each presentation, with a fixed set of columns.
-  static func list(_ state: StateView) -> Table {
+  static func list(_ state: StateSnapshot) -> Table {
     var table = Table("NUMBER", "BINDING", "ID", "PHASE", "DESTINATION", "GROUP", "TAG", "STACK", "TITLE")
-    let columns: [PresentationEntry.Member] = [
-      .presentation, .binding, .id, .phase, .destination, .group, .tag, .stack, .title,
-    ]
-    for entry in state.presentations { table.add(columns.map { Table.Cell(entry.text($0)) }) }
+    for entry in state.entries {
+      table.add(
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.phase),
+        entry.cell(\.destination), entry.cell(\.group), entry.cell(\.tag), entry.cell(\.stack), entry.cell(\.title))
+    }
     return table
   }
 
-  private static func tree(_ state: StateView, at now: UInt64, limit: Int) -> Table {
+  private static func tree(_ state: StateSnapshot, at now: UInt64, limit: Int) -> Table {
     var table = Table(
       .number("NUMBER"), "BINDING", "ID", "PHASE", "UP", "DESTINATION", "GROUP", "TAG", "STACK", "TITLE")
-    for (entry, branch) in PresentationTree.lines(state.presentations, limit: limit) {
-      func cell(_ member: PresentationEntry.Member) -> Table.Cell { Table.Cell(entry.text(member)) }
+    for (entry, branch) in PresentationTree.lines(state.entries, limit: limit) {
       table.add(
-        cell(.presentation), Table.Cell(branch + entry.binding), cell(.id),
-        Table.Cell(entry.text(.phase), Colour(entry.phase)),
+        entry.cell(\.presentation), Table.Cell(branch + entry.text(\.binding)), entry.cell(\.id),
+        Table.Cell(entry.text(\.phase), Colour(entry.knownPhase)),
         Table.Cell(entry.since.map { WallClock.elapsed(since: $0, at: now) } ?? ""),
-        cell(.destination), cell(.group), cell(.tag), cell(.stack), cell(.title))
+        entry.cell(\.destination), entry.cell(\.group), entry.cell(\.tag), entry.cell(\.stack), entry.cell(\.title))
     }
     return table
   }
 
-  private static func groups(_ state: StateView) -> Table {
+  private static func groups(_ state: StateSnapshot) -> Table {
     var table = Table("GROUP", "SELECTED", "QUEUE", "TAGS")
-    for (name, group) in state.groups.sorted(by: { $0.key < $1.key }) {
+    for (name, group) in state.groupEntries.sorted(by: { $0.key < $1.key }) {
       table.add(
         Table.Cell(name), Table.Cell(group.selection ?? "–", group.selection == nil ? nil : .good),
-        Table.Cell(group.queue.joined(separator: ", ")), Table.Cell(group.tags.joined(separator: ", ")))
+        Table.Cell((group.queue ?? []).joined(separator: ", ")), Table.Cell((group.tags ?? []).joined(separator: ", ")))
     }
     return table
   }
 
-  private static func stacks(_ state: StateView) -> Table {
+  private static func stacks(_ state: StateSnapshot) -> Table {
     var table = Table("STACK", "PATH")
-    for (name, path) in state.stacks.sorted(by: { $0.key < $1.key }) {
+    for (name, path) in state.paths.sorted(by: { $0.key < $1.key }) {
       // In the form in which `set-path` takes them.
       let elements = path.map { $0.id.isEmpty ? $0.binding : "\($0.binding)=\($0.id)" }
       table.add(Table.Cell(name), Table.Cell(elements.joined(separator: " › ")))

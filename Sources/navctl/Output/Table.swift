@@ -1,3 +1,5 @@
+import PresentationModel
+
 /// Rows under titles: aligned for people, tab-separated for programs.
 struct Table {
   enum Style: Equatable {
@@ -51,7 +53,6 @@ struct Table {
   init(_ columns: Column...) { self.columns = columns }
 
   mutating func add(_ cells: Cell...) { rows.append(cells) }
-  mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
   /// Lines, each with its newline; empty without rows.
   func text(_ style: Style) -> String {
@@ -109,5 +110,25 @@ struct Table {
       }
     }
     return excess <= 0 ? narrowed : Self.narrowed(widths.dropLast(), to: width)
+  }
+}
+
+/// The colours in use, by their meaning.
+enum Colour: String {
+  case title = "1"
+  case good = "32"
+  case pending = "33"
+  case ending = "35"
+  case bad = "31"
+
+  func paint(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
+
+  init?(_ phase: Phase?) {
+    switch phase {
+    case .presented: self = .good
+    case .waiting, .presenting: self = .pending
+    case .dismissing: self = .ending
+    case nil: return nil
+    }
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CoordinatorAPI
+import PresentationModel
 import TextFormats
 
 /// A text with placeholders as in destination files: `{id}`, `{binding}`, `{value.KEY}`; `{{` and `}}` are braces.
@@ -74,7 +74,7 @@ struct Template: Equatable {
   }
 
   private static func text(_ member: JSON?, _ form: Form?, _ now: UInt64) -> String {
-    let plain = (member.map { $0.string ?? $0.text } ?? "").printable
+    let plain = (member?.plainText ?? "").printable
     switch form {
     case nil: return plain
     case .markup: return plain.escapedForMarkup
@@ -91,25 +91,41 @@ struct Template: Equatable {
 struct TemplateFields {
   /// Fields with members; an empty list allows any name.
   private static let members: [String: [String]] = [
-    "value": [], "container-values": [], "item": [], "parameters": [], "groups": [], "stacks": [],
-    "by": ["client", "pid", "program"],
+    StateEntry.keys.value.name: [], StateEntry.keys.containerValues.name: [], "item": [], "parameters": [],
+    StateSnapshot.keys.groups.name: [], StateSnapshot.keys.stacks.name: [],
+    EndingEntry.keys.by.name: [
+      RequesterEntry.keys.client.name, RequesterEntry.keys.pid.name, RequesterEntry.keys.program.name,
+    ],
   ]
 
   let names: [String]
 
+  init(_ names: [String]) { self.names = Set(names).sorted() }
+
   /// Fields of a presentation in the state.
   static let presentation = TemplateFields(
-    names: PresentationEntry.Member.allCases.filter { !PresentationEntry.Member.ofShow.contains($0) }.map(\.rawValue)
-      .sorted())
+    Show.order.filter { !Show.added.contains($0) } + Options.ofAppearance.rows.map(\.name))
 
   /// Fields of all events, and of the state that precedes them.
-  static let event = TemplateFields(names: [
-    "action", "binding", "event", "group", "groups", "id", "item", "parameters", "path", "phase", "presentation",
-    "presentations", "queue", "reason", "serial", "stack", "stacks", "tag", "tags",
-  ])
+  static let event = {
+    let (entry, state, group) = (StateEntry.keys, StateSnapshot.keys, GroupEntry.keys)
+    return TemplateFields([
+      "action", entry.binding.name, "event", entry.group.name, state.groups.name, entry.id.name, "item", "parameters",
+      "path", entry.phase.name, entry.presentation.name, state.presentations.name, group.queue.name,
+      EndingEntry.keys.reason.name, state.serial.name, entry.stack.name, state.stacks.name, entry.tag.name,
+      group.tags.name,
+    ])
+  }()
 
   /// Fields of an entry of the history.
-  static let history = TemplateFields(names: HistoryEntry.Member.allCases.map(\.rawValue).sorted())
+  static let history = {
+    let keys = EndingEntry.keys
+    return TemplateFields([
+      keys.binding.name, keys.by.name, keys.destination.name, PresentationResult.keys.error.name, keys.group.name,
+      keys.id.name, keys.presentation.name, keys.reason.name, keys.serial.name, keys.shownFor.name, keys.stack.name,
+      keys.time.name,
+    ])
+  }()
 
   /// Why the path names no field; nil if it does.
   fileprivate func problem(_ path: [String]) -> String? {

@@ -21,7 +21,7 @@ struct Apply: ParsableCommand {
     let operation = "apply \(file)"
     let bytes = try Self.read(file, operation)
     let requests: [Structure<String, [Value]>]
-    do throws(Mistake) { requests = try Self.requests(bytes) } catch {
+    do throws(JSON.Mistake) { requests = try Self.requests(bytes) } catch {
       throw Failure(operation, "\(error.position): \(error.why)", status: .usage)
     }
     let daemon = try DaemonClient(global, operation)
@@ -35,10 +35,8 @@ struct Apply: ParsableCommand {
       json: ["replies": .array(list), "serial": JSON(serial)], plain: list.map { $0.text + "\n" }.joined())
   }
 
-  typealias Mistake = JSON.Mistake
-
-  /// - Throws: `Mistake` with the position, for invalid JSON and for invalid requests.
-  static func requests(_ bytes: [UInt8]) throws(Mistake) -> [Structure<String, [Value]>] {
+  /// - Throws: `JSON.Mistake` with the position, for invalid JSON and for invalid requests.
+  static func requests(_ bytes: [UInt8]) throws(JSON.Mistake) -> [Structure<String, [Value]>] {
     let json = try JSON.parse(bytes)
     do throws(JSON.Mismatch) {
       guard let list = json.array else { throw JSON.Mismatch(why: "expected a list of requests, found \(json.kind)") }
@@ -50,7 +48,7 @@ struct Apply: ParsableCommand {
       }
       return requests
     } catch {
-      throw Mistake(position: JSON.position(of: error.path, in: bytes), why: error.why)
+      throw JSON.Mistake(position: JSON.position(of: error.path, in: bytes), why: error.why)
     }
   }
 
@@ -75,28 +73,22 @@ struct Apply: ParsableCommand {
     }
   }
 
-  private static func unreadable(_ operation: String) -> Failure {
-    Failure(operation, "cannot read the file: \(String(cString: strerror(errno)))", hint: "“-” reads standard input")
-  }
-
   private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {
-    let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw unreadable(operation) }
-    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+    func unreadable() -> Failure {
+      Failure(operation, "cannot read the file: \(String(cString: strerror(errno)))", hint: "“-” reads standard input")
+    }
+    guard let stream = file == "-" ? fdopen(STDIN_FILENO, "r") : fopen(file, "re") else { throw unreadable() }
+    defer { fclose(stream) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
-      if count == 0 { return bytes }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw unreadable(operation)
-      }
+    while case let count = fread(&buffer, 1, buffer.count, stream), count > 0 {
       bytes.append(contentsOf: buffer[..<count])
       // The maximum size of a D-Bus message.
       guard bytes.count <= 128 << 20 else {
         throw Failure(operation, "expected at most 128 MiB, found more", status: .refused)
       }
     }
+    guard ferror(stream) == 0 else { throw unreadable() }
+    return bytes
   }
 }

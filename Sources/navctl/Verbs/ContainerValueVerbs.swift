@@ -54,7 +54,7 @@ struct ContainerValue: ParsableCommand {
     func run() throws {
       let daemon = try DaemonClient(global, "value get \(binding) \(key)")
       let value = JSON(try daemon.ask(CoordinatorInterface.containerValue, (binding, key)))
-      global.write(json: value, plain: (value.string ?? value.text).printable + "\n")
+      global.write(json: value, plain: value.plainText.printable + "\n")
     }
   }
 
@@ -72,7 +72,7 @@ struct ContainerValue: ParsableCommand {
     func run() throws {
       let daemon = try DaemonClient(global, "value set \(binding) \(key)")
       var options = slot.properties
-      options[Options.containerValues] = try daemon.containerValues([Assignment(key, text: value)])
+      options[Options.containerValues] = try daemon.containerValues([Assignment(key, .text(value))])
       let (changed, serial) = try daemon.call(CoordinatorInterface.update, (binding, [:], options))
       global.report(changed: changed, serial: serial)
     }

@@ -3,7 +3,15 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let ofDaemon: [Verb] = [
+    ("destinations", { Destinations.self }), ("reload", { Reload.self }), ("check-config", { CheckConfiguration.self }),
+    ("introspect", { Introspect.self }), ("quit", { Quit.self }),
+  ]
+}
 
 struct Destinations: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -16,8 +24,8 @@ struct Destinations: ParsableCommand {
     var table = Table("NAME", "KIND", "GROUP", "STYLE", "TARGET")
     for destination in destinations {
       table.add(
-        Table.Cell(destination.name), Table.Cell(destination.kind.rawValue), Table.Cell(destination.text(.group)),
-        Table.Cell(destination.text(.style)), Table.Cell(destination.target))
+        Table.Cell(destination.name), Table.Cell(destination.kind.rawValue), destination.entry.cell(\.group),
+        destination.entry.cell(\.style), Table.Cell(destination.target))
     }
     global.write(json: .array(destinations.map(\.json)), table)
   }

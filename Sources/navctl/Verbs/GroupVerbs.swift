@@ -4,6 +4,13 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
+extension Verbs {
+  static let ofGroups: [Verb] = [
+    ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
+    ("selection", { Selection.self }),
+  ]
+}
+
 struct Select: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "select", "Open a member of a group, and close the one that is open.",
@@ -13,13 +20,11 @@ struct Select: ParsableCommand {
   @Argument(help: .group, completion: .groups) var group: String
   @Argument(help: .tag, completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
-  @OptionGroup var change: ChangeOptions
 
   func run() throws {
     let daemon = try DaemonClient(global, "select \(group) \(tag)")
-    var options = try member.options(daemon)
-    change.write(to: &options)
-    let (presentation, changed, serial) = try daemon.call(CoordinatorInterface.select, (group, tag, options))
+    let (presentation, changed, serial) = try daemon.call(
+      CoordinatorInterface.select, (group, tag, try member.options(daemon)))
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: member.item.owned)
   }
 }
@@ -32,7 +37,6 @@ struct ToggleSelection: ParsableCommand {
   @Argument(help: .group, completion: .groups) var group: String
   @Argument(help: .tag, completion: .tags) var tag: String
   @OptionGroup var member: MemberOptions
-  @OptionGroup var change: ChangeOptions
 
   func validate() throws {
     if member.item.owned { throw ValidationError("--owned is not supported; use “navctl select --owned”") }
@@ -40,11 +44,10 @@ struct ToggleSelection: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "toggle-selection \(group) \(tag)")
-    var options = try member.options(daemon)
-    change.write(to: &options)
-    let (selected, serial) = try daemon.call(CoordinatorInterface.toggleSelection, (group, tag, options))
+    let (selected, serial) = try daemon.call(
+      CoordinatorInterface.toggleSelection, (group, tag, try member.options(daemon)))
     global.report(
-      changed: true, serial: serial, ["selected": .boolean(selected)], verbose: selected ? "selected\n" : "deselected\n"
+      changed: true, serial: serial, ["selected": selected.value], verbose: selected ? "selected\n" : "deselected\n"
     )
     if selected { try daemon.requireStart(in: group, after: serial) }
   }
@@ -76,11 +79,12 @@ struct Selection: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "selection \(group)")
-    let tag = try daemon.state().groups[group]?.selection
+    let tag = try daemon.state().groupEntries[group]?.selection
     if tag == nil { try daemon.requireName("group", group) }
-    var members: [String: JSON] = ["group": .string(group)]
-    members["selection"] = tag.map(JSON.string)
-    global.write(json: .object(members), plain: tag.map { $0.printable + "\n" } ?? "")
+    var members: Properties = [:]
+    members[StateEntry.keys.group] = group
+    members[GroupEntry.keys.selection] = tag
+    global.write(json: JSON(members), plain: tag.map { $0.printable + "\n" } ?? "")
     if tag == nil { throw ExitCode(CommandStatus.notPresented.rawValue) }
   }
 }
@@ -91,11 +95,13 @@ struct MemberOptions: ParsableArguments {
   var binding: String?
   @Option(help: "Which item to show there, e.g. the number of a note.") var id: String?
   @OptionGroup var item: ItemOptions
+  @OptionGroup var change: ChangeOptions
 
   func options(_ daemon: DaemonClient) throws -> Properties {
     var options = try item.options(daemon)
     options[Options.binding] = binding
     options[Options.id] = id
+    change.write(to: &options)
     return options
   }
 }

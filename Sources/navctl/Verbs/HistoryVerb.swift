@@ -24,10 +24,7 @@ struct History: ParsableCommand {
     transform: Template.init)
   var format: Template?
 
-  func validate() throws {
-    try global.requireOneFormat(format)
-    try format?.require(.history)
-  }
+  func validate() throws { try global.check(format, .history) }
 
   func run() throws {
     let daemon = try DaemonClient(global, "history")
@@ -39,34 +36,33 @@ struct History: ParsableCommand {
     global.write(json: .array(entries.map(\.json)), plain: text(entries))
   }
 
-  private func text(_ entries: [HistoryEntry]) -> String {
+  private func text(_ entries: [EndingEntry]) -> String {
     let now = WallClock.now
     if let format { return entries.map { format.line($0.json, at: now) + "\n" }.joined() }
     let style = global.tableStyle
     return entries.isEmpty ? style.legend("Nothing has closed yet.") : Self.table(entries).text(style)
   }
 
-  private static func table(_ entries: [HistoryEntry]) -> Table {
+  private static func table(_ entries: [EndingEntry]) -> Table {
     var table = Table(
       .number("NUMBER"), "BINDING", "ID", "REASON", .number("SERIAL"), "BY", "SHOWN", "ENDED", "ERROR")
     for entry in entries {
-      func cell(_ member: HistoryEntry.Member) -> Table.Cell { Table.Cell(entry.text(member)) }
       table.add(
-        cell(.presentation), cell(.binding), cell(.id), Table.Cell(entry.reason, entry.hasFailed ? .bad : nil),
-        cell(.serial), Table.Cell(entry.requester),
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
+        Table.Cell(entry.text(\.reason), entry.hasFailed ? .bad : nil), entry.cell(\.serial), Table.Cell(entry.endedBy),
         Table.Cell(entry.shownFor.map { DurationText.text($0) } ?? ""),
-        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), cell(.error))
+        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.error ?? ""))
     }
     return table
   }
 
-  private func addErrors(to entries: inout [HistoryEntry], _ daemon: DaemonClient) throws(Failure) {
-    func presentation(_ entry: HistoryEntry) -> ObjectPath? {
-      entry.hasFailed ? entry.number.map { CoordinatorNames.presentation($0) } : nil
+  private func addErrors(to entries: inout [EndingEntry], _ daemon: DaemonClient) throws(Failure) {
+    func presentation(_ entry: EndingEntry) -> ObjectPath? {
+      entry.hasFailed ? entry.presentation.map { CoordinatorNames.presentation($0) } : nil
     }
     let known = try daemon.outcomes(of: entries.compactMap(presentation))
     for (index, entry) in entries.enumerated() {
-      if let error = presentation(entry).flatMap({ known[$0]?.error }) { entries[index].error = error }
+      if let error = presentation(entry).flatMap({ known[$0]?.result.error }) { entries[index].error = error }
     }
   }
 }

@@ -1,9 +1,13 @@
-import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let presenting: [Verb] = [("present", { Present.self }), ("toggle", { Toggle.self })]
+}
 
 struct Present: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -51,7 +55,7 @@ struct Toggle: ParsableCommand {
       try options.wait(daemon, global, presentation)
     } else {
       global.report(
-        changed: true, presentation: presentation, serial: serial, ["presented": .boolean(presented)],
+        changed: true, presentation: presentation, serial: serial, ["presented": presented.value],
         verbose: "dismissed\n")
       guard presented else { return }
       try daemon.requireStart(of: presentation)
@@ -101,12 +105,103 @@ extension DaemonClient {
   /// Tells a user at a terminal that no program shows the item: they may have mistyped a destination's name.
   fileprivate func warnIfNotShown(_ binding: String) {
     guard isatty(STDERR_FILENO) == 1, let properties = try? ask(CoordinatorInterface.get, binding).1 else { return }
-    let item = PresentationEntry(JSON(properties))
-    guard item.phase == .presented, item.destination == nil, !item.hasProcess, let destinations = try? destinations()
+    let item = StateEntry(properties)
+    guard item.knownPhase == .presented, item.destination == nil, !item.hasProcess,
+      let destinations = try? destinations()
     else { return }
     let hint = nearest(to: binding, among: destinations.map(\.name)).map { "did you mean “\($0)”? " } ?? ""
     StandardError.write(
       "navctl: \(operation): no window opens, since there is no destination “\(binding)”; "
         + "\(hint)“navctl destinations” lists them, “navctl reload” loads new files")
+  }
+}
+
+struct Update: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "update", "Change values of what is open; all others stay the same.")
+
+  @OptionGroup var global: GlobalOptions
+  @Argument(help: .binding, completion: .bindings) var binding: String
+  @Argument(help: ArgumentHelp("Values to set.", valueName: "k=v"), transform: Assignment.init)
+  var values: [Assignment] = []
+  @Option(help: ArgumentHelp("Value to remove; may be repeated.", valueName: "k")) var remove: [String] = []
+  @Option(
+    name: .customLong("container-value"),
+    help: ArgumentHelp("Value for a declared key; may be repeated.", valueName: "k=v"), transform: Assignment.init)
+  var containerValues: [Assignment] = []
+  @Option(
+    help: ArgumentHelp("Close it after this long from now, e.g. 3s.", valueName: "duration"),
+    transform: { try $0.duration() })
+  var timeout: UInt64?
+  @OptionGroup var slot: SlotOptions
+
+  func validate() throws {
+    guard !values.isEmpty || !remove.isEmpty || !containerValues.isEmpty || timeout != nil else {
+      throw ValidationError("nothing to update; give KEY=VALUE, --remove KEY, --container-value or --timeout")
+    }
+  }
+
+  func run() throws {
+    let daemon = try DaemonClient(global, "update \(binding)")
+    var options = slot.properties
+    if !remove.isEmpty { options[Options.remove] = remove }
+    if !containerValues.isEmpty { options[Options.containerValues] = try daemon.containerValues(containerValues) }
+    options[Options.timeout] = timeout
+    let (changed, serial) = try daemon.call(
+      CoordinatorInterface.update, (binding, try values.properties(daemon.operation), options))
+    global.report(changed: changed, serial: serial)
+  }
+}
+
+struct Dismiss: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "dismiss", "Close what is shown under these names.", "If nothing is open there, succeeds all the same.")
+
+  @OptionGroup var global: GlobalOptions
+  @Argument(help: ArgumentHelp("Names of panels or dialogs, e.g. mixer.", valueName: "binding"), completion: .bindings)
+  var bindings: [String] = []
+  @Option(help: "Close every member of this group, and empty its queue.", completion: .groups) var group: String?
+  @Option(help: "Close everything in this stack.", completion: .stacks) var stack: String?
+  @Option(help: "Close every name with this first part, e.g. counter for counter.fact.", completion: .roots)
+  var root: String?
+  @Flag(help: "Close everything.") var all = false
+  @OptionGroup var slot: SlotOptions
+
+  private var scopes: Int { [group, stack, root].count { $0 != nil } + (all ? 1 : 0) }
+
+  func validate() throws {
+    guard scopes + (bindings.isEmpty ? 0 : 1) == 1 else {
+      throw ValidationError("give either names, or exactly one of --group, --stack, --root and --all")
+    }
+    if bindings.count != 1, slot.expectedID != nil || slot.expectedPresentation != nil {
+      throw ValidationError("--expected-id and --expected-presentation need exactly one name")
+    }
+  }
+
+  func run() throws {
+    if bindings.isEmpty { try dismissAll() } else { try dismissEach() }
+  }
+
+  private func dismissEach() throws {
+    let daemon = try DaemonClient(global, "dismiss \(bindings.joined(separator: " "))")
+    var anyChanged = false
+    var last: UInt64 = 0
+    for binding in bindings {
+      let (changed, serial) = try daemon.call(CoordinatorInterface.dismiss, (binding, slot.properties))
+      anyChanged = anyChanged || changed
+      last = serial
+    }
+    global.report(changed: anyChanged, serial: last)
+  }
+
+  private func dismissAll() throws {
+    let daemon = try DaemonClient(global, "dismiss")
+    var options = slot.change.properties
+    options[Options.group] = group
+    options[Options.stack] = stack
+    options[Options.root] = root
+    if all { options[Options.all] = true }
+    let (count, serial) = try daemon.call(CoordinatorInterface.dismissAll, options)
+    global.report(changed: count > 0, serial: serial, ["count": count.value], verbose: "\(count)\n")
   }
 }

@@ -2,6 +2,10 @@ import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 
+extension Verbs {
+  static let ofPresenters: [Verb] = [("act", { Act.self }), ("closed", { Closed.self })]
+}
+
 struct Act: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "act", "Report a user's action in a presentation, such as a pressed button.")

@@ -1,8 +1,49 @@
-import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let querying: [Verb] = [("is-presented", { IsPresented.self }), ("members", { Members.self })]
+}
+
+struct List: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "list", "List what is open.",
+    """
+    On a terminal: a table in which each item is below the one that it was opened from, then groups and stacks. In a pipe: \
+    a line for each item, oldest request first, with tabs between number, binding, id, phase, destination, group, tag, \
+    stack and title. With --json: the whole state. With --format: a line of that format for each item.
+    """)
+
+  @OptionGroup var global: GlobalOptions
+  @Option(help: "List only members of this group.", completion: .groups) var group: String?
+  @Option(help: "List only members of this stack.", completion: .stacks) var stack: String?
+  @Option(
+    help: "Print each as a line of this format: {binding}, {title:markup}, {since:elapsed}, {value.KEY}, …",
+    transform: Template.init)
+  var format: Template?
+
+  func validate() throws { try global.check(format, .presentation) }
+
+  func run() throws {
+    let daemon = try DaemonClient(global, "list")
+    let state = StateFilter(group: group, stack: stack).apply(try daemon.state())
+    if state.entries.isEmpty {
+      if let group { try daemon.requireName("group", group) }
+      if let stack { try daemon.requireName("stack", stack) }
+    }
+    global.write(json: state.json, plain: text(state))
+  }
+
+  private func text(_ state: StateSnapshot) -> String {
+    let now = WallClock.now
+    if let format { return state.entries.map { format.line($0.json, at: now) + "\n" }.joined() }
+    let style = global.tableStyle
+    return style == .plain ? StateTables.list(state).text(style) : StateTables.overview(state, style, at: now)
+  }
+}
 
 struct IsPresented: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -16,11 +57,12 @@ struct IsPresented: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "is-presented \(binding)")
     let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
-    let held = item[Options.id] ?? ""
+    let held = StateEntry(item).id ?? ""
     let isPresented = presentation != .root && (id.text.map { $0.utf8.elementsEqual(held.utf8) } ?? true)
-    var members: [String: JSON] = ["presented": .boolean(isPresented), "serial": JSON(serial)]
-    if isPresented { members["presentation"] = CoordinatorNames.number(of: presentation).map { JSON($0) } }
-    global.write(json: .object(members), plain: isPresented ? "yes\n" : "no\n")
+    var members: Properties = ["presented": isPresented.value]
+    members[StateSnapshot.keys.serial] = serial
+    if isPresented { members[StateEntry.keys.presentation] = CoordinatorNames.number(of: presentation) }
+    global.write(json: JSON(members), plain: isPresented ? "yes\n" : "no\n")
     if !isPresented { throw ExitCode(CommandStatus.notPresented.rawValue) }
   }
 }
@@ -52,13 +94,11 @@ struct Members: ParsableCommand {
     var list: [JSON] = []
     for (binding, id, presentation, values) in try daemon.ask(CoordinatorInterface.members, (kind, name)).map(\.fields)
     {
-      var member = PresentationEntry()
-      member[.binding] = .string(binding)
-      member[.id] = .string(id)
-      member[.presentation] = CoordinatorNames.number(of: presentation).map { JSON($0) }
-      member[.containerValues] = JSON(values)
-      list.append(member.json)
-      table.add([.presentation, .binding, .id, .containerValues].map { Table.Cell(member.text($0)) })
+      var entry = StateEntry([:])
+      (entry.binding, entry.id, entry.containerValues) = (binding, id, values)
+      entry.presentation = CoordinatorNames.number(of: presentation)
+      list.append(entry.json)
+      table.add(entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.containerValues))
     }
     global.write(json: .array(list), table)
   }

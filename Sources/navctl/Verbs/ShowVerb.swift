@@ -2,6 +2,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 import TextFormats
 
 struct Show: ParsableCommand {
@@ -15,25 +16,25 @@ struct Show: ParsableCommand {
     let daemon = try DaemonClient(global, "show \(binding)")
     let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
     guard presentation != .root else { throw Failure(notPresented: daemon.operation) }
-    var entry = PresentationEntry(JSON(item))
-    entry[.serial] = JSON(serial)
-    entry[.destinationKind] = try destinationKind(entry, daemon).map { .string($0.rawValue) }
-    let others = try daemon.state().presentations
-    let children = others.filter { $0.parent != nil && $0.parent == entry.number }.compactMap { $0[.presentation] }
-    if !children.isEmpty { entry[.children] = .array(children) }
+    var entry = StateEntry(item)
+    entry.properties[StateSnapshot.keys.serial] = serial
+    entry.properties[Self.destinationKind] = try destinationKind(entry, daemon)?.rawValue
+    let others = try daemon.state().entries
+    let children = others.filter { $0.parent != nil && $0.parent == entry.presentation }.compactMap(\.presentation)
+    if !children.isEmpty { entry.properties[Self.children] = children }
     if let process = process(of: entry.owner, daemon) {
-      entry[.ownerPID] = JSON(process)
-      entry[.ownerProgram] = ProcessName.of(process).map(JSON.string)
+      entry.properties[Self.ownerPID] = process
+      entry.properties[Self.ownerProgram] = ProcessName.of(process)
     }
     let table = Self.table(entry, others: others, at: WallClock.now)
     global.write(json: entry.json, plain: table.text(global.tableStyle.unlimited))
   }
 
   /// nil if it is not known: a command without a destination has no process before it is shown and while it closes.
-  private func destinationKind(_ entry: PresentationEntry, _ daemon: DaemonClient) throws -> DestinationEntry.Kind? {
+  private func destinationKind(_ entry: StateEntry, _ daemon: DaemonClient) throws -> NamedDestination.Kind? {
     if let name = entry.destination { return try daemon.destinations().first { $0.name == name }?.kind }
     if entry.hasProcess { return .command }
-    return entry.phase == .presented ? .state : nil
+    return entry.knownPhase == .presented ? .state : nil
   }
 
   /// The owner's process id; nil without an owner, or if the bus does not know it.
@@ -44,27 +45,56 @@ struct Show: ParsableCommand {
     return credentials.flatMap { Credentials($0).processID }
   }
 
+  // MARK: The keys
+
+  private static let destinationKind = DictionaryKey<String>(
+    "destination-kind", doc: "command, unit, bus or state; see NamedDestination.Kind.")
+  private static let children = DictionaryKey<[UInt64]>(
+    "children", doc: "The numbers of the presentations that were presented from it.")
+  private static let ownerPID = DictionaryKey<UInt32>("owner-pid", doc: "The process of its owner.")
+  private static let ownerProgram = DictionaryKey<String>("owner-program", doc: "The name of its owner's program.")
+
+  /// Keys that the entries of the state do not have.
+  static let added = [
+    destinationKind.name, children.name, ownerPID.name, ownerProgram.name, StateEntry.keys.timeoutLeft.name,
+    StateSnapshot.keys.serial.name,
+  ]
+
+  /// The keys in the order in which they are printed.
+  static let order = {
+    let keys = StateEntry.keys
+    return [
+      keys.binding.name, keys.id.name, keys.presentation.name, keys.phase.name, keys.since.name, keys.title.name,
+      keys.destination.name, destinationKind.name, keys.pid.name, keys.unit.name, keys.group.name, keys.tag.name,
+      keys.stack.name, keys.parent.name, children.name, keys.owner.name, ownerPID.name, ownerProgram.name,
+      keys.timeout.name, keys.timeoutLeft.name, keys.containerValues.name, keys.priority.name, keys.style.name,
+      keys.value.name, StateSnapshot.keys.serial.name,
+    ]
+  }()
+
   /// - Parameters:
   ///   - others: presentations for the names of parent and children.
   ///   - now: milliseconds since 1970.
-  static func table(_ entry: PresentationEntry, others: [PresentationEntry] = [], at now: UInt64) -> Table {
-    func named(_ number: JSON) -> String {
-      let binding = others.first { $0[.presentation] == number }?.binding
-      return binding.map { "\(number.text) \($0)" } ?? number.text
+  static func table(_ entry: StateEntry, others: [StateEntry] = [], at now: UInt64) -> Table {
+    func named(_ number: UInt64) -> String {
+      let binding = others.first { $0.presentation == number }?.binding
+      return binding.map { "\(number) \($0)" } ?? "\(number)"
     }
+    let keys = StateEntry.keys
     var table = Table("NAME", "VALUE")
-    for (name, value) in entry.orderedMembers {
-      let member = PresentationEntry.Member(rawValue: name)
-      if member == .serial { continue }
-      let text =
-        switch member {
-        case .since: value.unsigned.map { "\(WallClock.local($0)) (\(WallClock.elapsed(since: $0, at: now)))" }
-        case .timeout, .timeoutLeft: value.unsigned.map { DurationText.text($0) }
-        case .parent: named(value)
-        case .children: value.array?.map(named).joined(separator: ", ")
-        default: value.string
+    // Keys that this release does not know are last.
+    for name in order + Set(entry.properties.keys).subtracting(order).sorted() {
+      guard let value = entry.properties[name], name != StateSnapshot.keys.serial.name else { continue }
+      let text: String? =
+        switch name {
+        case keys.since.name: entry.since.map { "\(WallClock.local($0)) (\(WallClock.elapsed(since: $0, at: now)))" }
+        case keys.timeout.name, keys.timeoutLeft.name: UInt64(value: value).map { DurationText.text($0) }
+        case keys.parent.name: entry.parent.map(named)
+        case children.name: entry.properties[children]?.map(named).joined(separator: ", ")
+        default: nil
         }
-      table.add(Table.Cell(name), Table.Cell(text ?? value.text, member == .phase ? Colour(entry.phase) : nil))
+      let colour = name == keys.phase.name ? Colour(entry.knownPhase) : nil
+      table.add(Table.Cell(name), Table.Cell(text ?? JSON(value).plainText, colour))
     }
     return table
   }

@@ -1,8 +1,15 @@
-import PresentationModel
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import TextFormats
+
+extension Verbs {
+  static let ofStacks: [Verb] = [
+    ("push", { Push.self }), ("pop", { Pop.self }), ("pop-to", { PopTo.self }), ("set-path", { SetPath.self }),
+    ("path", { Path.self }),
+  ]
+}
 
 struct Push: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -57,7 +64,7 @@ struct PopTo: ParsableCommand {
 extension GlobalOptions {
   fileprivate func report(popped reply: (count: UInt32, serial: UInt64)) {
     report(
-      changed: reply.count > 0, serial: reply.serial, ["popped": JSON(reply.count)], verbose: "\(reply.count)\n")
+      changed: reply.count > 0, serial: reply.serial, ["popped": reply.count.value], verbose: "\(reply.count)\n")
   }
 }
 
@@ -80,7 +87,9 @@ struct SetPath: ParsableCommand {
     let numbers = presentations.compactMap { CoordinatorNames.number(of: $0) }
     guard global.json || global.verbose else { return }
     global.write(
-      json: ["presentations": .array(numbers.map { JSON($0) }), "serial": JSON(serial)],
+      json: JSON([
+        StateSnapshot.keys.presentations.name: numbers.value, StateSnapshot.keys.serial.name: serial.value,
+      ]),
       plain: numbers.map { "\($0)\n" }.joined())
   }
 
@@ -106,6 +115,6 @@ struct Path: ParsableCommand {
     }
     var table = Table("BINDING", "ID")
     for element in path { table.add(.init(element.binding), .init(element.id)) }
-    global.write(json: .array(path.map(\.json)), table)
+    global.write(json: .array(path.map { JSON($0.properties) }), table)
   }
 }

@@ -6,39 +6,23 @@ enum Verbs {
   typealias Verb = (name: String, type: @Sendable () -> ParsableCommand.Type)
 
   /// In the order of the help text.
-  static let groups: [(title: String, verbs: [Verb])] = [
-    (
-      "OPEN AND CLOSE",
-      [
-        ("present", { Present.self }), ("toggle", { Toggle.self }), ("update", { Update.self }),
-        ("dismiss", { Dismiss.self }),
-      ]
-    ),
-    (
-      "GROUP AND STACK",
-      [
-        ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
-        ("selection", { Selection.self }), ("push", { Push.self }), ("pop", { Pop.self }), ("pop-to", { PopTo.self }),
-        ("set-path", { SetPath.self }), ("path", { Path.self }),
-      ]
-    ),
+  static let groups: [(title: String, verbs: [Verb])] = lists.map { ($0.title, Array($0.verbs.joined())) }
+
+  private static let lists: [(title: String, verbs: [[Verb]])] = [
+    ("OPEN AND CLOSE", [presenting, [("update", { Update.self }), ("dismiss", { Dismiss.self })]]),
+    ("GROUP AND STACK", [ofGroups, ofStacks]),
     (
       "QUERY",
       [
-        ("list", { List.self }), ("show", { Show.self }), ("is-presented", { IsPresented.self }),
-        ("members", { Members.self }),
-        ("history", { History.self }), ("wait", { WaitVerb.self }), ("watch", { WatchVerb.self }),
-        ("graph", { Graph.self }), ("rofi", { Rofi.self }),
+        [("list", { List.self }), ("show", { Show.self })], querying,
+        [
+          ("history", { History.self }), ("wait", { WaitVerb.self }), ("watch", { WatchVerb.self }),
+          ("graph", { Graph.self }), ("rofi", { Rofi.self }),
+        ],
       ]
     ),
-    ("PRESENTER", [("act", { Act.self }), ("closed", { Closed.self }), ("value", { ContainerValue.self })]),
-    (
-      "DAEMON",
-      [
-        ("apply", { Apply.self }), ("destinations", { Destinations.self }), ("reload", { Reload.self }),
-        ("check-config", { CheckConfiguration.self }), ("introspect", { Introspect.self }), ("quit", { Quit.self }),
-      ]
-    ),
+    ("PRESENTER", [ofPresenters, [("value", { ContainerValue.self })]]),
+    ("DAEMON", [[("apply", { Apply.self })], ofDaemon]),
   ]
 
   /// Verbs with an id among their arguments.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
 struct WaitVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -17,7 +18,7 @@ struct WaitVerb: ParsableCommand {
     completion: .presentations, transform: ObjectPath.init(argument:))
   var presentation: ObjectPath?
   @Option(name: .customLong("for"), help: ArgumentHelp("What to wait for.", valueName: "phase"))
-  var condition: WaitCondition = .gone
+  var phase: WaitPhase = .gone
 
   func validate() throws {
     guard (binding == nil) != (presentation == nil) else {
@@ -27,8 +28,8 @@ struct WaitVerb: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "wait \(binding ?? presentation?.presentationNumber ?? "")")
-    let outcome = try daemon.wait(for: try target(daemon), condition, wasRunning: presentation == nil)
-    if condition == .presented, !outcome.reason.isEmpty, !outcome.hasFailed {
+    let outcome = try daemon.wait(for: try target(daemon), phase, wasRunning: presentation == nil)
+    if phase == .presented, !outcome.reason.isEmpty, !outcome.hasFailed {
       global.write(json: outcome.json, plain: "")
       throw Failure(
         daemon.operation, "it closed before it was shown (\(outcome.reason))", status: .notPresented)
@@ -41,7 +42,7 @@ struct WaitVerb: ParsableCommand {
     let (presentation, _, _) = try daemon.ask(CoordinatorInterface.get, binding ?? "")
     if presentation != .root { return presentation }
     // `Get` does not return an item that was dismissed, but it is on screen until it is gone.
-    if condition == .gone, let number = StateFilter(binding: binding).shown(try daemon.state())?.number {
+    if phase == .gone, let number = StateFilter(binding: binding).shown(try daemon.state())?.presentation {
       return CoordinatorNames.presentation(number)
     }
     throw Failure(notPresented: daemon.operation)

@@ -23,7 +23,7 @@ final class EventLines: WatchOutput {
     self.format = format
   }
 
-  func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     held = []
     groups = [:]
     learnGroups(state)
@@ -46,7 +46,7 @@ final class EventLines: WatchOutput {
   func drained(_ writer: LineWriter, _ follower: StateFollower) {
     guard isBehind else { return }
     isBehind = false
-    follower.resynchronise()
+    follower.resynchronize()
   }
 
   // MARK: Filtering
@@ -57,7 +57,7 @@ final class EventLines: WatchOutput {
       if let unknown = presentationOfUnknownGroup(event) {
         follower.look { [weak self] found in
           guard let self, held.first == event else { return }
-          if let found { learnGroups(StateView(found.state, serial: found.serial)) }
+          if let found { learnGroups(StateSnapshot(found.state, serial: found.serial)) }
           // The presentation is gone already, so its group cannot be found out.
           if groups[unknown] == nil { groups[unknown] = .some(nil) }
           release(writer, follower)
@@ -73,7 +73,7 @@ final class EventLines: WatchOutput {
   private func presentationOfUnknownGroup(_ event: StateEvent) -> UInt64? {
     guard filter.group != nil, let number = event.presentationNumber else { return nil }
     switch event.kind {
-    case .presented(_, let item), .updated(_, let item): groups[number] = .some(item[Options.group])
+    case .presented(_, let item), .updated(_, let item): groups[number] = .some(StateEntry(item).group)
     default: break
     }
     return groups[number] == nil ? number : nil
@@ -90,10 +90,10 @@ final class EventLines: WatchOutput {
       && (filter.group == nil || group == filter.group)
   }
 
-  private func learnGroups(_ state: StateView) {
+  private func learnGroups(_ state: StateSnapshot) {
     guard filter.group != nil else { return }
-    for presentation in state.presentations {
-      if let number = presentation.number { groups[number] = .some(presentation.group) }
+    for entry in state.entries {
+      if let number = entry.presentation { groups[number] = .some(entry.group) }
     }
   }
 

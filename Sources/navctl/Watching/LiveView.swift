@@ -1,6 +1,6 @@
-import PresentationModel
 import CoordinatorAPI
 import EventLoops
+import PresentationModel
 
 /// Draws the state on a terminal, and draws it again in place when it changes and as time passes.
 final class LiveView: WatchOutput {
@@ -10,7 +10,7 @@ final class LiveView: WatchOutput {
 
   enum Content {
     case notRunning
-    case state(StateView)
+    case state(StateSnapshot)
   }
 
   private let filter: StateFilter
@@ -50,7 +50,7 @@ final class LiveView: WatchOutput {
     draw()
   }
 
-  func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     content = .state(filter.apply(state))
     draw()
   }
@@ -60,7 +60,7 @@ final class LiveView: WatchOutput {
     isRefreshing = true
     _ = loop.timer(after: Self.refreshInterval) { [weak self, weak follower] in
       self?.isRefreshing = false
-      follower?.resynchronise()
+      follower?.resynchronize()
     }
   }
 
@@ -84,8 +84,8 @@ final class LiveView: WatchOutput {
     guard case .state(let state) = content else {
       return lines(of: style.legend("navd is not running; waiting for it · press q to quit"))
     }
-    let count = state.presentations.count
-    let presented = state.presentations.count { $0.phase == .presented }
+    let count = state.entries.count
+    let presented = state.entries.count { $0.knownPhase == .presented }
     let heading = style.legend(
       "navd · serial \(state.serial ?? 0) · \(presented) of \(count) presented · press q to quit", .title)
     let overview = StateTables.overview(state, style, at: now, limit: rows)

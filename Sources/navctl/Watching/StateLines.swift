@@ -22,7 +22,7 @@ final class StateLines: WatchOutput {
     self.format = format
   }
 
-  func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower) {
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower) {
     let (line, compared) = render(state)
     guard compared != last else { return }
     last = compared
@@ -31,22 +31,25 @@ final class StateLines: WatchOutput {
 
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower) {
     // The next state is requested when the reader has taken the last one.
-    if writer.pendingCount > 0 { isStale = true } else { follower.resynchronise() }
+    if writer.pendingCount > 0 { isStale = true } else { follower.resynchronize() }
   }
 
   func drained(_ writer: LineWriter, _ follower: StateFollower) {
     guard isStale else { return }
     isStale = false
-    follower.resynchronise()
+    follower.resynchronize()
   }
 
   /// - Returns: the line, and the part of it that must differ from the last one for it to be written.
-  private func render(_ state: StateView) -> (line: String, compared: String) {
+  private func render(_ state: StateSnapshot) -> (line: String, compared: String) {
     switch format {
     case .json:
-      let filtered = filter.apply(state)
+      var filtered = filter.apply(state)
       let line = filtered.json.text
-      return (line, filter.isEmpty ? line : filtered.jsonWithoutSerial.text)
+      if filter.isEmpty { return (line, line) }
+      // The serial also grows with changes that the filter leaves out.
+      filtered.serial = nil
+      return (line, filtered.json.text)
     case .template(let template):
       let line = filter.shown(state).map { template.line($0.json) } ?? ""
       return (line, line)
@@ -54,5 +57,33 @@ final class StateLines: WatchOutput {
       let line = Waybar.line(filter.shown(state)).text
       return (line, line)
     }
+  }
+}
+
+/// One line for a custom module of waybar (waybar-custom(5), `return-type: json`).
+enum Waybar {
+  /// `text` and `tooltip` are Pango markup, so they are escaped; `alt` and `class` are looked up in waybar's
+  /// configuration and style sheet, so they are not.
+  /// - Parameter entry: what is open; if nil, the text is empty and waybar hides the module.
+  static func line(_ entry: StateEntry?) -> JSON {
+    guard let entry else {
+      return ["text": "", "alt": "", "tooltip": "", "class": ["none"], "percentage": 0]
+    }
+    let tag = entry.tag ?? ""
+    let text = [entry.text(\.title), tag, entry.text(\.id), entry.text(\.binding)].first { !$0.isEmpty } ?? ""
+    let classes = [entry.text(\.phase), entry.text(\.destination)].filter { !$0.isEmpty }
+    let percentage: JSON =
+      switch entry.value?["percentage"].map({ JSON($0) }) {
+      case .integer(let number): .integer(number)
+      case .real(let number) where number.isFinite: .real(number)
+      default: 0
+      }
+    return [
+      "text": .string(text.printable.escapedForMarkup),
+      "alt": .string(tag),
+      "tooltip": .string(entry.name.printable.escapedForMarkup),
+      "class": .array(classes.map(JSON.string)),
+      "percentage": percentage,
+    ]
   }
 }

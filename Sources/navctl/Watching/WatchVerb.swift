@@ -30,8 +30,7 @@ struct WatchVerb: ParsableCommand {
   @Flag(help: "Print lines for a custom module of waybar with “return-type”: “json”.") var waybar = false
 
   func validate() throws {
-    try global.requireOneFormat(format)
-    try format?.require(events ? .event : .presentation)
+    try global.check(format, events ? .event : .presentation)
     if waybar, events || format != nil { throw ValidationError("use --waybar without --events and --format") }
   }
 
@@ -66,7 +65,7 @@ struct WatchVerb: ParsableCommand {
     }
     follower.onState = { state, serial in
       timeout?.cancel()
-      output.state(StateView(state, serial: serial), writer, follower)
+      output.state(StateSnapshot(state, serial: serial), writer, follower)
     }
     follower.onEvent = { output.event($0, writer, follower) }
     func fail(_ error: DBusError) {
@@ -100,7 +99,7 @@ struct WatchVerb: ParsableCommand {
 
 /// Prints states and events.
 protocol WatchOutput: AnyObject {
-  func state(_ state: StateView, _ writer: LineWriter, _ follower: StateFollower)
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
   func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
   /// Called when the reader has taken everything.
   func drained(_ writer: LineWriter, _ follower: StateFollower)

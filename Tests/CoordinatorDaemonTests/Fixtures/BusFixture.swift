@@ -1,8 +1,8 @@
-import PresentationModel
 import DBus
 import DBusValues
 import EventLoops
 import Logging
+import PresentationModel
 import PresentationRecord
 import TestSupport
 import Testing

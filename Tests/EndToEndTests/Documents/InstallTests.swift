@@ -103,7 +103,7 @@ func install_quit_endsEverythingAsShutdown() throws {
   try session.poll("navd has ended") { try !session.isActive("navd.service") }
   #expect(session.processes() == [])
   try session.poll("the journal names the reason") {
-    try session.journal(of: "navd.service").contains { $0.contains("told to quit: everything that is presented ends") }
+    try session.journal(of: "navd.service").contains { $0.contains("quitting: every presentation ends") }
   }
 }
 

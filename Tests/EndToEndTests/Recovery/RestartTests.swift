@@ -276,13 +276,13 @@ func restart_fullDisk_isRefused() throws {
   // The first request is executed before the failure is noticed, and the error says so.
   let first = try session.refusal(Rows.present, ("first", "", [:]))
   #expect(first?.name == .notRecorded)
-  #expect(first?.message.contains("this was done") == true, "\(first?.message ?? "")")
+  #expect(first?.message.contains("the request was carried out, but not recorded") == true, "\(first?.message ?? "")")
   let second = try session.refusal(Rows.present, ("second", "", [:]))
   #expect(second?.name == .notRecorded)
-  #expect(second?.message.contains("nothing was done") == true, "\(second?.message ?? "")")
+  #expect(second?.message.contains("nothing was changed") == true, "\(second?.message ?? "")")
   #expect(try session.entry("second") == nil)
   #expect(try session.entry("before") != nil)
-  #expect(navd.errorText.contains("would be forgotten"), "\(navd.errorText)")
+  #expect(navd.errorText.contains("lost if navd is killed"), "\(navd.errorText)")
   // Some bytes of a frame can be written, and then no more.
   let length = Files.contents(of: session.bus.directory + "/navd/record.journal").count
   try limit("\(length + 10)")

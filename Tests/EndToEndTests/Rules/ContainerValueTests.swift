@@ -124,8 +124,8 @@ func containerValue_inAFileReadAgain_isDeclared() throws {
     #expect(refusal?.name == .invalidConfiguration)
     #expect(
       refusal?.message
-        == "\(session.settingsPath):3:1: “a” is declared with the type “x” and the default 1, and stays so as long as navd "
-        + "runs; the same, or another key, would do", "\(type)")
+        == "\(session.settingsPath):3:1: “a” is declared with the type “x” and the default 1 as long as navd "
+        + "runs; use the same, or another key", "\(type)")
     #expect(try session.standard("a") == .int64(1))
     #expect(try session.standard("c") == nil)
   }
@@ -167,7 +167,7 @@ func containerValue_inAFileWithAMistake_leavesWhatWasDeclared() throws {
   try session.write("style = \"sheet\"\n", toDestination: "note")
   let refusal = try session.refusal(Rows.reload, ())
   #expect(refusal?.name == .invalidConfiguration)
-  let mistake = "\(session.settingsPath):3:24: “default” of “a”: 256 is out of range for y (0 to 255)"
+  let mistake = "\(session.settingsPath):3:24: “default” of “a”: expected 0 to 255 (y), found 256"
   #expect(refusal?.message == mistake)
   try session.wait("the log has it") { session.navd?.errorText.contains(mistake) == true }
   #expect(try session.standard("a") == .int64(1))

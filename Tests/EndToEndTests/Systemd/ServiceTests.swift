@@ -290,7 +290,7 @@ func service_afterTheManagerWasKilled_isManagedByNavd() throws {
   #expect(try session.ending(of: next).reason == "dismissed")
 }
 
-/// How many services run when the manager is killed; `NAVD_TEST_SERVICES=300` measures what issue 16 did.
+/// How many services run when the manager is killed; `NAVD_TEST_SERVICES=300` measures a large session.
 private var services: Int { getenv("NAVD_TEST_SERVICES").flatMap { Int(String(cString: $0)) } ?? 20 }
 
 @Test("The user manager is killed while many services run: navd keeps all of them, and answers meanwhile")

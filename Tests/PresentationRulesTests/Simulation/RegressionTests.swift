@@ -261,7 +261,7 @@ import Testing
       _ = try machine.perform(Request(.present(binding(name), id: "", slow)), by: client, at: now)
     }
     let serial = machine.serial
-    let later = Instant(nanoseconds: Destination.standardStartTimeout * 1_000_000)
+    let later = Instant(nanoseconds: Destination.defaultStartTimeout * 1_000_000)
     #expect(events(machine.expire(at: later)) == ["dismissing 1 a=", "dismissing 2 b="])
     for name in ["a", "b"] {
       #expect(throws: Refusal.self, "\(name)") {

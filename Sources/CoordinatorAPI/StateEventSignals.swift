@@ -10,8 +10,8 @@ package protocol SignalEmitter {
 
 extension StateEvent {
   /// Reads a signal of ``CoordinatorInterface``.
-  /// - Returns: nil for every other message, and for signals that are no difference between two states.
-  /// - Throws: `InvalidArgs` where the arguments are not those of the contract.
+  /// - Returns: nil for every other message, and for signals without a serial.
+  /// - Throws: `InvalidArgs` if the arguments are not those of the contract.
   public init?(_ message: Message) throws(DBusError) {
     typealias Rows = CoordinatorInterface
     guard message.kind == .signal, message.interface == Rows.name, let member = message.member else { return nil }
@@ -45,7 +45,7 @@ extension StateEvent {
       self.init(.action(try subject(binding, id, presentation), action, parameters: parameters), serial: serial)
     case Rows.selectionChanged.name:
       let (group, tag, serial) = try Rows.selectionChanged.arguments(of: message)
-      // No tag is empty, so the empty one is the absent one.
+      // The empty text is not a tag; the signal has it for no selection.
       self.init(.selection(group: group, tag: tag.isEmpty ? nil : tag), serial: serial)
     case Rows.pathChanged.name:
       let (stack, path, serial) = try Rows.pathChanged.arguments(of: message)
@@ -80,47 +80,48 @@ extension StateEvent {
     }
   }
 
-  /// The event as one line of JSON: `serial`, `event`, and the arguments of the signal; absent where there is none.
+  /// The event as JSON: `serial`, `event`, and the arguments of its signal that have a value.
   public var json: JSON {
-    var members: [String: JSON] = ["serial": JSON(serial)]
-    func tell(_ event: String) { members["event"] = .string(event) }
-    func tell(_ event: String, _ subject: Subject) {
-      tell(event)
-      members["binding"] = .string(subject.binding)
-      members["id"] = .string(subject.id)
-      members["presentation"] = JSON(subject.presentation.number)
+    let entry = StateEntry.keys
+    var members: Properties = [:]
+    members[StateSnapshot.keys.serial] = serial
+    func set(_ event: String, _ subject: Subject? = nil) {
+      members["event"] = .string(event)
+      members[entry.binding] = subject?.binding
+      members[entry.id] = subject?.id
+      members[entry.presentation] = subject?.presentation.number
     }
     switch kind {
     case .presented(let subject, let item):
-      tell("presented", subject)
-      members["item"] = JSON(item)
+      set("presented", subject)
+      members["item"] = .properties(item)
     case .updated(let subject, let item):
-      tell("updated", subject)
-      members["item"] = JSON(item)
+      set("updated", subject)
+      members["item"] = .properties(item)
     case .phase(let subject, let phase):
-      tell("phase", subject)
-      members["phase"] = .string(phase.rawValue)
+      set("phase", subject)
+      members[entry.phase] = phase.rawValue
     case .dismissed(let subject, let reason):
-      tell("dismissed", subject)
-      members["reason"] = .string(reason.rawValue)
+      set("dismissed", subject)
+      members[EndingEntry.keys.reason] = reason.rawValue
     case .action(let subject, let action, let parameters):
-      tell("action", subject)
+      set("action", subject)
       members["action"] = .string(action)
-      members["parameters"] = JSON(parameters)
+      members["parameters"] = .properties(parameters)
     case .selection(let group, let tag):
-      tell("selection")
-      members["group"] = .string(group)
-      members["tag"] = tag.map(JSON.string)
+      set("selection")
+      members[entry.group] = group
+      members[entry.tag] = tag
     case .group(let group, let tags, let queue):
-      tell("group")
-      members["group"] = .string(group)
-      members["tags"] = .array(tags.map(JSON.string))
-      members["queue"] = .array(queue.map(JSON.string))
+      set("group")
+      members[entry.group] = group
+      members[GroupEntry.keys.tags] = tags
+      members[GroupEntry.keys.queue] = queue
     case .path(let stack, let path):
-      tell("path")
-      members["stack"] = .string(stack)
-      members["path"] = .array(path.map { JSON($0.properties) })
+      set("path")
+      members[entry.stack] = stack
+      members["path"] = path.map(\.properties).value
     }
-    return .object(members)
+    return JSON(members)
   }
 }

@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -15,10 +16,10 @@ private func presentation(
   return .object(members)
 }
 
-private func state(_ presentations: [JSON], selection: String? = nil) -> StateView {
+private func state(_ presentations: [JSON], selection: String? = nil) -> StateSnapshot {
   var group: [String: JSON] = ["tags": ["wifi", "volume"], "queue": []]
   group["selection"] = selection.map(JSON.string)
-  return StateView([
+  return StateSnapshot(json: [
     "serial": 7, "presentations": .array(presentations), "groups": ["panels": .object(group), "other": [:]],
     "stacks": ["main": [["binding": "settings", "id": "1"]], "else": []],
   ])
@@ -27,7 +28,7 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 @Test func filter_byGroup_keepsItsMembersAndItself() {
   let whole = state([presentation("wifi", 1, group: "panels"), presentation("fact", 2)])
   let filtered = StateFilter(group: "panels").apply(whole)
-  #expect(filtered.presentations.map(\.binding) == ["wifi"])
+  #expect(filtered.entries.map(\.binding) == ["wifi"])
   #expect(filtered.json["groups"]?.object?.keys.sorted() == ["panels"])
   #expect(filtered.json["stacks"] == [:])
   #expect(filtered.json["serial"] == 7)
@@ -36,7 +37,7 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 @Test func filter_byBinding_keepsItsGroupAndStack() {
   let whole = state([presentation("settings", 1, group: "other", stack: "main"), presentation("fact", 2)])
   let filtered = StateFilter(binding: "settings").apply(whole)
-  #expect(filtered.presentations.count == 1)
+  #expect(filtered.entries.count == 1)
   #expect(filtered.json["groups"]?.object?.keys.sorted() == ["other"])
   #expect(filtered.json["stacks"]?.object?.keys.sorted() == ["main"])
 }
@@ -49,7 +50,7 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 @Test func shown_inAGroup_isTheSelectedMember() {
   let filter = StateFilter(group: "panels")
   func shown(_ presentations: [JSON], _ selection: String?) -> UInt64? {
-    filter.shown(state(presentations, selection: selection))?.number
+    filter.shown(state(presentations, selection: selection))?.presentation
   }
   let going = presentation("volume", 1, "dismissing", group: "panels")
   let coming = presentation("wifi", 2, "waiting", group: "panels")
@@ -62,7 +63,7 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 
 @Test func shown_withoutAGroup_isTheLatest() {
   func shown(_ presentations: [JSON], _ filter: StateFilter = StateFilter()) -> UInt64? {
-    filter.shown(state(presentations))?.number
+    filter.shown(state(presentations))?.presentation
   }
   let a = presentation("a", 1), b = presentation("b", 2)
   #expect(shown([a, b]) == 2)
@@ -73,11 +74,11 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
   #expect(shown([]) == nil)
 }
 
-@Test func stateView_properties_areReadFromTheJSON() {
+@Test func stateSnapshot_groups_areReadByName() {
   let view = state([], selection: "wifi")
-  #expect(view.groups["panels"]?.selection == "wifi")
-  #expect(view.groups["nothing"]?.selection == nil)
-  #expect(StateView([:], serial: 3).json == ["serial": 3])
+  #expect(view.groupEntries["panels"]?.selection == "wifi")
+  #expect(view.groupEntries["nothing"]?.selection == nil)
+  #expect(StateSnapshot([:], serial: 3).json == ["serial": 3])
 }
 
 @Test func stateTables_list_hasAllColumns() {
@@ -86,13 +87,13 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateVi
 }
 
 @Test func show_table_beginsWithTheIdentity() {
-  let entry = PresentationEntry([
+  let entry = StateEntry(json: [
     "value": ["a": 1], "phase": "presented", "id": "1", "binding": "b", "serial": 3, "parent": 7, "children": [8, 9],
     "timeout": 2000, "later": true,
   ])
   let others = [
-    PresentationEntry(["presentation": 7, "binding": "up"]),
-    PresentationEntry(["presentation": 9, "binding": "down"]),
+    StateEntry(json: ["presentation": 7, "binding": "up"]),
+    StateEntry(json: ["presentation": 9, "binding": "down"]),
   ]
   #expect(
     Show.table(entry, others: others, at: 0).text(.plain) == """

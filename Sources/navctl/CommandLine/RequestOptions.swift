@@ -5,8 +5,6 @@ import PresentationModel
 
 /// Options of every verb that can open something: the item, and how it is shown.
 struct ItemOptions: ParsableArguments {
-  enum IfBusy: String, ExpressibleByArgument, CaseIterable { case replace, queue, refuse }
-
   @Option(
     name: .customLong("to"),
     help: ArgumentHelp("How to show it; “navctl destinations” lists the choices.", valueName: "destination"),
@@ -44,7 +42,7 @@ struct ItemOptions: ParsableArguments {
   var owned = false
 
   @Option(help: ArgumentHelp("What to do if another member of its group is open.", valueName: "what"))
-  var ifBusy: IfBusy?
+  var ifBusy: BusyPolicy?
 
   @Option(parsing: .unconditional, help: "Priority in its group's queue; the highest opens first.")
   var priority: Int32?
@@ -88,6 +86,16 @@ struct ItemOptions: ParsableArguments {
   }
 }
 
+extension ItemOptions {
+  static var notGiven: Self {
+    filled {
+      ($0.destination, $0.values, $0.containerValues) = (nil, [], [])
+      ($0.style, $0.title, $0.from, $0.timeout, $0.owned) = (nil, nil, nil, nil, false)
+      ($0.ifBusy, $0.priority, $0.output, $0.command) = (nil, nil, nil, [])
+    }
+  }
+}
+
 /// The id of an item, as an argument or as an option.
 struct ItemID: ParsableArguments {
   @Argument(help: ArgumentHelp("Which item to show there, e.g. the number of a note.", valueName: "id"))
@@ -114,5 +122,69 @@ struct WaitOptions: ParsableArguments {
 
   func validate() throws {
     if propagate, !wait { throw ValidationError("--propagate needs --wait") }
+  }
+}
+
+/// Options of a command line that become options of a request.
+protocol RequestOptions {
+  func write(to options: inout Properties)
+}
+
+extension RequestOptions {
+  var properties: Properties {
+    var options: Properties = [:]
+    write(to: &options)
+    return options
+  }
+}
+
+/// Options of every verb that changes something.
+struct ChangeOptions: ParsableArguments, RequestOptions {
+  @Flag(name: .customLong("no-animation"), help: "Ask presenters not to animate the change.")
+  var noAnimation = false
+
+  @Option(help: ArgumentHelp("Refuse if the state has changed since it had this serial.", valueName: "serial"))
+  var expectedSerial: UInt64?
+
+  func write(to options: inout Properties) {
+    if noAnimation { options[Options.animated] = false }
+    options[Options.expectedSerial] = expectedSerial
+  }
+}
+
+/// Options of the verbs that change what is open under one name.
+struct SlotOptions: ParsableArguments, RequestOptions {
+  @OptionGroup var change: ChangeOptions
+
+  @Option(help: ArgumentHelp("Refuse unless the item with this id is open there.", valueName: "id"))
+  var expectedID: String?
+
+  @Option(
+    help: ArgumentHelp("Refuse unless the presentation with this number is open there.", valueName: "presentation"),
+    transform: ObjectPath.init(argument:))
+  var expectedPresentation: ObjectPath?
+
+  func write(to options: inout Properties) {
+    change.write(to: &options)
+    options[Options.expectedID] = expectedID
+    options[Options.expectedPresentation] = expectedPresentation
+  }
+}
+
+/// The group and the stack that an item is put into.
+struct ContainerOptions: ParsableArguments, RequestOptions {
+  @Option(help: "Group that it is a member of; one member of a group is open at a time.", completion: .groups)
+  var group: String?
+
+  @Option(help: "Name for selecting it in its group.", completion: .tags)
+  var tag: String?
+
+  @Option(help: "Stack on top of which it opens.", completion: .stacks)
+  var stack: String?
+
+  func write(to options: inout Properties) {
+    options[Options.group] = group
+    options[Options.tag] = tag
+    options[Options.stack] = stack
   }
 }

@@ -1,0 +1,91 @@
+import CoordinatorAPI
+import DBusValues
+import PresentationModel
+import TextFormats
+
+extension JSON {
+  /// A string without quotes; JSON for every other value.
+  var plainText: String { string ?? text }
+}
+
+extension TypedDictionary {
+  /// The whole dictionary, with keys that this release does not know.
+  var json: JSON { JSON(properties) }
+
+  /// The value as it is printed in a table; empty if absent.
+  func text<T>(_ key: KeyPath<Keys, DictionaryKey<T>>) -> String {
+    properties[Self.keys[keyPath: key].name].map { JSON($0).plainText } ?? ""
+  }
+
+  func cell<T>(_ key: KeyPath<Keys, DictionaryKey<T>>) -> Table.Cell { Table.Cell(text(key)) }
+}
+
+extension StateSnapshot {
+  init(_ state: Properties, serial: UInt64) {
+    self.init(state)
+    self.serial = serial
+  }
+
+  /// Line for this state among lines for events.
+  var eventJSON: JSON {
+    var members = properties
+    members["event"] = .string("state")
+    return JSON(members)
+  }
+
+  /// The same state with only these presentations, groups and stacks.
+  func keeping(_ entries: [StateEntry], groups: Set<String>, stacks: Set<String>) -> StateSnapshot {
+    var state = self
+    state.presentations = entries.map(\.properties)
+    state.groups = (self.groups ?? [:]).filter { groups.contains($0.key) }
+    state.stacks = (self.stacks ?? [:]).filter { stacks.contains($0.key) }
+    return state
+  }
+}
+
+extension StateEntry {
+  /// Binding and id, for people.
+  var name: String { [text(\.binding), text(\.id)].filter { !$0.isEmpty }.joined(separator: " ") }
+
+  /// Whether it is known to be shown by a process or a unit of systemd.
+  var hasProcess: Bool { self.pid != nil || self.unit != nil }
+}
+
+extension EndingEntry {
+  var hasFailed: Bool { self.reason == Reason.failed.rawValue }
+
+  /// Why it failed. The history does not contain it (rule D6); `history` adds it while navd remembers the result.
+  var error: String? {
+    get { properties[PresentationResult.keys.error] }
+    set { properties[PresentationResult.keys.error] = newValue }
+  }
+
+  /// Program and process id of the client whose request ended it; “itself” if no request did.
+  var endedBy: String {
+    guard let requester else { return hasFailed || self.reason == Reason.closed.rawValue ? "itself" : "" }
+    guard let pid = requester.pid else { return requester.text(\.client) }
+    return "\(requester.program ?? requester.text(\.client))[\(pid)]"
+  }
+}
+
+/// A destination with its name.
+struct NamedDestination {
+  /// How a destination shows its items.
+  enum Kind: String {
+    case command, unit, bus
+    /// No program that navd knows: clients that watch the state show them.
+    case state
+  }
+
+  let name: String
+  let entry: DestinationEntry
+
+  var kind: Kind {
+    entry.command != nil ? .command : entry.unit != nil ? .unit : entry.bus != nil ? .bus : .state
+  }
+
+  /// The command line, unit or bus name; empty for `state`.
+  var target: String { entry.command?.joined(separator: " ") ?? entry.unit ?? entry.bus ?? "" }
+
+  var json: JSON { JSON(entry.properties.merging(["name": .string(name)]) { _, name in name }) }
+}

@@ -1,0 +1,242 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBus
+import DBusValues
+import PresentationModel
+import PresentationRules
+import Testing
+
+/// A call whose answer is kept for the test.
+final class ScriptedCall<Output>: ServiceCall {
+  let client: Client
+  let isReplyExpected: Bool
+  private let onAnswer: () -> Void
+  /// The answer; nil while there is none.
+  private(set) var result: Result<Output, Refusal>?
+
+  init(_ client: Client = Client("anna"), isReplyExpected: Bool = true, onAnswer: @escaping () -> Void = {}) {
+    self.client = client
+    self.isReplyExpected = isReplyExpected
+    self.onAnswer = onAnswer
+  }
+
+  func reply(_ output: Output) { finish(.success(output)) }
+
+  func fail(_ refusal: Refusal) { finish(.failure(refusal)) }
+
+  private func finish(_ result: Result<Output, Refusal>) {
+    if self.result != nil { Issue.record("the call was answered twice") }
+    self.result = result
+    onAnswer()
+  }
+
+  /// The output. Fails the test where there is no answer or a refusal.
+  func output() throws -> Output { try #require(result).get() }
+
+  var refusal: Refusal? { if case .failure(let refusal) = result { refusal } else { nil } }
+}
+
+/// Keeps what the service binds.
+final class ScriptedBinder: ServiceBinder {
+  fileprivate final class Body<Input, Output> {
+    let serve: (Input, any ServiceCall<Output>) -> Void
+    init(_ serve: @escaping (Input, any ServiceCall<Output>) -> Void) { self.serve = serve }
+  }
+
+  /// The names of the bound members, in the order of binding.
+  private(set) var names: [MemberName] = []
+  fileprivate var methods: [MemberName: AnyObject] = [:]
+  private(set) var properties: [MemberName: () -> Value] = [:]
+
+  func bind<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ body: @escaping (Input, any ServiceCall<Output>) -> Void
+  ) {
+    names.append(method.name)
+    methods[method.name] = Body(body)
+  }
+
+  func bind<T>(_ property: Property<T>, _ get: @escaping () -> T) {
+    names.append(property.name)
+    properties[property.name] = { get().value }
+  }
+}
+
+/// A service in which the test is everything else: clocks, clients, presenters and the record.
+///
+/// The destination `screen` is on the bus, and the test answers for its presenter by reports.
+final class ServiceFixture: CoordinatorHost {
+  enum Decision {
+    case allow
+    case refuse(Refusal)
+    /// The test decides by ``ServiceFixture/decide(_:)``.
+    case later
+  }
+
+  private(set) var service: CoordinatorService<ServiceFixture>!
+  let binder = ScriptedBinder()
+
+  private(set) var now = Instant(nanoseconds: 1_000_000_000)
+  var wallClock: UInt64 { 1_700_000_000_000_000 + now.nanoseconds / 1000 }
+  let limits: [String: UInt64] = ["request": 7]
+
+  var decision = Decision.allow
+  private var undecided: [(Refusal?) -> Void] = []
+  /// The refusal of every change, as if the record could not be written.
+  var recordRefusal: Refusal?
+  var reloadRefusal: Refusal?
+  /// The presentations whose presenter every client is.
+  var presented: Set<Handle> = []
+  /// The report that answers a command while it is carried out.
+  var answerAtOnce: ((Command) -> Report?)?
+
+  /// Announcements, commands and answers in their order.
+  private(set) var log: [String] = []
+  private(set) var events: [StateEvent] = []
+  private(set) var alarms: [Instant] = []
+  private(set) var followed: [Client] = []
+  private(set) var identified: [Client] = []
+  private(set) var quits = 0
+
+  init(limits: Limits = Limits()) {
+    service = CoordinatorService(StateMachine(limits: limits), host: self)
+    service.bind(to: binder)
+    service.load([
+      Destination(
+        name: "screen", presenter: .bus(name: "org.example.Screen", path: "/presenter"), source: .file(path: "screen"))
+    ])
+    log = []
+  }
+
+  /// Moves the clocks. The test calls `expire` itself.
+  func pass(milliseconds: UInt64) { now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000) }
+
+  /// Decides about the calls that were to be decided later.
+  func decide(_ refusal: Refusal? = nil) {
+    let all = undecided
+    undecided = []
+    for decide in all { decide(refusal) }
+  }
+
+  func taken() -> [String] {
+    defer { log = [] }
+    return log
+  }
+
+  // MARK: Calls
+
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, by client: String = "anna", isReplyExpected: Bool = true
+  ) -> ScriptedCall<Output> {
+    let call = ScriptedCall<Output>(Client(client), isReplyExpected: isReplyExpected) { [unowned self] in
+      log.append("answer \(method.name)")
+    }
+    guard let body = binder.methods[method.name] as? ScriptedBinder.Body<Input, Output> else {
+      Issue.record("\(method.name) is not bound")
+      return call
+    }
+    body.serve(input, call)
+    return call
+  }
+
+  @discardableResult
+  func present(
+    _ binding: String, _ id: String = "", _ options: Properties = [:], by client: String = "anna"
+  ) throws -> Handle {
+    let output = try call(CoordinatorInterface.present, (binding, id, options), by: client).output()
+    return try #require(Handle(path: output.0))
+  }
+
+  func dismiss(_ binding: String, by client: String = "anna") throws {
+    _ = try call(CoordinatorInterface.dismiss, (binding, [:]), by: client).output()
+  }
+
+  func wait(
+    _ handle: Handle, _ phase: String = "gone", by client: String = "anna", isReplyExpected: Bool = true
+  ) -> ScriptedCall<(String, Properties)> {
+    call(CoordinatorInterface.wait, (handle.path, phase), by: client, isReplyExpected: isReplyExpected)
+  }
+
+  func entry(_ binding: String) throws -> StateEntry {
+    StateEntry(try call(CoordinatorInterface.get, binding).output().1)
+  }
+
+  /// The remembered endings, the latest first.
+  func history() throws -> [EndingEntry] {
+    try call(CoordinatorInterface.history, (0, [:])).output().map { EndingEntry($0) }
+  }
+
+  var bindings: [String] { service.machine.allPresentations.map(\.binding.text) }
+
+  // MARK: The host
+
+  func authorize<Output>(
+    _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
+    _ body: @escaping () throws(Refusal) -> Output
+  ) throws(Refusal) {
+    if case .refuse(var refusal) = decision {
+      refusal.index = isTransaction ? 0 : nil
+      throw refusal
+    }
+    authorizePresenter(call, body)
+  }
+
+  func authorizePresenter<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+  ) {
+    switch decision {
+    case .allow: answer(call, body)
+    case .refuse(let refusal): call.fail(refusal)
+    case .later: undecided.append { refusal in if let refusal { call.fail(refusal) } else { answer(call, body) } }
+    }
+  }
+
+  func requireRecord() throws(Refusal) { if let recordRefusal { throw recordRefusal } }
+
+  func reload() throws(Refusal) { if let reloadRefusal { throw reloadRefusal } }
+
+  func willQuit() {
+    quits += 1
+    log.append("quit")
+  }
+
+  func follow(_ client: Client) { followed.append(client) }
+
+  func identify(_ client: Client) { identified.append(client) }
+
+  func isPresenter(_ client: Client, of handle: Handle) -> Bool { presented.contains(handle) }
+
+  func platform(of handle: Handle) -> Properties { ["pid": .uint64(handle.number + 1000)] }
+
+  func carryOut(_ commands: [Command]) {
+    for command in commands {
+      switch command {
+      case .present(let handle): log.append("command present \(handle)")
+      case .update(let handle, _): log.append("command update \(handle)")
+      case .dismiss(let handle, let reason, _): log.append("command dismiss \(handle) \(reason.rawValue)")
+      case .kill(let handle): log.append("command kill \(handle)")
+      case .abandon(let handle): log.append("command abandon \(handle)")
+      }
+    }
+    for command in commands { if let report = answerAtOnce?(command) { service.report(report) } }
+  }
+
+  func announceCreation(of handle: Handle) { log.append("created \(handle)") }
+
+  func announce(_ event: StateEvent, _ change: Change) {
+    events.append(event)
+    switch event.kind {
+    case .presented(let subject, _): log.append("presented \(subject.binding)")
+    case .updated(let subject, _): log.append("updated \(subject.binding)")
+    case .phase(let subject, let phase): log.append("\(phase.rawValue) \(subject.binding)")
+    case .dismissed(let subject, let reason): log.append("dismissed \(subject.binding) \(reason.rawValue)")
+    case .action(let subject, let action, _): log.append("action \(subject.binding) \(action)")
+    case .selection(let group, let tag): log.append("selection \(group) \(tag ?? "-")")
+    case .group(let group, _, _): log.append("group \(group)")
+    case .path(let stack, _): log.append("path \(stack)")
+    }
+  }
+
+  func announceDestinations() { log.append("destinations") }
+
+  func setAlarm(at time: Instant) { alarms.append(time) }
+}

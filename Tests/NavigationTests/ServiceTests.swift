@@ -1,0 +1,195 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import Observation
+import PresentationModel
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+/// What the embedded coordinator and navd answer alike, since they share one service.
+@Suite @MainActor struct ServiceTests {
+  /// Milliseconds since 1970.
+  private static var wallClock: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+
+  private static func isRecent(_ time: UInt64?, since start: UInt64) -> Bool {
+    // Both clocks are read one after the other.
+    time.map { (start - 1000...wallClock + 1000).contains($0) } ?? false
+  }
+
+  @Test("O2: while a timeout runs, a presentation has the time that is left", arguments: CoordinatorKind.allCases)
+  func presentation_timeoutRuns_hasTimeLeft(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    func timeLeft(_ binding: String) async throws -> UInt64? {
+      StateEntry(try #require(try await coordinator.presentation(at: binding)).all).timeoutLeft
+    }
+    try await coordinator.present("toast", PresentationOptions(timeout: .seconds(600)))
+    let first = try #require(try await timeLeft("toast"))
+    #expect(first > 500_000 && first <= 600_000)
+    try await Task.sleep(for: .milliseconds(10))
+    let second = try #require(try await timeLeft("toast"))
+    #expect(second < first)
+    try await coordinator.present("dialog")
+    #expect(try await timeLeft("dialog") == nil)
+  }
+
+  @Test(
+    "The state has the time since which something is presented, and the history that of the end",
+    arguments: CoordinatorKind.allCases)
+  func stateAndHistory_haveTimes(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let (coordinator, start) = (fixture.coordinator, Self.wallClock)
+    try await coordinator.present("fact")
+    let presented = try #require(try await coordinator.state().presentation(at: "fact"))
+    #expect(Self.isRecent(StateEntry(presented.all).since, since: start))
+    #expect(try await coordinator.presentation(at: "fact")?.all["since"] == presented.all["since"])
+    try await Task.sleep(for: .milliseconds(20))
+    try await coordinator.dismiss("fact")
+    let ending = EndingEntry(try #require(try await coordinator.history().first))
+    #expect(Self.isRecent(ending.time, since: start))
+    let shownFor = try #require(ending.shownFor)
+    #expect((20...60_000).contains(shownFor))
+  }
+
+  @Test("The client whose request ended something is identified, each time", arguments: CoordinatorKind.allCases)
+  func history_endedByRequest_identifiesTheClient(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    for round in 0..<100 { try await coordinator.present("fact", id: "\(round)") }
+    try await coordinator.dismiss("fact")
+    // navd asks the bus about the client, and does not wait for that.
+    var requesters: [RequesterEntry?] = []
+    for _ in 0..<1000 {
+      requesters = try await coordinator.history().map { EndingEntry($0).requester }
+      if requesters.allSatisfy({ $0?.pid != nil }) { break }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(requesters.count == 100)
+    let (pid, program) = (UInt64(getpid()), ProcessName.of(UInt32(getpid())))
+    #expect(requesters.allSatisfy { $0?.pid == pid && $0?.program == program && $0?.client?.isEmpty == false })
+  }
+
+  @Test("Closing a coordinator ends the calls that wait", arguments: CoordinatorKind.allCases)
+  func wait_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    let handle = try #require(try await coordinator.present("fact").presentation)
+    let waiting = (0..<3).map { _ in
+      Task { () -> NavigationError? in
+        do throws(NavigationError) {
+          _ = try await coordinator.waitUntilGone(handle)
+          return nil
+        } catch { return error }
+      }
+    }
+    try await coordinator.present("other")
+    waiting[0].cancel()
+    #expect(await waiting[0].value == .cancelled)
+    await coordinator.close()
+    for call in waiting.dropFirst() { #expect(await call.value == .closed) }
+  }
+
+  @Test("A closed coordinator serves no destination", arguments: CoordinatorKind.allCases)
+  func serve_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let (navigator, display) = (fixture.navigator, fixture.display)
+    await fixture.coordinator.close()
+    await #expect(throws: NavigationError.closed) {
+      try await navigator.serve("calendar") { DisplayedScreen($0.id, on: display) }
+    }
+  }
+
+  @Test("R5: after Quit, requests are refused as ShuttingDown; the coordinator is not closed by that")
+  func embedded_quit_refusesRequests() async throws {
+    let coordinator = Coordinator.embedded()
+    let handle = try #require(try await coordinator.present("fact").presentation)
+    try await coordinator.quit()
+    #expect(try await coordinator.waitUntilGone(handle).reason == .shutdown)
+    do throws(NavigationError) {
+      try await coordinator.present("fact")
+      Issue.record("it was accepted")
+    } catch {
+      #expect(error.refusal == .shuttingDown)
+    }
+    #expect(try await coordinator.state().presentations.isEmpty)
+  }
+
+  @Test("A property that the contract does not have is refused by name")
+  func embedded_unknownProperty_isNamed() async throws {
+    let coordinator = Coordinator.embedded()
+    do throws(NavigationError) {
+      _ = try await coordinator.read(PropertyAccessing.get, (CoordinatorInterface.name.text, "Colour"))
+      Issue.record("it was accepted")
+    } catch {
+      #expect(error.refusal == .invalidArgument && "\(error)".contains("“Colour”"))
+    }
+  }
+
+  @Test("L1: calls that wait are limited in an embedded coordinator, too, and cancelled ones do not count")
+  func embedded_cancelledWaits_doNotCount() async throws {
+    let coordinator = Coordinator.embedded()
+    let handle = try #require(try await coordinator.present("fact").presentation)
+    let limit = Int(try #require(try await coordinator.limits()["waits-per-client"]))
+    for _ in 0..<2 {
+      let waiting = (0..<limit).map { _ in
+        Task { () -> NavigationError? in
+          do throws(NavigationError) {
+            _ = try await coordinator.waitUntilGone(handle)
+            return nil
+          } catch { return error }
+        }
+      }
+      try await coordinator.present("other")
+      for call in waiting { call.cancel() }
+      for call in waiting { #expect(await call.value == .cancelled) }
+    }
+  }
+
+  @Test("D4, D7: presenters are asked in order, also when the first of them has gone")
+  func embedded_presenterGone_keepsTheOrderOfTheOthers() async throws {
+    let coordinator = Coordinator.embedded()
+    let host = RecordingHost()
+    for name in ["here", "gone"] { try await coordinator.backend.serve(name, DestinationOptions(), by: host) }
+    func options(_ destination: String, from: String? = nil, group: String? = nil) -> PresentationOptions {
+      var options = PresentationOptions(destination: destination)
+      (options.from, options.group, options.ifBusy) = (from, group, group == nil ? nil : .queue)
+      return options
+    }
+    host.isHeld = true
+    try await coordinator.present("p", options("here"))
+    try await coordinator.present("first", options("gone", from: "p", group: "g"))
+    try await coordinator.present("second", options("here", from: "p"))
+    let queued = try #require(try await coordinator.present("queued", options("here", group: "g")).presentation)
+    try await coordinator.backend.stopServing("gone")
+    host.isHeld = false
+    try await coordinator.waitUntilPresented(queued)
+    #expect(host.presented == ["p", "second", "queued"])
+  }
+}
+
+/// A presenter that records what it is asked to show, in order.
+@MainActor
+private final class RecordingHost: PresenterHost {
+  var isHeld = false
+  private(set) var presented: [String] = []
+
+  func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError) {
+    presented.append(item.binding)
+    while isHeld { await Task.yield() }
+  }
+
+  func update(_ presentation: PresentationHandle, item: Properties) async {}
+
+  func dismiss(_ presentation: PresentationHandle, reason: String, animated: Bool) async -> Properties { [:] }
+}
