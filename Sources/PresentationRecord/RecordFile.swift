@@ -142,6 +142,8 @@ final class RecordFile {
   func checkpoint() throws {
     // After a failure not with the next turn again.
     checkpointLength = length + Self.minCheckpointLength
+    // The whole state was in memory twice; glibc would keep what was freed of it.
+    defer { malloc_trim(0) }
     guard let (rows, _, end, _) = try read(), end == length else { throw Unreadable("another program changed \(path)") }
     try replace(with: rows)
   }
