@@ -69,6 +69,8 @@ private final class LauncherFixture: LaunchObserver {
     let running = try launchWhole()
     let process = try process()
     try announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(process.processID))])
+    // The process may not execute its program yet.
+    try waitForEvents(1)
     try #require(events == [.started(handle, error: nil)])
     events = []
     return (running, process)
