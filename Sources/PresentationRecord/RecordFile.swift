@@ -154,7 +154,7 @@ final class RecordFile {
     let isOnDisk = linux_file_system_type(directory) != LINUX_TMPFS_MAGIC
     let newPath = path + Self.newSuffix
     let new = RecordFile(newPath, try openFile(newPath, O_RDWR | O_CREAT | O_TRUNC))
-    // Where it was not renamed.
+    // Removes the new file if it was not renamed; after the rename there is none of that name.
     defer { unlink(newPath) }
     var header = PayloadWriter()
     header.put(Self.version)
