@@ -23,6 +23,7 @@
 #define LINUX_O_PATH 010000000
 #define LINUX_SPLICE_F_NONBLOCK 2u
 #define LINUX_POSIX_SPAWN_SETSID 0x80
+#define LINUX_PF_KTHREAD 0x00200000u
 
 int memfd_create(const char *name, unsigned int flags);
 ssize_t splice(int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned int flags);

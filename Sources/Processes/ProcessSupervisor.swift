@@ -479,8 +479,7 @@ public final class ProcessSupervisor {
       }
       for process in unassigned.reversed() {
         var owner = assigned[process.parent] ?? nil
-        // Session 0 is that of the kernel's own threads.
-        if owner == nil, process.session != 0, process.startTime >= oldest {
+        if owner == nil, !process.isKernelThread, process.startTime >= oldest {
           switch ownership(of: process, variable: scan.variable(markerVariable, of: process.pid)) {
           case .tree(let tree) where tree.isScattered:
             owner = tree

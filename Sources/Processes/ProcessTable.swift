@@ -22,9 +22,12 @@ public struct ProcessIdentity: Hashable, Sendable {
 struct ProcessEntry: Hashable {
   let identity: ProcessIdentity
   let parent: pid_t
-  let session: pid_t
+  var session: pid_t
   /// Whether it is a zombie. A process whose first thread has ended is alive while others run.
   let hasEnded: Bool
+  /// Whether it is one of the kernel's own threads, which have no environment. Their session is 0; that of a process is 0,
+  /// too, if its session leader is outside this PID namespace.
+  let isKernelThread: Bool
 
   var pid: pid_t { identity.pid }
   var startTime: UInt64 { identity.startTime }
@@ -38,13 +41,15 @@ struct ProcessEntry: Hashable {
     let fields = stat[(close + 1)...].split(whereSeparator: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") })
     // `fields[0]` is the third field of the line.
     guard fields.count > 19, let parent = pid_t(ascii: fields[1]), let session = pid_t(ascii: fields[3]),
-      let threads = Int(ascii: fields[17]), let startTime = UInt64(ascii: fields[19])
+      let flags = UInt32(ascii: fields[6]), let threads = Int(ascii: fields[17]),
+      let startTime = UInt64(ascii: fields[19])
     else { return nil }
     identity = ProcessIdentity(pid: pid, startTime: startTime)
     self.parent = parent
     self.session = session
     let state = fields[0].first
     hasEnded = (state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")) && threads <= 1
+    isKernelThread = flags & LINUX_PF_KTHREAD != 0
   }
 }
 

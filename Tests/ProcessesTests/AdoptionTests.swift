@@ -37,6 +37,18 @@ import Testing
     _ = try fixture.end(of: adopted)
   }
 
+  @Test("R6: A process whose session leader is outside the PID namespace is found, though its session is 0.")
+  func adopt_sessionLeaderOutsideTheNamespace_findsTheProcess() throws {
+    let fixture = try ProcessFixture()
+    let command = try fixture.shell("exec sleep 1000")
+    let remembered = RememberedCommand(marker: command.tree.marker, first: nil, output: nil)
+    fixture.restart()
+    fixture.hidesSessions = true
+    let adopted = try #require(try fixture.adopt(remembered))
+    adopted.tree.kill()
+    _ = try fixture.end(of: adopted)
+  }
+
   @Test func adopt_firstProcessEndedAndDescendantsAlive_findsTheDescendants() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("sleep 1000 & echo $! > $DIR/pid; exit 0")

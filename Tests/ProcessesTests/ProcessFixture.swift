@@ -28,6 +28,8 @@ final class ProcessFixture {
   private(set) var scans = 0
   /// Whether every process seems to be in the middle of `execve`.
   var hidesEnvironments = false
+  /// Whether every session has its leader outside the PID namespace, as in a container's shell.
+  var hidesSessions = false
 
   static let markerVariable: ByteString = "NAVD_TEST_TREE"
 
@@ -46,7 +48,9 @@ final class ProcessFixture {
     var reader = ProcessReader()
     reader.processes = { [unowned self] in
       scans += 1
-      return ProcessTable.all()
+      var processes = ProcessTable.all()
+      if hidesSessions { for index in processes.indices { processes[index].session = 0 } }
+      return processes
     }
     reader.variable = { [unowned self] name, pid in
       hidesEnvironments ? .empty : ProcessTable.variable(name, of: pid)
@@ -163,6 +167,9 @@ func inOneThread(_ body: () throws -> Void) throws {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let pid = fork()
   if pid == 0 {
+    // Another thread may have held a lock of the runtime at the fork, which is never released here. The signal ends a child
+    // that waits for it.
+    alarm(120)
     do {
       try body()
       _exit(0)
