@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A script that sets something up, reports it in lines on its standard output, and removes it when its standard input
@@ -34,12 +35,20 @@ final class SupervisedScript {
     }
   }
 
-  /// Ends the script and waits until it has cleaned up.
+  /// Ends the script and waits until it has cleaned up. A script that does not end within a minute is killed, and reported
+  /// on standard output.
   func end() {
     guard !hasEnded else { return }
     hasEnded = true
     close(lifeline)
     close(output)
+    let process = pidfd_open(processID, 0)
+    defer { close(process) }
+    var end = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+    if poll(&end, 1, 60_000) == 0 {
+      print("a test's script did not end within a minute: process \(processID)")
+      kill(processID, SIGKILL)
+    }
     waitpid(processID, nil, 0)
   }
 
