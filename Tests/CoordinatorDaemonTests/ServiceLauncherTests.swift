@@ -342,6 +342,8 @@ func serviceLauncher_noAnswer_isAnErrorAndStopsTheService() throws {
   try fixture.bus.wait { process.status != nil }
   try fixture.leave()
   try fixture.bus.advance(by: .seconds(5))
+  // Searched for again while processes of other tests are in the middle of execve.
+  try fixture.waitForEvents(1)
   let result = ProcessResult(status: .unknown, output: CapturedOutput(bytes: [], isTruncated: false))
   #expect(fixture.events == [.ended(handle, result)])
 }
