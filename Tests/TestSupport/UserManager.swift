@@ -29,7 +29,8 @@ public final class UserManager: SessionBus {
         >/run/systemd/journald.conf.d/test.conf
       /lib/systemd/systemd-journald &
       journald=$!
-      name=navdtest$$.slice
+      # Not by process number: a run in another PID namespace may have the same one.
+      name=navdtest$(basename "$directory" | tr -dc a-zA-Z0-9).slice
       groups=
       for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
         [ -e "$hierarchy/cgroup.procs" ] || continue
