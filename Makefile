@@ -34,7 +34,7 @@ CALLS ?= 200000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test check test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs deb deb-check lint format install uninstall clean
+.PHONY: help run build test check test-debug-libdbus bench soak simulate kill-storm fuzz screenshot docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
@@ -43,6 +43,7 @@ help:
 	@echo 'make build               release binaries, in .build/release'
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
+	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
 	@echo 'make bench               measures requests against an echo on the same bus'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
 	@echo 'make soak                a long mixed load, and its growth in memory and descriptors [MINUTES=10]'
@@ -74,6 +75,14 @@ deb: build
 
 deb-check: deb
 	@.ci/deb-check
+
+# For systems without a package: everything that `make install` installs, and a script that puts it in its place.
+release: build
+	@.ci/release
+
+release-check: release
+	@.ci/setup build deb
+	@.ci/release-check
 
 # The tests of the inner loop: every target without a bus, and of the end-to-end tests the contract, the documents and a few rules.
 FAST = ^(DBusValuesTests|TextFormatsTests|CoordinatorAPITests|PresentationRulesTests|PresentationRecordTests|EventLoopsTests|CoordinatorDaemonTests|navctlTests)\.

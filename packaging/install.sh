@@ -1,0 +1,77 @@
+#!/bin/sh
+# install.sh [--prefix DIRECTORY] [--uninstall]: installs navd and navctl from an unpacked release, or removes them.
+# It needs no compiler and no package, only a Linux with glibc 2.36 or newer.
+set -eu
+here=$(dirname "$0")
+
+usage() {
+  echo "usage: install.sh [--prefix DIRECTORY] [--uninstall]"
+  echo "Without --prefix, DIRECTORY is /usr/local for root, and ~/.local for others."
+}
+
+fail() {
+  echo "install.sh: $1" >&2
+  exit 1
+}
+
+if [ "$(id -u)" -eq 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi
+uninstall=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --prefix) [ $# -ge 2 ] || fail "expected a directory after --prefix, found nothing"; prefix=$2; shift ;;
+    --prefix=*) prefix=${1#*=} ;;
+    --uninstall) uninstall=yes ;;
+    --help | -h) usage; exit ;;
+    *) usage >&2; fail "expected --prefix, --uninstall or --help, found $1" ;;
+  esac
+  shift
+done
+case $prefix in
+  /*) ;;
+  *) fail "expected an absolute path after --prefix, found “$prefix”" ;;
+esac
+prefix=${prefix%/}
+
+# In a home directory, systemd reads units below share, not below lib.
+units=lib/systemd/user
+case $prefix/ in "$HOME"/*) units=share/systemd/user ;; esac
+
+# Paths of all files below the prefix, in the order of the release.
+files() { (cd "$here/files" && find . -type f | sed 's|^\./||' | sort); }
+target() {
+  case $1 in
+    lib/systemd/user/*) echo "$prefix/$units/${1#lib/systemd/user/}" ;;
+    *) echo "$prefix/$1" ;;
+  esac
+}
+
+if [ -n "$uninstall" ]; then
+  files | while read -r file; do rm -f "$(target "$file")"; done
+  rmdir "$prefix/$units/navd.service.d" 2>/dev/null || true
+  echo "navd is removed from $prefix"
+  exit
+fi
+
+# A loader that is too old says so only when a program is started.
+"$here/files/bin/navctl" --version >/dev/null ||
+  fail "navctl does not run here; expected Linux on $(cat "$here/architecture") with glibc 2.36 or newer"
+
+# Older managers cannot start commands as services, and commands must not inherit the settings in this file.
+systemd=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+files | while read -r file; do
+  case $file in */hardening.conf) [ "${systemd:-0}" -ge 250 ] || continue ;; esac
+  to=$(target "$file")
+  mkdir -p "$(dirname "$to")"
+  case $file in
+    bin/*) cp "$here/files/$file" "$to.new" && chmod 755 "$to.new" ;;
+    *.service) sed "s|@BINDIR@|$prefix/bin|" "$here/files/$file" >"$to.new" && chmod 644 "$to.new" ;;
+    *) cp "$here/files/$file" "$to.new" && chmod 644 "$to.new" ;;
+  esac
+  # Atomic, also while navd runs.
+  mv -f "$to.new" "$to"
+done
+echo "navd and navctl are in $prefix/bin"
+case :$PATH: in
+  *:"$prefix/bin":*) ;;
+  *) echo "add $prefix/bin to PATH" ;;
+esac
