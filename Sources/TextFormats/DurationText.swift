@@ -1,20 +1,38 @@
-/// Durations in files and on command lines: a decimal number and `ms`, `s`, `m` (or `min`) or `h`, as in `2.5s`.
+/// Durations in files and on command lines: decimal numbers, each with `ms`, `s`, `m` (or `min`) or `h`, the largest unit first,
+/// as in `2.5s` or `1m30s`.
 public enum DurationText {
   /// - Parameter bare: the unit of a number without one, in milliseconds; nil if a unit is required.
   /// - Returns: milliseconds, rounded to the nearest; nil if the text is not a duration, or exceeds 2⁶⁴−1 ms.
   public static func milliseconds(_ text: String, bare: Double? = nil) -> UInt64? {
-    let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-    let unit: Double? =
-      switch text[number.endIndex...] {
-      case "": bare
-      case "ms": 1
-      case "s": 1_000
-      case "m", "min": 60_000
-      case "h": 3_600_000
-      default: nil
+    var (rest, sum, largest) = (text[...], 0.0, Double.infinity)
+    repeat {
+      let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+      let name = rest[number.endIndex...].prefix { !($0.isASCII && $0.isNumber) }
+      let unit: Double? =
+        switch name {
+        case "": rest == text ? bare : nil
+        case "ms": 1
+        case "s": 1_000
+        case "m", "min": 60_000
+        case "h": 3_600_000
+        default: nil
+        }
+      guard let unit, unit < largest, number.first != ".", number.last != ".", let count = Double(number) else {
+        return nil
       }
-    guard let unit, number.first != ".", number.last != ".", let count = Double(number) else { return nil }
-    return UInt64(exactly: (count * unit).rounded())
+      (rest, sum, largest) = (rest[name.endIndex...], sum + count * unit, unit)
+    } while !rest.isEmpty
+    return UInt64(exactly: sum.rounded())
+  }
+
+  /// A duration with all of its units, to the millisecond, as in `1.5s` or `1h 30m 0.25s`.
+  public static func exactText(_ milliseconds: UInt64) -> String {
+    guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
+    let (hours, minutes) = (milliseconds / 3_600_000, milliseconds / 60_000 % 60)
+    let seconds = Double(milliseconds % 60_000) / 1000
+    let shortest = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+    return [hours > 0 ? "\(hours)h" : nil, minutes > 0 ? "\(minutes)m" : nil, seconds > 0 ? "\(shortest)s" : nil]
+      .compactMap { $0 }.joined(separator: " ")
   }
 
   /// A duration rounded down to its two largest units: `870ms`, `12s`, `2m 5s`, `3h 20m`.

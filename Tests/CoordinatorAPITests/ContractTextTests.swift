@@ -44,7 +44,8 @@ func commandStatus_ofAnError_isThatOfTheContract(name: String, code: Int32) thro
 @Test(
   arguments: [
     ("3s", 3000), ("500ms", 500), ("1.5s", 1500), ("2m", 120_000), ("2min", 120_000), ("1h", 3_600_000), ("0s", 0),
-    ("0.0004s", 0), ("0.0005s", 1), ("5", 5000),
+    ("0.0004s", 0), ("0.0005s", 1), ("5", 5000), ("1m30s", 90_000),
+    ("1h0.5s", 3_600_500), ("2m5s10ms", 125_010),
   ] as [(String, UInt64)])
 func duration_text_isMilliseconds(text: String, milliseconds: UInt64) {
   #expect(DurationText.milliseconds(text, bare: 1000) == milliseconds)
@@ -52,10 +53,21 @@ func duration_text_isMilliseconds(text: String, milliseconds: UInt64) {
 
 @Test(arguments: [
   "", "s", "5", "-1s", "+1s", "1 s", " 1s", "1d", "1.s", ".5s", "1.5.5s", "1e3s", "nan", "inf", "٣s", "0x3s",
+  "1m30", "30s1m", "1s1s", "1m 30s", "1m.5s",
   "99999999999999999999h",
 ])
 func duration_invalidText_isRefused(text: String) {
   #expect(DurationText.milliseconds(text) == nil)
+}
+
+@Test(
+  arguments: [
+    (0, "0ms"), (999, "999ms"), (1000, "1s"), (1500, "1.5s"), (60_000, "1m"), (90_250, "1m 30.25s"),
+    (3_600_001, "1h 0.001s"),
+    (.max, "5124095576030h 25m 51.615s"),
+  ] as [(UInt64, String)])
+func duration_exactText_hasAllUnits(milliseconds: UInt64, text: String) {
+  #expect(DurationText.exactText(milliseconds) == text)
 }
 
 @Test func presentation_path_isItsNumber() {

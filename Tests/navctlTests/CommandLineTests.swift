@@ -13,7 +13,9 @@ private func accepts(_ line: String) -> Bool {
 }
 
 @Test(arguments: [
-  "present fact", "present fact 1 --to sleeper --value a=1 --value b:=2 --timeout 3s --no-animation",
+  "present fact", "present fact --timeout 3", "present fact -w5 --timeout 1m30s",
+  "history -n3 --since 2h --reason closed",
+  "present fact 1 --to sleeper --value a=1 --value b:=2 --timeout 3s --no-animation",
   "present fact --wait --propagate -- sleep 1", "present fact --if-busy queue --priority -1 --expected-id 3",
   "--json present fact", "present fact --json -q -v -w 3", "toggle fact", "toggle fact 1 --group g",
   "dismiss a b c", "dismiss --group g", "dismiss --all --expected-serial 4", "update fact a=1",
@@ -63,7 +65,7 @@ func parsePositional_optionsOrWrongCount_isNil(line: String) {
 }
 
 @Test(arguments: [
-  "present", "present fact 1 2", "present fact --value a", "present fact --timeout 3", "present fact --propagate",
+  "present", "present fact 1 2", "present fact --value a", "present fact --propagate",
   "present fact --if-busy maybe", "present fact --priority x", "toggle", "dismiss", "dismiss a --all",
   "dismiss --group g --root r", "dismiss a b --expected-id 1", "dismiss --all --expected-presentation 1", "update fact",
   "select g", "selection", "push s", "pop", "pop s -1", "pop s x", "show", "is-presented", "members",

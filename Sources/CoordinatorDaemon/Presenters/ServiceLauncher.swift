@@ -168,7 +168,7 @@ private struct ServiceCall {
 
   /// One line without control characters.
   private static func description(_ launch: Launch) -> String {
-    let words = "navd: \(launch.binding) \(launch.id)".unicodeScalars
+    let words = "navd: \(launch.binding)\(launch.id.isEmpty ? "" : " \(launch.id)")".unicodeScalars
     return String(String.UnicodeScalarView(words.filter { $0.properties.generalCategory != .control }))
   }
 

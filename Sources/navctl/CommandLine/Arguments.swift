@@ -25,14 +25,14 @@ extension ObjectPath {
 
 extension BusyPolicy: ExpressibleByArgument {}
 extension WaitPhase: ExpressibleByArgument {}
+extension Reason: ExpressibleByArgument {}
 
 extension String {
-  /// Milliseconds.
-  /// - Parameter bare: milliseconds for a number without a unit; nil if a unit is required.
+  /// Milliseconds; a number without a unit means seconds.
   /// - Throws: `ValidationError`.
-  func duration(bare: Double? = nil) throws -> UInt64 {
-    guard let milliseconds = DurationText.milliseconds(self, bare: bare) else {
-      throw ValidationError("expected a duration such as 500ms, 3s or 2m, found “\(self)”")
+  func duration() throws -> UInt64 {
+    guard let milliseconds = DurationText.milliseconds(self, bare: 1000) else {
+      throw ValidationError("expected a duration such as 500ms, 3s or 1m30s, found “\(self)”")
     }
     return milliseconds
   }

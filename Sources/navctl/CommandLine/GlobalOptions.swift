@@ -18,8 +18,9 @@ struct GlobalOptions: ParsableArguments {
   var noLegend = false
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("Give up after this long (exit status 5).", valueName: "seconds"),
-    transform: { try $0.duration(bare: 1000) })
+    name: [.customShort("w", allowingJoined: true), .long],
+    help: ArgumentHelp("Give up after this long (exit status 5).", valueName: "seconds"),
+    transform: { try $0.duration() })
   var within: UInt64?
 
   @Option(help: "Address of the bus to use instead of the session bus.")

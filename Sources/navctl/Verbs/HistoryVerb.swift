@@ -13,11 +13,17 @@ struct History: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
   @Option(
-    name: .customShort("n"),
+    name: .customShort("n", allowingJoined: true),
     help: ArgumentHelp("Maximum number of entries; 0 for all that navd remembers.", valueName: "n"))
   var limit: UInt32 = 20
   @Option(help: "List only members of this group.", completion: .groups) var group: String?
   @Option(help: "List only this name.", completion: .bindings) var binding: String?
+  @Option(help: ArgumentHelp("List only what closed for this reason; may be repeated.", valueName: "reason"))
+  var reason: [Reason] = []
+  @Option(
+    help: ArgumentHelp("List only what closed within this time, e.g. 10m.", valueName: "duration"),
+    transform: { try $0.duration() })
+  var since: UInt64?
   @Option(
     help:
       "Print each as a line of this format: {binding}, {reason}, {time:time}, {by.program}, {shown-for:duration}, …",
@@ -31,9 +37,20 @@ struct History: ParsableCommand {
     var filter: Properties = [:]
     filter[Options.group] = group
     filter[Options.binding] = binding
-    var entries = try daemon.history(limit, filter)
+    let isSelective = !reason.isEmpty || since != nil
+    var entries = try daemon.history(isSelective ? 0 : limit, filter)
+    if isSelective { entries = selected(entries) }
     try addErrors(to: &entries, daemon)
     global.write(json: .array(entries.map(\.json)), plain: text(entries))
+  }
+
+  private func selected(_ entries: [EndingEntry]) -> [EndingEntry] {
+    let (now, reasons) = (WallClock.now, reason.map(\.rawValue))
+    let earliest = since.map { now - min(now, $0) } ?? 0
+    let selected = entries.lazy.filter { entry in
+      (reasons.isEmpty || reasons.contains(entry.text(\.reason))) && (entry.time ?? 0) >= earliest
+    }
+    return Array(selected.prefix(limit == 0 ? .max : Int(limit)))
   }
 
   private func text(_ entries: [EndingEntry]) -> String {

@@ -88,7 +88,7 @@ struct Show: ParsableCommand {
       let text: String? =
         switch name {
         case keys.since.name: entry.since.map { "\(WallClock.local($0)) (\(WallClock.elapsed(since: $0, at: now)))" }
-        case keys.timeout.name, keys.timeoutLeft.name: UInt64(value: value).map { DurationText.text($0) }
+        case keys.timeout.name, keys.timeoutLeft.name: UInt64(value: value).map { DurationText.exactText($0) }
         case keys.parent.name: entry.parent.map(named)
         case children.name: entry.properties[children]?.map(named).joined(separator: ", ")
         default: nil

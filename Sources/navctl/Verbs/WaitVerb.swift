@@ -27,7 +27,8 @@ struct WaitVerb: ParsableCommand {
   }
 
   func run() throws {
-    let daemon = try DaemonClient(global, "wait \(binding ?? presentation?.presentationNumber ?? "")")
+    let subject = binding ?? presentation.map { "--presentation \($0.presentationNumber)" }
+    let daemon = try DaemonClient(global, "wait \(subject ?? "")")
     let outcome = try daemon.wait(for: try target(daemon), phase, wasRunning: presentation == nil)
     if phase == .presented, !outcome.reason.isEmpty, !outcome.hasFailed {
       global.write(json: outcome.json, plain: "")

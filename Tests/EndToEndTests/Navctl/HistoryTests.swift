@@ -82,3 +82,23 @@ func history_entry_saysByWhomAndWhen() throws {
   try session.start()
   #expect(try session.call(Rows.history, (0, [:])) == history)
 }
+
+@Test func history_ofAReasonOrATime_listsOnlyThose() throws {
+  let session = try Session()
+  for binding in ["a", "b", "c"] { try session.present(binding, "1", ["command": ["sleep", "60"].value]) }
+  try session.dismiss("a")
+  try session.present("b", "2")
+  try session.dismiss("c")
+  try session.poll("three have ended") { try session.call(Rows.history, (0, [:])).count == 3 }
+  func listed(_ arguments: String...) throws -> [String] {
+    try session.run(
+      program: session.executable("navctl"), ["history", "--format", "{binding} {reason}"] + arguments
+    ).lines
+  }
+  #expect(Set(try listed("--reason", "replaced")) == ["b replaced"])
+  #expect(Set(try listed("--reason", "dismissed", "--reason", "replaced")).count == 3)
+  #expect(try listed("--reason", "dismissed", "-n1").count == 1)
+  #expect(try listed("--since", "1h30m").count == 3)
+  #expect(try listed("--since", "0").isEmpty)
+  #expect(try session.navctl("history", "--reason", "boredom").exitCode == 2)
+}
