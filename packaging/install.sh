@@ -71,6 +71,10 @@ files | while read -r file; do
   mv -f "$to.new" "$to"
 done
 echo "navd and navctl are in $prefix/bin"
+case :${XDG_DATA_HOME:-$HOME/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}: in
+  *:"$prefix/share":*) ;;
+  *) echo "add $prefix/share to XDG_DATA_DIRS, where the bus looks for navd, or start navd with the session" ;;
+esac
 case :$PATH: in
   *:"$prefix/bin":*) ;;
   *) echo "add $prefix/bin to PATH" ;;
