@@ -127,7 +127,7 @@ extension Transaction {
       guard let slot = draft.slots[binding], slot.resolution == .kept, case .renewed(let given) = slot.change,
         let item = slot.item
       else { continue }
-      draft.slots[binding]!.from = .asBefore
+      if !slot.from.isNamed { draft.slots[binding]!.from = .asBefore }
       guard item.isQueued, let membership = item.membership,
         let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
       else { continue }
@@ -144,22 +144,19 @@ extension Transaction {
 
   /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], let item = slot.item, slot.resolution == .replaced else { continue }
-      let parent: BindingID?
-      switch slot.from {
-      case .named(let named):
-        guard canBeParent(named) else { throw unfit(named, for: binding, slot) }
-        parent = named
-      case .implied:
-        parent = impliedParent(of: binding)
-      case .asBefore:
-        let before = self.parent(of: binding)
-        parent = before.flatMap { canBeParent($0) ? $0 : nil } ?? impliedParent(of: binding)
-      }
-      draft.slots[binding]!.parent = parent
-      draft.slots[binding]!.from = parent.map(SlotDraft.From.named) ?? .implied
-      if item.isQueued, let parent, let group = item.membership?.group, dependsOnMember([parent], of: group) {
+    let new = draft.order.filter { isNew($0) }
+    for binding in new {
+      let slot = draft.slots[binding]!
+      if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
+      let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
+      draft.slots[binding]!.from =
+        if let named, canBeParent(named) { .named(named) } else { .implied(impliedParent(of: binding)) }
+    }
+    for binding in new {
+      let slot = draft.slots[binding]!
+      if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
+        dependsOnMember([parent], of: group)
+      {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
@@ -167,6 +164,12 @@ extension Transaction {
         ).about(slot.author)
       }
     }
+  }
+
+  /// The parent that an earlier request named for the slot's presentation.
+  private func namedParent(before slot: SlotDraft) -> BindingID? {
+    guard let before = slot.before, state.presentations[before]?.hasNamedParent == true else { return nil }
+    return turn.machine.parent(of: before)?.binding
   }
 
   /// The refusal of a named parent that ends with the requested change (C7), or has no item.

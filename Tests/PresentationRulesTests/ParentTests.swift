@@ -98,6 +98,52 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("C1, C2: a parent that was only implied is not taken over: the nearest one after the transaction counts")
+  func apply_askedAgainWithNearerParent_presentedFromThat() throws {
+    try fixture.present("a", "1")
+    try fixture.present("a.b.c")
+    _ = fixture.taken()
+    try fixture.apply(
+      .present("a", id: "2", .with()), .present("a.b.c", id: "", .with()), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b.c") == fixture.handle("a.b"))
+    #expect(
+      fixture.taken() == [
+        "dismissed a.b.c parent", "dismissed a 1 replaced", "presented a 2", "presented a.b", "presented a.b.c",
+      ])
+    try fixture.dismiss("a.b")
+    #expect(fixture.shown == ["a=2"])
+    try fixture.clearAway()
+  }
+
+  @Test("C1: a parent that a request named stays named, by whichever request", arguments: ["first", "again", "back"])
+  func apply_askedAgainNamedBefore_presentedFromNamed(when: String) throws {
+    try fixture.present("a", "1")
+    if when == "first" { try fixture.present("a.b") }
+    try fixture.present("a.b.c", "", .with(from: when == "first" ? "a" : nil))
+    switch when {
+    case "again": try fixture.present("a.b.c", "", .with(from: "a"))
+    case "back": try fixture.apply(.dismiss("a.b.c"), .present("a.b.c", id: "", .with(from: "a")))
+    default: break
+    }
+    try fixture.apply(
+      .present("a", id: "2", .with()), .present("a.b.c", id: "", .with()), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b.c") == fixture.handle("a"))
+    try fixture.clearAway()
+  }
+
+  @Test("C1: a named parent that has no item any more is not looked for again")
+  func apply_askedAgainNamedGone_implied() throws {
+    try fixture.present("p")
+    try fixture.present("a.b", "", .with(from: "p"))
+    try fixture.apply(.dismiss("p"), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b") == nil)
+    try fixture.present("p")
+    try fixture.present("a", "1")
+    try fixture.apply(.present("a", id: "2", .with()), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b") == nil, "it stays, since nothing ended that it depended on")
+    try fixture.clearAway()
+  }
+
   // MARK: C2
 
   @Test("C2: a child is presented only once its parent is")

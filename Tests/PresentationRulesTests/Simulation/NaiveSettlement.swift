@@ -80,7 +80,10 @@ extension NaivePlan {
 
   /// What stays shows what P2 makes of it: X→nil→X is nothing at all, in a queue, too, and its parent is fixed (C1).
   private mutating func takeOver() {
-    for binding in stays { from[binding] = nil }
+    for binding in stays {
+      if case .named = from[binding] { named.insert(binding) }
+      from[binding] = nil
+    }
     for (binding, options) in given where stays.contains(binding) {
       let old = before.slots[binding]!.item
       var item = old.taking(options, from: client)
@@ -91,19 +94,19 @@ extension NaivePlan {
 
   private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
 
-  /// C1.
+  /// C1. What was asked for again keeps the parent that was named for it, if that has an item, and no other one.
   private mutating func findParents() -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for binding in isNew {
-      switch from[binding] {
-      case .named(let parent):
+      if case .named(let parent) = from[binding] {
         if !canBeParent(parent) { faults.formUnion(fault(of: parent, for: binding)) }
         parents[binding] = parent
-      case .implied:
+        named.insert(binding)
+      } else if from[binding] == nil, named.contains(binding), let old = parent(of: binding), canBeParent(old) {
+        parents[binding] = old
+      } else {
         parents[binding] = impliedParent(of: binding)
-      case nil:
-        let old = parent(of: binding)
-        parents[binding] = old.flatMap { canBeParent($0) ? $0 : nil } ?? impliedParent(of: binding)
+        named.remove(binding)
       }
     }
     return faults
@@ -159,15 +162,18 @@ extension NaivePlan {
     for binding in isNew {
       model.lastToken += 1
       model.slots[binding] = NaiveModel.Showing(
-        token: Token(number: model.lastToken), item: items[binding]!, parent: nil)
+        token: Token(number: model.lastToken), item: items[binding]!, parent: nil,
+        hasNamedParent: named.contains(binding))
     }
     for binding in isNew {
       let slot = model.slots[binding]!
       let parent = parents[binding]!.map { model.slots[$0]!.token }
-      model.slots[binding] = NaiveModel.Showing(token: slot.token, item: slot.item, parent: parent)
+      model.slots[binding] = NaiveModel.Showing(
+        token: slot.token, item: slot.item, parent: parent, hasNamedParent: slot.hasNamedParent)
     }
     for binding in stays {
       model.slots[binding]!.item = items[binding]!
+      model.slots[binding]!.hasNamedParent = named.contains(binding)
       let token = model.slots[binding]!.token
       if timeoutGiven.contains(binding), model.presented.contains(token) {
         model.expiries[token] = items[binding]!.timeout.map { saturatingSum(now, $0) }
