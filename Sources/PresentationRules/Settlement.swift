@@ -1,17 +1,18 @@
 import PresentationModel
 
 extension Transaction {
-  /// Decides, after the last request, which presentations stay, which end with others, and what each new item is presented
-  /// from (T1).
+  /// Decides, after the last request, which presentations stay, which end with others, what queues supply, and what each new
+  /// item is presented from (T1).
   /// - Throws: `Refusal` if the draft cannot become the state.
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
     resolve()
     keepWhatCameBack()
     nameOverStacks()
+    // An item that a queue supplies can be a parent (C1).
+    serveQueues()
     try findParents()
     try refuseCycles()
-    serveQueues()
     try checkCounts()
   }
 

@@ -144,6 +144,30 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("C1, G9: an item that its queue supplies in the same transaction is a parent, implied or named")
+  func apply_parentFromQueue_isParent() throws {
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("b", "", .with(group: "g", ifBusy: .queue))
+    _ = fixture.taken()
+    try fixture.apply(.dismiss("m"), .present("b.x", id: "", .with()), .present("c", id: "", .with(from: "b")))
+    #expect(
+      fixture.taken() == [
+        "selection g b", "group g b m ·", "dismissed m dismissed", "presented b", "presented b.x", "presented c",
+      ])
+    #expect(fixture.parent("b.x") == 2 && fixture.parent("c") == 2)
+    try fixture.clearAway()
+  }
+
+  @Test("C7, G9: an item cannot wait in a queue for the one that the queue supplies as its parent")
+  func apply_parentFromOwnQueue_refused() throws {
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("b", "", .with(group: "g", ifBusy: .queue))
+    let refusal = fixture.refusal(
+      of: .present("b.x", id: "", .with(group: "g", ifBusy: .queue)), .dismiss("m"))
+    #expect(refusal?.code == .invalidArgument && refusal?.index == 0)
+    try fixture.clearAway()
+  }
+
   // MARK: C2
 
   @Test("C2: a child is presented only once its parent is")

@@ -8,10 +8,10 @@ extension NaivePlan {
     let standing = standingOnChildren()
     takeAlong()
     takeOver()
+    serveQueues()
     // Of several faults, the rules do not say which is told.
     let faults = standing.union(findParents()).union(cycles())
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
-    serveQueues()
   }
 
   /// C7: what is new and would stand on what was presented from the one before it would go with that.
