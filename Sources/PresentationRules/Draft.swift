@@ -138,4 +138,8 @@ struct StackDraft: Sendable {
   var kept: Int
   var rest: [BindingID] = []
   var count: Int { kept + rest.count }
+
+  mutating func removeTop() {
+    if rest.isEmpty { kept -= 1 } else { rest.removeLast() }
+  }
 }

@@ -52,7 +52,10 @@ extension Transaction {
       if let before = slot.before {
         for child in (state.presentations[before]?.children ?? []).sorted() { lose(child) }
       }
-      if let position = slot.item?.position { loseAbove(position) }
+      // The position as the end of a child may have left it.
+      if let position = draft.slots[binding]!.item?.position {
+        loseElements(of: position.stack, from: position.index + 1, reason: .popped)
+      }
     }
   }
 
@@ -79,23 +82,41 @@ extension Transaction {
     guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
     if draft.slots[binding]?.isRequested == true {
       presentAnew(binding, reason: .parent)
+    } else if let position = item(at: binding)?.position {
+      loseElements(of: position.stack, from: position.index, reason: .parent)
     } else {
       clear(binding, reason: .parent)
     }
   }
 
-  /// Ends the presentations above a position of the drafted path, which lose the one below them.
-  private mutating func loseAbove(_ position: StackPosition) {
-    var index = position.index + 1
-    while index < height(of: position.stack) {
-      let above = binding(on: position.stack, at: index)
-      guard draft.slots[above]?.isRequested == true else {
-        cut(position.stack, to: index)
-        return
+  /// Ends the presentations at and above a position of the drafted path, from the top (S2). Those that requests of this
+  /// transaction present are presented again, on what is left of the path.
+  /// - Parameter reason: why the lowest one ends; those above it are popped.
+  private mutating func loseElements(of stack: BindingID, from index: Int, reason: Reason) {
+    // Once is enough: what is above an element that is presented again is so, too.
+    guard index < height(of: stack), !isPresentedAnew(binding(on: stack, at: index)) else { return }
+    var requested: [BindingID] = []
+    while height(of: stack) > index {
+      let top = binding(on: stack, at: height(of: stack) - 1)
+      if draft.slots[top]?.isRequested == true {
+        requested.append(top)
+        withStack(stack) { $0.removeTop() }
+      } else {
+        clear(top, reason: height(of: stack) == index + 1 ? reason : .popped)
       }
-      presentAnew(above, reason: .popped)
-      index += 1
     }
+    for binding in requested.reversed() {
+      let position = StackPosition(stack: stack, index: height(of: stack))
+      withSlot(binding) { $0.item!.position = position }
+      withStack(stack) { $0.rest.append(binding) }
+      presentAnew(binding, reason: .popped)
+    }
+  }
+
+  private func isPresentedAnew(_ binding: BindingID) -> Bool {
+    guard let slot = draft.slots[binding] else { return false }
+    if case .recreated = slot.change { return true }
+    return slot.resolution == .replaced
   }
 
   private mutating func presentAnew(_ binding: BindingID, reason: Reason) {

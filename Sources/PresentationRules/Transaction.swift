@@ -185,9 +185,7 @@ extension Transaction {
       }
     }
     if let position = item.position {
-      withStack(position.stack) { stack in
-        if stack.rest.isEmpty { stack.kept -= 1 } else { stack.rest.removeLast() }
-      }
+      withStack(position.stack) { $0.removeTop() }
     }
   }
 

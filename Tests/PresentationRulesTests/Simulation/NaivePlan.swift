@@ -423,6 +423,11 @@ struct NaivePlan {
       cut(place.stack, to: place.index + 1)
       paths[place.stack]!.removeLast()
     }
+    remove(binding, reason)
+  }
+
+  /// Writes nil to a slot that is in no stack any more.
+  mutating func remove(_ binding: BindingID, _ reason: Reason) {
     items[binding] = nil
     asked.remove(binding)
     stays.remove(binding)

@@ -61,20 +61,25 @@ extension NaivePlan {
       for (binding, slot) in before.slots where stays.contains(binding) {
         guard let parent = slot.parent.flatMap(before.binding), !stays.contains(parent) else { continue }
         again = true
-        if asked.contains(binding) { stays.remove(binding) } else { clear(binding, .parent) }
+        if asked.contains(binding) { stays.remove(binding) } else { takeOut([binding], .parent) }
       }
-      for stack in paths.keys {
-        let path = paths[stack]!
-        guard let lowest = path.firstIndex(where: { !stays.contains($0) }) else { continue }
-        for (index, binding) in path.enumerated().dropFirst(lowest + 1) {
-          if !asked.contains(binding) {
-            again = true
-            cut(stack, to: index)
-            break
-          }
-          if stays.remove(binding) != nil { again = true }
-        }
+      for path in paths.values {
+        let above = path.drop { stays.contains($0) }.dropFirst()
+        if !stays.isDisjoint(with: above) { again = true }
+        stays.subtract(above)
+        takeOut(path.filter { !stays.contains($0) && !asked.contains($0) }, .popped)
       }
+    }
+  }
+
+  /// Writes nil to slots; what stands above one in a stack and is asked for comes anew, on what is left (T1).
+  private mutating func takeOut(_ bindings: [BindingID], _ reason: Reason) {
+    for binding in bindings {
+      if let place = place(of: binding, in: paths) {
+        stays.subtract(paths[place.stack]!.dropFirst(place.index))
+        paths[place.stack]!.remove(at: place.index)
+      }
+      remove(binding, reason)
     }
   }
 
