@@ -53,6 +53,12 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     return BindingID(unchecked: String(text[..<cut]))
   }
 
+  /// Whether projections of another binding lead to this one (B3).
+  package func derives(from other: BindingID) -> Bool {
+    text.utf8.starts(with: other.text.utf8)
+      && [UInt8(ascii: "."), UInt8(ascii: "[")].contains(text.utf8.dropFirst(other.text.utf8.count).first)
+  }
+
   /// The name before the first projection.
   public var root: String {
     guard let cut = text.utf8.firstIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) else {

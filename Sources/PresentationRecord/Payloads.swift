@@ -77,6 +77,7 @@ extension RecordedState.PresentationRow {
     try coder.field(43, &slotChanged, default: Serial(0))
     try coder.field(44, &presentation.endedBy)
     try coder.field(45, &presentation.since)
+    try coder.mark(46, &presentation.hasNamedParent)
     var dismissing = Dismissing(presentation.phase)
     try coder.field(42, &dismissing)
     if let dismissing { presentation.phase = dismissing.phase }

@@ -63,6 +63,7 @@ extension Turn {
       own(handle, item.owner)
     }
     presentation.item = item
+    if slot.from.isNamed { presentation.hasNamedParent = true }
     state.bytesOfItems += item.byteCount - before.byteCount
     if slot.restartsTimeout, presentation.phase == .presented {
       let expires = item.timeout.map { now.after(milliseconds: $0) }
@@ -99,9 +100,11 @@ extension Turn {
   private mutating func create(_ binding: BindingID, _ slot: SlotDraft) {
     let item = slot.item!
     let handle = state.slots[binding]!.current!
-    let parent = slot.parent.flatMap { state.slots[$0]?.current }
-    state.presentations[handle] = Presentation(
+    let parent = slot.from.binding.flatMap { state.slots[$0]?.current }
+    var presentation = Presentation(
       handle: handle, binding: binding, item: item, parent: parent, creator: slot.author.client)
+    presentation.hasNamedParent = slot.from.isNamed
+    state.presentations[handle] = presentation
     state.bytesOfItems += item.byteCount
     own(handle, item.owner)
     // The presentation before it at this position may have started; this one has not.

@@ -46,9 +46,20 @@ struct SlotDraft: Sendable {
   enum From: Hashable, Sendable {
     /// As the presentation of before.
     case asBefore
-    /// From the nearest binding that holds an item.
-    case implied
+    /// From the nearest binding that holds an item, which is known when the transaction is settled.
+    case implied(BindingID?)
     case named(BindingID)
+
+    /// The parent; nil if there is none, or if it is not known yet.
+    var binding: BindingID? {
+      switch self {
+      case .asBefore: nil
+      case .implied(let parent): parent
+      case .named(let parent): parent
+      }
+    }
+
+    var isNamed: Bool { if case .named = self { true } else { false } }
   }
 
   /// What happens to the slot's presentation.
@@ -79,8 +90,6 @@ struct SlotDraft: Sendable {
   var cause: Cause?
   var author: Author
   var resolution = Resolution.undecided
-  /// The parent of a new presentation, known when the transaction is settled.
-  var parent: BindingID?
 
   /// Whether a request presents the item, so that it is presented again if its parent is replaced.
   var isRequested: Bool {
@@ -129,4 +138,8 @@ struct StackDraft: Sendable {
   var kept: Int
   var rest: [BindingID] = []
   var count: Int { kept + rest.count }
+
+  mutating func removeTop() {
+    if rest.isEmpty { kept -= 1 } else { rest.removeLast() }
+  }
 }

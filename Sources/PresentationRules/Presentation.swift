@@ -51,6 +51,8 @@ public struct Presentation: Hashable, Sendable {
   public package(set) var item: Shared<Item>
   /// The presentation from which it is presented; it never changes (C1).
   public package(set) var parent: Handle?
+  /// Whether a request named the parent. One that was only implied is found anew if the item is presented again (C1).
+  public package(set) var hasNamedParent = false
   /// The client that requested it.
   public package(set) var creator: Client?
   public package(set) var phase: Lifecycle

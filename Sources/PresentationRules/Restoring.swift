@@ -203,6 +203,11 @@ extension State {
         throw RecordFault("presentation \(presentation.handle) has the parent \(parent), which does not exist")
       }
       presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
+      // Records of earlier releases do not say which parents were named. One that is not among the bindings that the
+      // item's binding derives from was.
+      if !presentation.binding.derives(from: presentations[parent]!.binding) {
+        presentations.modifyDerived(presentation.handle) { $0.hasNamedParent = true }
+      }
     }
     let isGoing = presentation.phase.isDismissing
     if let membership = presentation.item.membership {

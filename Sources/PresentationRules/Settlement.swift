@@ -1,17 +1,18 @@
 import PresentationModel
 
 extension Transaction {
-  /// Decides, after the last request, which presentations stay, which end with others, and what each new item is presented
-  /// from (T1).
+  /// Decides, after the last request, which presentations stay, which end with others, what queues supply, and what each new
+  /// item is presented from (T1).
   /// - Throws: `Refusal` if the draft cannot become the state.
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
     resolve()
     keepWhatCameBack()
     nameOverStacks()
+    // An item that a queue supplies can be a parent (C1).
+    serveQueues()
     try findParents()
     try refuseCycles()
-    serveQueues()
     try checkCounts()
   }
 
@@ -51,7 +52,10 @@ extension Transaction {
       if let before = slot.before {
         for child in (state.presentations[before]?.children ?? []).sorted() { lose(child) }
       }
-      if let position = slot.item?.position { loseAbove(position) }
+      // The position as the end of a child may have left it.
+      if let position = draft.slots[binding]!.item?.position {
+        loseElements(of: position.stack, from: position.index + 1, reason: .popped)
+      }
     }
   }
 
@@ -78,23 +82,41 @@ extension Transaction {
     guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
     if draft.slots[binding]?.isRequested == true {
       presentAnew(binding, reason: .parent)
+    } else if let position = item(at: binding)?.position {
+      loseElements(of: position.stack, from: position.index, reason: .parent)
     } else {
       clear(binding, reason: .parent)
     }
   }
 
-  /// Ends the presentations above a position of the drafted path, which lose the one below them.
-  private mutating func loseAbove(_ position: StackPosition) {
-    var index = position.index + 1
-    while index < height(of: position.stack) {
-      let above = binding(on: position.stack, at: index)
-      guard draft.slots[above]?.isRequested == true else {
-        cut(position.stack, to: index)
-        return
+  /// Ends the presentations at and above a position of the drafted path, from the top (S2). Those that requests of this
+  /// transaction present are presented again, on what is left of the path.
+  /// - Parameter reason: why the lowest one ends; those above it are popped.
+  private mutating func loseElements(of stack: BindingID, from index: Int, reason: Reason) {
+    // Once is enough: what is above an element that is presented again is so, too.
+    guard index < height(of: stack), !isPresentedAnew(binding(on: stack, at: index)) else { return }
+    var requested: [BindingID] = []
+    while height(of: stack) > index {
+      let top = binding(on: stack, at: height(of: stack) - 1)
+      if draft.slots[top]?.isRequested == true {
+        requested.append(top)
+        withStack(stack) { $0.removeTop() }
+      } else {
+        clear(top, reason: height(of: stack) == index + 1 ? reason : .popped)
       }
-      presentAnew(above, reason: .popped)
-      index += 1
     }
+    for binding in requested.reversed() {
+      let position = StackPosition(stack: stack, index: height(of: stack))
+      withSlot(binding) { $0.item!.position = position }
+      withStack(stack) { $0.rest.append(binding) }
+      presentAnew(binding, reason: .popped)
+    }
+  }
+
+  private func isPresentedAnew(_ binding: BindingID) -> Bool {
+    guard let slot = draft.slots[binding] else { return false }
+    if case .recreated = slot.change { return true }
+    return slot.resolution == .replaced
   }
 
   private mutating func presentAnew(_ binding: BindingID, reason: Reason) {
@@ -127,7 +149,7 @@ extension Transaction {
       guard let slot = draft.slots[binding], slot.resolution == .kept, case .renewed(let given) = slot.change,
         let item = slot.item
       else { continue }
-      draft.slots[binding]!.from = .asBefore
+      if !slot.from.isNamed { draft.slots[binding]!.from = .asBefore }
       guard item.isQueued, let membership = item.membership,
         let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
       else { continue }
@@ -144,22 +166,19 @@ extension Transaction {
 
   /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], let item = slot.item, slot.resolution == .replaced else { continue }
-      let parent: BindingID?
-      switch slot.from {
-      case .named(let named):
-        guard canBeParent(named) else { throw unfit(named, for: binding, slot) }
-        parent = named
-      case .implied:
-        parent = impliedParent(of: binding)
-      case .asBefore:
-        let before = self.parent(of: binding)
-        parent = before.flatMap { canBeParent($0) ? $0 : nil } ?? impliedParent(of: binding)
-      }
-      draft.slots[binding]!.parent = parent
-      draft.slots[binding]!.from = parent.map(SlotDraft.From.named) ?? .implied
-      if item.isQueued, let parent, let group = item.membership?.group, dependsOnMember([parent], of: group) {
+    let new = draft.order.filter { isNew($0) }
+    for binding in new {
+      let slot = draft.slots[binding]!
+      if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
+      let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
+      draft.slots[binding]!.from =
+        if let named, canBeParent(named) { .named(named) } else { .implied(impliedParent(of: binding)) }
+    }
+    for binding in new {
+      let slot = draft.slots[binding]!
+      if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
+        dependsOnMember([parent], of: group)
+      {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
@@ -167,6 +186,12 @@ extension Transaction {
         ).about(slot.author)
       }
     }
+  }
+
+  /// The parent that an earlier request named for the slot's presentation.
+  private func namedParent(before slot: SlotDraft) -> BindingID? {
+    guard let before = slot.before, state.presentations[before]?.hasNamedParent == true else { return nil }
+    return turn.machine.parent(of: before)?.binding
   }
 
   /// The refusal of a named parent that ends with the requested change (C7), or has no item.

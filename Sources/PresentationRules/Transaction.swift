@@ -107,8 +107,8 @@ extension Transaction {
     let before: Handle?
     if let drafted = draft.slots[binding] {
       switch drafted.from {
-      case .named(let parent): return parent
-      case .implied: return impliedParent(of: binding)
+      case .named(let parent), .implied(let parent?): return parent
+      case .implied(nil): return impliedParent(of: binding)
       case .asBefore: before = drafted.before
       }
     } else {
@@ -185,9 +185,7 @@ extension Transaction {
       }
     }
     if let position = item.position {
-      withStack(position.stack) { stack in
-        if stack.rest.isEmpty { stack.kept -= 1 } else { stack.rest.removeLast() }
-      }
+      withStack(position.stack) { $0.removeTop() }
     }
   }
 
@@ -297,7 +295,7 @@ extension Transaction {
       slot.item = Shared(item)
       slot.change = .renewed(given: Shared(options))
       slot.accepted = accepted
-      slot.from = options.from.map(SlotDraft.From.named) ?? .implied
+      slot.from = options.from.map(SlotDraft.From.named) ?? .implied(nil)
       slot.restartsTimeout = options.timeout != nil
       slot.ends(.replaced, by: author)
       slot.author = author

@@ -55,6 +55,7 @@ func fullState() throws -> RecordedState {
         handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase))
     if index > 1 {
       row.presentation.parent = Handle(1)
+      row.presentation.hasNamedParent = true
       row.presentation.creator = Client(":1.5")
       row.presentation.presentedAt = Instant(nanoseconds: 1)
       row.presentation.since = .max

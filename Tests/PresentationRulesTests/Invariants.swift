@@ -233,12 +233,18 @@ extension StateMachine {
       for child in presentation.children where state.presentations[child]?.parent != handle {
         faults.append("\(handle) has the child \(child), which says otherwise")
       }
-      guard let name = presentation.parent else { continue }
+      guard let name = presentation.parent else {
+        if presentation.hasNamedParent { faults.append("\(handle) has no parent, and says that one was named (C1)") }
+        continue
+      }
       guard let parent = state.presentations[name] else {
         faults.append("\(handle) has lost its parent \(name) (C3)")
         continue
       }
       if !parent.children.contains(handle) { faults.append("\(handle) is not among the children of \(name)") }
+      if !presentation.hasNamedParent, !derives(presentation.binding, from: parent.binding) {
+        faults.append("\(handle) is presented from \(parent.binding), which no request named (C1)")
+      }
       if parent.item.isQueued { faults.append("\(handle) is presented from what is queued (G9)") }
       if parent.phase.isDismissing && !presentation.phase.isDismissing {
         faults.append("\(handle) stays while its parent goes (C3)")

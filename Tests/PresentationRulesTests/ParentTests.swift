@@ -98,6 +98,76 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test("C1, C2: a parent that was only implied is not taken over: the nearest one after the transaction counts")
+  func apply_askedAgainWithNearerParent_presentedFromThat() throws {
+    try fixture.present("a", "1")
+    try fixture.present("a.b.c")
+    _ = fixture.taken()
+    try fixture.apply(
+      .present("a", id: "2", .with()), .present("a.b.c", id: "", .with()), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b.c") == fixture.handle("a.b"))
+    #expect(
+      fixture.taken() == [
+        "dismissed a.b.c parent", "dismissed a 1 replaced", "presented a 2", "presented a.b", "presented a.b.c",
+      ])
+    try fixture.dismiss("a.b")
+    #expect(fixture.shown == ["a=2"])
+    try fixture.clearAway()
+  }
+
+  @Test("C1: a parent that a request named stays named, by whichever request", arguments: ["first", "again", "back"])
+  func apply_askedAgainNamedBefore_presentedFromNamed(when: String) throws {
+    try fixture.present("a", "1")
+    if when == "first" { try fixture.present("a.b") }
+    try fixture.present("a.b.c", "", .with(from: when == "first" ? "a" : nil))
+    switch when {
+    case "again": try fixture.present("a.b.c", "", .with(from: "a"))
+    case "back": try fixture.apply(.dismiss("a.b.c"), .present("a.b.c", id: "", .with(from: "a")))
+    default: break
+    }
+    try fixture.apply(
+      .present("a", id: "2", .with()), .present("a.b.c", id: "", .with()), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b.c") == fixture.handle("a"))
+    try fixture.clearAway()
+  }
+
+  @Test("C1: a named parent that has no item any more is not looked for again")
+  func apply_askedAgainNamedGone_implied() throws {
+    try fixture.present("p")
+    try fixture.present("a.b", "", .with(from: "p"))
+    try fixture.apply(.dismiss("p"), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b") == nil)
+    try fixture.present("p")
+    try fixture.present("a", "1")
+    try fixture.apply(.present("a", id: "2", .with()), .present("a.b", id: "", .with()))
+    #expect(fixture.parent("a.b") == nil, "it stays, since nothing ended that it depended on")
+    try fixture.clearAway()
+  }
+
+  @Test("C1, G9: an item that its queue supplies in the same transaction is a parent, implied or named")
+  func apply_parentFromQueue_isParent() throws {
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("b", "", .with(group: "g", ifBusy: .queue))
+    _ = fixture.taken()
+    try fixture.apply(.dismiss("m"), .present("b.x", id: "", .with()), .present("c", id: "", .with(from: "b")))
+    #expect(
+      fixture.taken() == [
+        "selection g b", "group g b m ·", "dismissed m dismissed", "presented b", "presented b.x", "presented c",
+      ])
+    #expect(fixture.parent("b.x") == 2 && fixture.parent("c") == 2)
+    try fixture.clearAway()
+  }
+
+  @Test("C7, G9: an item cannot wait in a queue for the one that the queue supplies as its parent")
+  func apply_parentFromOwnQueue_refused() throws {
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.present("b", "", .with(group: "g", ifBusy: .queue))
+    let refusal = fixture.refusal(
+      of: .present("b.x", id: "", .with(group: "g", ifBusy: .queue)), .dismiss("m"))
+    #expect(refusal?.code == .invalidArgument && refusal?.index == 0)
+    try fixture.clearAway()
+  }
+
   // MARK: C2
 
   @Test("C2: a child is presented only once its parent is")

@@ -34,6 +34,16 @@ private final class RestartableMachine {
     return handle
   }
 
+  func perform(_ operations: Request.Operation...) throws {
+    _ = try machine.perform(operations.map { Request($0) }, by: nil, at: now)
+    record.apply(machine.takeUnrecorded())
+  }
+
+  /// Makes the record one of a release that did not know which parents were named.
+  func forgetNames() {
+    for handle in record.presentations.keys { record.presentations[handle]!.presentation.hasNamedParent = false }
+  }
+
   func dismiss(_ text: String) throws {
     _ = try machine.perform(Request(.dismiss(binding(text))), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
@@ -139,6 +149,29 @@ private final class RestartableMachine {
     #expect(navd.reason(handles[1]) == .failed)
     #expect(navd.pass(100) == [.dismiss(handles[2], .failed, animated: true)])
     #expect(navd.phase(handles[0]) == "presented")
+  }
+
+  @Test("R2, C1: a parent stays named", arguments: [true, false])
+  func restored_parent_staysNamedOrImplied(isNamed: Bool) throws {
+    let navd = try RestartableMachine()
+    _ = try navd.present("a", "1")
+    _ = try navd.present("a.b.c") { $0.from = isNamed ? "a" : nil }
+    _ = try navd.restart()
+    try navd.perform(
+      .present("a", id: "2", .with()), .present("a.b.c", id: "", .with()), .present("a.b", id: "", .with()))
+    #expect(navd.machine.current(at: "a.b.c")?.parent == navd.machine.current(at: isNamed ? "a" : "a.b")?.handle)
+  }
+
+  @Test("R2, C1: a parent recorded by an earlier release was named if the item's binding does not derive from it")
+  func restored_parentOfEarlierRelease_isNamedIfElsewhere() throws {
+    let navd = try RestartableMachine()
+    _ = try navd.present("p", "1")
+    _ = try navd.present("a.b") { $0.from = "p" }
+    navd.forgetNames()
+    _ = try navd.restart()
+    try navd.perform(
+      .present("p", id: "2", .with()), .present("a.b", id: "", .with()), .present("a", id: "", .with()))
+    #expect(navd.machine.current(at: "a.b")?.parent == navd.machine.current(at: "p")?.handle)
   }
 
   @Test("R2: items of clients that left end as owner, and their registrations are removed")

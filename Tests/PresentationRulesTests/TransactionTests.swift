@@ -333,6 +333,38 @@ import Testing
     try fixture.clearAway()
   }
 
+  @Test(
+    "T1: an item pushed onto one that ends with the transaction is kept, and stands on what is left",
+    arguments: [true, false])
+  func apply_pushOntoChildOfDeselected_isKept(pushedLast: Bool) throws {
+    try fixture.show("n", "", .with(to: "cmd", group: "h"))
+    try fixture.show("n.body", "", .with(to: "cmd", stack: "s"))
+    let select = Request.Operation.select("h", tag: "y", binding: nil, id: nil, .with())
+    let push = Request.Operation.push("s", "x", id: "", .with())
+    try fixture.apply(pushedLast ? [select, push].map { Request($0) } : [push, select].map { Request($0) })
+    #expect(fixture.path("s") == ["x"] && fixture.shown == ["h.y", "x"])
+    fixture.goes(2, 1)
+    #expect(fixture.phase(try #require(fixture.handle("x"))) == "presented")
+    #expect(fixture.ending(2)?.reason == .parent)
+    try fixture.clearAway()
+  }
+
+  @Test("T1: of the items above one that ends, those that the transaction presents are kept, and the others are popped")
+  func apply_lowerElementEnds_requestedAreKept() throws {
+    try fixture.show("p", "1")
+    for binding: BindingID in ["a", "b", "c"] {
+      try fixture.show(binding, "", .with(to: "cmd", from: binding == "a" ? "p" : nil, stack: "s"))
+    }
+    try fixture.apply(
+      .present("c", id: "", .with()), .push("s", "d", id: "", .with()), .present("p", id: "2", .with()))
+    #expect(fixture.path("s") == ["c", "d"] && fixture.shown == ["c", "d", "p=2"])
+    fixture.goes(4, 3, 2, 1)
+    #expect([4, 3, 2].map { fixture.ending($0)?.reason } == [.popped, .popped, .parent])
+    fixture.shows(5)
+    #expect(fixture.phase(5) == "presented" && fixture.phase(6) == "presented")
+    try fixture.clearAway()
+  }
+
   @Test("T1: queues are served once, after the last request")
   func apply_selectionFreeBetween_queueNotServed() throws {
     try fixture.present("m", "", .with(group: "g"))

@@ -20,7 +20,9 @@ private func accepts(_ line: String) -> Bool {
   "--json present fact", "present fact --json -q -v -w 3", "toggle fact", "toggle fact 1 --group g",
   "dismiss a b c", "dismiss --group g", "dismiss --all --expected-serial 4", "update fact a=1",
   "update fact --remove a",
-  "select g t", "deselect g", "deselect g t", "toggle-selection g t", "selection g", "push s b 1", "pop s", "pop s 3",
+  "select g t", "deselect g", "deselect g t", "toggle-selection g t", "selection g", "push s b 1",
+  "push s b 1 --group g --tag t",
+  "pop s", "pop s 3",
   "pop-to s", "pop-to s b", "set-path s", "set-path s a=1 b", "path s", "list", "list --group g", "show fact",
   "is-presented fact", "is-presented fact 1", "members --group g", "members --all", "wait fact",
   "wait --presentation 17 --for presented", "watch", "watch --events --group g", "watch --waybar --binding b",
@@ -110,6 +112,24 @@ func commandLine_incomplete_isRefused(line: String) {
   #expect(options[Options.expectedSerial] == 4)
   #expect(options[Options.expectedPresentation] == CoordinatorNames.presentation(17))
   #expect(options[Options.stack] == nil)
+}
+
+@Test("The verbs that present an item offer each option that the contract gives their methods")
+func options_ofTheContract_areOfferedByTheVerbs() {
+  // These are arguments of the command line, flags with another name, or found by navctl itself.
+  let others = ["command", "directory", "environment", "platform-data", "animated", "any-id"]
+  let words = ["destination": "to", "container-values": "container-value"]
+  func missing(_ verb: ParsableCommand.Type, _ table: OptionTable, except positional: [String] = []) -> [String] {
+    let help = Navctl.helpMessage(for: verb, columns: 200)
+    return table.rows.map(\.name).filter { name in
+      !(others + positional).contains(name) && !help.contains("--\(words[name] ?? name) ")
+        && !help.contains("--\(words[name] ?? name)\n")
+    }
+  }
+  #expect(missing(Present.self, Options.ofPresent) == [])
+  #expect(missing(Toggle.self, Options.ofToggle) == [])
+  #expect(missing(Push.self, Options.ofPush, except: ["stack"]) == [])
+  #expect(missing(Select.self, Options.ofSelect, except: ["group", "tag", "stack"]) == [])
 }
 
 @Test func within_withoutAUnit_isSeconds() throws {

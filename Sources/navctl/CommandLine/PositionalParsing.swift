@@ -31,7 +31,8 @@ extension Verbs {
     case ("push", 2...3):
       return Push.filled {
         ($0.global, $0.stack, $0.binding) = (.notGiven, first, words[1])
-        ($0.id, $0.item, $0.slot) = (.word(words.count > 2 ? words[2] : nil), .notGiven, .notGiven)
+        ($0.id, $0.item) = (.word(words.count > 2 ? words[2] : nil), .notGiven)
+        ($0.membership, $0.slot) = (.notGiven, .notGiven)
       }
     case ("pop-to", 1...2):
       return PopTo.filled { ($0.global, $0.stack, $0.binding, $0.change) = (.notGiven, first, second ?? "", .notGiven) }
@@ -76,11 +77,15 @@ extension SlotOptions {
   }
 }
 
+extension MembershipOptions {
+  fileprivate static var notGiven: Self { filled { ($0.group, $0.tag) = (nil, nil) } }
+}
+
 extension PresentOptions {
   fileprivate static var notGiven: Self {
     filled {
       ($0.item, $0.slot) = (.notGiven, .notGiven)
-      $0.containers = .filled { ($0.group, $0.tag, $0.stack) = (nil, nil, nil) }
+      $0.containers = .filled { ($0.membership, $0.stack) = (.notGiven, nil) }
       $0.waiting = .filled { ($0.wait, $0.propagate) = (false, false) }
     }
   }

@@ -171,20 +171,29 @@ struct SlotOptions: ParsableArguments, RequestOptions {
   }
 }
 
-/// The group and the stack that an item is put into.
-struct ContainerOptions: ParsableArguments, RequestOptions {
+/// The group that an item is put into.
+struct MembershipOptions: ParsableArguments, RequestOptions {
   @Option(help: "Group that it is a member of; one member of a group is open at a time.", completion: .groups)
   var group: String?
 
   @Option(help: "Name for selecting it in its group.", completion: .tags)
   var tag: String?
 
+  func write(to options: inout Properties) {
+    options[Options.group] = group
+    options[Options.tag] = tag
+  }
+}
+
+/// The group and the stack that an item is put into.
+struct ContainerOptions: ParsableArguments, RequestOptions {
+  @OptionGroup var membership: MembershipOptions
+
   @Option(help: "Stack on top of which it opens.", completion: .stacks)
   var stack: String?
 
   func write(to options: inout Properties) {
-    options[Options.group] = group
-    options[Options.tag] = tag
+    membership.write(to: &options)
     options[Options.stack] = stack
   }
 }

@@ -20,11 +20,13 @@ struct Push: ParsableCommand {
   @Argument(help: .binding, completion: .presentable) var binding: String
   @OptionGroup var id: ItemID
   @OptionGroup var item: ItemOptions
+  @OptionGroup var membership: MembershipOptions
   @OptionGroup var slot: SlotOptions
 
   func run() throws {
     let daemon = try DaemonClient(global, "push \(stack) \(binding)")
     var options = try item.options(daemon)
+    membership.write(to: &options)
     slot.write(to: &options)
     let (presentation, changed, serial) = try daemon.call(
       CoordinatorInterface.push, (stack, binding, id.text ?? "", options))

@@ -74,6 +74,9 @@ func navctl_stackVerbs_changeAndPrintThePath() throws {
     Line("set-path plain"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
     Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
     Line("dismiss --stack main --json", #"{"changed":false,"count":0,"serial":26}"# + "\n"),
+    Line("push main mixer --group panels --tag sound"), Line("selection panels", "sound\n"),
+    // C7: it would stand on the member that it deselects.
+    Line("push main wifi --group panels", "", 2), Line("path main", "mixer\t\n"),
   ])
 }
 

@@ -26,6 +26,8 @@ struct InputGenerator {
   /// Whether navd is killed sometimes.
   let isMortal: Bool
   let prefersQueues: Bool
+  /// Whether most transactions are about ancestors and descendants of one item.
+  let prefersFamilies: Bool
   /// The percentage of commands that a presenter answers twice, with an error, or never.
   let presenterFaults: Int
   /// The weight of presenters' reports.
@@ -34,13 +36,16 @@ struct InputGenerator {
 
   init(_ dice: inout SplitMix64) {
     let all = ["a", "b", "c", "a.x", "a.x.y", "a[0]", "b.x", "c.x", "g.m", "g.n", "h.n", "s[0]", "s[1]", "bus2"]
-    let count = dice.pick([4, 6, 8, all.count])
-    let shift = dice.below(all.count)
-    bindings = (0..<count).map { binding(all[($0 + shift) % all.count]) }
+    let families = ["a", "a.x", "a.x.y", "b", "b.x", "a.x.y[0]", "g.m", "g.m.x"]
+    prefersFamilies = dice.chance(25)
+    let names = prefersFamilies ? families : all
+    let count = prefersFamilies ? dice.pick([3, 5, names.count]) : dice.pick([4, 6, 8, names.count])
+    let shift = dice.below(prefersFamilies ? 1 : names.count)
+    bindings = (0..<count).map { binding(names[($0 + shift) % names.count]) }
     prefersQueues = dice.chance(25)
     groups = prefersQueues ? [binding("g")] : dice.chance(75) ? ["g", "h"].map(binding) : []
     stacks = dice.chance(60) ? ["s", "t"].map(binding) : []
-    hasTransactions = dice.chance(60)
+    hasTransactions = prefersFamilies || dice.chance(60)
     hasNamedParents = dice.chance(60)
     hasDestinations = dice.chance(85)
     hasOwners = dice.chance(50)
@@ -108,8 +113,14 @@ struct InputGenerator {
   }
 
   func requests(_ count: Int, _ view: View, _ dice: inout SplitMix64) -> [Request] {
-    var view = view
+    var (view, count) = (view, count)
     var operations: [Request.Operation] = []
+    if count > 1, !view.shown.isEmpty, dice.chance(prefersFamilies ? 80 : 5) {
+      let family = family(of: dice.pick(view.shown), view)
+      // Few are accepted more often than many.
+      count = 2 + dice.below(count - 1)
+      operations = (0..<count).map { _ in aboutFamily(family, view, &dice) }
+    }
     while operations.count < count {
       if operations.count + 2 <= count, !view.shown.isEmpty, dice.chance(15) {
         let showing = dice.pick(view.shown)
@@ -160,6 +171,30 @@ struct InputGenerator {
       default: .present(showing.binding, id: showing.id, options)
       }
     return [away, back]
+  }
+
+  /// An item, its ancestors and its descendants, whether or not they are shown.
+  private func family(of showing: OrderChecker.Showing, _ view: View) -> [BindingID] {
+    let member = showing.binding
+    return Set(bindings + view.shown.map(\.binding)).filter {
+      $0 == member || derives($0, from: member) || derives(member, from: $0)
+    }.sorted { $0.text < $1.text }
+  }
+
+  /// Asks for a member of a family, mostly again under the same id, or ends what it depends on.
+  private func aboutFamily(_ family: [BindingID], _ view: View, _ dice: inout SplitMix64) -> Request.Operation {
+    let slot = dice.pick(family)
+    let known = view.shown.filter { family.contains($0.binding) }
+    let shown = known.first { $0.binding == slot }
+    let light = dice.chance(80) ? ItemOptions() : options(view, &dice, isUpdate: true)
+    switch (dice.below(12), known.compactMap(\.group).first, known.compactMap(\.stack).first) {
+    case (0...1, _, _): return .present(slot, id: dice.pick(ids), light)
+    case (2, _, _): return .dismiss(slot)
+    case (3, let group?, _): return .deselect(group, tag: nil)
+    case (4, let group?, _): return .select(group, tag: tag(&dice), binding: nil, id: nil, ItemOptions())
+    case (5...6, _, let stack?): return .push(stack, anySlot(view, &dice), id: dice.pick(ids), ItemOptions())
+    default: return .present(slot, id: shown?.id ?? dice.pick(ids), light)
+    }
   }
 
   private func anySlot(_ view: View, _ dice: inout SplitMix64) -> BindingID {

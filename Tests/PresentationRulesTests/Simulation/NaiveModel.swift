@@ -46,6 +46,8 @@ struct NaiveModel {
     let token: Token
     var item: NaiveItem
     let parent: Token?
+    /// C1: whether a request said from what it is presented.
+    var hasNamedParent: Bool
   }
 
   /// G7: the last request for a tag.

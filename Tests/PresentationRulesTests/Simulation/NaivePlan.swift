@@ -36,6 +36,8 @@ struct NaivePlan {
   // What settling finds; the functions for it stand in NaiveSettlement.swift.
   var stays: Set<BindingID> = []
   var parents: [BindingID: BindingID?] = [:]
+  /// The slots whose parent a request named, in this transaction or before.
+  var named: Set<BindingID>
   /// What each request is to be answered, once the final state is known (T1).
   var answers: [Answer] = []
 
@@ -46,6 +48,7 @@ struct NaivePlan {
     paths = model.paths
     memory = model.memory
     lastQueued = model.lastQueued
+    named = Set(model.slots.filter(\.value.hasNamedParent).keys)
   }
 
   // MARK: What the requests so far would leave
@@ -420,6 +423,11 @@ struct NaivePlan {
       cut(place.stack, to: place.index + 1)
       paths[place.stack]!.removeLast()
     }
+    remove(binding, reason)
+  }
+
+  /// Writes nil to a slot that is in no stack any more.
+  mutating func remove(_ binding: BindingID, _ reason: Reason) {
     items[binding] = nil
     asked.remove(binding)
     stays.remove(binding)

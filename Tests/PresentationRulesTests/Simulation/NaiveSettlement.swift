@@ -8,10 +8,10 @@ extension NaivePlan {
     let standing = standingOnChildren()
     takeAlong()
     takeOver()
+    serveQueues()
     // Of several faults, the rules do not say which is told.
     let faults = standing.union(findParents()).union(cycles())
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
-    serveQueues()
   }
 
   /// C7: what is new and would stand on what was presented from the one before it would go with that.
@@ -61,26 +61,34 @@ extension NaivePlan {
       for (binding, slot) in before.slots where stays.contains(binding) {
         guard let parent = slot.parent.flatMap(before.binding), !stays.contains(parent) else { continue }
         again = true
-        if asked.contains(binding) { stays.remove(binding) } else { clear(binding, .parent) }
+        if asked.contains(binding) { stays.remove(binding) } else { takeOut([binding], .parent) }
       }
-      for stack in paths.keys {
-        let path = paths[stack]!
-        guard let lowest = path.firstIndex(where: { !stays.contains($0) }) else { continue }
-        for (index, binding) in path.enumerated().dropFirst(lowest + 1) {
-          if !asked.contains(binding) {
-            again = true
-            cut(stack, to: index)
-            break
-          }
-          if stays.remove(binding) != nil { again = true }
-        }
+      for path in paths.values {
+        let above = path.drop { stays.contains($0) }.dropFirst()
+        if !stays.isDisjoint(with: above) { again = true }
+        stays.subtract(above)
+        takeOut(path.filter { !stays.contains($0) && !asked.contains($0) }, .popped)
       }
+    }
+  }
+
+  /// Writes nil to slots; what stands above one in a stack and is asked for comes anew, on what is left (T1).
+  private mutating func takeOut(_ bindings: [BindingID], _ reason: Reason) {
+    for binding in bindings {
+      if let place = place(of: binding, in: paths) {
+        stays.subtract(paths[place.stack]!.dropFirst(place.index))
+        paths[place.stack]!.remove(at: place.index)
+      }
+      remove(binding, reason)
     }
   }
 
   /// What stays shows what P2 makes of it: X→nil→X is nothing at all, in a queue, too, and its parent is fixed (C1).
   private mutating func takeOver() {
-    for binding in stays { from[binding] = nil }
+    for binding in stays {
+      if case .named = from[binding] { named.insert(binding) }
+      from[binding] = nil
+    }
     for (binding, options) in given where stays.contains(binding) {
       let old = before.slots[binding]!.item
       var item = old.taking(options, from: client)
@@ -91,19 +99,19 @@ extension NaivePlan {
 
   private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
 
-  /// C1.
+  /// C1. What was asked for again keeps the parent that was named for it, if that has an item, and no other one.
   private mutating func findParents() -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for binding in isNew {
-      switch from[binding] {
-      case .named(let parent):
+      if case .named(let parent) = from[binding] {
         if !canBeParent(parent) { faults.formUnion(fault(of: parent, for: binding)) }
         parents[binding] = parent
-      case .implied:
+        named.insert(binding)
+      } else if from[binding] == nil, named.contains(binding), let old = parent(of: binding), canBeParent(old) {
+        parents[binding] = old
+      } else {
         parents[binding] = impliedParent(of: binding)
-      case nil:
-        let old = parent(of: binding)
-        parents[binding] = old.flatMap { canBeParent($0) ? $0 : nil } ?? impliedParent(of: binding)
+        named.remove(binding)
       }
     }
     return faults
@@ -159,15 +167,18 @@ extension NaivePlan {
     for binding in isNew {
       model.lastToken += 1
       model.slots[binding] = NaiveModel.Showing(
-        token: Token(number: model.lastToken), item: items[binding]!, parent: nil)
+        token: Token(number: model.lastToken), item: items[binding]!, parent: nil,
+        hasNamedParent: named.contains(binding))
     }
     for binding in isNew {
       let slot = model.slots[binding]!
       let parent = parents[binding]!.map { model.slots[$0]!.token }
-      model.slots[binding] = NaiveModel.Showing(token: slot.token, item: slot.item, parent: parent)
+      model.slots[binding] = NaiveModel.Showing(
+        token: slot.token, item: slot.item, parent: parent, hasNamedParent: slot.hasNamedParent)
     }
     for binding in stays {
       model.slots[binding]!.item = items[binding]!
+      model.slots[binding]!.hasNamedParent = named.contains(binding)
       let token = model.slots[binding]!.token
       if timeoutGiven.contains(binding), model.presented.contains(token) {
         model.expiries[token] = items[binding]!.timeout.map { saturatingSum(now, $0) }

@@ -27,6 +27,7 @@ struct OrderChecker {
     let stack: BindingID?
     let position: Int
     let parent: Handle?
+    let hasNamedParent: Bool
     let presenter: Destination.Presenter
     let startTimeout: UInt64
     let grace: UInt64
@@ -62,6 +63,8 @@ struct OrderChecker {
   /// The presentations that have not ended, the oldest first.
   private(set) var alive: [Showing] = []
   private(set) var lastHandle = Handle(0)
+  /// Presentations that are new in this step.
+  private var introduced: Set<Handle> = []
   /// Presentations whose dismissal was answered in this step.
   private var acknowledged: Set<Handle> = []
   /// Presentations that the machine abandoned in this step, and those that ended without an answer.
@@ -79,16 +82,18 @@ struct OrderChecker {
 
   // MARK: The log
 
-  mutating func introduce(_ presentation: Presentation, token: Token) throws(Violation) {
+  /// - Parameter hasNamedParent: whether a request said from what it is presented.
+  mutating func introduce(_ presentation: Presentation, token: Token, hasNamedParent: Bool) throws(Violation) {
     try require(presentation.handle > lastHandle, "P6", "\(presentation.handle) was used before")
     lastHandle = presentation.handle
+    introduced.insert(presentation.handle)
     let destination = presentation.item.destination
     alive.append(
       Showing(
         handle: presentation.handle, token: token, binding: presentation.binding,
         id: presentation.item.id, group: presentation.item.membership?.group, tag: presentation.item.membership?.tag,
         stack: presentation.item.position?.stack,
-        position: presentation.item.position?.index ?? 0, parent: presentation.parent,
+        position: presentation.item.position?.index ?? 0, parent: presentation.parent, hasNamedParent: hasNamedParent,
         presenter: destination?.presenter ?? .none, startTimeout: destination?.startTimeout ?? 0,
         grace: destination?.grace ?? 0, creator: presentation.creator))
   }
@@ -188,6 +193,7 @@ struct OrderChecker {
   ) throws(Violation) {
     defer {
       alive.removeAll { $0.stage == .ended }
+      introduced = []
       acknowledged = []
       abandoned = []
       endedUnanswered = []
@@ -258,13 +264,27 @@ struct OrderChecker {
         abandoned.insert(handle)
       }
     }
+    try checkParents(selected)
     for handle in goingAfterwards { alive[try index(handle)].isGoing = true }
     try require(
       abandoned == endedUnanswered, "P14",
       "given up: \(abandoned.sorted()), ended without an answer: \(endedUnanswered.sorted())")
   }
 
-  // MARK: Coming (P13, G1, C2, S2)
+  // MARK: Coming (P13, G1, C1, C2, S2)
+
+  /// Checks new presentations against everything that is to be shown after their transaction (C1).
+  private func checkParents(_ selected: [Token: Bool]) throws(Violation) {
+    for showing in alive where introduced.contains(showing.handle) && !showing.hasNamedParent {
+      let nearest = alive.filter {
+        !$0.isGoing && $0.stage != .ended && selected[$0.token] == true && derives(showing.binding, from: $0.binding)
+      }.max { $0.binding.text.count < $1.binding.text.count }
+      try require(
+        showing.parent == nearest?.handle, "C1",
+        "\(showing.handle) at \(showing.binding) is presented from \(showing.parent?.description ?? "nothing"), but the "
+          + "nearest one is \(nearest?.handle.description ?? "none")")
+    }
+  }
 
   private func checkStart(_ index: Int, _ selected: [Token: Bool], _ isOneChange: Bool) throws(Violation) {
     let showing = alive[index]

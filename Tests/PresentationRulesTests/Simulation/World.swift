@@ -231,6 +231,7 @@ struct World: ~Copyable {
       if generator.hasExpectations { noteChanges(since: before.model) }
       if serials.last != machine.serial.number { serials.append(machine.serial.number) }
       if let plan { try compare(effect.replies, plan.answers, before.model) }
+      if case .perform(let requests, _) = input { try judgeLast(requests, effect.replies) }
     case (.success, .failure(let refusal)):
       throw Violation("refusals", "accepted, but the rules refuse it: \(refusal)")
     case (.failure(let refusal), .success):
@@ -382,12 +383,12 @@ struct World: ~Copyable {
       guard let presentation = machine.presentation(handle) else {
         throw Violation("P6", "\(handle) was given out, and is not there")
       }
-      guard let token = model.slots[presentation.binding]?.token, handles[token] == nil else {
+      guard let slot = model.slots[presentation.binding], handles[slot.token] == nil else {
         throw Violation("P3", "\(handle) is new at \(presentation.binding), but the rules want nothing new there")
       }
-      handles[token] = handle
-      tokens[handle] = token
-      try checker.introduce(presentation, token: token)
+      handles[slot.token] = handle
+      tokens[handle] = slot.token
+      try checker.introduce(presentation, token: slot.token, hasNamedParent: slot.hasNamedParent)
     }
   }
 
@@ -486,6 +487,19 @@ struct World: ~Copyable {
       }
       try require(isRight, "T1", "the reply is \(reply), to \(answer)")
     }
+  }
+
+  /// T1: nothing takes away what the last request of a transaction presents.
+  private func judgeLast(_ requests: [Request], _ replies: [Reply]) throws(Violation) {
+    let isThere =
+      switch (requests.last?.operation, replies.last) {
+      case (.present, .presentation(let handle, _)), (.push, .presentation(let handle, _)),
+        (.select, .presentation(let handle, _)):
+        handle != nil
+      case (.setPath, .path(let handles)): !handles.contains(nil)
+      default: true
+      }
+    try require(isThere, "T1", "the last request has nothing to show: \(replies)")
   }
 
   private func handle(at binding: BindingID) -> Handle? { model.slots[binding].flatMap { handles[$0.token] } }
