@@ -25,8 +25,8 @@ struct ProcessEntry: Hashable {
   var session: pid_t
   /// Whether it is a zombie. A process whose first thread has ended is alive while others run.
   let hasEnded: Bool
-  /// Whether it is one of the kernel's own threads, which have no environment. Their session is 0; that of a process is 0,
-  /// too, if its session leader is outside this PID namespace.
+  /// Whether it is a thread of the kernel. The session number 0 does not show that: a process has it, too, if its session
+  /// leader is outside this PID namespace.
   let isKernelThread: Bool
 
   var pid: pid_t { identity.pid }

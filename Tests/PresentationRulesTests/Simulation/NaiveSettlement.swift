@@ -99,7 +99,7 @@ extension NaivePlan {
 
   private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
 
-  /// C1. What was asked for again keeps the parent that was named for it, if that has an item, and no other one.
+  /// C1. An item that is presented again keeps its parent only if a request named that parent and it holds an item.
   private mutating func findParents() -> Set<ErrorCode> {
     var faults: Set<ErrorCode> = []
     for binding in isNew {
