@@ -24,7 +24,8 @@ public enum CoordinatorInterface {
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
       LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message names the \
-      argument, the value found and the value expected.
+      argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
+      with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
     members: changingMethods + otherMembers)
 

@@ -44,9 +44,15 @@ public struct Limits: Sendable, Hashable {
   public var endings = 1024
   /// Destinations that clients registered.
   public var registrations = 4096
-  /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new. The bus allows navd 50 000
-  /// open calls in all.
+  /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new.
   public var callsPerPresenter = 4096
+  /// Unanswered calls to all other programs, past which no presenter is called. The bus allows navd 50 000; the rest is
+  /// for the service manager. A presenter has at most ``shareOfCalls`` of those that are left.
+  public var calls = 40_960
+
+  /// The share of the calls that are left, past which a presenter gets no more: one in this number. So one presenter may
+  /// still have `callsPerPresenter`, and dozens that never answer leave some for others.
+  public static let shareOfCalls = 8
 
   public init() {}
 
@@ -58,6 +64,7 @@ public struct Limits: Sendable, Hashable {
       "output": output, "state": state, "remembered": remembered, "items": items, "items-per-client": itemsPerClient,
       "waits-per-client": waitsPerClient, "transaction": transaction, "queue": queue, "tags": tags, "endings": endings,
       "registrations": registrations, "calls-per-presenter": callsPerPresenter,
+      "calls": calls,
     ]
     return limits.mapValues(UInt64.init)
   }

@@ -29,7 +29,7 @@ public final class ProcessSupervisor {
 
   /// Whether orphans of the processes started here become children of this process.
   private var isReaper = false
-  private var descriptorLimitOfCommands: rlimit?
+  private var descriptorLimitOfCommands: DescriptorLimit?
   private var trees: [ByteString: ProcessTree] = [:]
   private var owners: [pid_t: ProcessTree] = [:]
   private var sessions: [pid_t: ProcessTree] = [:]
@@ -84,15 +84,13 @@ public final class ProcessSupervisor {
     isReaper = ProcessTable.children(of: getpid()) != nil
   }
 
-  /// Raises this process's limit of open descriptors to the hard limit: each command takes up to three. Spawned
-  /// processes get the former limit, since programs that use `select` cannot handle more.
+  /// Raises this process's limit of open descriptors: each command takes up to three. The reserve below the hard limit is
+  /// for messages, so that commands cannot end the connection to the bus. Spawned processes get the former limit, since
+  /// programs that use `select` cannot handle more.
   public func raiseDescriptorLimit() throws(SystemError) {
     guard descriptorLimitOfCommands == nil else { return }
-    var limit = rlimit()
-    try check("getrlimit") { getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
-    var raised = limit
-    raised.rlim_cur = limit.rlim_max
-    try check("setrlimit") { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) }
+    let limit = try DescriptorLimit.current()
+    try limit.withReserve.set()
     descriptorLimitOfCommands = limit
   }
 

@@ -9,7 +9,7 @@ import Glibc
 ///     this process, and its output does too. Nil sends standard output to standard error.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
 /// - Returns: the child, which the caller reaps.
-func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?) throws(SpawnError) -> pid_t {
+func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: DescriptorLimit?) throws(SpawnError) -> pid_t {
   try validate(command)
   let directory = try openDirectory(command.directory)
   defer { close(directory) }
@@ -51,8 +51,9 @@ func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?)
   if failure != 0 { throw .failed(SystemError(code: failure, operation: "posix_spawn_file_actions")) }
 
   // The child inherits the limit, so this process takes it for a moment. Descriptors above it stay open.
-  let ownLimit = descriptorLimit.flatMap(exchangeDescriptorLimit)
-  defer { _ = ownLimit.flatMap(exchangeDescriptorLimit) }
+  let ownLimit = descriptorLimit == nil ? nil : try? DescriptorLimit.current()
+  try? descriptorLimit?.set()
+  defer { try? ownLimit?.set() }
   var pid: pid_t = 0
   failure = withCStrings(command.arguments) { arguments in
     withCStrings(command.environment.map { $0.key + "=" + $0.value }) { environment in
@@ -61,16 +62,6 @@ func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?)
   }
   guard failure == 0 else { throw explain(failure, program: program, directory: directory) }
   return pid
-}
-
-/// Sets the limit of open descriptors.
-/// - Returns: the former limit; nil if it cannot be set.
-private func exchangeDescriptorLimit(_ new: rlimit) -> rlimit? {
-  var old = rlimit()
-  var new = new
-  let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-  guard getrlimit(resource, &old) == 0, setrlimit(resource, &new) == 0 else { return nil }
-  return old
 }
 
 private func validate(_ command: Command) throws(SpawnError) {

@@ -100,7 +100,7 @@ private final class ServiceFixture {
     object.implement(Self.version) { _ in "252" }
     object.implement(Systemd.Manager.subscribe) { _, call in call.reply() }
     // The job never ends, so the launcher waits for what becomes of the unit.
-    object.implement(Systemd.Manager.startTransientUnit) { [unowned self] _, call in
+    object.implement(Systemd.Manager.startTransientUnit, takesDescriptors: true) { [unowned self] _, call in
       jobs += 1
       call.reply(ObjectPath("\(Systemd.path)/job/\(jobs)")!)
     }

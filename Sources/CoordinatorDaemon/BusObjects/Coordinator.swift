@@ -122,7 +122,6 @@ final class Coordinator {
   /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
-    connection.isServing = false
     presenters.adopt(service.machine.survivors, from: recovered) { [unowned self] survivals in
       let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
@@ -137,7 +136,7 @@ final class Coordinator {
             "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
           ])
       }
-      connection.isServing = true
+      connection.refusal = nil
       completion()
     }
   }

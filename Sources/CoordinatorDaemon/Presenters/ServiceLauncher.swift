@@ -254,6 +254,10 @@ private final class Service: RunningCommand {
       launcher.manager.stop(unit) { _ in }
       launched.output.remove()
       observer.started(handle, error: "the user manager did not start it: \(error.message)")
+    case .limitsExceeded:
+      // The manager is there, but could not be asked; the command must not escape it.
+      launched.output.remove()
+      observer.started(handle, error: "the user manager cannot be asked to start it: \(error.message)")
     default: direct = launcher.startDirectly(launch, error, for: observer)
     }
   }

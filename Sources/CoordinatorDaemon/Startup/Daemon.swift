@@ -45,6 +45,7 @@ public final class Daemon {
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(description: "\(error)") }
     var limits = Connection.Limits()
+    limits.usesDescriptorReserve = true
     limits.requestTooLarge = DBusError(
       Refusal(
         .limitExceeded,
@@ -61,6 +62,9 @@ public final class Daemon {
         description:
           "cannot connect to the bus: \(error.message); start navd in a session, or with --address or dbus-run-session")
     }
+    // Until the state is restored. No client has a reason to call before navd owns its name.
+    connection.refusal = DBusError(
+      name: .serviceUnknown, message: "navd is starting; call it by its name, \(CoordinatorNames.bus)")
     self.loop = loop
     service = OwnService(loop)
     do throws(SystemError) {

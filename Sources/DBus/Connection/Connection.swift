@@ -17,8 +17,9 @@ public final class Connection {
       name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
     /// Bytes received and not yet handled; beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Descriptors received and not yet handled; beyond this, reading pauses.
-    public var receivedDescriptors = 64
+    /// Whether the process's limit of descriptors is raised to the hard one while messages are read. libdbus-1 ends the
+    /// connection if the kernel has no numbers for the descriptors of a message. Only for a process with one thread.
+    public var usesDescriptorReserve = false
     /// Bytes not yet written; beyond this, signals are dropped and no requests are read.
     public var outgoingBytes = 16 << 20
     /// Messages handled in one turn of the loop.
@@ -44,21 +45,16 @@ public final class Connection {
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
-  /// Whether calls from others are served. While false they are kept; replies and signals are still received.
-  public var isServing = true {
-    didSet {
-      guard isServing, !unservedCalls.isEmpty else { return }
-      postponed = unservedCalls + postponed
-      unservedCalls = []
-      scheduleDrain()
-    }
-  }
+  /// The error for every call from another connection; nil: calls are served. Replies and signals are received either way.
+  public var refusal: DBusError?
 
   let transport: Transport
   var outbox = Outbox()
   var objects = ObjectTree()
   var changes = ObjectChanges()
+  /// The calls that were sent and not answered, including those that were given up.
   var pendingCalls: [UInt32: PendingCall] = [:]
+  var openCalls = OpenCalls()
   /// The number of replies without a pending call: late, unexpected or forged.
   var unmatchedReplies = 0
   var subscriptions: [Subscription] = []
@@ -67,8 +63,6 @@ public final class Connection {
   lazy var standardInterfaces = StandardInterfaces(self)
   /// Messages received while waiting for a reply, to be handled later in order.
   private var postponed: [Message] = []
-  /// Calls received while ``isServing`` was false.
-  private var unservedCalls: [Message] = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
   private var isDrainPaused = false
@@ -125,7 +119,6 @@ public final class Connection {
     isOpen = false
     transport.close()
     postponed = []
-    unservedCalls = []
     heldCalls = [:]
     let unsent = outbox.entries
     outbox = Outbox()
@@ -169,7 +162,7 @@ public final class Connection {
 
   private func handle(_ message: Message) {
     switch message.kind {
-    case .methodCall: if isServing { serve(message) } else { unservedCalls.append(message) }
+    case .methodCall: if let refusal { refuse(message, refusal) } else { serve(message) }
     case .methodReturn, .error: completeCall(message)
     case .signal:
       if message.isLocalDisconnect {
@@ -181,6 +174,15 @@ public final class Connection {
     // "Unknown types must be ignored" (D-Bus Specification, *Message Format*).
     case .unknown: break
     }
+  }
+
+  /// Answers a call at once: answers kept until the end of the turn would pile up during a blocking call.
+  private func refuse(_ call: Message, _ error: DBusError) {
+    guard !isCongested, let address = ReplyAddress(call), address.isWanted, let message = try? address.error(error)
+    else {
+      return
+    }
+    _ = transport.send(message)
   }
 
   // MARK: Sending
@@ -216,6 +218,7 @@ public final class Connection {
           if let error = message.error { throw error }
           return message
         }
+        guard canWait(message) else { continue }
         postponed.append(message)
         scheduleDrain()
       }
@@ -223,6 +226,23 @@ public final class Connection {
       let rest = deadline.map { $0 - loop.now }
       if let rest, rest <= .zero { throw .timedOut(call, after: timeout) }
       transport.readWrite(wait: rest)
+    }
+  }
+
+  /// Whether a message is kept until a blocking call has its reply. Since what is received and not handled is limited,
+  /// others could keep the reply from being read by sending calls that are refused, descriptors, or signals and replies
+  /// that nobody expects.
+  private func canWait(_ message: Message) -> Bool {
+    switch message.kind {
+    case .methodCall:
+      guard let error = refusal ?? (message.hasDescriptors ? .undeclaredDescriptors() : nil) else { return true }
+      refuse(message, error)
+      return false
+    case .methodReturn, .error: return pendingCalls[message.replySerial] != nil
+    case .signal:
+      if message.isLocalDisconnect || message.sender == Bus.name { return true }
+      return !message.hasDescriptors && subscriptions.contains { $0.rule.matches(message) }
+    case .unknown: return false
     }
   }
 }

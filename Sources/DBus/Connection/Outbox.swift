@@ -61,14 +61,7 @@ extension Connection {
   private func send(_ entry: Outbox.Entry) {
     switch entry {
     case .reply(let message, _): _ = transport.send(message)
-    case .call(let message, let pending?):
-      guard !pending.isDone else { return }
-      if let serial = transport.send(message) {
-        pending.serial = serial
-        pendingCalls[serial] = pending
-      } else {
-        pending.finish(.failure(.disconnected()))
-      }
+    case .call(let message, let pending?): send(message, pending)
     case .call(let message, nil): _ = transport.send(message)
     }
   }

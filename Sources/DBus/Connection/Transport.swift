@@ -10,11 +10,14 @@ import Glibc
 final class Transport {
   /// More than the kernel passes with one write (253, SCM_MAX_FD); libdbus-1 clears a buffer of this size at each read.
   private static let maxDescriptors = 256
+  /// Once messages not yet handled have as many, reading pauses. With the next message, less than the reserve.
+  private static let maxReceivedDescriptors = 16
   /// Beyond this size, messages are written before the end of the turn.
   private static let maxDelayedBytes = 64 << 10
 
   private let raw: OpaquePointer
   private let loop: EventLoop
+  private let usesDescriptorReserve: Bool
 
   /// libdbus-1's watches: one for reading and one for writing, or none once it is disconnected.
   private var watches: [OpaquePointer] = []
@@ -43,13 +46,14 @@ final class Transport {
     let raw = try checked { error in dbus_connection_open_private(address, error) }
     self.raw = raw
     self.loop = loop
+    usesDescriptorReserve = limits.usesDescriptorReserve
     dbus_connection_set_exit_on_disconnect(raw, 0)
     // The first and third limit must not be lower than the bus's: libdbus-1 drops the connection for a larger message,
     // and anyone may send us one. (`Limits` restricts requests when they are read.) The others only pause reading.
     dbus_connection_set_max_message_size(raw, Int(DBUS_MAXIMUM_MESSAGE_LENGTH))
     dbus_connection_set_max_received_size(raw, limits.receivedBytes)
     dbus_connection_set_max_message_unix_fds(raw, Self.maxDescriptors)
-    dbus_connection_set_max_received_unix_fds(raw, limits.receivedDescriptors)
+    dbus_connection_set_max_received_unix_fds(raw, Self.maxReceivedDescriptors)
     do throws(DBusError) {
       _ = try checked { error in dbus_bus_register(raw, error) != 0 ? raw : nil }
       try attach()
@@ -197,6 +201,13 @@ final class Transport {
     return loopWatch != nil
   }
 
+  private func handle(_ watch: OpaquePointer, _ flags: UInt32) {
+    let limit = usesDescriptorReserve ? try? DescriptorLimit.current() : nil
+    try? limit?.withoutReserve.set()
+    dbus_watch_handle(watch, flags)
+    try? limit?.set()
+  }
+
   private func ready(_ readiness: Readiness) {
     if readiness.contains(.write) { write() }
     var flags: UInt32 = 0
@@ -207,7 +218,7 @@ final class Transport {
     // Handling a watch may remove it or another one.
     for watch in watches where watches.contains(watch) && dbus_watch_get_enabled(watch) != 0 {
       let wanted = dbus_watch_get_flags(watch) | DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue
-      if flags & wanted != 0 { dbus_watch_handle(watch, flags & wanted) }
+      if flags & wanted != 0 { handle(watch, flags & wanted) }
     }
     onReady?()
   }

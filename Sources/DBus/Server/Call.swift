@@ -99,6 +99,19 @@ public final class Call<Output> {
   }
 }
 
+extension Signature {
+  /// Whether the contract declares descriptors among the arguments.
+  var hasDescriptors: Bool { text.contains("h") }
+}
+
+extension DBusError {
+  /// The error for descriptors that the contract does not declare. One message can have many, and they can refer to each
+  /// any number of times, so they are refused before they are read.
+  static func undeclaredDescriptors() -> DBusError {
+    DBusError(name: .invalidArgs, message: "expected no file descriptors with the message, found some")
+  }
+}
+
 extension Call {
   /// Replies with the output of `body`, or with its error.
   func reply(_ body: () throws(DBusError) -> Output) {

@@ -22,10 +22,13 @@ final class FakeSystemd {
   private var lastJob: UInt32 = 0
   private var units: [ObjectPath: (active: String, process: UInt32)] = [:]
 
+  /// The caller whose calls stay unanswered.
+  private var silencedCaller: BusName?
+
   /// - Parameter isSilent: whether calls stay unanswered until ``answerCalls()``.
   init(_ bus: BusFixture, version: String = "252.38-1~deb12u1", isSilent: Bool = false) throws {
     connection = try bus.connect()
-    connection.isServing = !isSilent
+    if isSilent { silence(bus.connection.uniqueName) }
     let object = ImplementedInterface(
       Interface(
         Systemd.Manager.name,
@@ -49,7 +52,7 @@ final class FakeSystemd {
     }
     object.implement(Systemd.Manager.startUnit) { [unowned self] input, call in job("StartUnit \(input.0)", call) }
     object.implement(Systemd.Manager.stopUnit) { [unowned self] input, call in job("StopUnit \(input.0)", call) }
-    object.implement(Systemd.Manager.startTransientUnit) { [unowned self] input, call in
+    object.implement(Systemd.Manager.startTransientUnit, takesDescriptors: true) { [unowned self] input, call in
       transientProperties = Dictionary(uniqueKeysWithValues: input.2.map { $0.fields })
       job("StartTransientUnit \(input.0)", call)
     }
@@ -64,7 +67,12 @@ final class FakeSystemd {
   }
 
   /// Answers the calls that a silent manager has received, and from now on all calls.
-  func answerCalls() { connection.isServing = true }
+  func answerCalls() { silencedCaller.map(connection.release) }
+
+  private func silence(_ caller: BusName) {
+    silencedCaller = caller
+    connection.hold(caller, refusing: DBusError(name: .failed, message: "too many calls"))
+  }
 
   /// Answers the oldest unanswered call for a job with a new job.
   @discardableResult

@@ -178,7 +178,7 @@ func limit_ofEachName_isTestedAndDocumented() throws {
   ]
   // Tested elsewhere: in EndingTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
   // PresentationTests.
-  let elsewhere = ["output", "calls-per-presenter", "items", "items-per-client", "tags", "remembered"]
+  let elsewhere = ["output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered"]
   let limits = try Session().limits()
   #expect(limits.keys.sorted() == (here + elsewhere).sorted())
   let lines = try Markdown("limits.md").lines
