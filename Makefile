@@ -124,8 +124,8 @@ kill-storm:
 # The long form of tests in `make test`: all limits at their real size, and more broken buses.
 fuzz:
 	@.ci/setup
-	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_THOROUGH=1 swift test \
-		--filter 'fuzz_|fakeBus_|hostile_'
+	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_RECORDS=$(CALLS) \
+		NAVD_TEST_THOROUGH=1 swift test --filter 'fuzz_|fakeBus_|hostile_|recordFuzz_'
 
 screenshot:
 	@.ci/setup

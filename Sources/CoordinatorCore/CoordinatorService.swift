@@ -23,7 +23,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// The time of an input. Reads both clocks each time, since the computer may have been suspended in between.
   private func tick() -> Instant {
     let now = host.now
-    machine.wallClockLead = Int64(clamping: host.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
+    machine.wallClockLead = now.lead(ofWallClock: host.wallClock)
     return now
   }
 

@@ -88,14 +88,10 @@ public struct RecordChanges: Sendable {
 
 extension RecordedState {
   /// The state with all instants moved: the monotonic clock starts again with each start of the computer.
-  public func moved(by nanoseconds: Int64) -> RecordedState {
-    func moved(_ instant: Instant?) -> Instant? {
-      guard let instant, instant.nanoseconds != .max else { return instant }
-      let (sum, isPastEnd) = instant.nanoseconds.addingReportingOverflow(UInt64(bitPattern: nanoseconds))
-      // In unsigned arithmetic, adding a negative number overflows unless the sum is negative.
-      if nanoseconds < 0 { return Instant(nanoseconds: isPastEnd ? sum : 0) }
-      return Instant(nanoseconds: isPastEnd ? .max : sum)
-    }
+  /// - Parameters: by how many nanoseconds the wall clock was ahead of it, and is.
+  public func moved(from before: Int64, to now: Int64) -> RecordedState {
+    let span = Int64(clamping: Int128(before) - Int128(now))
+    func moved(_ instant: Instant?) -> Instant? { instant.map { $0.nanoseconds == .max ? $0 : $0.moved(by: span) } }
     var copy = self
     copy.presentations = presentations.mapValues { row in
       var row = row

@@ -23,7 +23,7 @@ struct Turn: ~Copyable {
   /// Presentations that may be able to start.
   var mayStart: [Handle] = []
   /// Presentations that may be able to end.
-  private var mayEnd: [Handle] = []
+  var mayEnd: [Handle] = []
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
@@ -294,9 +294,7 @@ struct Turn: ~Copyable {
 
   /// The time in milliseconds since 1970.
   private var wallTime: UInt64? {
-    state.wallClockLead.map { lead in
-      UInt64(clamping: Int64(clamping: now.nanoseconds).addingReportingOverflow(lead).partialValue / 1_000_000)
-    }
+    state.wallClockLead.map { now.moved(by: $0).nanoseconds / 1_000_000 }
   }
 
   private mutating func leaveGroup(_ presentation: Presentation) {

@@ -53,9 +53,9 @@ private func execute(_ sql: String, in path: String) throws {
 }
 
 /// A record of an earlier schema, from the statements that make it.
-private func record(ofSchema number: Int) throws -> TemporaryDirectory {
+func record(ofSchema name: String) throws -> TemporaryDirectory {
   let directory = TemporaryDirectory()
-  let sql = String(decoding: Files.contents(of: "\(fixtures)/schema-\(number).sql"), as: UTF8.self)
+  let sql = String(decoding: Files.contents(of: "\(fixtures)/\(name).sql"), as: UTF8.self)
   try execute(sql, in: directory.path(of: "record.sqlite"))
   return directory
 }
@@ -167,7 +167,7 @@ func earlierRelease_inUse_isRefused() throws {
 
 @Test("A record of the first schema is read, with all that clients registered")
 func earlierRelease_schema1_isRead() throws {
-  let directory = try record(ofSchema: 1)
+  let directory = try record(ofSchema: "schema-1")
   let content = try Record.open(in: directory.path) { $0 }.restored
   let ending = Ending(
     handle: Handle(101), binding: try BindingID("e"), id: "1", destination: "d", group: nil, stack: nil,
@@ -186,7 +186,7 @@ func earlierRelease_schema1_isRead() throws {
 
 @Test("A record of the fourth schema is read, with the turns in its table")
 func earlierRelease_schema4_isRead() throws {
-  let directory = try record(ofSchema: 4)
+  let directory = try record(ofSchema: "schema-4")
   let content = try Record.open(in: directory.path) { $0 }.restored
   var row = RecordedState.PresentationRow(
     Presentation(

@@ -31,6 +31,8 @@ public final class Session {
   public private(set) var navd: Program?
   /// Environment of the session's programs.
   public var environment: [String: String]
+  /// The beginning of navd's command line: a program that executes the rest in its own place.
+  public var wrapper: [String] = []
 
   private let home: Home
   /// The owner of the session's files, if that is not the user who runs the tests.
@@ -146,7 +148,7 @@ public final class Session {
   /// Starts navd and waits until it owns its bus name.
   public func start(_ arguments: [String] = []) throws {
     // Without the variables of the displays, because a navd that the bus activates lacks them too.
-    let navd = try start([executable("navd")] + arguments, environment: environment)
+    let navd = try start(wrapper + [executable("navd")] + arguments, environment: environment)
     self.navd = navd
     var owner: BusName?
     let watch = client.watchName(CoordinatorNames.bus) { owner = $0 }

@@ -232,7 +232,7 @@ final class Coordinator {
 extension Coordinator: CoordinatorHost {
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
-  var wallClock: UInt64 { StartupContext.wallClock }
+  var wallClock: UInt64 { WallClock.microseconds }
 
   var limits: [String: UInt64] { ["request": UInt64(connection.limits.requestBytes)] }
 

@@ -121,7 +121,7 @@ final class Transport {
   /// Writes queued bytes, blocks until the socket is ready, without the loop, and reads and writes.
   /// - Parameter wait: nil to wait forever.
   func readWrite(wait: Duration?) {
-    let milliseconds = wait.map { Int32(clamping: ($0.saturatingNanoseconds + 999_999) / 1_000_000) } ?? -1
+    let milliseconds = wait?.saturatingMilliseconds ?? -1
     write()
     guard !outgoing.isEmpty, let socket = watches.first.map(dbus_watch_get_unix_fd) else {
       dbus_connection_read_write(raw, milliseconds)

@@ -164,11 +164,7 @@ final class EmbeddedBackend: CoordinatorBackend {
 extension EmbeddedBackend: @MainActor CoordinatorHost {
   var now: Instant { Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds)) }
 
-  var wallClock: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
-  }
+  var wallClock: UInt64 { WallClock.microseconds }
 
   var limits: [String: UInt64] { [:] }
 

@@ -9,7 +9,7 @@ struct World: ~Copyable {
   let generator: InputGenerator
   private(set) var machine: StateMachine
   /// The record.
-  private var disk = RecordedState()
+  private(set) var disk = RecordedState()
   private let files: [Destination]
   /// Before navd is killed: the number of commands that still reach presenters, and the presentations not asked for.
   private var asked: Int?
