@@ -26,8 +26,8 @@ final class ProcessFixture {
   private var markers = 0
   /// How often the supervisor has scanned the process table.
   private(set) var scans = 0
-  /// Whether every process seems to be in the middle of `execve`.
-  var hidesEnvironments = false
+  /// Services that processes seem to be in.
+  var services: [pid_t: ByteString] = [:]
 
   static let markerVariable: ByteString = "NAVD_TEST_TREE"
 
@@ -48,9 +48,7 @@ final class ProcessFixture {
       scans += 1
       return ProcessTable.all()
     }
-    reader.variable = { [unowned self] name, pid in
-      hidesEnvironments ? .empty : ProcessTable.variable(name, of: pid)
-    }
+    reader.controlGroups = { [unowned self] in services[$0].map { ["app.slice", $0] } ?? [] }
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }
 
