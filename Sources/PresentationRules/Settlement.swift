@@ -8,6 +8,7 @@ extension Transaction {
     try refuseStandingOnChildren()
     resolve()
     keepWhatCameBack()
+    try requireTrustForWhatCameBack()
     nameOverStacks()
     try findParents()
     try refuseCycles()
