@@ -33,7 +33,7 @@ struct History: ParsableCommand {
     filter[Options.binding] = binding
     var entries = try daemon.history(limit, filter)
     try addErrors(to: &entries, daemon)
-    global.write(json: .array(entries.map(\.json)), plain: text(entries))
+    global.write(json: .array(entries.map(\.json)), styled: text(entries))
   }
 
   private func text(_ entries: [EndingEntry]) -> String {
