@@ -15,11 +15,14 @@ package protocol CoordinatorHost: AnyObject {
   // MARK: Requests
 
   /// Answers a call with the value of `body` after its client is authorized to make the requests.
-  /// - Parameter isTransaction: whether a refusal gives the index of its request.
+  /// - Parameters:
+  ///   - isTransaction: whether a refusal gives the index of its request.
+  ///   - body: gets what is known of the client (L3). If it refuses with `Refusal.needsTrust`, it is called again when more
+  ///     is known.
   /// - Throws: `Refusal` if no client may make them.
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output
   ) throws(Refusal)
   /// Answers a call with the value of `body` after its client is authorized to register presenters.
   func authorizePresenter<Output>(

@@ -31,16 +31,18 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Carries out one request.
   /// - Throws: `Refusal`, with nothing changed.
-  package func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
+  package func perform(_ request: Request, by client: Client, trust: Trust) throws(Refusal) -> Reply {
     try host.requireRecord()
-    let (reply, outcome) = try machine.perform(request, by: client, at: tick())
+    let (reply, outcome) = try machine.perform(request, by: client, trust: trust, at: tick())
     take(outcome)
     return reply
   }
 
-  private func perform(_ requests: [Request], animated: Bool, by client: Client) throws(Refusal) -> [Reply] {
+  private func perform(
+    _ requests: [Request], animated: Bool, by client: Client, trust: Trust
+  ) throws(Refusal) -> [Reply] {
     try host.requireRecord()
-    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: tick())
+    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, trust: trust, at: tick())
     take(outcome)
     return replies
   }
@@ -50,9 +52,20 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) {
     do throws(Refusal) {
       let request = try method.read(input)
-      try host.authorize([request], isTransaction: false, call) { [unowned self] () throws(Refusal) in
-        method.answer(try perform(request, by: call.client), serial)
+      try host.authorize([request], isTransaction: false, call) { [unowned self] trust throws(Refusal) in
+        method.answer(try perform(request, by: call.client, trust: trust), serial)
       }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Answers a call with the value of `body`, which may carry out requests that give nothing about running programs.
+  package func authorize<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output
+  ) {
+    do throws(Refusal) {
+      try host.authorize([], isTransaction: false, call, body)
     } catch {
       call.fail(error)
     }
@@ -64,10 +77,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     do throws(Refusal) {
       let transaction = try TransactionRequests(requests, options)
       let animated = options[Options.animated] ?? true
-      try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] () throws(Refusal) in
+      try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] trust throws(Refusal) in
         // Others may have changed the state before this client was authorized.
         try transaction.requireCurrent(at: machine.serial)
-        let replies = try perform(transaction.requests, animated: animated, by: call.client)
+        let replies = try perform(transaction.requests, animated: animated, by: call.client, trust: trust)
         return (transaction.values(replies), serial)
       }
     } catch {

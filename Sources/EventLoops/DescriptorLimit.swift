@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// This process's limit of open descriptors.
 public struct DescriptorLimit: Sendable {
@@ -6,7 +6,7 @@ public struct DescriptorLimit: Sendable {
   private static let reserve: rlim_t = 512
   private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
-  private var limits = rlimit()
+  public private(set) var limits = rlimit()
 
   private init() {}
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The time of day, which may be set to anything while a program runs. It saturates, so that its nanoseconds, and its

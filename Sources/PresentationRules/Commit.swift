@@ -50,14 +50,10 @@ extension Turn {
 
   /// Gives a presentation that stays its drafted item.
   private mutating func commitUpdate(of slot: SlotDraft) {
-    guard slot.resolution == .kept, let drafted = slot.item, let handle = slot.before else { return }
+    guard slot.resolution == .kept, slot.item != nil, let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
     let before = presentation.item
-    var item = drafted
-    if case .renewed(let given) = slot.change {
-      item = Shared(before.content.applying(given.content, by: slot.author))
-      item.isQueued = drafted.isQueued
-    }
+    let item = slot.updated(before)
     if before.owner != item.owner {
       if let owner = before.owner { state.disown(handle, owner) }
       own(handle, item.owner)

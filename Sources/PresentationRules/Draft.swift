@@ -3,6 +3,7 @@ import PresentationModel
 /// The author of a request, and how the request is carried out.
 struct Author: Sendable {
   var client: Client?
+  var trust = Trust.trusted
   /// The index of the request in its transaction.
   var request: Int
   var animated: Bool
@@ -106,6 +107,14 @@ struct SlotDraft: Sendable {
       return Cause(reason: .replaced, animated: item.animated)
     }
     return cause
+  }
+
+  /// The item of a presentation that stays.
+  func updated(_ before: Shared<Item>) -> Shared<Item> {
+    guard let item, case .renewed(let given) = change else { return self.item ?? before }
+    var updated = Shared(before.content.applying(given.content, by: author))
+    updated.isQueued = item.isQueued
+    return updated
   }
 
   /// Notes the cause of an end; the first one counts (P12).

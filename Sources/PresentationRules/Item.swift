@@ -87,7 +87,7 @@ extension Item {
     if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
     if let owned = options.owned { copy.owner = owned ? author.client : nil }
     copy.priority = options.priority ?? priority
-    return copy
+    return copy.keepingHowToRun(ifAs: self, by: author)
   }
 
   /// Writes what the item is by itself, without its parent.

@@ -45,11 +45,13 @@ public struct RecordedState: Hashable, Sendable {
     public var binding: BindingID
     public var id: String
     public var options: ItemOptions
+    /// Whether nothing of it is from a client that may be in a sandbox (L3).
+    public var isTrusted: Bool
     /// The lowest is the oldest.
     public var stamp: UInt64
 
-    public init(binding: BindingID, id: String, options: ItemOptions, stamp: UInt64) {
-      (self.binding, self.id, self.options, self.stamp) = (binding, id, options, stamp)
+    public init(binding: BindingID, id: String, options: ItemOptions, isTrusted: Bool = false, stamp: UInt64) {
+      (self.binding, self.id, self.options, self.isTrusted, self.stamp) = (binding, id, options, isTrusted, stamp)
     }
   }
 

@@ -150,7 +150,7 @@ extension State {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }
     for (key, row) in recorded.tags.sorted(by: { $0.value.stamp < $1.value.stamp }) {
-      let memory = TagMemory(binding: row.binding, id: row.id, options: row.options)
+      let memory = TagMemory(binding: row.binding, id: row.id, options: row.options, isTrusted: row.isTrusted)
       tagMemory.put(key, memory, bytes: memory.byteCount, stamp: row.stamp)
       groups[key.group, default: Group()].remembered.insert(key.tag)
     }

@@ -8,6 +8,7 @@ extension Transaction {
     try refuseStandingOnChildren()
     resolve()
     keepWhatCameBack()
+    try requireTrustForWhatCameBack()
     nameOverStacks()
     // An item that a queue supplies can be a parent (C1).
     serveQueues()

@@ -42,10 +42,11 @@ public struct StateMachine: ~Copyable, Sendable {
   /// - Parameters:
   ///   - animated: whether changes are animated where a request does not say (T2).
   ///   - client: the client that sent the requests.
+  ///   - trust: whether it may use what trusted clients have said about running programs (L3).
   /// - Returns: one reply for each request, describing the final state, and the outcome.
   /// - Throws: `Refusal`, with nothing changed; its `index` names the request.
   public mutating func perform(
-    _ requests: [Request], animated: Bool = true, by client: Client?, at now: Instant
+    _ requests: [Request], animated: Bool = true, by client: Client?, trust: Trust = .trusted, at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
@@ -58,7 +59,8 @@ public struct StateMachine: ~Copyable, Sendable {
       for (index, request) in requests.enumerated() {
         answers.append(
           try transaction.plan(
-            request, by: Author(client: client, request: index, animated: request.animated ?? animated)))
+            request,
+            by: Author(client: client, trust: trust, request: index, animated: request.animated ?? animated)))
       }
       try transaction.settle()
     } catch {
@@ -79,10 +81,10 @@ public struct StateMachine: ~Copyable, Sendable {
   /// Carries out one request.
   /// - Throws: `Refusal`, with nothing changed.
   public mutating func perform(
-    _ request: Request, by client: Client?, at now: Instant
+    _ request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
   ) throws(Refusal) -> (reply: Reply, outcome: Outcome) {
     do throws(Refusal) {
-      let (replies, outcome) = try perform([request], by: client, at: now)
+      let (replies, outcome) = try perform([request], by: client, trust: trust, at: now)
       return (replies[0], outcome)
     } catch {
       var refusal = error

@@ -190,7 +190,10 @@ extension Transaction {
   }
 
   /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
-  mutating func set(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
+  /// - Parameter isTrusted: whether nothing of the options is from a client that may be in a sandbox, beside the author.
+  mutating func set(
+    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true
+  ) throws(Refusal) {
     try turn.machine.check(options)
     try turn.machine.check(id: id)
     let current = item(at: binding)
@@ -201,7 +204,8 @@ extension Transaction {
       try renew(binding, id: id, options)
     }
     if let membership = item(at: binding)?.membership {
-      learn(membership, binding, id: id, options, addingToEarlier: isRefresh)
+      let isTrusted = isTrusted && author.trust == .trusted
+      try learn(membership, binding, id: id, options, isTrusted: isTrusted, addingToEarlier: isRefresh)
     }
   }
 
@@ -210,6 +214,7 @@ extension Transaction {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
     try turn.machine.check(options.ifBusy, with: options.stack)
     var item = current.content.applying(options, by: author)
+    try requireTrust(of: author, toReplace: current.content, by: item, at: binding)
     if let membership = current.membership {
       try take(
         membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
@@ -304,7 +309,7 @@ extension Transaction {
   }
 
   /// The destination of a request (D2).
-  private func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
+  func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
     if let command = options.command {
       return Destination(name: "", presenter: .command(command.arguments), source: .request)
     }
@@ -359,7 +364,7 @@ extension Transaction {
     if let other, policy == .refuse {
       throw Refusal(
         .busy,
-        "group “\(group)” has “\(self.item(at: other)?.membership?.tag ?? "")” selected; deselect it, or use "
+        "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
     if other != nil, policy == .queue {
@@ -421,18 +426,25 @@ extension Transaction {
 
   /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
   private mutating func learn(
-    _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, addingToEarlier: Bool
-  ) {
+    _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool,
+    addingToEarlier: Bool
+  ) throws(Refusal) {
     let key = membership
-    var given = options.repeatable
-    given.group = membership.group
-    given.tag = membership.tag
-    if addingToEarlier, let earlier = draft.learned[key] ?? state.tagMemory[key], earlier.binding == binding,
-      earlier.id == id
-    {
-      given = earlier.options.overridden(by: given)
+    var memory = TagMemory(binding: binding, id: id, options: options.repeatable, isTrusted: isTrusted)
+    memory.options.group = membership.group
+    memory.options.tag = membership.tag
+    if let earlier = draft.learned[key] ?? state.tagMemory[key], earlier.binding == binding, earlier.id == id {
+      if addingToEarlier {
+        memory.options = earlier.options.overridden(by: memory.options)
+        guard try mayAdd(to: earlier, memory.options) else { return }
+      }
+      if memory.options == earlier.options {
+        memory.isTrusted = earlier.isTrusted
+      } else if addingToEarlier {
+        memory.isTrusted = isTrusted && earlier.isTrusted
+      }
     }
-    draft.learned[key] = TagMemory(binding: binding, id: id, options: given)
+    draft.learned[key] = memory
     draft.learnOrder.append(key)
     withGroup(membership.group) { _ in }
   }
@@ -441,7 +453,8 @@ extension Transaction {
   mutating func edit(
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
-    guard var item = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
+    guard let before = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
+    var item = before
     func edit(_ held: Properties) throws(Refusal) -> Properties {
       var edited = held
       for key in remove { edited[key] = nil }
@@ -456,6 +469,8 @@ extension Transaction {
     }
     item.value = try edit(item.value)
     item.containerValues = try editContainer(item.containerValues)
+    item = item.keepingHowToRun(ifAs: before, by: author)
+    try requireTrust(of: author, toReplace: before, by: item, at: binding)
     if let timeout { item.timeout = timeout == 0 ? nil : timeout }
     // If the presentation of before stays (T1), the edit applies to its item.
     var change: SlotDraft.Change?

@@ -164,16 +164,23 @@ extension Transaction {
     var memory = remembered ?? declared(group, tag)
     // A queued item is found by its tag even if the group no longer remembers the request for it.
     if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
-      memory = TagMemory(binding: held, id: item(at: held)?.id ?? "", options: ItemOptions())
+      memory = TagMemory(
+        binding: held, id: item(at: held)?.id ?? "", options: ItemOptions(), isTrusted: true)
     }
+    // A command gets no id and no value that a client in a sandbox may have left (L3).
+    if given.command != nil, memory?.isTrusted == false { memory = declared(group, tag) }
     guard let target = binding ?? memory?.binding ?? group.appending(name: tag) else {
       throw Refusal(
         .unknownTag,
         "tag \(quoted(tag)) is unknown in the group “\(group)”, and \(quoted("\(group).\(tag)")) is not a binding; present "
           + "an item with this group and tag once, or give a binding")
     }
-    let options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
-    try set(target, id: id ?? memory?.id ?? "", options)
+    let id = id ?? memory?.id ?? ""
+    var options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
+    if let memory {
+      options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))
+    }
+    try set(target, id: id, options, isTrusted: memory?.isTrusted ?? true)
     return target
   }
 
@@ -195,7 +202,7 @@ extension Transaction {
     guard let declared = state.registry.declared[group]?[tag] else { return nil }
     var options = ItemOptions()
     options.destination = declared.destination
-    return TagMemory(binding: declared.binding, id: "", options: options)
+    return TagMemory(binding: declared.binding, id: "", options: options, isTrusted: true)
   }
 
   private mutating func deselect(_ group: BindingID, _ tag: String?) {
@@ -244,7 +251,7 @@ extension Transaction {
       do throws(Refusal) {
         try set(binding, id: element.id, options)
       } catch {
-        throw Refusal(error.code, "element \(index): \(error.message)")
+        throw error.of("element \(index)")
       }
     }
     return bindings

@@ -16,8 +16,11 @@ public struct ProcessResult: Hashable, Sendable {
 /// A command's first process and everything that descends from it, as far as it can be found (`docs/processes.md`).
 /// A ``ProcessSupervisor`` watches it until its last process has ended, whether or not anybody holds this object.
 public final class ProcessTree {
-  /// The value of the supervisor's variable in the environment of every process here.
+  /// The value of the supervisor's variable in the environment of its first process.
   public let marker: ByteString
+  let mark: DescentMark
+  /// The service that an adopted command may have run in.
+  var service: ByteString?
   /// The process that was spawned; nil if it had ended when the tree was adopted.
   public internal(set) var first: ProcessIdentity?
 
@@ -57,6 +60,7 @@ public final class ProcessTree {
 
   init(marker: ByteString, isScattered: Bool, supervisor: ProcessSupervisor) {
     self.marker = marker
+    mark = DescentMark(marker)
     self.isScattered = isScattered
     self.supervisor = supervisor
   }

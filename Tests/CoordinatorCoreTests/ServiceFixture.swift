@@ -171,13 +171,13 @@ final class ServiceFixture: CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output
   ) throws(Refusal) {
     if case .refuse(var refusal) = decision {
       refusal.index = isTransaction ? 0 : nil
       throw refusal
     }
-    authorizePresenter(call, body)
+    authorizePresenter(call) { () throws(Refusal) in try body(.trusted) }
   }
 
   func authorizePresenter<Output>(

@@ -27,13 +27,21 @@ private final class LauncherFixture: LaunchObserver {
   private(set) var events: [Event] = []
   let marker = ByteString("test-\(UInt64.random(in: .min ... .max))")
   private let directory = TemporaryDirectory()
+  /// The processes in the command's service.
+  private final class Members { var pids: Set<pid_t> = [] }
+  private let members = Members()
 
   /// - Parameter mayStartDirectly: whether navd itself may start commands.
   init(mayStartDirectly: Bool = false) throws {
     bus = try BusFixture()
     systemd = try FakeSystemd(bus)
     manager = SystemdManager(bus.connection)
-    let supervisor = ProcessSupervisor(loop: bus.loop, markerVariable: CommandPresenter.markerVariable)
+    var reader = ProcessReader()
+    reader.controlGroups = { [members] in
+      members.pids.contains($0) ? [ByteString(ServiceLauncher.unit(try! BindingID("panel"), handle)!.text)] : []
+    }
+    let supervisor = ProcessSupervisor(
+      loop: bus.loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
     launcher = ServiceLauncher(
       loop: bus.loop, manager, direct: DirectLauncher(supervisor, isAllowed: mayStartDirectly), log: bus.logger)
     manager.onPresenceChanged = { [unowned self] in if manager.presence == .absent { launcher.managerLeft() } }
@@ -76,11 +84,13 @@ private final class LauncherFixture: LaunchObserver {
     return (running, process)
   }
 
-  /// A process that sleeps, with or without the command's marker in its environment.
+  /// A process of the service that sleeps, with or without the command's marker in its environment.
   func process(hasMarker: Bool = true) throws -> Program {
-    try Program(
+    let program = try Program(
       bus.loop, ["/bin/sleep", "1000"],
       environment: hasMarker ? ["\(CommandPresenter.markerVariable)": "\(marker)"] : [:])
+    members.pids.insert(program.processID)
+    return program
   }
 
   func announce(_ properties: Properties) throws {

@@ -238,7 +238,7 @@ extension Coordinator: CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output
   ) throws(Refusal) {
     authorization.authorize(
       try authorization.privilege(for: requests, inTransaction: isTransaction), call, body)
@@ -247,7 +247,7 @@ extension Coordinator: CoordinatorHost {
   func authorizePresenter<Output>(
     _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
   ) {
-    authorization.authorize(.registeringPresenters, call, body)
+    authorization.authorize(.registeringPresenters, call) { _ throws(Refusal) in try body() }
   }
 
   func reload() throws(Refusal) {

@@ -11,7 +11,7 @@ struct Launch {
   let command: Processes.Command
   /// The command's variables that come from navd's environment alone.
   let inherited: Set<ByteString>
-  /// A value in the environment of the command's processes, unique among all commands of the user.
+  /// A value in the environment of the command's first process, unique among all commands of the user.
   let marker: ByteString
   let output: OutputCapture
   /// Time between SIGTERM and SIGKILL, in milliseconds.

@@ -170,7 +170,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output
   ) throws(Refusal) {
     for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
       var refusal = Refusal(
@@ -178,7 +178,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
       refusal.index = isTransaction ? index : nil
       throw refusal
     }
-    answer(call, body)
+    answer(call) { () throws(Refusal) in try body(.trusted) }
   }
 
   func authorizePresenter<Output>(
