@@ -59,6 +59,7 @@ final class Coordinator {
     clientWatcher = ClientWatcher(connection) { [unowned self] in clientLeft($0) }
     service = CoordinatorService(machine, host: self)
     connection.beforeFlush = { [unowned self] in recordChanges() }
+    connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))
@@ -234,7 +235,9 @@ extension Coordinator: CoordinatorHost {
 
   var wallClock: UInt64 { WallClock.microseconds }
 
-  var limits: [String: UInt64] { ["request": UInt64(connection.limits.requestBytes)] }
+  var limits: [String: UInt64] {
+    ["request": UInt64(connection.limits.requestBytes), "unread": UInt64(connection.limits.unreadBytes)]
+  }
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,

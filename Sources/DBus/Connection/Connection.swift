@@ -24,6 +24,15 @@ public final class Connection {
     public var outgoingBytes = 16 << 20
     /// Messages handled in one turn of the loop.
     public var messagesPerTurn = 64
+    /// Bytes of messages made in one turn, after which the other messages received wait for the next one.
+    public var outgoingBytesPerTurn = 1 << 20
+    /// Bytes of all held calls together (see ``Connection/hold(_:refusing:)``).
+    public var heldBytes = 32 << 20
+    /// The error for calls and replies that are too much while earlier replies are not made or not read yet.
+    public var unreadReplies = DBusError(
+      name: .limitsExceeded, message: "expected earlier replies to be read; read them, then call again")
+    /// Bytes that the bus may keep for clients that do not read; beyond this, they are sent nothing until they read.
+    public var unreadBytes = 32 << 20
 
     public init() {}
   }
@@ -41,15 +50,23 @@ public final class Connection {
   public var beforeFlush: (() -> Void)?
   /// Called with the number of a turn's signals that were dropped because of ``Limits/outgoingBytes``.
   public var onSignalsDropped: ((Int) -> Void)?
+  /// Called when a client that may have missed signals receives them again; with nil for all clients.
+  public var onSignalsMissed: ((BusName?) -> Void)?
+  /// Called when a client has left too much unread (see ``Limits/unreadBytes``), and with true when it has read that.
+  public var onReadingChanged: ((BusName, Bool) -> Void)?
 
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
   /// The error for every call from another connection; nil: calls are served. Replies and signals are received either way.
   public var refusal: DBusError?
+  /// Whether calls from others are dropped, without a reply.
+  var isIgnoringCalls = false
 
   let transport: Transport
   var outbox = Outbox()
+  /// Replies that are made when there is room.
+  var laterReplies: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
   var objects = ObjectTree()
   var changes = ObjectChanges()
   /// The calls that were sent and not answered, including those that were given up.
@@ -60,6 +77,12 @@ public final class Connection {
   var subscriptions: [Subscription] = []
   var watchedNames: [BusName: WatchedName] = [:]
   var heldCalls: [BusName: HeldCalls] = [:]
+  /// The size of all held calls, in bytes.
+  var heldBytes = 0
+  var largeReplies = LargeReplies()
+  var unread = Unread()
+  /// Whether signals were dropped since the last time when there was room.
+  var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
   /// Messages received while waiting for a reply, to be handled later in order.
   private var postponed: [Message] = []
@@ -111,6 +134,7 @@ public final class Connection {
     let deadline = loop.now + flushing
     while transport.isConnected, transport.outgoingSize > 0, loop.now < deadline {
       transport.readWrite(wait: deadline - loop.now)
+      sendLaterReplies()
     }
     end()
   }
@@ -120,7 +144,11 @@ public final class Connection {
     transport.close()
     postponed = []
     heldCalls = [:]
+    heldBytes = 0
+    largeReplies = LargeReplies()
+    unread = Unread()
     let unsent = outbox.entries
+    laterReplies = []
     outbox = Outbox()
     changes = ObjectChanges()
     failPendingCalls()
@@ -132,7 +160,13 @@ public final class Connection {
   /// The number of bytes not yet written.
   public var outgoingSize: Int { transport.outgoingSize }
 
-  private var isCongested: Bool { transport.outgoingSize > limits.outgoingBytes }
+  var isFull: Bool { transport.outgoingSize > limits.outgoingBytes }
+
+  /// Whether nothing more may be answered before the bus has read, or has said what it keeps.
+  var isCongested: Bool { isFull || isBlind }
+
+  /// Whether this turn has made so many messages that other calls wait for the next one.
+  var isTurnFull: Bool { outbox.size > limits.outgoingBytesPerTurn }
 
   func scheduleDrain() {
     guard !isDrainScheduled else { return }
@@ -150,7 +184,7 @@ public final class Connection {
         isDrainPaused = true
         return
       }
-      guard room > 0 else {
+      guard room > 0, !isTurnFull else {
         if !postponed.isEmpty || transport.hasIncoming { scheduleDrain() }
         return
       }
@@ -162,6 +196,7 @@ public final class Connection {
 
   private func handle(_ message: Message) {
     switch message.kind {
+    case .methodCall where isIgnoringCalls: break
     case .methodCall: if let refusal { refuse(message, refusal) } else { serve(message) }
     case .methodReturn, .error: completeCall(message)
     case .signal:
@@ -198,6 +233,14 @@ public final class Connection {
       isDrainPaused = false
       scheduleDrain()
     }
+    if !isFull, hasDroppedSignals {
+      hasDroppedSignals = false
+      loop.soon { [weak self] in self?.onSignalsMissed?(nil) }
+    }
+    continueLargeReplies()
+    observeUnread()
+    // Otherwise the next turn comes when the bus has read, or has said what it keeps.
+    if !laterReplies.isEmpty, hasRoomForReplies { loop.soon {} }
     transport.applyInterest()
   }
 

@@ -143,11 +143,13 @@ extension Connection {
 
   /// Sends a call, unless it was cancelled.
   func send(_ call: OutgoingMessage, _ pending: PendingCall) {
-    if !pending.isDone, let serial = transport.send(call) {
+    let isRead = isRead(call)
+    if !pending.isDone, isRead, let serial = transport.send(call) {
       pendingCalls[serial] = pending
     } else {
       openCalls.add(-1, pending.destination)
-      pending.finish(.failure(.disconnected()))
+      let unread = DBusError(name: .limitsExceeded, message: "it does not read what it was sent before")
+      pending.finish(.failure(isRead ? .disconnected() : unread))
     }
   }
 

@@ -26,6 +26,8 @@ final class Transport {
   private var isStale = true
 
   private var outgoing = OutgoingBytes()
+  /// The size of all messages sent since the start, in bytes.
+  private(set) var sentSize = 0
   /// Whether the socket's buffer was full at the last write.
   private var isBlocked = false
   /// Starts with the serial of Hello.
@@ -87,6 +89,7 @@ final class Transport {
     }
     lastSerial = lastSerial == .max ? 1 : lastSerial + 1
     outgoing.append(message, serial: lastSerial)
+    sentSize += message.bytes.count
     if outgoing.count > Self.maxDelayedBytes, !isBlocked { write() }
     return lastSerial
   }

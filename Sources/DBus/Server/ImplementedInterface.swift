@@ -45,7 +45,14 @@ public final class ImplementedInterface {
       let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
       connection.withArguments(of: address, read) { input, held in
         let call = Call(method, address, path, connection)
-        if let held { held.append { body(input, call) } } else { body(input, call) }
+        if method.hasLargeReply {
+          let serve = { connection.serveAlone(call) { body(input, call) } }
+          if let held { held.append(serve) } else { serve() }
+        } else if let held {
+          held.append { body(input, call) }
+        } else {
+          body(input, call)
+        }
       }
     }
   }
