@@ -34,13 +34,16 @@ import Testing
     // middle of execve.
     #expect((2...5).contains(fixture.scans))
     #expect(most <= ProcessSupervisor.adoptionsPerTurn)
-    #expect(running.allSatisfy { $0.platform["unit"] == nil })
+    #expect(running.map(\.platform) == fixture.processes.map { ["pid": .uint64(UInt64($0))] })
 
-    for command in running { command.kill() }
+    // They are dismissed together, with a few searches for all.
+    let scans = fixture.scans
+    for command in running { command.terminate() }
     try fixture.wait {
       fixture.loop.turn(wait: .milliseconds(5))
       return fixture.observer.ended.count == 2 * count
     }
+    #expect(fixture.scans - scans <= 10)
   }
 
   @Test("A dismissal during the search ends the processes that it finds.")
@@ -78,7 +81,7 @@ private final class ServiceFixture {
   private let connection: Connection
   private var launcher: ServiceLauncher?
   private var systemd: SystemdManager?
-  private var processes: [pid_t] = []
+  private(set) var processes: [pid_t] = []
   private var jobs = 0
   private var launches = 0
 
@@ -120,10 +123,10 @@ private final class ServiceFixture {
       loop: loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
     let direct = DirectLauncher(supervisor, isAllowed: true)
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let systemd = SystemdManager(connection)
-    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log, absenceLimit: .milliseconds(50))
+    let systemd = SystemdManager(connection, absenceLimit: .milliseconds(50))
+    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log)
     systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in
-      if !systemd.isPresent { launcher.managerLeft() }
+      if systemd.presence == .absent { launcher.managerLeft() }
     }
     (self.systemd, self.launcher) = (systemd, launcher)
     try #require(loop.turn(until: { systemd.isPresent }))
