@@ -122,11 +122,8 @@ final class HonestClient: Sendable {
   }
 
   /// Waits for `count` more answers and calls `doing` repeatedly in the meantime.
-  /// - Returns: the median time and the longest time of an answer.
-  func measure(
-    _ count: Int, _ session: Session, while doing: () throws -> Void
-  ) throws -> (median: Duration, longest: Duration) {
-    let times = try times {
+  func times(_ count: Int, _ session: Session, while doing: () throws -> Void) throws -> Times {
+    try times {
       let target = state.withLock { $0.answers.count + count }
       let limit = session.loop.now + Session.limit
       while state.withLock({ $0.answers.count < target && !$0.hasEnded }) {
@@ -136,6 +133,14 @@ final class HonestClient: Sendable {
         try doing()
       }
     }
+  }
+
+  /// Waits for `count` more answers and calls `doing` repeatedly in the meantime.
+  /// - Returns: the median time and the longest time of an answer.
+  func measure(
+    _ count: Int, _ session: Session, while doing: () throws -> Void
+  ) throws -> (median: Duration, longest: Duration) {
+    let times = try times(count, session, while: doing)
     return (times.median, times.longest)
   }
 
