@@ -24,6 +24,11 @@ public final class ProcessTree {
   /// The process that was spawned; nil if it had ended when the tree was adopted.
   public internal(set) var first: ProcessIdentity?
 
+  /// The first process, or else the oldest whose parent is no member.
+  public var main: ProcessIdentity? {
+    first ?? roots.values.map(\.entry.identity).min { $0.startTime < $1.startTime }
+  }
+
   /// Called once, from a turn of the loop, after the last process has ended. If that was before this was set, it is
   /// called when it is set.
   public var onExit: ((ProcessResult) -> Void)? {

@@ -152,6 +152,7 @@ private func explain(_ failure: Int32, program: ByteString, directory: Int32) ->
   case ENOENT, ENOTDIR: return .programNotFound(program, searchPath: nil)
   case EACCES, EPERM, ENOEXEC, ELOOP, ETXTBSY, EISDIR, ELIBBAD, EINVAL:
     return .notExecutable(program, reason: error.reason)
+  case EAGAIN: return .tooManyProcesses(program)
   default: return .failed(error)
   }
 }

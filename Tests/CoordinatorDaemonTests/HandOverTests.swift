@@ -33,13 +33,16 @@ import Testing
     // The second scan confirms that nothing is left of those that have ended.
     #expect(fixture.scans == 2)
     #expect(most <= ProcessSupervisor.adoptionsPerTurn)
-    #expect(running.allSatisfy { $0.platform["unit"] == nil })
+    #expect(running.map(\.platform) == fixture.processes.map { ["pid": .uint64(UInt64($0))] })
 
-    for command in running { command.kill() }
+    // They are dismissed together, with a few searches for all.
+    let scans = fixture.scans
+    for command in running { command.terminate() }
     try fixture.wait {
       fixture.loop.turn(wait: .milliseconds(5))
       return fixture.observer.ended.count == 2 * count
     }
+    #expect(fixture.scans - scans <= 10)
   }
 
   @Test("A dismissal during the search ends the processes that it finds.")
@@ -77,7 +80,7 @@ private final class ServiceFixture {
   private let connection: Connection
   private var launcher: ServiceLauncher?
   private var systemd: SystemdManager?
-  private var processes: [pid_t] = []
+  private(set) var processes: [pid_t] = []
   /// The services that they seem to be in.
   private var services: [pid_t: ByteString] = [:]
   private var jobs = 0
@@ -122,10 +125,10 @@ private final class ServiceFixture {
       loop: loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
     let direct = DirectLauncher(supervisor, isAllowed: true)
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let systemd = SystemdManager(connection)
-    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log, absenceLimit: .milliseconds(50))
+    let systemd = SystemdManager(connection, absenceLimit: .milliseconds(50))
+    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log)
     systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in
-      if !systemd.isPresent { launcher.managerLeft() }
+      if systemd.presence == .absent { launcher.managerLeft() }
     }
     (self.systemd, self.launcher) = (systemd, launcher)
     try #require(loop.turn(until: { systemd.isPresent }))

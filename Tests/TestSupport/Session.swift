@@ -104,6 +104,9 @@ public final class Session {
     home.makeDirectory("config/navd/destinations")
     for (name, text) in files { try home.write(text, to: name) }
     if managed || program == .broker {
+      // The system may have chosen dbus-broker for all its sessions; a unit in the home takes precedence.
+      home.makeDirectory("etc/systemd/user")
+      symlink("/usr/lib/systemd/user/dbus.service", home.path(of: "etc/systemd/user/dbus.service"))
       let manager = try UserManager(environment: environment)
       (self.manager, self.desktop, bus) = (manager, nil, manager)
     } else if let desktop, let user {

@@ -64,7 +64,7 @@ protocol CommandLauncher: AnyObject {
   /// Whether navd's own unit permits it to start commands this way.
   var isAllowed: Bool { get }
 
-  /// Keeps the running commands without the service manager, which has left the bus.
+  /// Keeps the running commands without the service manager, which has left the bus for good.
   func managerLeft()
 }
 

@@ -110,5 +110,5 @@ private final class DirectCommand: RunningCommand {
 
   var remembered: RememberedLaunch { RememberedLaunch(marker: tree.marker, output: output, first: tree.first) }
 
-  var platform: Properties { tree.first.map { ["pid": .uint64(UInt64($0.pid))] } ?? [:] }
+  var platform: Properties { tree.main.map { ["pid": .uint64(UInt64($0.pid))] } ?? [:] }
 }

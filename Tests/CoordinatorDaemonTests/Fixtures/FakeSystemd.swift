@@ -11,6 +11,7 @@ final class FakeSystemd {
   typealias JobCall = Call<ObjectPath>
   private static let version = Property<String>(Systemd.Manager.name, "Version", emitsChanged: .const)
   private static let activeState = Property<String>(Systemd.unit, "ActiveState")
+  private static let jobUnit = Property<Structure<String, ObjectPath>>(Systemd.job, "Unit", emitsChanged: .const)
   private static let mainProcess = Property<UInt32>(Systemd.service, "MainPID")
 
   let connection: Connection
@@ -93,6 +94,13 @@ final class FakeSystemd {
   /// Sends the end of a job. A signal overtakes the answers of the same turn.
   func finish(_ job: ObjectPath, _ result: String = "done") throws {
     try connection.emit(Systemd.Manager.jobRemoved, from: Systemd.path, (lastJob, job, "", result))
+  }
+
+  /// Has a job that it had before it was re-executed.
+  func continues(_ job: ObjectPath, of unit: UnitName) {
+    let object = ImplementedInterface(Interface(Systemd.job, members: [Self.jobUnit]))
+    object.implement(Self.jobUnit) { _ in Structure(unit.text, unit.path) }
+    connection.export(job, [object])
   }
 
   /// Sends a change of a unit's properties.
