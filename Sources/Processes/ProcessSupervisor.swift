@@ -87,13 +87,12 @@ public final class ProcessSupervisor {
     isReaper = ProcessTable.children(of: getpid()) != nil
   }
 
-  /// Raises this process's limit of open descriptors: each command takes up to three. The reserve below the hard limit is
-  /// for messages, so that commands cannot end the connection to the bus. Spawned processes get the former limit, since
-  /// programs that use `select` cannot handle more.
+  /// Raises this process's limit of open descriptors to the hard limit: each command takes up to three. Spawned
+  /// processes get the former limit, since programs that use `select` cannot handle more.
   public func raiseDescriptorLimit() throws(SystemError) {
     guard descriptorLimitOfCommands == nil else { return }
     let limit = try DescriptorLimit.current()
-    try limit.withReserve.set()
+    try limit.raise()
     descriptorLimitOfCommands = limit
   }
 

@@ -28,7 +28,8 @@ private func expectedState() throws -> RecordedState {
   state.presentations[Handle(2)] = nil
   state.presentations[Handle(3)]?.presentation.phase = .presented
   state.presentations[Handle(3)]?.presentation.item.value = [:]
-  // That release did not record which parents were named.
+  // That release did not record which parents were named, nor which tags a trusted client has left.
+  for tag in state.tags.keys { state.tags[tag]!.isTrusted = false }
   for handle in state.presentations.keys { state.presentations[handle]!.presentation.hasNamedParent = false }
   state.changed[.slot(try BindingID("a"))] = nil
   state.tags[GroupTag(group: try BindingID("g"), tag: "bare")] = nil

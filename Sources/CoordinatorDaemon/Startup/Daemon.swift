@@ -45,7 +45,6 @@ public final class Daemon {
     let loop: EventLoop
     do throws(SystemError) { loop = try EventLoop() } catch { throw Failure(description: "\(error)") }
     var limits = Connection.Limits()
-    limits.usesDescriptorReserve = true
     limits.requestTooLarge = DBusError(
       Refusal(
         .limitExceeded,

@@ -17,9 +17,6 @@ public final class Connection {
       name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
     /// Bytes received and not yet handled; beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Whether the process's limit of descriptors is raised to the hard one while messages are read. libdbus-1 ends the
-    /// connection if the kernel has no numbers for the descriptors of a message. Only for a process with one thread.
-    public var usesDescriptorReserve = false
     /// Bytes not yet written; beyond this, signals are dropped and no requests are read.
     public var outgoingBytes = 16 << 20
     /// Messages handled in one turn of the loop.

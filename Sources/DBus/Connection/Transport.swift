@@ -17,7 +17,6 @@ final class Transport {
 
   private let raw: OpaquePointer
   private let loop: EventLoop
-  private let usesDescriptorReserve: Bool
 
   /// libdbus-1's watches: one for reading and one for writing, or none once it is disconnected.
   private var watches: [OpaquePointer] = []
@@ -48,7 +47,6 @@ final class Transport {
     let raw = try checked { error in dbus_connection_open_private(address, error) }
     self.raw = raw
     self.loop = loop
-    usesDescriptorReserve = limits.usesDescriptorReserve
     dbus_connection_set_exit_on_disconnect(raw, 0)
     // The first and third limit must not be lower than the bus's: libdbus-1 drops the connection for a larger message,
     // and anyone may send us one. (`Limits` restricts requests when they are read.) The others only pause reading.
@@ -204,13 +202,6 @@ final class Transport {
     return loopWatch != nil
   }
 
-  private func handle(_ watch: OpaquePointer, _ flags: UInt32) {
-    let limit = usesDescriptorReserve ? try? DescriptorLimit.current() : nil
-    try? limit?.withoutReserve.set()
-    dbus_watch_handle(watch, flags)
-    try? limit?.set()
-  }
-
   private func ready(_ readiness: Readiness) {
     if readiness.contains(.write) { write() }
     var flags: UInt32 = 0
@@ -221,7 +212,7 @@ final class Transport {
     // Handling a watch may remove it or another one.
     for watch in watches where watches.contains(watch) && dbus_watch_get_enabled(watch) != 0 {
       let wanted = dbus_watch_get_flags(watch) | DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue
-      if flags & wanted != 0 { handle(watch, flags & wanted) }
+      if flags & wanted != 0 { dbus_watch_handle(watch, flags & wanted) }
     }
     onReady?()
   }

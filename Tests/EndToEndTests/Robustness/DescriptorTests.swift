@@ -135,8 +135,7 @@ extension Descriptor {
 @Test("L2: descriptors that arrive when commands have taken all others do not end navd")
 func descriptors_whenNavdHasNoneLeft_doNotEndIt() throws {
   let session = try Session()
-  // As navd divides its limit at its start.
-  try session.limitDescriptors(150, 200)
+  try session.limitDescriptors(200, 200)
   for number in 0..<60 { try session.present("command[\(number)]", "", ["command": ["sleep", "1000"].value]) }
   try session.poll("commands fail for lack of descriptors") {
     try session.call(Rows.history, (0, [:])).contains { JSON($0)["reason"]?.string == "failed" }
