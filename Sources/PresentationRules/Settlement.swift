@@ -16,7 +16,7 @@ extension Transaction {
   }
 
   /// Refuses an item above another one that ends because of it, having been presented from it (C7).
-  private func refuseStandingOnChildren() throws(Refusal) {
+  private mutating func refuseStandingOnChildren() throws(Refusal) {
     for binding in draft.order {
       // Most have no children, and no search.
       guard let slot = draft.slots[binding], case .renewed = slot.change, let position = slot.item?.position,
@@ -24,7 +24,7 @@ extension Transaction {
         let before = slot.before, state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
       else { continue }
       let below = self.binding(on: position.stack, at: position.index - 1)
-      guard depends([below], on: binding) else { continue }
+      guard try depends([below], on: binding) else { continue }
       throw Refusal(
         .invalidArgument,
         "“\(binding)” would be above “\(below)”, which depends on it; use another stack or position"
@@ -92,6 +92,9 @@ extension Transaction {
         cut(position.stack, to: index)
         return
       }
+      // That one takes along those above it, or has done so.
+      if draft.slots[above]!.resolution == .replaced { return }
+      if case .recreated = draft.slots[above]!.change { return }
       presentAnew(above, reason: .popped)
       index += 1
     }
@@ -159,7 +162,7 @@ extension Transaction {
       }
       draft.slots[binding]!.parent = parent
       draft.slots[binding]!.from = parent.map(SlotDraft.From.named) ?? .implied
-      if item.isQueued, let parent, let group = item.membership?.group, dependsOnMember([parent], of: group) {
+      if item.isQueued, let parent, let group = item.membership?.group, try dependsOnMember([parent], of: group) {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would be presented from “\(parent)”, which is or depends on a member of its own group “\(group)”; "
@@ -201,9 +204,9 @@ extension Transaction {
     return false
   }
 
-  private func dependsOnMember(_ bindings: [BindingID], of group: BindingID) -> Bool {
+  private mutating func dependsOnMember(_ bindings: [BindingID], of group: BindingID) throws(Refusal) -> Bool {
     guard let selected = selected(in: group) else { return false }
-    return depends(bindings, on: selected)
+    return try depends(bindings, on: selected)
   }
 
   /// Refuses items that would depend on themselves (C7). Only new items can: the others do not depend on new ones.

@@ -50,6 +50,16 @@ struct Transaction: ~Copyable {
   }
 }
 
+// MARK: Limits of work
+
+extension Transaction {
+  /// Counts steps of the requests, each of some 50 ns, so that no transaction takes long, whatever it says (L2).
+  mutating func spend(_ steps: Int) throws(Refusal) {
+    draft.work += steps
+    try state.limits.check("work", draft.work, state.limits.work, of: "steps of the requests")
+  }
+}
+
 extension Refusal {
   /// Names the request of the transaction that was refused.
   func about(_ author: Author) -> Refusal {
@@ -195,6 +205,8 @@ extension Transaction {
   mutating func set(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
     try turn.machine.check(options)
     try turn.machine.check(id: id)
+    // The search for the nearest parent (C1).
+    try spend(12 * binding.projections)
     let current = item(at: binding)
     let isRefresh = current?.id == id
     if let current, isRefresh {
@@ -274,6 +286,10 @@ extension Transaction {
         .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
     }
     try turn.machine.check(options.ifBusy, with: stack)
+    if let stack {
+      let index = current?.position?.index ?? height(of: stack)
+      try state.limits.check("stack", index + 1, state.limits.stack, of: "items on the stack “\(stack)”")
+    }
     if options.from == binding {
       throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
     }
@@ -293,6 +309,7 @@ extension Transaction {
     }
     let author = author
     let accepted = countAcceptance()
+    draft.renewed.append(binding)
     withSlot(binding) { slot in
       slot.item = Shared(item)
       slot.change = .renewed(given: Shared(options))
@@ -357,6 +374,7 @@ extension Transaction {
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
+    try spend(queue(of: group).count / 2)
     if other == binding { return }
     if let other, policy == .refuse {
       throw Refusal(
@@ -383,7 +401,7 @@ extension Transaction {
       return
     }
     if let other {
-      if depends(dependencies, on: other) {
+      if try depends(dependencies, on: other) {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
@@ -399,12 +417,13 @@ extension Transaction {
   }
 
   /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
-  func depends(_ bindings: [BindingID], on sought: BindingID) -> Bool {
+  mutating func depends(_ bindings: [BindingID], on sought: BindingID) throws(Refusal) -> Bool {
     var seen: Set<BindingID> = []
     var open = bindings
     while let binding = open.popLast() {
       if binding == sought { return true }
       guard seen.insert(binding).inserted else { continue }
+      try spend(10)
       open.append(contentsOf: dependencies(of: binding))
     }
     return false
@@ -444,6 +463,8 @@ extension Transaction {
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
     guard var item = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
+    // The edited value is copied and checked as a whole.
+    try spend(2 * (item.value.nodes + item.containerValues.nodes))
     func edit(_ held: Properties) throws(Refusal) -> Properties {
       var edited = held
       for key in remove { edited[key] = nil }
