@@ -91,7 +91,7 @@ final class Authorization {
   /// Answers a call with the result of `body`, as soon as the caller is known to have the privilege; without a
   /// privilege, at once. Meanwhile the caller's later calls wait, and no other client's.
   func authorize<Output>(
-    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
     guard let privilege else { return answer(call, body) }
     guard let sender = BusName(call.client.name) else {

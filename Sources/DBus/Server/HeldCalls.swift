@@ -8,8 +8,10 @@ final class HeldCalls {
 
   private var calls: [() -> Void] = []
   private var next = 0
+  /// How often ``Connection/hold(_:refusing:)`` was called without a release.
+  fileprivate var holds = 0
   /// Whether the calls are being served.
-  fileprivate var isReleased = false
+  fileprivate var isReleased: Bool { holds == 0 }
   /// The size left for further calls, in bytes.
   private var budget: Int
   /// The error for calls beyond the budget.
@@ -38,17 +40,17 @@ final class HeldCalls {
 }
 
 extension Connection {
-  /// Holds all later calls of a client, read but not served, until ``release(_:)``.
+  /// Holds all later calls of a client, read but not served, until ``release(_:)`` was called as often.
   /// - Parameter refusal: the error for calls that together exceed ``Limits/requestBytes``.
   public func hold(_ client: BusName, refusing refusal: DBusError) {
     let held = heldCalls[client] ?? HeldCalls(budget: limits.requestBytes, refusal: refusal)
-    held.isReleased = false
+    held.holds += 1
     heldCalls[client] = held
   }
 
   /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn.
   public func release(_ client: BusName) {
-    heldCalls[client]?.isReleased = true
+    heldCalls[client]?.holds -= 1
     serveHeld(client)
   }
 
