@@ -60,6 +60,9 @@ public final class ProcessSupervisor {
   private static let maxInspectionsPerOrder = 32
   /// How many adoptions are reported per turn, so that a turn stays short.
   static let adoptionsPerTurn = 32
+  /// How many orphans an inspection takes in or reaps, for the same reason: processes that fork without end leave new
+  /// ones while it reads.
+  static let orphansPerInspection = 256
 
   /// - Parameters:
   ///   - markerVariable: the environment variable by which processes are recognized. Its values have to differ from those
@@ -368,20 +371,27 @@ public final class ProcessSupervisor {
   /// Inspects unknown children of this process: orphans of trees. Reaps those that have ended.
   /// - Returns: false if one of them could not be assigned or watched.
   private func takeInOrphans() -> Bool {
-    for _ in 0..<16 {
-      let (isConclusive, someHaveEnded) = inspectChildren()
+    var room = Self.orphansPerInspection
+    while room > 0 {
+      let (isConclusive, someHaveEnded) = inspectChildren(&room)
       // A child that has ended may have left its own children here since the list was read.
       if !someHaveEnded { return isConclusive }
     }
     return false
   }
 
-  private func inspectChildren() -> (isConclusive: Bool, someHaveEnded: Bool) {
+  /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
+  private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool) {
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
     for pid in ProcessTable.children(of: getpid()) ?? [] where owners[pid] == nil {
+      guard room > 0 else {
+        self.strays.formUnion(strays)
+        return (false, someHaveEnded)
+      }
       guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
+        room -= 1
         waitpid(pid, nil, WNOHANG)
         someHaveEnded = true
         continue
@@ -390,6 +400,7 @@ public final class ProcessSupervisor {
         strays.insert(entry.identity)
         continue
       }
+      room -= 1
       switch ownership(of: entry, variable: reader.variable(markerVariable, pid)) {
       case .tree(let tree): if !watch(entry, in: tree) { isConclusive = false }
       case .none: strays.insert(entry.identity)
