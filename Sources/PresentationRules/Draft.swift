@@ -25,6 +25,12 @@ struct Draft: ~Copyable, Sendable {
   let endedBy: Client?
   /// Presentations that their presenters have ended already.
   var over: Set<Handle> = []
+  /// Slots with new items, in the order of the requests; a slot may be there more than once.
+  var renewed: [BindingID] = []
+  /// How many of `renewed` there were when all slots of a scope were emptied: only later ones can hold an item.
+  var emptied: [Scope<BindingID>: Int] = [:]
+  /// The steps of the requests so far (L1).
+  var work = 0
 }
 
 /// What a transaction would make of a slot.

@@ -72,7 +72,8 @@ extension Turn {
       }
     }
     // An item that nothing else ends, but whose owner has left, ends for that.
-    let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { handle in !ends.contains { $0.handle == handle } }
+    let lost = Set(ends.map(\.handle))
+    let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
     // First the dismissals that were under way: they are not begun again.
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     advance()

@@ -50,6 +50,16 @@ struct Transaction: ~Copyable {
   }
 }
 
+// MARK: Limits of work
+
+extension Transaction {
+  /// Counts steps of the requests, each of some 50 ns, so that no transaction takes long, whatever it says (L2).
+  mutating func spend(_ steps: Int) throws(Refusal) {
+    draft.work += steps
+    try state.limits.check("work", draft.work, state.limits.work, of: "steps of the requests")
+  }
+}
+
 extension Refusal {
   /// Names the request of the transaction that was refused.
   func about(_ author: Author) -> Refusal {
@@ -196,6 +206,8 @@ extension Transaction {
   ) throws(Refusal) {
     try turn.machine.check(options)
     try turn.machine.check(id: id)
+    // The search for the nearest parent (C1).
+    try spend(12 * binding.projections)
     let current = item(at: binding)
     let isRefresh = current?.id == id
     if let current, isRefresh {
@@ -277,6 +289,10 @@ extension Transaction {
         .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
     }
     try turn.machine.check(options.ifBusy, with: stack)
+    if let stack {
+      let index = current?.position?.index ?? height(of: stack)
+      try state.limits.check("stack", index + 1, state.limits.stack, of: "items on the stack “\(stack)”")
+    }
     if options.from == binding {
       throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
     }
@@ -296,6 +312,7 @@ extension Transaction {
     }
     let author = author
     let accepted = countAcceptance()
+    draft.renewed.append(binding)
     withSlot(binding) { slot in
       slot.item = Shared(item)
       slot.change = .renewed(given: Shared(options))
@@ -360,6 +377,7 @@ extension Transaction {
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
+    try spend(queue(of: group).count / 2)
     if other == binding { return }
     if let other, policy == .refuse {
       throw Refusal(
@@ -386,7 +404,7 @@ extension Transaction {
       return
     }
     if let other {
-      if depends(dependencies, on: other) {
+      if try depends(dependencies, on: other) {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
@@ -402,12 +420,13 @@ extension Transaction {
   }
 
   /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
-  func depends(_ bindings: [BindingID], on sought: BindingID) -> Bool {
+  mutating func depends(_ bindings: [BindingID], on sought: BindingID) throws(Refusal) -> Bool {
     var seen: Set<BindingID> = []
     var open = bindings
     while let binding = open.popLast() {
       if binding == sought { return true }
       guard seen.insert(binding).inserted else { continue }
+      try spend(10)
       open.append(contentsOf: dependencies(of: binding))
     }
     return false
@@ -455,6 +474,8 @@ extension Transaction {
   ) throws(Refusal) {
     guard let before = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
     var item = before
+    // The edited value is copied and checked as a whole.
+    try spend(2 * (item.value.nodes + item.containerValues.nodes))
     func edit(_ held: Properties) throws(Refusal) -> Properties {
       var edited = held
       for key in remove { edited[key] = nil }

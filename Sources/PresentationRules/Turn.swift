@@ -3,11 +3,15 @@ import DequeModule
 import PresentationModel
 
 /// A presentation to end that no request dismisses.
-struct End: Sendable {
-  let handle: Handle
-  let reason: Reason
+public struct End: Hashable, Sendable {
+  public let handle: Handle
+  public let reason: Reason
   /// Whether its presenter has ended it already and is not asked to.
-  var isOver = false
+  public let isOver: Bool
+
+  public init(handle: Handle, reason: Reason, isOver: Bool = false) {
+    (self.handle, self.reason, self.isOver) = (handle, reason, isOver)
+  }
 }
 
 /// The processing of one input: it owns the machine, changes its state, and collects the outcome.

@@ -36,7 +36,7 @@ extension Transaction {
       return .changed(.slot(binding))
 
     case .dismissAll(let scope):
-      return .count(dismissAll(scope))
+      return .count(try dismissAll(scope))
 
     case .select(let group, let tag, let binding, let id, let options):
       return .presentation(try select(group, tag, binding, id, options))
@@ -100,13 +100,13 @@ extension Transaction {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }
 
-  private mutating func dismissAll(_ scope: Scope<BindingID>) -> Int {
+  private mutating func dismissAll(_ scope: Scope<BindingID>) throws(Refusal) -> Int {
     let bindings: [BindingID]
     switch scope {
     case .root(let root):
-      bindings = candidates(state.bindingsOfRoot[root] ?? []) { $0.root == root }
+      bindings = try candidates(scope, state.bindingsOfRoot[root] ?? []) { $0.root == root }
     case .everything:
-      bindings = candidates(state.slots.keys) { _ in true }
+      bindings = try candidates(scope, state.slots.keys) { _ in true }
     case .group(let group):
       bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
     case .stack(let stack):
@@ -120,10 +120,16 @@ extension Transaction {
     return count
   }
 
-  /// Slots with items, including those of earlier requests of the transaction.
-  private func candidates(_ known: some Sequence<BindingID>, where fits: (BindingID) -> Bool) -> [BindingID] {
-    var all = Set(known)
-    for binding in draft.order where fits(binding) { all.insert(binding) }
+  /// The slots of a scope that hold an item, which the caller empties. So the transaction looks at each slot once, and
+  /// once more for each new item in it, however often it empties the scope.
+  private mutating func candidates(
+    _ scope: Scope<BindingID>, _ known: some Collection<BindingID>, where fits: (BindingID) -> Bool
+  ) throws(Refusal) -> [BindingID] {
+    let emptied = draft.emptied.updateValue(draft.renewed.count, forKey: scope)
+    let renewed = draft.renewed[(emptied ?? 0)...]
+    try spend(renewed.count + (emptied == nil ? known.count : 0))
+    var all = Set(renewed.filter(fits))
+    if emptied == nil { all.formUnion(known) }
     return topmostFirst(all.filter { item(at: $0) != nil }.sorted { $0.text < $1.text })
   }
 

@@ -63,6 +63,9 @@ public final class ProcessSupervisor {
   private static let maxInspectionsPerOrder = 32
   /// How many adoptions are reported per turn, so that a turn stays short.
   static let adoptionsPerTurn = 32
+  /// How many orphans an inspection takes in or reaps, for the same reason: processes that fork without end leave new
+  /// ones while it reads.
+  static let orphansPerInspection = 256
 
   /// - Parameters:
   ///   - markerVariable: the environment variable that tells a command its marker. Markers have to differ from those of
@@ -374,20 +377,27 @@ public final class ProcessSupervisor {
   /// Inspects unknown children of this process: orphans of trees. Reaps those that have ended.
   /// - Returns: false if one of them could not be watched.
   private func takeInOrphans() -> Bool {
-    for _ in 0..<16 {
-      let (isConclusive, someHaveEnded) = inspectChildren()
+    var room = Self.orphansPerInspection
+    while room > 0 {
+      let (isConclusive, someHaveEnded) = inspectChildren(&room)
       // A child that has ended may have left its own children here since the list was read.
       if !someHaveEnded { return isConclusive }
     }
     return false
   }
 
-  private func inspectChildren() -> (isConclusive: Bool, someHaveEnded: Bool) {
+  /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
+  private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool) {
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
     for pid in ProcessTable.children(of: getpid()) ?? [] where owners[pid] == nil {
+      guard room > 0 else {
+        self.strays.formUnion(strays)
+        return (false, someHaveEnded)
+      }
       guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
+        room -= 1
         waitpid(pid, nil, WNOHANG)
         someHaveEnded = true
         continue
@@ -396,6 +406,7 @@ public final class ProcessSupervisor {
         strays.insert(entry.identity)
         continue
       }
+      room -= 1
       if let tree = owner(of: entry, mark: reader.mark(pid), controlGroups: reader.controlGroups(pid)) {
         if !watch(entry, in: tree) { isConclusive = false }
       } else {

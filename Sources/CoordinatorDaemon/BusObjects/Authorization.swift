@@ -106,11 +106,12 @@ final class Authorization {
   /// privilege, at once, unless `body` refuses with `Refusal.needsTrust`. Meanwhile the caller's later calls wait, and no
   /// other client's.
   func authorize<Output>(
-    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output
+    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) {
     if privilege == nil {
       do throws(Refusal) {
-        return call.reply(try body(verdicts[call.client]?.trust ?? .unknown))
+        if let output = try body(verdicts[call.client]?.trust ?? .unknown) { call.reply(output) }
+        return
       } catch {
         guard error.needsTrust else { return call.fail(error) }
       }

@@ -53,9 +53,10 @@ final class PresentationObjects: ObjectProvider {
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
           return (false, service.serial)
         }
-        let reply = try service.perform(
-          try CoordinatorInterface.dismiss.read((presentation.binding.text, options)), by: call.client, trust: trust)
-        return (reply == .changed(true), service.serial)
+        let request = try CoordinatorInterface.dismiss.read((presentation.binding.text, options))
+        return try service.perform(request, for: call, trust: trust) { [unowned self] in
+          ($0 == .changed(true), service.serial)
+        }
       }
     }
     object.implement(Rows.update) { [unowned self] input, call in
@@ -65,10 +66,10 @@ final class PresentationObjects: ObjectProvider {
             .notPresented,
             "\(call.path) is being dismissed and no longer in its slot; expected the slot's present presentation")
         }
-        let reply = try service.perform(
-          try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1)), by: call.client,
-          trust: trust)
-        return (reply == .changed(true), service.serial)
+        let request = try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1))
+        return try service.perform(request, for: call, trust: trust) { [unowned self] in
+          ($0 == .changed(true), service.serial)
+        }
       }
     }
     object.implement(Rows.wait) { [unowned self] phase, call in

@@ -170,7 +170,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping (Trust) throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) throws(Refusal) {
     for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
       var refusal = Refusal(
@@ -182,7 +182,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
   }
 
   func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
     call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter with the library"))
   }
@@ -234,6 +234,15 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
       self?.service.expire()
     }
   }
+
+  var isCongested: Bool { false }
+
+  /// There are no other clients.
+  func soon(_ work: @escaping () -> Void) { work() }
+
+  func hold(_ client: Client) {}
+
+  func release(_ client: Client) {}
 }
 
 // MARK: Binding

@@ -177,9 +177,10 @@ func limit_ofEachName_isTestedAndDocumented() throws {
     "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
   ]
   // Tested elsewhere: in EndingTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
-  // PresentationTests; in UnreadTests.
+  // PresentationTests and WorkTests; in UnreadTests.
   let elsewhere = [
-    "output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered", "unread",
+    "output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered", "unread", "work", "ends",
+    "stack", "tags-per-group", "members",
   ]
   let limits = try Session().limits()
   #expect(limits.keys.sorted() == (here + elsewhere).sorted())
