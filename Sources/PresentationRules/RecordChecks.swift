@@ -88,6 +88,8 @@ extension RecordedState {
       if parent.item.isQueued || parent.phase.isDismissing && !presentation.phase.isDismissing {
         throw RecordFault("presentation \(handle) stays while its parent \(parent.handle) ends or is queued")
       }
+    } else if presentation.hasNamedParent {
+      throw RecordFault("presentation \(handle) has no parent, though a request named one")
     }
   }
 
