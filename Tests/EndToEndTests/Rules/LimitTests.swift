@@ -179,7 +179,8 @@ func limit_ofEachName_isTestedAndDocumented() throws {
   // Tested elsewhere: in EndingTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
   // PresentationTests and WorkTests; in UnreadTests.
   let elsewhere = [
-    "output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered", "unread", "work", "ends",
+    "output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered", "unread", "work",
+    "ends",
     "stack", "tags-per-group", "members",
   ]
   let limits = try Session().limits()
