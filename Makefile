@@ -30,7 +30,7 @@ INTERFACES = $(wildcard dbus/*.xml)
 SEED ?= $(shell date +%s)
 WORLDS ?= 50000
 KILLS ?= 300
-CALLS ?= 200000
+CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
@@ -47,7 +47,7 @@ help:
 	@echo 'make bench               measures requests against an echo on the same bus'
 	@echo 'make simulate            a long simulation of the rules [SEED=] [WORLDS=50000]'
 	@echo 'make soak                a long mixed load, and its growth in memory and descriptors [MINUTES=10]'
-	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=200000]'
+	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
 	@echo 'make screenshot          takes the picture of the README'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
@@ -121,11 +121,13 @@ kill-storm:
 	@.ci/setup
 	NAVD_TEST_KILLS=$(KILLS) swift test --filter killStorm
 
-# The long form of tests in `make test`: all limits at their real size, and more broken buses.
+# The long form of tests in `make test`: all limits at their real size, and more broken buses; with release binaries, so that
+# times count.
 fuzz:
 	@.ci/setup
-	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_THOROUGH=1 swift test \
-		--filter 'fuzz_|fakeBus_|hostile_'
+	NAVD_SEED=$(SEED) NAVD_TEST_FUZZ_CALLS=$(CALLS) NAVD_TEST_FAKE_BUSES=200 NAVD_TEST_RECORDS=$(CALLS) NAVD_TEST_THOROUGH=1 \
+		swift test --scratch-path .build/simulation -c release -Xswiftc -enable-testing \
+		--filter 'fuzz_|fakeBus_|hostile_|recordFuzz_'
 
 screenshot:
 	@.ci/setup

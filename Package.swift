@@ -123,7 +123,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "DBusValuesTests", dependencies: ["DBusValues"], swiftSettings: strict),
     .testTarget(name: "TextFormatsTests", dependencies: ["TextFormats"], swiftSettings: strict),
-    .testTarget(name: "EventLoopsTests", dependencies: ["EventLoops", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "EventLoopsTests", dependencies: ["CLinux", "EventLoops", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ProcessesTests", dependencies: ["Processes", "EventLoops", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -16,13 +16,16 @@
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
 #include <unistd.h>
 
 #define LINUX_P_PIDFD 3u
 #define LINUX_MFD_CLOEXEC 1u
 #define LINUX_O_PATH 010000000
 #define LINUX_SPLICE_F_NONBLOCK 2u
-#define LINUX_POSIX_SPAWN_SETSID 0x80
 #define LINUX_PF_KTHREAD 0x00200000u
 
 int memfd_create(const char *name, unsigned int flags);
@@ -30,7 +33,7 @@ ssize_t splice(int from, off_t *from_offset, int to, off_t *to_offset, size_t le
 const char *strerrordesc_np(int error);
 const char *sigabbrev_np(int signal);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
-int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t *actions, int directory);
+int clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 // The first parameter of waitid is an enumeration of glibc, to which Swift cannot convert P_PIDFD.
 static inline int linux_wait_pidfd(int pidfd, siginfo_t *info, int options) {
@@ -51,6 +54,74 @@ static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW
 static inline long linux_file_system_type(const char *path) {
   struct statfs status;
   return statfs(path, &status) == 0 ? (long)status.f_type : -1;
+}
+
+// A program to execute in a session of its own, and all that its process gets from this one.
+struct linux_command {
+  const char *program;
+  char *const *arguments;
+  char *const *environment;
+  // Descriptors: of the working directory, and of the file that becomes standard input.
+  int directory, input;
+  // The file that becomes standard output, open for reading and writing; NULL for standard error.
+  const char *output;
+  // An empty file that is created just before the program is executed; NULL for none.
+  const char *evidence;
+  // The limit of open descriptors; NULL for this process's.
+  const struct rlimit *descriptors;
+  // The soft limit RLIMIT_LOCKS, which the kernel has ignored since Linux 2.4.25, and which every descendant inherits.
+  rlim_t mark;
+  // errno of the step that failed; 0 if the program was executed.
+  int failure;
+};
+
+// Runs in the child, which shares the memory of its parent until it executes the program. All signals are blocked.
+static int linux_execute(void *argument) {
+  struct linux_command *const command = argument;
+  const struct sigaction standard = {.sa_handler = SIG_DFL};
+  // Fails for two signals of the C library, and for those that have no handlers.
+  for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
+  struct rlimit mark;
+  if (getrlimit(RLIMIT_LOCKS, &mark) == 0) {
+    mark.rlim_cur = command->mark;
+    setrlimit(RLIMIT_LOCKS, &mark);
+  }
+  int isReady = setsid() >= 0 && fchdir(command->directory) == 0;
+  if (isReady) isReady = (command->input == 0 ? fcntl(0, F_SETFD, 0) : dup2(command->input, 0)) >= 0;
+  if (isReady && command->output) {
+    const int output = open(command->output, O_RDWR);
+    isReady = output >= 0 && dup2(output, 1) >= 0;
+  } else if (isReady) {
+    isReady = dup2(2, 1) >= 0;
+  }
+  if (isReady && command->evidence) isReady = open(command->evidence, O_WRONLY | O_CREAT, 0600) >= 0;
+  if (isReady) isReady = syscall(SYS_close_range, 3u, ~0u, 0u) == 0;
+  // Last, since every number below the limit may be taken by a descriptor of the parent.
+  if (isReady && command->descriptors) isReady = setrlimit(RLIMIT_NOFILE, command->descriptors) == 0;
+  if (isReady) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(command->program, command->arguments, command->environment);
+  }
+  command->failure = errno;
+  _exit(127);
+}
+
+// Starts a child, and returns when it has executed its program; -1 if it could not, for the reason in `failure`. Unlike
+// posix_spawn, it can set limits in the child alone: this process has other children, or other threads that start some.
+static __attribute__((noinline, unused)) pid_t linux_start(struct linux_command *command) {
+  char stack[1 << 15] __attribute__((aligned(16)));
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  command->failure = 0;
+  pid_t pid = clone(linux_execute, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, command);
+  if (pid < 0) command->failure = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (command->failure == 0) return pid;
+  if (pid > 0) waitpid(pid, NULL, 0);
+  return -1;
 }
 
 // A mutable global, which Swift 6 does not allow to be read; navd never changes it.

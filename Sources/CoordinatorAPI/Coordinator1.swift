@@ -24,7 +24,8 @@ public enum CoordinatorInterface {
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
       LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message names the \
-      argument, the value found and the value expected.
+      argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
+      with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
     members: changingMethods + otherMembers)
 
@@ -329,6 +330,7 @@ extension CoordinatorInterface {
   public static let getState = Method(
     name, "GetState",
     out: Arg<Properties>("state"), Arg<UInt64>("serial", doc: "The serial of the state; the next signal has one more."),
+    hasLargeReply: true,
     doc: """
       Returns the whole state. A client that subscribes to the signals before this call misses no later change.
 
@@ -350,6 +352,7 @@ extension CoordinatorInterface {
     Arg<String>("name", doc: "The name of the group or stack, the parent's binding, or empty."),
     out: Arg<[Structure<String, String, ObjectPath, Properties>]>(
       "members", doc: "Binding, id, presentation, and every declared container value, either set or the default."),
+    hasLargeReply: true,
     doc: "Lists the members of a container: a stack in the order of its path, others in the order of acceptance.")
 }
 
@@ -393,6 +396,7 @@ extension CoordinatorInterface {
   public static let destinations = Method(
     name, "Destinations",
     out: Arg<[Structure<String, Properties>]>("destinations", doc: "The name and the properties of each."),
+    hasLargeReply: true,
     doc: """
       Lists the destinations that items can name now.
 
@@ -425,6 +429,7 @@ extension CoordinatorInterface {
     in: Arg<UInt32>("most", doc: "The greatest number of endings to return; 0: all that are remembered."),
     Arg<Properties>("filter"),
     out: Arg<[Properties]>("endings", doc: "The latest first."),
+    hasLargeReply: true,
     doc: """
       Lists presentations that have ended, without their results.
 

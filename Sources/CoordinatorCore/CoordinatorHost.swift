@@ -15,15 +15,18 @@ package protocol CoordinatorHost: AnyObject {
   // MARK: Requests
 
   /// Answers a call with the value of `body` after its client is authorized to make the requests.
-  /// - Parameter isTransaction: whether a refusal gives the index of its request.
+  /// - Parameters:
+  ///   - isTransaction: whether a refusal gives the index of its request.
+  ///   - body: gets what is known of the client (L3). If it refuses with `Refusal.needsTrust`, it is called again when more
+  ///     is known. It returns nil if it answers the call itself, later.
   /// - Throws: `Refusal` if no client may make them.
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) throws(Refusal)
   /// Answers a call with the value of `body` after its client is authorized to register presenters.
   func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output)
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?)
   /// - Throws: `Refusal` with the code `notRecorded` if changes cannot be recorded (R1).
   func requireRecord() throws(Refusal)
   /// Reads the configuration files again.
@@ -58,4 +61,14 @@ package protocol CoordinatorHost: AnyObject {
   func announceDestinations()
   /// Calls `CoordinatorService.expire` at a time, which replaces the earlier one.
   func setAlarm(at time: Instant)
+
+  // MARK: Turns
+
+  /// Whether much that was sent is still unread.
+  var isCongested: Bool { get }
+  /// Calls the work after others have been served.
+  func soon(_ work: @escaping () -> Void)
+  /// Lets the later calls of a client wait until `release`.
+  func hold(_ client: Client)
+  func release(_ client: Client)
 }

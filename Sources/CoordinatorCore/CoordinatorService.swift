@@ -11,6 +11,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   private unowned let host: Host
   private var waiters = Waiters()
   private var alarm: Instant?
+  /// Whether presentations end, over several turns, because of one whose time is over.
+  private var isExpiring = false
+  /// Whether calls of `Wait` are answered in later turns.
+  private var isAnswering = false
 
   package init(_ machine: consuming StateMachine, host: Host) {
     self.machine = machine
@@ -23,24 +27,49 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// The time of an input. Reads both clocks each time, since the computer may have been suspended in between.
   private func tick() -> Instant {
     let now = host.now
-    machine.wallClockLead = Int64(clamping: host.wallClock) * 1000 - Int64(clamping: now.nanoseconds)
+    machine.wallClockLead = now.lead(ofWallClock: host.wallClock)
     return now
   }
 
   // MARK: Requests
 
-  /// Carries out one request.
+  /// Carries out one request. One that ends very many presentations has most of them ended in turns of their own; the call is
+  /// answered after that. The client's later calls wait until then, and no other client's (L2).
+  /// - Returns: the answer; nil if the call is answered later.
   /// - Throws: `Refusal`, with nothing changed.
-  package func perform(_ request: Request, by client: Client) throws(Refusal) -> Reply {
+  package func perform<Output>(
+    _ request: Request, for call: some ServiceCall<Output>, trust: Trust, _ answer: @escaping (Reply) -> Output
+  ) throws(Refusal) -> Output? {
     try host.requireRecord()
-    let (reply, outcome) = try machine.perform(request, by: client, at: tick())
-    take(outcome)
-    return reply
+    let mass = machine.massEnds(of: request, by: call.client)
+    guard !mass.isEmpty else {
+      let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: tick())
+      take(outcome)
+      return answer(reply)
+    }
+    var rest = request
+    // These ends may change what the serial is about.
+    rest.expectation.serial = nil
+    host.hold(call.client)
+    end(mass.ends[...], by: call.client) { [self] in
+      do throws(Refusal) {
+        // Of a request that names them all, nothing is left to be done.
+        let output: Output? =
+          try mass.countOfNamed > 0 ? answer(.count(mass.countOfNamed)) : perform(rest, for: call, trust: trust, answer)
+        if let output { call.reply(output) }
+      } catch {
+        call.fail(error)
+      }
+      host.release(call.client)
+    }
+    return nil
   }
 
-  private func perform(_ requests: [Request], animated: Bool, by client: Client) throws(Refusal) -> [Reply] {
+  private func perform(
+    _ requests: [Request], animated: Bool, by client: Client, trust: Trust
+  ) throws(Refusal) -> [Reply] {
     try host.requireRecord()
-    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: tick())
+    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, trust: trust, at: tick())
     take(outcome)
     return replies
   }
@@ -50,9 +79,20 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) {
     do throws(Refusal) {
       let request = try method.read(input)
-      try host.authorize([request], isTransaction: false, call) { [unowned self] () throws(Refusal) in
-        method.answer(try perform(request, by: call.client), serial)
+      try host.authorize([request], isTransaction: false, call) { [unowned self] trust throws(Refusal) in
+        try perform(request, for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
       }
+    } catch {
+      call.fail(error)
+    }
+  }
+
+  /// Answers a call with the value of `body`, which may carry out requests that give nothing about running programs.
+  package func authorize<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output?
+  ) {
+    do throws(Refusal) {
+      try host.authorize([], isTransaction: false, call, body)
     } catch {
       call.fail(error)
     }
@@ -64,10 +104,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     do throws(Refusal) {
       let transaction = try TransactionRequests(requests, options)
       let animated = options[Options.animated] ?? true
-      try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] () throws(Refusal) in
+      try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] trust throws(Refusal) in
         // Others may have changed the state before this client was authorized.
         try transaction.requireCurrent(at: machine.serial)
-        let replies = try perform(transaction.requests, animated: animated, by: call.client)
+        let replies = try perform(transaction.requests, animated: animated, by: call.client, trust: trust)
         return (transaction.values(replies), serial)
       }
     } catch {
@@ -105,7 +145,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   // MARK: Reports
 
   /// Processes the report of a presenter.
-  package func report(_ report: Report) { take(machine.report(report, at: tick())) }
+  package func report(_ report: Report) {
+    if let handle = machine.handle(endedBy: report),
+      endBefore([End(handle: handle, reason: .closed, isOver: true)], { [unowned self] in self.report(report) })
+    {
+      return
+    }
+    take(machine.report(report, at: tick()))
+  }
 
   // MARK: Destinations and container values
 
@@ -128,14 +175,36 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     machine.declareContainerValues(values, overridingRecord: overridingRecord)
   }
 
+  // MARK: Many ends
+
+  /// How many presentations a turn ends of those that take several turns.
+  private static var endsPerTurn: Int { 500 }
+
+  /// Ends presentations over several turns, the last ones first.
+  private func end(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
+    take(machine.end(Array(ends.suffix(Self.endsPerTurn)), by: client, at: tick()))
+    let rest = ends.dropLast(Self.endsPerTurn)
+    host.soon { [self] in if rest.isEmpty { completion() } else { end(rest, by: client, completion) } }
+  }
+
+  /// Ends what would end because of some presentations, if that is too much for one turn.
+  /// - Parameter completion: called after that.
+  /// - Returns: whether it is.
+  private func endBefore(_ ends: [End], by client: Client? = nil, _ completion: @escaping () -> Void) -> Bool {
+    let mass = machine.massEnds(of: ends, by: client)
+    if !mass.isEmpty { end(mass.ends[...], by: client, completion) }
+    return !mass.isEmpty
+  }
+
   // MARK: Clients
 
-  /// Ends the items of a client that left the bus (O1), at most 500 in a turn.
-  /// - Returns: whether the client still owns an item; then call again.
-  package func clientLeft(_ client: Client) -> Bool {
+  /// Ends the items of a client that left the bus (O1), over several turns if they are many.
+  package func clientLeft(_ client: Client) {
     waiters.forget(client)
-    take(machine.clientLeft(client, at: tick(), most: 500))
-    return machine.ownsItem(client)
+    let ends = machine.ends(ofItemsOf: client, most: Self.endsPerTurn)
+    if endBefore(ends, by: client, { [unowned self] in clientLeft(client) }) { return }
+    take(machine.clientLeft(client, at: tick(), most: Self.endsPerTurn))
+    if machine.ownsItem(client) { host.soon { [unowned self] in clientLeft(client) } }
   }
 
   /// Stores the process of a client for the history.
@@ -157,7 +226,25 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Processes the deadlines that have passed. Call at the time given to `CoordinatorHost.setAlarm`.
   package func expire() {
     alarm = nil
-    take(machine.expire(at: tick()))
+    guard !isExpiring else { return }
+    let now = tick()
+    isExpiring = true
+    let next = machine.nextEnd(at: now).map { [$0] } ?? []
+    let isMass = endBefore(next) { [unowned self] in
+      isExpiring = false
+      expire()
+    }
+    if isMass { return }
+    isExpiring = false
+    // One at a time where each may end many others.
+    let most = machine.count > machine.limits.ends ? 1 : Self.endsPerTurn
+    take(machine.expire(at: now, most: most))
+  }
+
+  /// Gives a presenter its whole time for its answer, since it is asked later than in the turn of its command.
+  package func restartAnswer(of handle: Handle) {
+    machine.restartAnswer(of: handle, at: tick())
+    setAlarm()
   }
 
   // MARK: Outcomes
@@ -176,7 +263,19 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     if !outcome.commands.isEmpty { host.carryOut(outcome.commands) }
     for client in outcome.owners { host.follow(client) }
     for client in outcome.requesters { host.identify(client) }
+    answerRestOfWaiters()
     setAlarm()
+  }
+
+  /// Answers the other calls of `Wait` over several turns, as the bus reads.
+  private func answerRestOfWaiters() {
+    guard waiters.hasRest, !isAnswering else { return }
+    isAnswering = true
+    host.soon { [unowned self] in
+      isAnswering = false
+      if !host.isCongested { waiters.answerRest() }
+      answerRestOfWaiters()
+    }
   }
 
   private func setAlarm() {
@@ -261,10 +360,16 @@ extension CoordinatorService {
     binder.bind(Rows.closed) { [unowned self] input, call in
       answer(call) { () throws(Refusal) in
         let handle = try Handle(input.0)
-        let (changed, outcome) = try machine.closed(
-          handle, result: input.1, by: call.client, byPresenter: host.isPresenter(call.client, of: handle), at: tick())
-        take(outcome)
-        return (changed, serial)
+        let byPresenter = host.isPresenter(call.client, of: handle)
+        func close() throws(Refusal) -> (Bool, UInt64) {
+          let (changed, outcome) = try machine.closed(
+            handle, result: input.1, by: call.client, byPresenter: byPresenter, at: tick())
+          take(outcome)
+          return (changed, serial)
+        }
+        guard try machine.canClose(handle, result: input.1, byPresenter: byPresenter) else { return try close() }
+        let end = End(handle: handle, reason: .closed, isOver: true)
+        return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
       }
     }
     binder.bind(Rows.act) { [unowned self] input, call in
@@ -290,7 +395,7 @@ extension CoordinatorService {
     }
     binder.bind(Rows.quit) { [unowned self] _, call in
       host.willQuit()
-      take(machine.shutDown(by: call.client, at: tick()))
+      end(machine.beginShutDown()[...], by: call.client) {}
       call.reply(())
     }
     binder.bind(Rows.version) { Rows.currentVersion }

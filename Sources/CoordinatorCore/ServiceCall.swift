@@ -11,9 +11,10 @@ package protocol ServiceCall<Output>: AnyObject {
 }
 
 /// Answers a call with the value of `body`, or with its refusal.
-package func answer<Output>(_ call: some ServiceCall<Output>, _ body: () throws(Refusal) -> Output) {
+/// - Parameter body: returns nil if it answers the call itself, later.
+package func answer<Output>(_ call: some ServiceCall<Output>, _ body: () throws(Refusal) -> Output?) {
   do throws(Refusal) {
-    call.reply(try body())
+    if let output = try body() { call.reply(output) }
   } catch {
     call.fail(error)
   }

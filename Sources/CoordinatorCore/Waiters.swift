@@ -29,22 +29,52 @@ struct Waiters {
   }
 
   /// Answers the calls that wait for a presentation to be presented.
-  mutating func presented(_ handle: Handle) {
-    guard let all = waiting[handle] else { return }
-    for waiter in Self.inOrder(all.values) where waiter.phase == .presented {
-      _ = remove(waiter.call)
-      waiter.call.reply(("", [:]))
-    }
-  }
+  mutating func presented(_ handle: Handle) { answer(handle, ("", [:])) { $0.phase == .presented } }
 
   /// Answers all calls that wait for a presentation.
   mutating func ended(_ handle: Handle, _ reason: Reason, _ result: Properties) {
+    answer(handle, (reason.rawValue, result)) { _ in true }
+  }
+
+  private mutating func answer(_ handle: Handle, _ answer: (String, Properties), where fits: (Waiter) -> Bool) {
     guard let all = waiting[handle] else { return }
-    for waiter in Self.inOrder(all.values) {
-      _ = remove(waiter.call)
-      waiter.call.reply((reason.rawValue, result))
+    let size = 256 + Value.properties(answer.1).byteCount
+    for waiter in Self.inOrder(all.values.filter(fits)) {
+      due.append(Due(call: waiter.call, answer: answer, size: size))
+    }
+    answerWhileThereIsRoom()
+  }
+
+  /// Whether there are calls that `answerRest` has to answer, in another turn: a large result may have many readers.
+  var hasRest: Bool { !due.isEmpty }
+
+  /// Answers as many of the rest as one turn may.
+  mutating func answerRest() {
+    room = Self.bytesPerTurn
+    answerWhileThereIsRoom()
+  }
+
+  private mutating func answerWhileThereIsRoom() {
+    while room > 0, let next = due.popFirst() {
+      // It may have been cancelled, or its client has left.
+      guard remove(next.call) else { continue }
+      next.call.reply(next.answer)
+      room -= next.size
     }
   }
+
+  private static let bytesPerTurn = 1 << 20
+
+  private struct Due {
+    let call: WaitCall
+    let answer: (String, Properties)
+    let size: Int
+  }
+
+  /// Calls to be answered, in their order; they are among the waiting until then.
+  private var due: ArraySlice<Due> = []
+  /// Bytes that may still be answered before the next call of `answerRest`.
+  private var room = Self.bytesPerTurn
 
   /// Drops the calls of a client that left.
   mutating func forget(_ client: Client) {
@@ -71,6 +101,7 @@ struct Waiters {
     let all = waiting.values.flatMap(\.values)
     waiting = [:]
     handles = [:]
+    due = []
     for waiter in Self.inOrder(all) { waiter.call.fail(refusal) }
   }
 

@@ -216,11 +216,7 @@ public final class EventLoop {
 
   private func waitMilliseconds(_ wait: Duration?) -> Int32 {
     if !soonWork.isEmpty { return 0 }
-    guard let wait else { return -1 }
-    let nanoseconds = max(0, wait.saturatingNanoseconds)
-    // Rounded up, since a shorter wait would end before the requested time.
-    let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)
-    return Int32(clamping: milliseconds)
+    return wait?.saturatingMilliseconds ?? -1
   }
 }
 

@@ -41,4 +41,11 @@ extension Duration {
     let (seconds, attoseconds) = components
     return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
   }
+
+  /// Whole milliseconds, as system calls expect a limit: rounded up, since a shorter wait would end before the requested
+  /// time; 0 for a negative duration, and `Int32.max` if out of range.
+  public var saturatingMilliseconds: Int32 {
+    let nanoseconds = max(0, saturatingNanoseconds)
+    return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
+  }
 }

@@ -45,6 +45,9 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   /// The binding `text[index]` (B4); nil if that is longer than ``maxBytes``.
   public func appending(index: Int) -> BindingID? { try? BindingID("\(text)[\(index)]") }
 
+  /// The number of bindings that it derives from (B3).
+  package var projections: Int { text.utf8.count { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") } }
+
   /// The binding without its last projection; nil for a root (B3).
   public var deriving: BindingID? {
     guard let cut = text.utf8.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) else {

@@ -46,6 +46,13 @@ public struct ItemOptions: Hashable, Sendable {
 
   public init() {}
 
+  /// The name of the first option that says how a program is run (L3); nil if there is none.
+  package var optionAboutRunning: String? {
+    if command != nil { return Options.command.name }
+    if directory != nil { return Options.directory.name }
+    return environment == nil ? nil : Options.environment.name
+  }
+
   /// The options that a group remembers for a tag (G7).
   package var repeatable: ItemOptions {
     var copy = self

@@ -38,10 +38,20 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
   public let message: String
   /// The index of the refused request in its transaction, from 0; nil outside of transactions (T1).
   public var index: Int?
+  /// Whether a client that is known to be outside of any sandbox may make the request (L3). The message then says what needs
+  /// that.
+  public var needsTrust = false
 
   public init(_ code: ErrorCode, _ message: String) {
     self.code = code
     self.message = message
+  }
+
+  /// The same refusal, with the part of the request that it is about at the beginning of its message.
+  package func of(_ part: String) -> Refusal {
+    var refusal = Refusal(code, "\(part): \(message)")
+    (refusal.index, refusal.needsTrust) = (index, needsTrust)
+    return refusal
   }
 
   public var description: String { "\(code.rawValue): \(message)" }

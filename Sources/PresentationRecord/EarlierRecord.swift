@@ -16,8 +16,8 @@ enum EarlierRecord {
 
   /// - Returns: no rows where there is no record.
   static func rows(in directory: String, timeout: Double) throws -> LiveRows {
-    let hasJournal = access("\(directory)/\(journal)", F_OK) == 0
-    guard access("\(directory)/\(tables)", F_OK) == 0 else {
+    let hasJournal = try fileExists("\(directory)/\(journal)")
+    guard try fileExists("\(directory)/\(tables)") else {
       guard !hasJournal else { throw Unreadable("\(journal) is no record") }
       return try LiveRows([])
     }
@@ -85,9 +85,9 @@ extension PayloadWriter {
   fileprivate mutating func row(_ kind: RowKind, key: [Column], _ content: [Column]?) {
     row(kind, isRemoved: content == nil) { payload in
       for column in key {
-        // A kind of subject, beside its name.
+        // A kind of subject, beside its name. The largest code is none.
         if kind == .changed, case .integer(let code) = column {
-          payload.put(UInt8(truncatingIfNeeded: code))
+          payload.put(UInt8(exactly: code) ?? .max)
         } else {
           payload.put(column)
         }
@@ -153,12 +153,24 @@ private final class Database {
 
   init(_ path: String, timeout: Double) throws {
     self.path = path
-    try check(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil))
+    // SQLite would make a log, for which there may be no room. Without one, nobody has it open, and nothing is to be undone.
+    let isClosed = ["-wal", "-journal"].allSatisfy { access(path + $0, F_OK) != 0 }
+    let flags = isClosed ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE
+    try check(sqlite3_open_v2(isClosed ? Self.immutable(path) : path, &connection, flags, nil))
     try check(sqlite3_busy_timeout(connection, Int32(timeout * 1000)))
     _ = try select("PRAGMA locking_mode = EXCLUSIVE")
   }
 
   deinit { sqlite3_close(connection) }
+
+  /// The URI of a file that nobody changes.
+  private static func immutable(_ path: String) -> String {
+    let bytes = path.utf8.map { byte in
+      let isPlain = byte == UInt8(ascii: "/") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+      return isPlain ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    return "file:\(bytes.joined())?immutable=1"
+  }
 
   func select(_ sql: String) throws -> [[Column]] {
     var statement: OpaquePointer?
@@ -188,7 +200,7 @@ private final class Database {
     let message = sqlite3_errmsg(connection).map { String(cString: $0) } ?? "error \(result)"
     switch result & 0xff {
     case SQLITE_BUSY, SQLITE_LOCKED: return SystemError(code: EWOULDBLOCK, operation: path)
-    case SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_NOMEM, SQLITE_PERM:
+    case SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_NOMEM, SQLITE_PERM, SQLITE_CANTOPEN:
       return SystemError(code: EIO, operation: "\(path): \(message)")
     default: return Unreadable(message)
     }

@@ -29,12 +29,6 @@ struct PayloadReader {
     try Content(from: &self)
   }
 
-  /// A key and what belongs to it.
-  mutating func entry<Key: Recordable, Content: Recordable>(into entries: inout [Key: Content]) throws(Unreadable) {
-    let key: Key = try get()
-    entries[key] = try get()
-  }
-
   /// Whether a byte is next; then it is read.
   mutating func isNext(_ byte: UInt8) -> Bool {
     guard rest.first == byte else { return false }

@@ -154,13 +154,19 @@ extension Ending {
 extension RecordedState.Tag: Recordable {
   func write(to payload: inout PayloadWriter) {
     payload.put(binding, id, stamp)
-    var options = options
-    options.code(with: &payload)
+    var copy = self
+    copy.code(with: &payload)
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
-    try self.init(binding: payload.get(), id: payload.get(), options: ItemOptions(), stamp: payload.get())
-    try options.code(with: &payload)
+    try self.init(
+      binding: payload.get(), id: payload.get(), options: ItemOptions(), isTrusted: false, stamp: payload.get())
+    try code(with: &payload)
+  }
+
+  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try options.code(with: &coder)
+    try coder.field(32, &isTrusted, default: false)
   }
 }
 

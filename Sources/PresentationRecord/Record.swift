@@ -46,32 +46,48 @@ public final class Record {
     init(_ description: String) { self.description = description }
   }
 
-  private let lock: DirectoryLock
-  private let file: RecordFile
+  private let directory: String
+  /// nil: there was no room for the directory.
+  private var lock: DirectoryLock?
+  private var storage: Storage
   /// Rows for the next commit: those noted since the last one, and those that could not be written.
   private var pending = PayloadWriter()
   /// Whether the last commit failed; its rows are still to be written.
   public private(set) var isBehind = false
 
-  private init(_ file: RecordFile, _ lock: DirectoryLock) { (self.file, self.lock) = (file, lock) }
+  private enum Storage {
+    case file(RecordFile)
+    /// The file could not be made yet, for which these are the first rows.
+    case none(LiveRows)
+  }
+
+  private init(_ directory: String, _ lock: DirectoryLock?, _ storage: Storage) {
+    (self.directory, self.lock, self.storage) = (directory, lock, storage)
+  }
 
   // MARK: Opening
 
-  /// Opens the record of a directory, or begins one. A record that cannot be read is renamed, and another begun (R4).
+  /// Opens the record of a directory, or begins one. A record that cannot be read is renamed, and another begun (R4). One
+  /// that can be read and not written, now, is read: `commit` throws until it can be written.
   /// - Parameters:
   ///   - timeout: for how many seconds to wait for another program that has it open, perhaps a navd that is ending.
   ///   - restore: makes a state of the record's content; its error says that the record cannot be read.
-  /// - Throws: where another program has the record open, or a system call fails.
+  /// - Throws: where another program has the record open, or it cannot be read, or none can be begun for another reason
+  ///   than a lack of room.
   public static func open<Restored>(
     in directory: String, timeout: Double = 5, restore: (Content) throws -> Restored
   ) throws(Failure) -> (record: Record, restored: Restored) {
     do {
+      if access(directory, F_OK) != 0, errno == ENOENT {
+        // It is made when there is room (`begin`).
+        return (Record(directory, nil, .none(try LiveRows([]))), try restore(Content()))
+      }
       let lock = try DirectoryLock(directory, timeout: timeout)
       do {
-        return try open(lock, timeout, restore)
+        return try open(directory, lock, timeout, restore)
       } catch let error where !(error is SystemError) {
         let aside = try setAside(directory)
-        return try open(lock, timeout) { content in
+        return try open(directory, lock, timeout) { content in
           var content = content
           content.setAside = (aside, "\(error)")
           return try restore(content)
@@ -85,20 +101,37 @@ public final class Record {
   }
 
   private static func open<Restored>(
-    _ lock: DirectoryLock, _ timeout: Double, _ restore: (Content) throws -> Restored
+    _ directory: String, _ lock: DirectoryLock, _ timeout: Double, _ restore: (Content) throws -> Restored
   ) throws -> (record: Record, restored: Restored) {
-    let path = "\(lock.directory)/\(name)"
-    if let (file, rows) = try RecordFile.open(path) {
+    if let (file, rows) = try RecordFile.open("\(directory)/\(name)") {
       let restored = try restore(rows.content())
-      // After a kill between the two lines below that make a record of an earlier release one of this release.
-      EarlierRecord.remove(from: lock.directory)
-      return (Record(file, lock), restored)
+      // After a kill between the two lines of `begin` that make a record of an earlier release one of this release.
+      EarlierRecord.remove(from: directory)
+      return (Record(directory, lock, .file(file)), restored)
     }
-    let rows = try EarlierRecord.rows(in: lock.directory, timeout: timeout)
+    let rows = try EarlierRecord.rows(in: directory, timeout: timeout)
     let restored = try restore(rows.content())
-    let file = try RecordFile.create(path, rows)
-    EarlierRecord.remove(from: lock.directory)
-    return (Record(file, lock), restored)
+    let record = Record(directory, lock, .none(rows))
+    do throws(SystemError) {
+      _ = try record.begin(rows)
+    } catch {
+      // The next commit tries again.
+      guard !rows.isEmpty || error.isPassing else { throw error }
+    }
+    return (record, restored)
+  }
+
+  /// Makes the file, in place of an earlier release's.
+  private func begin(_ rows: LiveRows) throws(SystemError) -> RecordFile {
+    if lock == nil {
+      // One that exists by now is another navd's.
+      try check("mkdir \(directory)") { mkdir(directory, 0o700) }
+      lock = try DirectoryLock(directory, timeout: 0)
+    }
+    let file = try RecordFile.create("\(directory)/\(Self.name)", rows)
+    storage = .file(file)
+    EarlierRecord.remove(from: directory)
+    return file
   }
 
   /// - Returns: the path of the renamed record.
@@ -125,6 +158,13 @@ public final class Record {
   public func commit() throws(Failure) {
     guard !pending.bytes.isEmpty else { return }
     do throws(SystemError) {
+      let file: RecordFile =
+        switch storage {
+        case .file(let file): file
+        case .none(let rows): try begin(rows)
+        }
+      // The commit does not depend on it.
+      if file.isLong { try? file.checkpoint() }
       try file.append(pending.bytes)
     } catch {
       isBehind = true
@@ -132,7 +172,10 @@ public final class Record {
     }
     isBehind = false
     pending.removeAll()
-    // The commit does not depend on it.
-    if file.isLong { try? file.checkpoint() }
   }
+}
+
+extension SystemError {
+  /// Whether there may be room, or the device may work, later.
+  public var isPassing: Bool { [ENOSPC, EDQUOT, EIO].contains(code) }
 }

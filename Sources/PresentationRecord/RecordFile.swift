@@ -18,6 +18,8 @@ final class RecordFile {
   /// Added to the name of a file that is to replace another.
   static let newSuffix = "-new"
   private static let minCheckpointLength = 2 << 20
+  /// No file becomes longer: twice the largest snapshot, and time for a directory in which no other can be made.
+  static let maxLength = 512 << 20
 
   /// The length of a file at which a checkpoint is due: the turns' frames are as long as the snapshot, so that snapshots cost
   /// no more than turns.
@@ -27,6 +29,8 @@ final class RecordFile {
 
   private let path: String
   private var descriptor: Int32
+  /// Whether the file could only be opened for reading; it is tried again with each frame.
+  private var isReadOnly = false
   /// Where the next frame begins, in bytes.
   private var length = 0
   private var checkpointLength = 0
@@ -36,12 +40,14 @@ final class RecordFile {
   private init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
   deinit { close(descriptor) }
 
-  /// Opens a file.
+  /// Opens a file. One that cannot be written now is read all the same.
   /// - Returns: nil where there is none, or none of this format.
   /// - Throws: `SystemError`; `Unreadable` where it is damaged, or a later release's.
   static func open(_ path: String) throws -> (file: RecordFile, rows: LiveRows)? {
-    guard access(path, F_OK) == 0 else { return nil }
-    let file = RecordFile(path, try openFile(path, O_RDWR))
+    guard try fileExists(path) else { return nil }
+    let writable = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    let file = RecordFile(path, writable >= 0 ? writable : try openFile(path, O_RDONLY))
+    file.isReadOnly = writable < 0
     guard let (rows, snapshotEnd, end, fileEnd) = try file.read() else { return nil }
     (file.length, file.checkpointLength) = (end, checkpointLength(snapshotEnd))
     // The next frame may be shorter than what is left of an incomplete one.
@@ -50,7 +56,7 @@ final class RecordFile {
   }
 
   /// Makes a file, in place of the one that is there.
-  static func create(_ path: String, _ rows: LiveRows) throws -> RecordFile {
+  static func create(_ path: String, _ rows: LiveRows) throws(SystemError) -> RecordFile {
     let file = RecordFile(path, -1)
     try file.replace(with: rows)
     return file
@@ -115,6 +121,14 @@ final class RecordFile {
 
   /// Adds a frame, all of it or nothing.
   func append(_ payload: [UInt8]) throws(SystemError) {
+    guard length + Self.prefixLength + payload.count <= Self.maxLength else {
+      throw SystemError(code: EFBIG, operation: path)
+    }
+    if isReadOnly {
+      let writable = try openFile(path, O_RDWR)
+      close(descriptor)
+      (descriptor, isReadOnly) = (writable, false)
+    }
     if hasRemnant { try check(path) { ftruncate(descriptor, off_t(length)) } }
     hasRemnant = true
     var prefix = PayloadWriter()
@@ -163,7 +177,8 @@ final class RecordFile {
     if isOnDisk { try check(newPath) { fsync(new.descriptor) } }
     try check(path) { rename(newPath, path) }
     swap(&descriptor, &new.descriptor)
-    (length, checkpointLength, hasRemnant) = (new.length, Self.checkpointLength(new.length), false)
+    (length, checkpointLength) = (new.length, Self.checkpointLength(new.length))
+    (hasRemnant, isReadOnly) = (false, false)
     if isOnDisk {
       let directory = try openFile(directory, O_RDONLY)
       defer { close(directory) }
@@ -176,9 +191,24 @@ func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
   try check(path) { open(path, flags | O_CLOEXEC, 0o600) }
 }
 
-func contents(of descriptor: Int32, _ path: String) throws(SystemError) -> ArraySlice<UInt8> {
+/// - Throws: `SystemError` where that cannot be known; `Unreadable` where there is something else than a file, for which to
+///   wait might be for ever.
+func fileExists(_ path: String) throws -> Bool {
+  var status = stat()
+  guard stat(path, &status) == 0 else {
+    guard errno == ENOENT else { throw SystemError("stat \(path)") }
+    return false
+  }
+  guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable("\(path) is not a file") }
+  return true
+}
+
+func contents(of descriptor: Int32, _ path: String) throws -> ArraySlice<UInt8> {
   var status = stat()
   try check(path) { fstat(descriptor, &status) }
+  guard status.st_size <= RecordFile.maxLength else {
+    throw Unreadable("expected at most \(RecordFile.maxLength) bytes, found \(status.st_size)")
+  }
   var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
   var count = 0
   while count < bytes.count {
@@ -186,6 +216,7 @@ func contents(of descriptor: Int32, _ path: String) throws(SystemError) -> Array
       pread(descriptor, room.baseAddress! + count, room.count - count, off_t(count))
     }
     try check(path) { more }
+    // Cut off since.
     guard more > 0 else { break }
     count += more
   }

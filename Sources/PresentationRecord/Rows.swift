@@ -80,6 +80,8 @@ struct LiveRows {
     }
   }
 
+  var isEmpty: Bool { rows.isEmpty }
+
   /// One frame's payload with all rows.
   var snapshot: [UInt8] {
     var payload = PayloadWriter()
@@ -92,28 +94,29 @@ struct LiveRows {
 
   func content() throws(Unreadable) -> Record.Content {
     var content = Record.Content()
-    for row in rows.values {
-      var row = PayloadReader(row)
-      let code: UInt8 = try row.get()
+    for (bytes, row) in rows {
+      var (key, payload) = (PayloadReader(bytes.bytes), PayloadReader(row.dropFirst(bytes.bytes.count)))
+      let code: UInt8 = try key.get()
       switch RowKind(rawValue: code) {
-      case .numbers: content.state.numbers = try row.get()
-      case .session: content.session = try row.get()
+      case .numbers: content.state.numbers = try payload.get()
+      case .session: content.session = try payload.get()
       case .presentation:
-        let handle: Handle = try row.get()
-        content.state.presentations[handle] = try RecordedState.PresentationRow(handle, from: &row)
-      case .memory: try row.entry(into: &content.memories)
-      case .changed: try row.entry(into: &content.state.changed)
-      case .tag: try row.entry(into: &content.state.tags)
+        let handle: Handle = try key.get()
+        content.state.presentations[handle] = try RecordedState.PresentationRow(handle, from: &payload)
+      case .memory: content.memories[try key.get()] = try payload.get()
+      case .changed: content.state.changed[try key.get()] = try payload.get()
+      case .tag: content.state.tags[try key.get()] = try payload.get()
       case .ending:
-        let handle: Handle = try row.get()
-        content.state.endings[handle] = try Ending(handle, from: &row)
-      case .containerValue: try row.entry(into: &content.state.containerValues)
+        let handle: Handle = try key.get()
+        content.state.endings[handle] = try Ending(handle, from: &payload)
+      case .containerValue: content.state.containerValues[try key.get()] = try payload.get()
       case .registration:
-        let name: String = try row.get()
-        while !row.isAtEnd { content.state.registrations[name, default: []].append(try row.get()) }
+        let name: String = try key.get()
+        while !payload.isAtEnd { content.state.registrations[name, default: []].append(try payload.get()) }
       case nil: throw Unreadable("expected a kind of row, 1 to 9, found \(code)")
       }
-      try row.finish()
+      guard key.isAtEnd else { throw Unreadable("a row's key is longer than expected") }
+      try payload.finish()
     }
     return content
   }

@@ -34,9 +34,9 @@ extension String: Recordable {
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
-    guard let text = String(validating: try payload.bytes(), as: UTF8.self) else {
-      throw Unreadable("a text is not UTF-8")
-    }
+    let bytes = try payload.bytes()
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Unreadable("a text is not UTF-8") }
+    guard !bytes.contains(0) else { throw Unreadable("a text has a NUL, which the bus cannot carry") }
     self = text
   }
 }
@@ -61,7 +61,10 @@ extension Properties: Recordable {
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     self.init()
-    for _ in 0..<(try payload.get(UInt32.self)) { try payload.entry(into: &self) }
+    for _ in 0..<(try payload.get(UInt32.self)) {
+      let key: String = try payload.get()
+      self[key] = try payload.get()
+    }
   }
 }
 

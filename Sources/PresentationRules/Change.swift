@@ -34,6 +34,17 @@ public enum Command: Hashable, Sendable {
   case abandon(Handle)
 }
 
+extension Command {
+  /// The presentation that it is about.
+  public var handle: Handle {
+    switch self {
+    case .present(let handle), .update(let handle, _), .dismiss(let handle, _, _), .kill(let handle),
+      .abandon(let handle):
+      handle
+    }
+  }
+}
+
 public enum Report: Hashable, Sendable {
   /// The answer to `Command.present`; with an error if it could not be shown (D7).
   case presentAnswered(Handle, error: String?)

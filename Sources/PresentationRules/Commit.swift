@@ -50,14 +50,10 @@ extension Turn {
 
   /// Gives a presentation that stays its drafted item.
   private mutating func commitUpdate(of slot: SlotDraft) {
-    guard slot.resolution == .kept, let drafted = slot.item, let handle = slot.before else { return }
+    guard slot.resolution == .kept, slot.item != nil, let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
     let before = presentation.item
-    var item = drafted
-    if case .renewed(let given) = slot.change {
-      item = Shared(before.content.applying(given.content, by: slot.author))
-      item.isQueued = drafted.isQueued
-    }
+    let item = slot.updated(before)
     if before.owner != item.owner {
       if let owner = before.owner { state.disown(handle, owner) }
       own(handle, item.owner)
@@ -127,18 +123,30 @@ extension Turn {
   /// - Returns: the tags that groups have learned or forgotten.
   private mutating func rememberTags(_ draft: borrowing Draft) -> Set<GroupTag> {
     var differing: Set<GroupTag> = []
+    let bytes = draft.learned.mapValues(\.byteCount)
     for key in draft.learnOrder {
       if state.groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
         differing.formSymmetricDifference([key])
       }
-      let memory = draft.learned[key]!
-      for (dropped, _) in state.tagMemory.set(key, memory, bytes: memory.byteCount) {
-        if state.groups[dropped.group]?.remembered.remove(dropped.tag) != nil {
-          differing.formSymmetricDifference([dropped])
-        }
+      var dropped = state.tagMemory.set(key, draft.learned[key]!, bytes: bytes[key]!).map(\.key)
+      if let oldest = oldestTagTooMany(of: key.group) {
+        state.tagMemory.remove(oldest)
+        dropped.append(oldest)
+      }
+      for key in dropped where state.groups[key.group]?.remembered.remove(key.tag) != nil {
+        differing.formSymmetricDifference([key])
       }
     }
     return differing
+  }
+
+  /// The tag that a group has to forget, if it remembers too many (L1).
+  private func oldestTagTooMany(of group: BindingID) -> GroupTag? {
+    guard let remembered = state.groups[group]?.remembered, remembered.count > state.limits.tagsPerGroup else {
+      return nil
+    }
+    let keys = remembered.lazy.map { GroupTag(group: group, tag: $0) }
+    return keys.min { state.tagMemory.stamped($0)?.stamp ?? 0 < state.tagMemory.stamped($1)?.stamp ?? 0 }
   }
 
   /// Announces each group's selection, and its tags and queue where watchers can see a difference (W1).

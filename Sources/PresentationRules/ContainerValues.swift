@@ -80,7 +80,8 @@ extension StateMachine {
   }
 
   /// The members of a container: for a stack in the order of its path, otherwise in the order of acceptance (V5).
-  public func members(of container: Container<BindingID>) -> [Member] {
+  /// - Throws: `Refusal` with the code `limitExceeded`: each member is listed with all declared values (L1).
+  public func members(of container: Container<BindingID>) throws(Refusal) -> [Member] {
     let handles: [Handle]
     switch container {
     case .group(let name):
@@ -96,6 +97,9 @@ extension StateMachine {
       handles = state.slots.values.compactMap(\.current).sorted()
     }
     let defaults = containerValueDefaults
+    try limits.check(
+      "members", handles.count * (defaults.byteCount + 128), limits.members,
+      of: "bytes of \(handles.count) members with \(defaults.count) container values")
     return handles.compactMap { handle in
       state.presentations[handle].map { presentation in
         Member(

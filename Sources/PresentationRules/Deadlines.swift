@@ -24,7 +24,29 @@ extension StateMachine {
 
   /// Carries out what is due first, as one change, so that each stack and group announces it once (W1). `nextDeadline`
   /// says whether more is due already.
-  public mutating func expire(at now: Instant) -> Outcome { process(at: now) { $0.expire() } }
+  /// - Parameter most: the largest number of deadlines to carry out.
+  public mutating func expire(at now: Instant, most: Int = .max) -> Outcome {
+    process(at: now) { $0.expire(most: most) }
+  }
+
+  /// Gives a presenter its whole time, since it is asked later than it was to be.
+  public mutating func restartAnswer(of handle: Handle, at now: Instant) {
+    _ = process(at: now) { turn in
+      guard let presentation = turn.state.presentations[handle], presentation.answerDue != nil,
+        let destination = presentation.item.destination
+      else { return }
+      turn.expectAnswer(
+        handle, for: presentation.phase.isDismissing ? destination.grace : destination.startTimeout)
+    }
+  }
+
+  /// The presentation whose time is over next, if that is due.
+  public func nextEnd(at now: Instant) -> End? {
+    guard let deadline = state.deadlines.min, deadline.at <= now,
+      deadline.holds(for: state.presentations[deadline.handle])
+    else { return nil }
+    return End(handle: deadline.handle, reason: .expired, isOver: true)
+  }
 }
 
 extension State {
@@ -47,13 +69,15 @@ extension Turn {
     state.schedule(due, .answer, handle)
   }
 
-  fileprivate mutating func expire() {
+  fileprivate mutating func expire(most: Int) {
     var ends: [End] = []
     var first: Instant?
-    while let deadline = state.deadlines.min, deadline.at <= first ?? now {
+    var count = 0
+    while count < most, let deadline = state.deadlines.min, deadline.at <= first ?? now {
       state.deadlines.removeMin()
       guard deadline.holds(for: state.presentations[deadline.handle]) else { continue }
       first = deadline.at
+      count += 1
       let handle = deadline.handle
       switch (deadline.kind, state.presentations[handle]!.phase) {
       case (.expiry, _): ends.append(End(handle: handle, reason: .expired))

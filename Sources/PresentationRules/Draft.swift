@@ -3,6 +3,7 @@ import PresentationModel
 /// The author of a request, and how the request is carried out.
 struct Author: Sendable {
   var client: Client?
+  var trust = Trust.trusted
   /// The index of the request in its transaction.
   var request: Int
   var animated: Bool
@@ -24,6 +25,12 @@ struct Draft: ~Copyable, Sendable {
   let endedBy: Client?
   /// Presentations that their presenters have ended already.
   var over: Set<Handle> = []
+  /// Slots with new items, in the order of the requests; a slot may be there more than once.
+  var renewed: [BindingID] = []
+  /// How many of `renewed` there were when all slots of a scope were emptied: only later ones can hold an item.
+  var emptied: [Scope<BindingID>: Int] = [:]
+  /// The steps of the requests so far (L1).
+  var work = 0
 }
 
 /// What a transaction would make of a slot.
@@ -106,6 +113,14 @@ struct SlotDraft: Sendable {
       return Cause(reason: .replaced, animated: item.animated)
     }
     return cause
+  }
+
+  /// The item of a presentation that stays.
+  func updated(_ before: Shared<Item>) -> Shared<Item> {
+    guard let item, case .renewed(let given) = change else { return self.item ?? before }
+    var updated = Shared(before.content.applying(given.content, by: author))
+    updated.isQueued = item.isQueued
+    return updated
   }
 
   /// Notes the cause of an end; the first one counts (P12).

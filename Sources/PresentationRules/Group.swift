@@ -32,6 +32,8 @@ struct TagMemory: Hashable, Sendable {
   var binding: BindingID
   var id: String
   var options: ItemOptions
+  /// Whether nothing of it is from a client that may be in a sandbox (L3).
+  var isTrusted: Bool
 
   /// The approximate size in memory, in bytes (L1).
   var byteCount: Int {

@@ -1,8 +1,15 @@
-/// A point in time on a monotonic clock. The state machine has no clock of its own: each input carries the time.
+/// A point in time on a monotonic clock. The state machine has no clock of its own: each input carries the time. Arithmetic
+/// saturates, since clients choose timeouts and the wall clock may be set to anything.
 public struct Instant: Hashable, Comparable, Sendable {
   public let nanoseconds: UInt64
   public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
   public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
+
+  /// The nanoseconds by which a wall clock is ahead of this clock.
+  /// - Parameter microseconds: the wall clock's time at this instant, since 1970.
+  public func lead(ofWallClock microseconds: UInt64) -> Int64 {
+    Int64(clamping: Int128(microseconds) * 1000 - Int128(nanoseconds))
+  }
 
   /// The point some milliseconds later; the end of time where that overflows.
   func after(milliseconds: UInt64) -> Instant {
@@ -10,4 +17,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
     return Instant(nanoseconds: tooLong || tooLate ? .max : sum)
   }
+
+  /// The point some nanoseconds later or earlier.
+  func moved(by span: Int64) -> Instant { Instant(nanoseconds: UInt64(clamping: Int128(nanoseconds) + Int128(span))) }
 }

@@ -87,7 +87,7 @@ extension Item {
     if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
     if let owned = options.owned { copy.owner = owned ? author.client : nil }
     copy.priority = options.priority ?? priority
-    return copy
+    return copy.keepingHowToRun(ifAs: self, by: author)
   }
 
   /// Writes what the item is by itself, without its parent.
@@ -114,7 +114,23 @@ extension Limits {
   }
 }
 
+extension Value {
+  /// The number of values in it and of itself, each of which a walk through it takes a step for.
+  fileprivate var nodes: Int {
+    switch self {
+    case .variant(let value): 1 + value.nodes
+    case .array(_, let values), .structure(let values): values.reduce(1) { $0 + $1.nodes }
+    case .dictionary(_, _, let entries): entries.reduce(1) { $0 + $1.key.nodes + $1.value.nodes }
+    case .properties(let entries): 1 + entries.nodes
+    default: 1
+    }
+  }
+}
+
 extension Properties {
+  /// The number of values in it, at any depth.
+  var nodes: Int { values.reduce(0) { $0 + $1.nodes + 1 } }
+
   /// The approximate size when marshalled, in bytes (L1).
   var byteCount: Int { reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }
 }

@@ -36,17 +36,34 @@ public struct Limits: Sendable, Hashable {
   public var waitsPerClient = 16_384
   /// Requests in one transaction, or elements in one path.
   public var transaction = 4096
+  /// Steps of one request or transaction: what it looks at beside its own arguments, such as an item on whose parents and
+  /// stack another one depends, or a part of a value that it edits.
+  public var work = 4_000_000
+  /// Bytes of all members of a container, with the default of each declared container value.
+  public var members = 16 << 20
+  /// Presentations that one transaction ends.
+  public var ends = 8192
+  /// Items on one stack.
+  public var stack = 4096
   /// Items in one group's queue.
   public var queue = 1024
   /// Tags remembered by all groups together; the oldest is dropped.
   public var tags = 8192
+  /// Tags that one group remembers from requests; the oldest is dropped. Also tags that registrations declare for it.
+  public var tagsPerGroup = 256
   /// Endings remembered; the oldest is dropped.
   public var endings = 1024
   /// Destinations that clients registered.
   public var registrations = 4096
-  /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new. The bus allows navd 50 000
-  /// open calls in all.
+  /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new.
   public var callsPerPresenter = 4096
+  /// Unanswered calls to all other programs, past which no presenter is called. The bus allows navd 50 000; the rest is
+  /// for the service manager. A presenter has at most ``shareOfCalls`` of those that are left.
+  public var calls = 40_960
+
+  /// The share of the calls that are left, past which a presenter gets no more: one in this number. So one presenter may
+  /// still have `callsPerPresenter`, and dozens that never answer leave some for others.
+  public static let shareOfCalls = 8
 
   public init() {}
 
@@ -56,8 +73,11 @@ public struct Limits: Sendable, Hashable {
       "binding": binding, "id": id, "tag": tag, "destination": destination, "value": value, "value-depth": valueDepth,
       "container-values": containerValues, "declared-container-values": declaredContainerValues, "result": result,
       "output": output, "state": state, "remembered": remembered, "items": items, "items-per-client": itemsPerClient,
-      "waits-per-client": waitsPerClient, "transaction": transaction, "queue": queue, "tags": tags, "endings": endings,
+      "waits-per-client": waitsPerClient, "transaction": transaction, "work": work, "ends": ends, "stack": stack,
+      "members": members,
+      "queue": queue, "tags": tags, "tags-per-group": tagsPerGroup, "endings": endings,
       "registrations": registrations, "calls-per-presenter": callsPerPresenter,
+      "calls": calls,
     ]
     return limits.mapValues(UInt64.init)
   }
@@ -81,9 +101,11 @@ public struct Limits: Sendable, Hashable {
     case "items", "items-per-client", "state": "dismiss something first"
     case "queue": "dismiss a queued item, or wait until one is presented"
     case "waits-per-client": "wait for fewer presentations at a time"
-    case "transaction": "split it into several"
+    case "transaction", "work", "ends": "split it into several"
+    case "stack": "pop something first"
+    case "members": "ask for a group, a stack or a parent with fewer"
     case "declared-container-values": "use a declared key"
-    case "registrations": "unregister a destination first"
+    case "registrations", "tags-per-group": "unregister a destination first"
     case "value-depth": "use a flatter value"
     default: "use fewer"
     }

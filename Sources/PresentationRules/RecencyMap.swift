@@ -48,6 +48,12 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return dropped
   }
 
+  mutating func remove(_ key: Key) {
+    guard let removed = values.removeValue(forKey: key) else { return }
+    bytes -= removed.bytes
+    if isNoting { noted.insert(key) }
+  }
+
   /// Restores a value with its stamp, which has to be greater than all others.
   mutating func put(_ key: Key, _ value: Value, bytes count: Int = 0, stamp: UInt64) {
     lastStamp = stamp

@@ -45,11 +45,13 @@ public struct RecordedState: Hashable, Sendable {
     public var binding: BindingID
     public var id: String
     public var options: ItemOptions
+    /// Whether nothing of it is from a client that may be in a sandbox (L3).
+    public var isTrusted: Bool
     /// The lowest is the oldest.
     public var stamp: UInt64
 
-    public init(binding: BindingID, id: String, options: ItemOptions, stamp: UInt64) {
-      (self.binding, self.id, self.options, self.stamp) = (binding, id, options, stamp)
+    public init(binding: BindingID, id: String, options: ItemOptions, isTrusted: Bool = false, stamp: UInt64) {
+      (self.binding, self.id, self.options, self.isTrusted, self.stamp) = (binding, id, options, isTrusted, stamp)
     }
   }
 
@@ -88,14 +90,10 @@ public struct RecordChanges: Sendable {
 
 extension RecordedState {
   /// The state with all instants moved: the monotonic clock starts again with each start of the computer.
-  public func moved(by nanoseconds: Int64) -> RecordedState {
-    func moved(_ instant: Instant?) -> Instant? {
-      guard let instant, instant.nanoseconds != .max else { return instant }
-      let (sum, isPastEnd) = instant.nanoseconds.addingReportingOverflow(UInt64(bitPattern: nanoseconds))
-      // In unsigned arithmetic, adding a negative number overflows unless the sum is negative.
-      if nanoseconds < 0 { return Instant(nanoseconds: isPastEnd ? sum : 0) }
-      return Instant(nanoseconds: isPastEnd ? .max : sum)
-    }
+  /// - Parameters: by how many nanoseconds the wall clock was ahead of it, and is.
+  public func moved(from before: Int64, to now: Int64) -> RecordedState {
+    let span = Int64(clamping: Int128(before) - Int128(now))
+    func moved(_ instant: Instant?) -> Instant? { instant.map { $0.nanoseconds == .max ? $0 : $0.moved(by: span) } }
     var copy = self
     copy.presentations = presentations.mapValues { row in
       var row = row

@@ -20,7 +20,8 @@ extension StateMachine {
     for subject in state.takeSubjects() { changes.changed.append((subject, row(of: subject))) }
     for key in state.tagMemory.takeNoted() {
       let row = state.tagMemory.stamped(key).map { memory, stamp in
-        RecordedState.Tag(binding: memory.binding, id: memory.id, options: memory.options, stamp: stamp)
+        RecordedState.Tag(
+          binding: memory.binding, id: memory.id, options: memory.options, isTrusted: memory.isTrusted, stamp: stamp)
       }
       changes.tags.append((key, row))
     }

@@ -8,6 +8,21 @@ extension StateMachine {
     process(at: now) { $0.take(report) }
   }
 
+  /// Whether `closed` would end the presentation now, or begin to.
+  /// - Throws: as `closed` does.
+  public func canClose(_ handle: Handle, result: Properties, byPresenter: Bool) throws(Refusal) -> Bool {
+    // A result that is too large is left out: an end is never refused (L1).
+    try check(entriesOf: result, named: "result")
+    guard let presentation = presentation(handle) else {
+      try requireGivenOut(handle)
+      return false
+    }
+    guard byPresenter || presentation.item.destination?.isBus != true else {
+      throw .notItsPresenter(handle, "report it closed")
+    }
+    return isCurrent(handle)
+  }
+
   /// Takes in that a presentation was closed (D11).
   ///
   /// - Parameters:
@@ -18,19 +33,14 @@ extension StateMachine {
   public mutating func closed(
     _ handle: Handle, result: Properties, by client: Client? = nil, byPresenter: Bool, at now: Instant
   ) throws(Refusal) -> (changed: Bool, outcome: Outcome) {
-    // A result that is too large is left out: an end is never refused (L1).
-    try check(entriesOf: result, named: "result")
-    guard let presentation = presentation(handle) else {
-      try requireGivenOut(handle)
-      return (false, Outcome())
-    }
+    let isCurrent = try canClose(handle, result: result, byPresenter: byPresenter)
+    guard let presentation = presentation(handle) else { return (false, Outcome()) }
     let isBus = presentation.item.destination?.isBus == true
-    guard byPresenter || !isBus else { throw .notItsPresenter(handle, "report it closed") }
     let before = serial
     let outcome = process(at: now) { turn in
       if isBus, presentation.phase != .waiting {
         turn.take(endOf: handle, reason: .closed, result: result, by: client)
-      } else if turn.machine.isCurrent(handle) {
+      } else if isCurrent {
         turn.state.presentations[handle]!.result = turn.machine.limited(result)
         turn.clear([End(handle: handle, reason: .closed)], by: client)
       }
@@ -54,6 +64,17 @@ extension StateMachine {
     return process { turn in
       turn.announce(
         .action(handle, presentation.binding, id: presentation.item.id, action: action, parameters: parameters))
+    }
+  }
+}
+
+extension StateMachine {
+  /// The presentation that a report ends; nil for most reports.
+  public func handle(endedBy report: Report) -> Handle? {
+    switch report {
+    case .ended(let handle, _, _): handle
+    case .presentAnswered(let handle, error: .some): state.presentations[handle]?.answerDue == nil ? nil : handle
+    case .presentAnswered, .updateAnswered, .dismissAnswered: nil
     }
   }
 }

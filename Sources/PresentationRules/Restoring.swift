@@ -72,13 +72,18 @@ extension Turn {
       }
     }
     // An item that nothing else ends, but whose owner has left, ends for that.
-    let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { handle in !ends.contains { $0.handle == handle } }
+    let lost = Set(ends.map(\.handle))
+    let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
     // First the dismissals that were under way: they are not begun again.
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     advance()
     clear(ends + owned.sorted().map { End(handle: $0, reason: .owner) })
     for client in left { forget(client) }
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
+    advance()
+    // After a damaged record, something may wait for nothing.
+    mayStart += state.presentations.values.filter { $0.phase == .waiting }.map(\.handle).sorted()
+    mayEnd += state.presentations.values.filter(\.phase.isDismissing).map(\.handle).sorted()
     advance()
   }
 
@@ -136,6 +141,7 @@ extension Presentation {
 
 extension State {
   fileprivate init(limits: Limits, restoring recorded: RecordedState, destinations: [Destination]) throws(RecordFault) {
+    try recorded.check(limits)
     self.init(limits: limits, serial: recorded.numbers.serial, lastHandle: recorded.numbers.lastHandle)
     _ = registry.load(destinations)
     lastQueueAge = recorded.numbers.lastQueueAge
@@ -145,7 +151,7 @@ extension State {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }
     for (key, row) in recorded.tags.sorted(by: { $0.value.stamp < $1.value.stamp }) {
-      let memory = TagMemory(binding: row.binding, id: row.id, options: row.options)
+      let memory = TagMemory(binding: row.binding, id: row.id, options: row.options, isTrusted: row.isTrusted)
       tagMemory.put(key, memory, bytes: memory.byteCount, stamp: row.stamp)
       groups[key.group, default: Group()].remembered.insert(key.tag)
     }
@@ -163,7 +169,8 @@ extension State {
     }
     for row in recorded.presentations.values { try restoreRelations(of: row) }
     try finishStacks()
-    for name in groups.keys { groups[name]!.queue.sort { $0.comesBefore($1) } }
+    try finishGroups()
+    try checkPhases()
     restoreChanges(recorded.changed)
     beginNoting()
   }
@@ -171,6 +178,12 @@ extension State {
   private mutating func restore(_ row: RecordedState.PresentationRow) throws(RecordFault) {
     var presentation = row.presentation
     presentation.announced = presentation.phase.name
+    // Deadlines that other phases have are damage.
+    switch presentation.phase {
+    case .presented: if !presentation.isShownByPresenter { presentation.answerDue = nil }
+    case .presenting, .dismissing(.asked, _, _), .dismissing(.killed, _, _): presentation.expires = nil
+    case .waiting, .dismissing: (presentation.answerDue, presentation.expires) = (nil, nil)
+    }
     presentations[presentation.handle] = presentation
     schedule(presentation.answerDue, .answer, presentation.handle)
     schedule(presentation.expires, .expiry, presentation.handle)
@@ -178,9 +191,6 @@ extension State {
     if let owner = presentation.item.owner { ownedBy[owner, default: []].insert(presentation.handle) }
     if let creator = presentation.creator { countsOfClients[creator, default: 0] += 1 }
     bindingsOfRoot[presentation.binding.root, default: []].insert(presentation.binding)
-    guard presentation.handle <= lastHandle else {
-      throw RecordFault("presentation \(presentation.handle) has a handle that was not given out yet")
-    }
     var slot = slots[presentation.binding] ?? Slot()
     if case .dismissing = presentation.phase {
       guard slot.dismissing == nil else {
@@ -199,9 +209,6 @@ extension State {
   private mutating func restoreRelations(of row: RecordedState.PresentationRow) throws(RecordFault) {
     let presentation = row.presentation
     if let parent = presentation.parent {
-      guard presentations[parent] != nil else {
-        throw RecordFault("presentation \(presentation.handle) has the parent \(parent), which does not exist")
-      }
       presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
       // Records of earlier releases do not say which parents were named. One that is not among the bindings that the
       // item's binding derives from was.
@@ -241,9 +248,52 @@ extension State {
       for (index, binding) in stack.path.enumerated() where position(slots[binding]?.current) != index {
         throw RecordFault("the stack “\(name)” has no presentation at position \(index), or two")
       }
+      let going = Set(stack.dismissing.map { position($0) })
+      guard going.count == stack.dismissing.count else {
+        throw RecordFault("two presentations are being dismissed at one position of the stack “\(name)”")
+      }
+      var isBelowPresented = true
+      for (index, binding) in stack.path.enumerated() {
+        let phase = slots[binding]?.current.flatMap { presentations[$0]?.phase } ?? .waiting
+        if phase.isLive, !isBelowPresented || going.contains(index) {
+          throw RecordFault("“\(binding)” is shown before its turn in the stack “\(name)”")
+        }
+        isBelowPresented = phase == .presented
+      }
       stack.started = stack.path.prefix { slots[$0]?.current.flatMap { presentations[$0] }?.phase.isLive == true }.count
       stack.dismissing.sort { position($0) > position($1) }
       stacks[name] = stack
+    }
+  }
+
+  private mutating func finishGroups() throws(RecordFault) {
+    for name in groups.keys {
+      groups[name]!.queue.sort { $0.comesBefore($1) }
+      let (queue, selected) = (groups[name]!.queue, groups[name]!.selected)
+      if selected == nil, !queue.isEmpty { throw RecordFault("“\(name)” has a queue, and selects nothing") }
+      let tag = selected.flatMap { slots[$0]?.current }.flatMap { presentations[$0]?.item.membership?.tag }
+      guard Set(queue.map(\.age)).count == queue.count, Set(queue.map(\.tag) + [tag ?? ""]).count == queue.count + 1
+      else {
+        throw RecordFault("two members of “\(name)” have the same tag, or the same age in its queue")
+      }
+    }
+  }
+
+  /// Refuses presentations that were shown, or asked to end, before their turn (P13, C2, C3, S2).
+  private func checkPhases() throws(RecordFault) {
+    for (handle, presentation) in presentations {
+      let parent = presentation.parent.flatMap { presentations[$0]?.phase } ?? .presented
+      let isAllowed: Bool
+      switch presentation.phase {
+      case .waiting: isAllowed = true
+      case .presenting, .presented:
+        isAllowed = parent == .presented && slots[presentation.binding]?.dismissing == nil
+      case .dismissing(let stage, _, _):
+        let stack = presentation.item.position.flatMap { stacks[$0.stack] }
+        let mayEnd = presentation.children.isEmpty && stack?.dismissing.first ?? handle == handle
+        isAllowed = (parent == .presented || parent.isDismissing) && (mayEnd || stage == .held || stage == .departed)
+      }
+      guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }
   }
 

@@ -8,6 +8,7 @@ extension Transaction {
     try refuseStandingOnChildren()
     resolve()
     keepWhatCameBack()
+    try requireTrustForWhatCameBack()
     nameOverStacks()
     // An item that a queue supplies can be a parent (C1).
     serveQueues()
@@ -17,7 +18,7 @@ extension Transaction {
   }
 
   /// Refuses an item above another one that ends because of it, having been presented from it (C7).
-  private func refuseStandingOnChildren() throws(Refusal) {
+  private mutating func refuseStandingOnChildren() throws(Refusal) {
     for binding in draft.order {
       // Most have no children, and no search.
       guard let slot = draft.slots[binding], case .renewed = slot.change, let position = slot.item?.position,
@@ -25,7 +26,7 @@ extension Transaction {
         let before = slot.before, state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
       else { continue }
       let below = self.binding(on: position.stack, at: position.index - 1)
-      guard depends([below], on: binding) else { continue }
+      guard try depends([below], on: binding) else { continue }
       throw Refusal(
         .invalidArgument,
         "“\(binding)” would be above “\(below)”, which depends on it; use another stack or position"
@@ -177,7 +178,7 @@ extension Transaction {
     for binding in new {
       let slot = draft.slots[binding]!
       if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
-        dependsOnMember([parent], of: group)
+        try dependsOnMember([parent], of: group)
       {
         throw Refusal(
           .invalidArgument,
@@ -226,9 +227,9 @@ extension Transaction {
     return false
   }
 
-  private func dependsOnMember(_ bindings: [BindingID], of group: BindingID) -> Bool {
+  private mutating func dependsOnMember(_ bindings: [BindingID], of group: BindingID) throws(Refusal) -> Bool {
     guard let selected = selected(in: group) else { return false }
-    return depends(bindings, on: selected)
+    return try depends(bindings, on: selected)
   }
 
   /// Refuses items that would depend on themselves (C7). Only new items can: the others do not depend on new ones.

@@ -42,10 +42,11 @@ public struct StateMachine: ~Copyable, Sendable {
   /// - Parameters:
   ///   - animated: whether changes are animated where a request does not say (T2).
   ///   - client: the client that sent the requests.
+  ///   - trust: whether it may use what trusted clients have said about running programs (L3).
   /// - Returns: one reply for each request, describing the final state, and the outcome.
   /// - Throws: `Refusal`, with nothing changed; its `index` names the request.
   public mutating func perform(
-    _ requests: [Request], animated: Bool = true, by client: Client?, at now: Instant
+    _ requests: [Request], animated: Bool = true, by client: Client?, trust: Trust = .trusted, at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
@@ -58,9 +59,11 @@ public struct StateMachine: ~Copyable, Sendable {
       for (index, request) in requests.enumerated() {
         answers.append(
           try transaction.plan(
-            request, by: Author(client: client, request: index, animated: request.animated ?? animated)))
+            request,
+            by: Author(client: client, trust: trust, request: index, animated: request.animated ?? animated)))
       }
       try transaction.settle()
+      try transaction.checkEnds()
     } catch {
       self = transaction.turn.machine
       throw error
@@ -79,10 +82,10 @@ public struct StateMachine: ~Copyable, Sendable {
   /// Carries out one request.
   /// - Throws: `Refusal`, with nothing changed.
   public mutating func perform(
-    _ request: Request, by client: Client?, at now: Instant
+    _ request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
   ) throws(Refusal) -> (reply: Reply, outcome: Outcome) {
     do throws(Refusal) {
-      let (replies, outcome) = try perform([request], by: client, at: now)
+      let (replies, outcome) = try perform([request], by: client, trust: trust, at: now)
       return (replies[0], outcome)
     } catch {
       var refusal = error
@@ -93,13 +96,19 @@ public struct StateMachine: ~Copyable, Sendable {
 
   // MARK: Clients and shutting down
 
+  /// What a client owns, to be ended since it left the bus (O1).
+  /// - Parameter most: the largest number of items: the latest, since they usually depend on the earlier ones.
+  public func ends(ofItemsOf client: Client, most: Int = .max) -> [End] {
+    let owned = (state.ownedBy[client] ?? []).filter { isCurrent($0) }
+    return owned.sorted().suffix(most).map { End(handle: $0, reason: .owner) }
+  }
+
   /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).
   /// - Parameter most: the largest number of items to end in this call; call again while the client owns an item.
   public mutating func clientLeft(_ client: Client, at now: Instant, most: Int = .max) -> Outcome {
-    process(at: now) { turn in
-      // The latest first: they usually depend on the earlier ones.
-      let owned = (turn.state.ownedBy[client] ?? []).filter { turn.machine.isCurrent($0) }.sorted().suffix(most)
-      turn.clear(owned.map { End(handle: $0, reason: .owner) }, by: client)
+    let ends = ends(ofItemsOf: client, most: most)
+    return process(at: now) { turn in
+      turn.clear(ends, by: client)
       if turn.state.ownedBy[client] == nil { turn.state.requesters.forget(client) }
       turn.forget(client)
     }
@@ -108,10 +117,14 @@ public struct StateMachine: ~Copyable, Sendable {
   /// Ends everything, since navd quits (R5).
   /// - Parameter client: the client that asked for it.
   public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
-    process(at: now) { turn in
-      turn.state.isShuttingDown = true
-      turn.clear(turn.state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }, by: client)
-    }
+    end(beginShutDown(), by: client, at: now)
+  }
+
+  /// Refuses requests from now on.
+  /// - Returns: everything, to be ended; end the last ones first.
+  public mutating func beginShutDown() -> [End] {
+    state.isShuttingDown = true
+    return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
   }
 
   /// Whether there are no presentations; true after `shutDown` once everything has ended.
@@ -123,7 +136,15 @@ public struct StateMachine: ~Copyable, Sendable {
   /// - Throws: `Refusal`: `invalidConfiguration` (G7), `invalidArgument` (B5), `limitExceeded` (L1).
   public mutating func register(_ destination: Destination, by client: Client) throws(Refusal) -> Outcome {
     try check(destination: destination.name)
-    _ = try destination.declaredTag()
+    if let style = destination.style { try limits.check("id", style.utf8.count, limits.id, of: "bytes of style") }
+    if case .bus(_, let path) = destination.presenter {
+      try limits.check("id", path.text.utf8.count, limits.id, of: "bytes of path")
+    }
+    if let declared = try destination.declaredTag() {
+      let others = state.registry.declared[declared.group] ?? [:]
+      let count = others.count + (others[declared.tag] == nil ? 1 : 0)
+      try limits.check("tags-per-group", count, limits.tagsPerGroup, of: "tags declared for “\(declared.group)”")
+    }
     if state.registry.ofClients[client]?.contains(destination.name) != true {
       try limits.check(
         "registrations", state.registry.countOfClients + 1, limits.registrations,

@@ -50,6 +50,16 @@ struct Transaction: ~Copyable {
   }
 }
 
+// MARK: Limits of work
+
+extension Transaction {
+  /// Counts steps of the requests, each of some 50 ns, so that no transaction takes long, whatever it says (L2).
+  mutating func spend(_ steps: Int) throws(Refusal) {
+    draft.work += steps
+    try state.limits.check("work", draft.work, state.limits.work, of: "steps of the requests")
+  }
+}
+
 extension Refusal {
   /// Names the request of the transaction that was refused.
   func about(_ author: Author) -> Refusal {
@@ -190,9 +200,14 @@ extension Transaction {
   }
 
   /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
-  mutating func set(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
+  /// - Parameter isTrusted: whether nothing of the options is from a client that may be in a sandbox, beside the author.
+  mutating func set(
+    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true
+  ) throws(Refusal) {
     try turn.machine.check(options)
     try turn.machine.check(id: id)
+    // The search for the nearest parent (C1).
+    try spend(12 * binding.projections)
     let current = item(at: binding)
     let isRefresh = current?.id == id
     if let current, isRefresh {
@@ -201,7 +216,8 @@ extension Transaction {
       try renew(binding, id: id, options)
     }
     if let membership = item(at: binding)?.membership {
-      learn(membership, binding, id: id, options, addingToEarlier: isRefresh)
+      let isTrusted = isTrusted && author.trust == .trusted
+      try learn(membership, binding, id: id, options, isTrusted: isTrusted, addingToEarlier: isRefresh)
     }
   }
 
@@ -210,6 +226,7 @@ extension Transaction {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
     try turn.machine.check(options.ifBusy, with: options.stack)
     var item = current.content.applying(options, by: author)
+    try requireTrust(of: author, toReplace: current.content, by: item, at: binding)
     if let membership = current.membership {
       try take(
         membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
@@ -272,6 +289,10 @@ extension Transaction {
         .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
     }
     try turn.machine.check(options.ifBusy, with: stack)
+    if let stack {
+      let index = current?.position?.index ?? height(of: stack)
+      try state.limits.check("stack", index + 1, state.limits.stack, of: "items on the stack “\(stack)”")
+    }
     if options.from == binding {
       throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
     }
@@ -291,6 +312,7 @@ extension Transaction {
     }
     let author = author
     let accepted = countAcceptance()
+    draft.renewed.append(binding)
     withSlot(binding) { slot in
       slot.item = Shared(item)
       slot.change = .renewed(given: Shared(options))
@@ -304,7 +326,7 @@ extension Transaction {
   }
 
   /// The destination of a request (D2).
-  private func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
+  func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
     if let command = options.command {
       return Destination(name: "", presenter: .command(command.arguments), source: .request)
     }
@@ -355,11 +377,12 @@ extension Transaction {
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
+    try spend(queue(of: group).count / 2)
     if other == binding { return }
     if let other, policy == .refuse {
       throw Refusal(
         .busy,
-        "group “\(group)” has “\(self.item(at: other)?.membership?.tag ?? "")” selected; deselect it, or use "
+        "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
     if other != nil, policy == .queue {
@@ -381,7 +404,7 @@ extension Transaction {
       return
     }
     if let other {
-      if depends(dependencies, on: other) {
+      if try depends(dependencies, on: other) {
         throw Refusal(
           .invalidArgument,
           "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
@@ -397,12 +420,13 @@ extension Transaction {
   }
 
   /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
-  func depends(_ bindings: [BindingID], on sought: BindingID) -> Bool {
+  mutating func depends(_ bindings: [BindingID], on sought: BindingID) throws(Refusal) -> Bool {
     var seen: Set<BindingID> = []
     var open = bindings
     while let binding = open.popLast() {
       if binding == sought { return true }
       guard seen.insert(binding).inserted else { continue }
+      try spend(10)
       open.append(contentsOf: dependencies(of: binding))
     }
     return false
@@ -421,18 +445,25 @@ extension Transaction {
 
   /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
   private mutating func learn(
-    _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, addingToEarlier: Bool
-  ) {
+    _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool,
+    addingToEarlier: Bool
+  ) throws(Refusal) {
     let key = membership
-    var given = options.repeatable
-    given.group = membership.group
-    given.tag = membership.tag
-    if addingToEarlier, let earlier = draft.learned[key] ?? state.tagMemory[key], earlier.binding == binding,
-      earlier.id == id
-    {
-      given = earlier.options.overridden(by: given)
+    var memory = TagMemory(binding: binding, id: id, options: options.repeatable, isTrusted: isTrusted)
+    memory.options.group = membership.group
+    memory.options.tag = membership.tag
+    if let earlier = draft.learned[key] ?? state.tagMemory[key], earlier.binding == binding, earlier.id == id {
+      if addingToEarlier {
+        memory.options = earlier.options.overridden(by: memory.options)
+        guard try mayAdd(to: earlier, memory.options) else { return }
+      }
+      if memory.options == earlier.options {
+        memory.isTrusted = earlier.isTrusted
+      } else if addingToEarlier {
+        memory.isTrusted = isTrusted && earlier.isTrusted
+      }
     }
-    draft.learned[key] = TagMemory(binding: binding, id: id, options: given)
+    draft.learned[key] = memory
     draft.learnOrder.append(key)
     withGroup(membership.group) { _ in }
   }
@@ -441,7 +472,10 @@ extension Transaction {
   mutating func edit(
     _ binding: BindingID, value: Properties, remove: [String], containerValues: Properties?, timeout: UInt64?
   ) throws(Refusal) {
-    guard var item = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
+    guard let before = item(at: binding)?.content else { throw Refusal.notPresented(binding) }
+    var item = before
+    // The edited value is copied and checked as a whole.
+    try spend(2 * (item.value.nodes + item.containerValues.nodes))
     func edit(_ held: Properties) throws(Refusal) -> Properties {
       var edited = held
       for key in remove { edited[key] = nil }
@@ -456,6 +490,8 @@ extension Transaction {
     }
     item.value = try edit(item.value)
     item.containerValues = try editContainer(item.containerValues)
+    item = item.keepingHowToRun(ifAs: before, by: author)
+    try requireTrust(of: author, toReplace: before, by: item, at: binding)
     if let timeout { item.timeout = timeout == 0 ? nil : timeout }
     // If the presentation of before stays (T1), the edit applies to its item.
     var change: SlotDraft.Change?

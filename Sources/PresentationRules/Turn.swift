@@ -3,11 +3,15 @@ import DequeModule
 import PresentationModel
 
 /// A presentation to end that no request dismisses.
-struct End: Sendable {
-  let handle: Handle
-  let reason: Reason
+public struct End: Hashable, Sendable {
+  public let handle: Handle
+  public let reason: Reason
   /// Whether its presenter has ended it already and is not asked to.
-  var isOver = false
+  public let isOver: Bool
+
+  public init(handle: Handle, reason: Reason, isOver: Bool = false) {
+    (self.handle, self.reason, self.isOver) = (handle, reason, isOver)
+  }
 }
 
 /// The processing of one input: it owns the machine, changes its state, and collects the outcome.
@@ -23,7 +27,7 @@ struct Turn: ~Copyable {
   /// Presentations that may be able to start.
   var mayStart: [Handle] = []
   /// Presentations that may be able to end.
-  private var mayEnd: [Handle] = []
+  var mayEnd: [Handle] = []
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
@@ -294,9 +298,7 @@ struct Turn: ~Copyable {
 
   /// The time in milliseconds since 1970.
   private var wallTime: UInt64? {
-    state.wallClockLead.map { lead in
-      UInt64(clamping: Int64(clamping: now.nanoseconds).addingReportingOverflow(lead).partialValue / 1_000_000)
-    }
+    state.wallClockLead.map { now.moved(by: $0).nanoseconds / 1_000_000 }
   }
 
   private mutating func leaveGroup(_ presentation: Presentation) {

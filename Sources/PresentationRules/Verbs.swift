@@ -36,7 +36,7 @@ extension Transaction {
       return .changed(.slot(binding))
 
     case .dismissAll(let scope):
-      return .count(dismissAll(scope))
+      return .count(try dismissAll(scope))
 
     case .select(let group, let tag, let binding, let id, let options):
       return .presentation(try select(group, tag, binding, id, options))
@@ -100,13 +100,13 @@ extension Transaction {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }
 
-  private mutating func dismissAll(_ scope: Scope<BindingID>) -> Int {
+  private mutating func dismissAll(_ scope: Scope<BindingID>) throws(Refusal) -> Int {
     let bindings: [BindingID]
     switch scope {
     case .root(let root):
-      bindings = candidates(state.bindingsOfRoot[root] ?? []) { $0.root == root }
+      bindings = try candidates(scope, state.bindingsOfRoot[root] ?? []) { $0.root == root }
     case .everything:
-      bindings = candidates(state.slots.keys) { _ in true }
+      bindings = try candidates(scope, state.slots.keys) { _ in true }
     case .group(let group):
       bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
     case .stack(let stack):
@@ -120,10 +120,16 @@ extension Transaction {
     return count
   }
 
-  /// Slots with items, including those of earlier requests of the transaction.
-  private func candidates(_ known: some Sequence<BindingID>, where fits: (BindingID) -> Bool) -> [BindingID] {
-    var all = Set(known)
-    for binding in draft.order where fits(binding) { all.insert(binding) }
+  /// The slots of a scope that hold an item, which the caller empties. So the transaction looks at each slot once, and
+  /// once more for each new item in it, however often it empties the scope.
+  private mutating func candidates(
+    _ scope: Scope<BindingID>, _ known: some Collection<BindingID>, where fits: (BindingID) -> Bool
+  ) throws(Refusal) -> [BindingID] {
+    let emptied = draft.emptied.updateValue(draft.renewed.count, forKey: scope)
+    let renewed = draft.renewed[(emptied ?? 0)...]
+    try spend(renewed.count + (emptied == nil ? known.count : 0))
+    var all = Set(renewed.filter(fits))
+    if emptied == nil { all.formUnion(known) }
     return topmostFirst(all.filter { item(at: $0) != nil }.sorted { $0.text < $1.text })
   }
 
@@ -164,16 +170,23 @@ extension Transaction {
     var memory = remembered ?? declared(group, tag)
     // A queued item is found by its tag even if the group no longer remembers the request for it.
     if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
-      memory = TagMemory(binding: held, id: item(at: held)?.id ?? "", options: ItemOptions())
+      memory = TagMemory(
+        binding: held, id: item(at: held)?.id ?? "", options: ItemOptions(), isTrusted: true)
     }
+    // A command gets no id and no value that a client in a sandbox may have left (L3).
+    if given.command != nil, memory?.isTrusted == false { memory = declared(group, tag) }
     guard let target = binding ?? memory?.binding ?? group.appending(name: tag) else {
       throw Refusal(
         .unknownTag,
         "tag \(quoted(tag)) is unknown in the group “\(group)”, and \(quoted("\(group).\(tag)")) is not a binding; present "
           + "an item with this group and tag once, or give a binding")
     }
-    let options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
-    try set(target, id: id ?? memory?.id ?? "", options)
+    let id = id ?? memory?.id ?? ""
+    var options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
+    if let memory {
+      options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))
+    }
+    try set(target, id: id, options, isTrusted: memory?.isTrusted ?? true)
     return target
   }
 
@@ -195,7 +208,7 @@ extension Transaction {
     guard let declared = state.registry.declared[group]?[tag] else { return nil }
     var options = ItemOptions()
     options.destination = declared.destination
-    return TagMemory(binding: declared.binding, id: "", options: options)
+    return TagMemory(binding: declared.binding, id: "", options: options, isTrusted: true)
   }
 
   private mutating func deselect(_ group: BindingID, _ tag: String?) {
@@ -244,7 +257,7 @@ extension Transaction {
       do throws(Refusal) {
         try set(binding, id: element.id, options)
       } catch {
-        throw Refusal(error.code, "element \(index): \(error.message)")
+        throw error.of("element \(index)")
       }
     }
     return bindings

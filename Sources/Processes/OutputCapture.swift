@@ -94,7 +94,9 @@ public final class OutputReader {
     capture.remove()
     try check("mkfifo \(capture.fifo)") { capture.fifo.withCString { mkfifo($0, 0o600) } }
     do throws(SystemError) {
-      return try OutputReader(capture, fileFlags: O_CREAT | O_EXCL, loop: loop)
+      let reader = try OutputReader(capture, fileFlags: O_CREAT | O_EXCL, loop: loop)
+      try DescriptorLimit.checkReserve(reader.file, "open \(capture.file)")
+      return reader
     } catch {
       capture.remove()
       throw error

@@ -4,18 +4,20 @@ import Glibc
 package struct ProcessReader {
   /// Every process that this one may see.
   var processes: () -> [ProcessEntry] = ProcessTable.all
-  /// A variable of a process, as it was when its program was started.
-  var variable: (ByteString, pid_t) -> ProcessTable.Variable = ProcessTable.variable
+  var mark: (pid_t) -> DescentMark? = ProcessTable.mark
+  /// The names of a process's cgroups and of all that contain them.
+  package var controlGroups: (pid_t) -> [ByteString] = ProcessTable.controlGroups
 
   package init() {}
 }
 
-/// One reading of the process table. Environments are read when they are asked for, each at most once.
+/// One reading of the process table. Marks and cgroups are read when they are asked for, each at most once.
 struct ProcessScan {
   /// The processes that have not ended.
   let processes: [pid_t: ProcessEntry]
   private let reader: ProcessReader
-  private var variables: [pid_t: ProcessTable.Variable] = [:]
+  private var marks: [pid_t: DescentMark?] = [:]
+  private var controlGroups: [pid_t: [ByteString]] = [:]
 
   init(_ reader: ProcessReader) {
     self.reader = reader
@@ -24,11 +26,17 @@ struct ProcessScan {
     self.processes = processes
   }
 
-  /// - Parameter name: the same in every call.
-  mutating func variable(_ name: ByteString, of pid: pid_t) -> ProcessTable.Variable {
-    if let known = variables[pid] { return known }
-    let variable = reader.variable(name, pid)
-    variables[pid] = variable
-    return variable
+  mutating func mark(of pid: pid_t) -> DescentMark? {
+    if let known = marks[pid] { return known }
+    let mark = reader.mark(pid)
+    marks[pid] = .some(mark)
+    return mark
+  }
+
+  mutating func controlGroups(of pid: pid_t) -> [ByteString] {
+    if let known = controlGroups[pid] { return known }
+    let groups = reader.controlGroups(pid)
+    controlGroups[pid] = groups
+    return groups
   }
 }

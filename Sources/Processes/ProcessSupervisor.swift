@@ -5,19 +5,22 @@ import Glibc
 /// A command that an earlier run of this program started, as it was recorded.
 public struct RememberedCommand: Hashable, Sendable {
   public var marker: ByteString
-  /// The process that was spawned. Nil if its number was not recorded; the marker finds it then.
+  /// The process that was spawned. Nil if its number was not recorded; its mark finds it then.
   public var first: ProcessIdentity?
   public var output: OutputCapture?
+  /// The service that the command ran in, if a service manager may have started it: the name of a cgroup.
+  public var service: ByteString?
 
-  public init(marker: ByteString, first: ProcessIdentity?, output: OutputCapture?) {
-    (self.marker, self.first, self.output) = (marker, first, output)
+  public init(marker: ByteString, first: ProcessIdentity?, output: OutputCapture?, service: ByteString? = nil) {
+    (self.marker, self.first, self.output, self.service) = (marker, first, output, service)
   }
 }
 
 /// Starts commands, watches all processes that descend from them, and ends those processes.
 ///
 /// A process belongs to a command's tree if its parent does, if it is in the session that the command was started in,
-/// if it was seen in the tree before, or if its environment has the command's marker.
+/// if it was seen in the tree before, if it carries the command's ``DescentMark``, or if it is in the command's service. A
+/// variable in its environment is no proof: other programs may pass it on to processes that descend from no command.
 ///
 /// Nothing here waits. The end of a process, a request to send a signal and a request to adopt each schedule an
 /// *inspection*. One inspection serves all of them, and reads the process table at most once. An inspection that
@@ -29,16 +32,16 @@ public final class ProcessSupervisor {
 
   /// Whether orphans of the processes started here become children of this process.
   private var isReaper = false
-  private var descriptorLimitOfCommands: rlimit?
+  private var descriptorLimitOfCommands: DescriptorLimit?
   private var trees: [ByteString: ProcessTree] = [:]
   private var owners: [pid_t: ProcessTree] = [:]
   private var sessions: [pid_t: ProcessTree] = [:]
+  private var marks: [DescentMark: ProcessTree] = [:]
+  private var services: [ByteString: ProcessTree] = [:]
   /// Members found below the roots. They are recognized even after their parents have ended.
   private var remembered: [ProcessIdentity: ProcessTree] = [:]
   /// Children of this process that belong to no tree.
   private var strays: Set<ProcessIdentity> = []
-  /// Processes without an environment, and when each was first seen. They may be in the middle of `execve`.
-  private var emptyEnvironments: [ProcessIdentity: EventLoop.Instant] = [:]
 
   // The requests that the next inspection serves.
   private var inspection: Timer?
@@ -49,7 +52,7 @@ public final class ProcessSupervisor {
   /// Adoptions whose outcome is known and was not reported yet.
   private var decidedAdoptions: [Adoption] = []
 
-  /// The time after which an undecided process counts as what it seems to be.
+  /// The time after which a command that was not found counts as ended, though a process could not be watched.
   private static let decisionTimeout = Duration.milliseconds(100)
   /// The delay between inspections while one cannot decide.
   private static let retryDelay = Duration.milliseconds(20)
@@ -60,10 +63,13 @@ public final class ProcessSupervisor {
   private static let maxInspectionsPerOrder = 32
   /// How many adoptions are reported per turn, so that a turn stays short.
   static let adoptionsPerTurn = 32
+  /// How many orphans an inspection takes in or reaps, for the same reason: processes that fork without end leave new
+  /// ones while it reads.
+  static let orphansPerInspection = 256
 
   /// - Parameters:
-  ///   - markerVariable: the environment variable by which processes are recognized. Its values have to differ from those
-  ///     of every other program of this user that uses the same variable.
+  ///   - markerVariable: the environment variable that tells a command its marker. Markers have to differ from those of
+  ///     every other supervisor of this user.
   ///   - reader: replaced by tests.
   package init(loop: EventLoop, markerVariable: ByteString, reader: ProcessReader = ProcessReader()) {
     self.loop = loop
@@ -88,11 +94,8 @@ public final class ProcessSupervisor {
   /// processes get the former limit, since programs that use `select` cannot handle more.
   public func raiseDescriptorLimit() throws(SystemError) {
     guard descriptorLimitOfCommands == nil else { return }
-    var limit = rlimit()
-    try check("getrlimit") { getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
-    var raised = limit
-    raised.rlim_cur = limit.rlim_max
-    try check("setrlimit") { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) }
+    let limit = try DescriptorLimit.current()
+    try limit.raise()
     descriptorLimitOfCommands = limit
   }
 
@@ -120,11 +123,13 @@ public final class ProcessSupervisor {
       throw error
     }
     trees[marker] = tree
+    marks[tree.mark] = tree
     return tree
   }
 
   private func start(_ command: Command, output: OutputCapture?, as tree: ProcessTree) throws(SpawnError) {
-    let pid = try Processes.spawn(command, output: output, descriptorLimit: descriptorLimitOfCommands)
+    let pid = try Processes.spawn(
+      command, mark: tree.mark, output: output, descriptorLimit: descriptorLimitOfCommands?.limits)
     do throws(SystemError) {
       guard let entry = ProcessTable.entry(of: pid) else {
         throw SystemError(code: ESRCH, operation: "/proc/\(pid)/stat")
@@ -160,6 +165,11 @@ public final class ProcessSupervisor {
       tree.first = command.first
       if let first = command.first { remember(first, of: tree) }
       trees[command.marker] = tree
+      marks[tree.mark] = tree
+      if let service = command.service {
+        tree.service = service
+        services[service] = tree
+      }
       adoption.tree = tree
       adoptions.append(adoption)
       scheduleInspection()
@@ -299,9 +309,6 @@ public final class ProcessSupervisor {
       || signalOrders.contains { $0.tree.isScattered && $0.needsScan }
     let search = needsScan ? searchTable() : nil
     if search?.isConclusive == false { isConclusive = false }
-    if isConclusive, !emptyEnvironments.isEmpty {
-      emptyEnvironments = emptyEnvironments.filter { ProcessTable.entry(of: $0.key.pid)?.identity == $0.key }
-    }
 
     carryOutSignalOrders(search)
     if let search { decideAdoptions(search, isConclusive: isConclusive) }
@@ -343,6 +350,8 @@ public final class ProcessSupervisor {
     if let pid = tree.first?.pid, sessions[pid] === tree { sessions[pid] = nil }
     for member in tree.remembered { remembered[member] = nil }
     trees[tree.marker] = nil
+    marks[tree.mark] = nil
+    if let service = tree.service { services[service] = nil }
     unsettled[tree.marker] = nil
     signalOrders.removeAll { $0.tree === tree }
     tree.supervisor = nil
@@ -366,22 +375,29 @@ public final class ProcessSupervisor {
   // MARK: Finding
 
   /// Inspects unknown children of this process: orphans of trees. Reaps those that have ended.
-  /// - Returns: false if one of them could not be assigned or watched.
+  /// - Returns: false if one of them could not be watched.
   private func takeInOrphans() -> Bool {
-    for _ in 0..<16 {
-      let (isConclusive, someHaveEnded) = inspectChildren()
+    var room = Self.orphansPerInspection
+    while room > 0 {
+      let (isConclusive, someHaveEnded) = inspectChildren(&room)
       // A child that has ended may have left its own children here since the list was read.
       if !someHaveEnded { return isConclusive }
     }
     return false
   }
 
-  private func inspectChildren() -> (isConclusive: Bool, someHaveEnded: Bool) {
+  /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
+  private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool) {
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
     for pid in ProcessTable.children(of: getpid()) ?? [] where owners[pid] == nil {
+      guard room > 0 else {
+        self.strays.formUnion(strays)
+        return (false, someHaveEnded)
+      }
       guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
+        room -= 1
         waitpid(pid, nil, WNOHANG)
         someHaveEnded = true
         continue
@@ -390,10 +406,11 @@ public final class ProcessSupervisor {
         strays.insert(entry.identity)
         continue
       }
-      switch ownership(of: entry, variable: reader.variable(markerVariable, pid)) {
-      case .tree(let tree): if !watch(entry, in: tree) { isConclusive = false }
-      case .none: strays.insert(entry.identity)
-      case .unclear: isConclusive = false
+      room -= 1
+      if let tree = owner(of: entry, mark: reader.mark(pid), controlGroups: reader.controlGroups(pid)) {
+        if !watch(entry, in: tree) { isConclusive = false }
+      } else {
+        strays.insert(entry.identity)
       }
     }
     self.strays = strays
@@ -409,32 +426,17 @@ public final class ProcessSupervisor {
     }
   }
 
-  private enum Ownership {
-    case tree(ProcessTree)
-    case none
-    case unclear
-  }
-
   /// Finds the tree of a process whose parent belongs to none.
-  private func ownership(
-    of entry: ProcessEntry, variable: @autoclosure () -> ProcessTable.Variable
-  ) -> Ownership {
-    if let tree = sessions[entry.session] ?? remembered[entry.identity] { return .tree(tree) }
-    switch variable() {
-    case .value(let marker): return trees[marker].map(Ownership.tree) ?? .none
-    case .absent, .hidden: return .none
-    case .empty:
-      // In the middle of execve there is no environment.
-      let now = loop.now
-      let firstSeen = emptyEnvironments[entry.identity, default: now]
-      emptyEnvironments[entry.identity] = firstSeen
-      return now - firstSeen >= Self.decisionTimeout ? .none : .unclear
-    }
+  private func owner(
+    of entry: ProcessEntry, mark: @autoclosure () -> DescentMark?, controlGroups: @autoclosure () -> [ByteString]
+  ) -> ProcessTree? {
+    if let tree = sessions[entry.session] ?? remembered[entry.identity] ?? mark().flatMap({ marks[$0] }) { return tree }
+    return services.isEmpty ? nil : controlGroups().lazy.compactMap { self.services[$0] }.first
   }
 
   private struct Search {
     var members: [ByteString: [ProcessEntry]] = [:]
-    /// Whether every process was assigned, and every root is watched.
+    /// Whether every root is watched.
     var isConclusive = true
   }
 
@@ -480,12 +482,12 @@ public final class ProcessSupervisor {
       for process in unassigned.reversed() {
         var owner = assigned[process.parent] ?? nil
         if owner == nil, !process.isKernelThread, process.startTime >= oldest {
-          switch ownership(of: process, variable: scan.variable(markerVariable, of: process.pid)) {
-          case .tree(let tree) where tree.isScattered:
+          let pid = process.pid
+          if let tree = self.owner(
+            of: process, mark: scan.mark(of: pid), controlGroups: scan.controlGroups(of: pid)), tree.isScattered
+          {
             owner = tree
-            if owners[process.pid] == nil, !watch(process, in: tree) { search.isConclusive = false }
-          case .tree, .none: break
-          case .unclear: search.isConclusive = false
+            if owners[pid] == nil, !watch(process, in: tree) { search.isConclusive = false }
           }
         }
         assigned[process.pid] = .some(owner)

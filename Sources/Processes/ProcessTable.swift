@@ -55,7 +55,7 @@ struct ProcessEntry: Hashable {
 
 extension FixedWidthInteger {
   /// Parses decimal digits and nothing else. (Parsing a String takes several times as long.)
-  fileprivate init?(ascii digits: some Collection<UInt8>) {
+  init?(ascii digits: some Collection<UInt8>) {
     guard !digits.isEmpty else { return nil }
     var number: Self = 0
     for digit in digits {
@@ -93,6 +93,22 @@ package enum ProcessTable {
 
   /// Every process that this one may see.
   static func all() -> [ProcessEntry] { (numbers(in: "/proc") ?? []).compactMap(entry(of:)) }
+
+  /// The command that a process descends from, as far as the kernel shows it.
+  static func mark(of pid: pid_t) -> DescentMark? { read("/proc/\(pid)/limits").flatMap(DescentMark.init(limits:)) }
+
+  /// The names of a process's cgroups and of all that contain them.
+  static func controlGroups(of pid: pid_t) -> [ByteString] {
+    read("/proc/\(pid)/cgroup").map { controlGroups(in: $0).map { ByteString($0) } } ?? []
+  }
+
+  /// - Parameter text: the content of `/proc/PID/cgroup`, with lines of the form `number:controllers:path`.
+  package static func controlGroups(in text: [UInt8]) -> [ArraySlice<UInt8>] {
+    text.split(separator: UInt8(ascii: "\n")).flatMap { line in
+      let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+      return fields.count == 3 ? fields[2].split(separator: UInt8(ascii: "/")) : []
+    }
+  }
 
   enum Variable: Hashable {
     case value(ByteString)

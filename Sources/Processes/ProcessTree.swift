@@ -16,10 +16,18 @@ public struct ProcessResult: Hashable, Sendable {
 /// A command's first process and everything that descends from it, as far as it can be found (`docs/processes.md`).
 /// A ``ProcessSupervisor`` watches it until its last process has ended, whether or not anybody holds this object.
 public final class ProcessTree {
-  /// The value of the supervisor's variable in the environment of every process here.
+  /// The value of the supervisor's variable in the environment of its first process.
   public let marker: ByteString
+  let mark: DescentMark
+  /// The service that an adopted command may have run in.
+  var service: ByteString?
   /// The process that was spawned; nil if it had ended when the tree was adopted.
   public internal(set) var first: ProcessIdentity?
+
+  /// The first process, or else the oldest whose parent is no member.
+  public var main: ProcessIdentity? {
+    first ?? roots.values.map(\.entry.identity).min { $0.startTime < $1.startTime }
+  }
 
   /// Called once, from a turn of the loop, after the last process has ended. If that was before this was set, it is
   /// called when it is set.
@@ -57,6 +65,7 @@ public final class ProcessTree {
 
   init(marker: ByteString, isScattered: Bool, supervisor: ProcessSupervisor) {
     self.marker = marker
+    mark = DescentMark(marker)
     self.isScattered = isScattered
     self.supervisor = supervisor
   }

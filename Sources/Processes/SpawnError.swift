@@ -8,6 +8,8 @@ public enum SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
   case programNotFound(ByteString, searchPath: ByteString?)
   case notExecutable(ByteString, reason: String)
   case badDirectory(ByteString, reason: String)
+  /// The kernel allows no more processes, to the user or to the cgroup.
+  case tooManyProcesses(ByteString)
   /// A system call failed, for instance for want of memory or descriptors.
   case failed(SystemError)
 
@@ -18,6 +20,8 @@ public enum SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
     case .programNotFound(let program, let path?): "\(program): not found in PATH (\(path))"
     case .notExecutable(let program, let reason): "\(program): cannot be executed: \(reason)"
     case .badDirectory(let directory, let reason): "working directory \(directory): \(reason)"
+    case .tooManyProcesses(let program):
+      "\(program): cannot be started: the limit of processes is reached (that of the user, “ulimit -u”, or of a unit, TasksMax=)"
     case .failed(let error): error.description
     }
   }

@@ -5,11 +5,14 @@ import Glibc
 /// Starts the command in a session of its own, with an empty signal mask and default signal handling. Of this process's
 /// descriptors it gets only standard error. Returns when the program was executed, or could not be.
 /// - Parameters:
+///   - mark: the number that the child and all its descendants carry.
 ///   - output: has the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
 ///     this process, and its output does too. Nil sends standard output to standard error.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
 /// - Returns: the child, which the caller reaps.
-func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?) throws(SpawnError) -> pid_t {
+func spawn(
+  _ command: Command, mark: DescentMark, output: OutputCapture?, descriptorLimit: rlimit?
+) throws(SpawnError) -> pid_t {
   try validate(command)
   let directory = try openDirectory(command.directory)
   defer { close(directory) }
@@ -18,59 +21,30 @@ func spawn(_ command: Command, output: OutputCapture?, descriptorLimit: rlimit?)
   do throws(SystemError) { input = try command.openInput() } catch { throw .failed(error) }
   defer { close(input) }
 
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  var failure = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-  if failure == 0 {
-    if let output {
-      failure = output.fifo.withCString { posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, $0, O_RDWR, 0) }
-    } else {
-      failure = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+  var start = linux_command()
+  start.directory = directory
+  start.input = input
+  start.mark = rlim_t(mark.number)
+  let (pid, failure) = withCStrings([program, output?.fifo, output?.evidence]) { paths in
+    (start.program, start.output, start.evidence) = (
+      UnsafePointer(paths[0]!), paths[1].map { UnsafePointer($0) }, paths[2].map { UnsafePointer($0) }
+    )
+    return withCStrings(command.arguments) { arguments in
+      withCStrings(command.environment.map { $0.key + "=" + $0.value }) { environment in
+        withOptionalPointer(to: descriptorLimit) { limit in
+          (start.arguments, start.environment, start.descriptors) = (arguments, environment, limit)
+          return (linux_start(&start), start.failure)
+        }
+      }
     }
   }
-  if failure == 0 { failure = posix_spawn_file_actions_addfchdir_np(&actions, directory) }
-  // Last, since the number may be that of a descriptor that the steps before need. The next step closes it.
-  if failure == 0, let output {
-    failure = output.evidence.withCString {
-      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO + 1, $0, O_WRONLY | O_CREAT, 0o600)
-    }
-  }
-  if failure == 0 { failure = posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1) }
-
-  var attributes = posix_spawnattr_t()
-  posix_spawnattr_init(&attributes)
-  defer { posix_spawnattr_destroy(&attributes) }
-  var signals = sigset_t()
-  sigemptyset(&signals)
-  posix_spawnattr_setsigmask(&attributes, &signals)
-  sigfillset(&signals)
-  posix_spawnattr_setsigdefault(&attributes, &signals)
-  posix_spawnattr_setflags(
-    &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | LINUX_POSIX_SPAWN_SETSID))
-  if failure != 0 { throw .failed(SystemError(code: failure, operation: "posix_spawn_file_actions")) }
-
-  // The child inherits the limit, so this process takes it for a moment. Descriptors above it stay open.
-  let ownLimit = descriptorLimit.flatMap(exchangeDescriptorLimit)
-  defer { _ = ownLimit.flatMap(exchangeDescriptorLimit) }
-  var pid: pid_t = 0
-  failure = withCStrings(command.arguments) { arguments in
-    withCStrings(command.environment.map { $0.key + "=" + $0.value }) { environment in
-      program.withCString { posix_spawn(&pid, $0, &actions, &attributes, arguments, environment) }
-    }
-  }
-  guard failure == 0 else { throw explain(failure, program: program, directory: directory) }
+  guard pid > 0 else { throw explain(failure, program: program, directory: directory) }
   return pid
 }
 
-/// Sets the limit of open descriptors.
-/// - Returns: the former limit; nil if it cannot be set.
-private func exchangeDescriptorLimit(_ new: rlimit) -> rlimit? {
-  var old = rlimit()
-  var new = new
-  let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-  guard getrlimit(resource, &old) == 0, setrlimit(resource, &new) == 0 else { return nil }
-  return old
+private func withOptionalPointer<T, Result>(to value: T?, _ body: (UnsafePointer<T>?) -> Result) -> Result {
+  guard let value else { return body(nil) }
+  return withUnsafePointer(to: value) { body($0) }
 }
 
 private func validate(_ command: Command) throws(SpawnError) {
@@ -169,32 +143,34 @@ private func executability(of path: ByteString, directory: Int32) -> Int32 {
   }
 }
 
-/// Explains a failure of `posix_spawn`. The directory and the descriptors were checked before.
+/// Explains why the child could not execute the program. The directory and the descriptors were checked before.
 private func explain(_ failure: Int32, program: ByteString, directory: Int32) -> SpawnError {
-  let error = SystemError(code: failure, operation: "posix_spawn \(program)")
+  let error = SystemError(code: failure, operation: "execve \(program)")
   switch failure {
   case ENOENT where executability(of: program, directory: directory) == 0:
     return .notExecutable(program, reason: "the interpreter that it names is missing")
   case ENOENT, ENOTDIR: return .programNotFound(program, searchPath: nil)
   case EACCES, EPERM, ENOEXEC, ELOOP, ETXTBSY, EISDIR, ELIBBAD, EINVAL:
     return .notExecutable(program, reason: error.reason)
+  case EAGAIN: return .tooManyProcesses(program)
   default: return .failed(error)
   }
 }
 
-/// Calls the body with a NULL-terminated array of C strings.
+/// Calls the body with a NULL-terminated array of C strings; absent ones are NULL, too.
 private func withCStrings<Result>(
-  _ strings: [ByteString], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  _ strings: [ByteString?], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
   var characters: [CChar] = []
-  var offsets: [Int] = []
+  var offsets: [Int?] = []
   for string in strings {
-    offsets.append(characters.count)
+    offsets.append(string == nil ? nil : characters.count)
+    guard let string else { continue }
     characters += string.bytes.lazy.map { CChar(bitPattern: $0) }
     characters.append(0)
   }
   return characters.withUnsafeMutableBufferPointer { buffer in
-    var pointers: [UnsafeMutablePointer<CChar>?] = offsets.map { buffer.baseAddress! + $0 }
+    var pointers: [UnsafeMutablePointer<CChar>?] = offsets.map { $0.map { buffer.baseAddress! + $0 } }
     pointers.append(nil)
     return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
   }

@@ -63,7 +63,8 @@ final class Soak {
     if Double(end.memory) > Double(start.memory) * (1 + Self.growth.share) + Double(Self.growth.bytes) {
       tally.errors.append("navd's memory grew from \(start.memory >> 10) KiB to \(end.memory >> 10) KiB")
     }
-    if end.descriptors > start.descriptors {
+    // One more is the connection that navd opens after its first 4 MiB, to ask what the bus keeps for clients.
+    if end.descriptors > start.descriptors + 1 {
       tally.errors.append("navd's descriptors grew from \(start.descriptors) to \(end.descriptors)")
     }
     return SoakReport(duration: duration, tally: tally, events: watcher.count, start: start, end: end)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import CoordinatorDaemon
+import Glibc
 import Logging
 import TextFormats
 
@@ -53,7 +54,12 @@ struct NavdCommand: ParsableCommand {
   mutating func run() throws {
     if checkConfig {
       let report = ConfigurationReport(of: directory)
-      print(json ? report.json : report.text)
+      let isTerminal = isatty(STDOUT_FILENO) == 1
+      if json {
+        print(isTerminal ? report.json.escapingControlsInJSON : report.json)
+      } else {
+        print(isTerminal ? report.text.escapingControls { $0 == "\n" } : report.text)
+      }
       if !report.isFaultless { throw ExitCode(1) }
       return
     }

@@ -96,6 +96,7 @@ final class ServiceFixture: CoordinatorHost {
   private(set) var followed: [Client] = []
   private(set) var identified: [Client] = []
   private(set) var quits = 0
+  private var later: [() -> Void] = []
 
   init(limits: Limits = Limits()) {
     service = CoordinatorService(StateMachine(limits: limits), host: self)
@@ -115,6 +116,15 @@ final class ServiceFixture: CoordinatorHost {
     let all = undecided
     undecided = []
     for decide in all { decide(refusal) }
+  }
+
+  /// Does the work that was left to a later turn.
+  /// - Returns: whether there was any.
+  func turn() -> Bool {
+    let work = later
+    later = []
+    for work in work { work() }
+    return !work.isEmpty
   }
 
   func taken() -> [String] {
@@ -171,17 +181,17 @@ final class ServiceFixture: CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) throws(Refusal) {
     if case .refuse(var refusal) = decision {
       refusal.index = isTransaction ? 0 : nil
       throw refusal
     }
-    authorizePresenter(call, body)
+    authorizePresenter(call) { () throws(Refusal) in try body(.trusted) }
   }
 
   func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
     switch decision {
     case .allow: answer(call, body)
@@ -239,4 +249,12 @@ final class ServiceFixture: CoordinatorHost {
   func announceDestinations() { log.append("destinations") }
 
   func setAlarm(at time: Instant) { alarms.append(time) }
+
+  let isCongested = false
+
+  func soon(_ work: @escaping () -> Void) { later.append(work) }
+
+  func hold(_ client: Client) { log.append("hold \(client.name)") }
+
+  func release(_ client: Client) { log.append("release \(client.name)") }
 }

@@ -38,7 +38,12 @@ private final class AuthorizationFixture {
     authorization = Authorization(bus.connection) { [unowned self] in lookUps.append(($0, $1)) }
     let object = ImplementedInterface(Interface(Example.name, members: [Example.ask]))
     object.implement(Example.ask) { [unowned self] input, call in
-      authorization.authorize(input.1 ? .registeringPresenters : nil, call) { [unowned self] () throws(Refusal) in
+      authorization.authorize(input.1 ? .registeringPresenters : nil, call) { [unowned self] trust throws(Refusal) in
+        if input.0.hasPrefix("another"), trust != .trusted {
+          var refusal = Refusal(.accessDenied, input.0)
+          refusal.needsTrust = true
+          throw refusal
+        }
         carriedOut.append(input.0)
         return input.0
       }
@@ -103,6 +108,32 @@ func authorization_sandboxedClient_isRefused() throws {
   // Everything else stays open to it.
   try fixture.ask("c", privileged: false)
   #expect(fixture.carriedOut == ["c"])
+}
+
+@Test("L3: a request that turns out to need a client outside of any sandbox is carried out when navd knows that it is")
+func authorization_requestThatNeedsTrust_isRepeatedWhenTheClientIsKnown() throws {
+  let fixture = try AuthorizationFixture()
+  try fixture.ask("another's", privileged: false)
+  try fixture.ask("next", privileged: false)
+  #expect(fixture.answers == [] && fixture.carriedOut == [])
+  try fixture.answer(.success(unconfined))
+  try fixture.ask("another's again", privileged: false)
+  #expect(fixture.carriedOut == ["another's", "next", "another's again"])
+  #expect(fixture.lookedUp == [])
+}
+
+@Test("L3: such a request of a client in a sandbox is refused, with what it asked for")
+func authorization_requestThatNeedsTrustOfASandboxedClient_isRefused() throws {
+  let fixture = try AuthorizationFixture()
+  try fixture.ask("another's", privileged: false)
+  try fixture.answer(.success(snap))
+  try fixture.ask("another's", privileged: false)
+  try fixture.ask("next", privileged: false)
+  let refusal =
+    "org.navd.Error.AccessDenied: another's: not available to programs in a sandbox, and the sender is in one (Snap); name a "
+    + "destination that the user's files declare"
+  #expect(fixture.answers == [refusal, refusal, "next"])
+  #expect(fixture.carriedOut == ["next"] && fixture.lookedUp == [])
 }
 
 @Test(

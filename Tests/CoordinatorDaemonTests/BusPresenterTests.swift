@@ -306,6 +306,83 @@ func busPresenter_tooManyUnansweredCalls_failNewItemsOnly() throws {
   #expect(program.calls.count == 3)
 }
 
+@Test("L1: a presenter has at most a share of the calls that are left, so that some are left for others")
+func busPresenter_manyThatNeverAnswer_leaveRoomForOthers() throws {
+  var limits = Limits()
+  limits.calls = 48
+  let fixture = try BusPresenterFixture(limits: limits)
+  let names: [BusName] = [barName, "org.example.B", "org.example.C", "org.example.D"]
+  let programs = try names.map { try ScriptedPresenter(fixture.bus, name: $0) }
+  for (index, name) in names.enumerated() {
+    for number: UInt64 in 0..<6 { try fixture.present(UInt64(index) * 10 + number, name: name.text) }
+  }
+  #expect(programs.map(\.calls.count) == [5, 4, 4, 4])
+  #expect(
+    fixture.reports.last
+      == .presentAnswered(
+        Handle(35),
+        error:
+          "expected fewer unanswered calls of the presenter org.example.D than one in 8 of the 31 left of 48 for all (the "
+          + "limit “calls”), found 4"))
+  try programs[3].answer()
+  try fixture.bus.settle()
+  try fixture.present(36, name: "org.example.D")
+  #expect(programs[3].calls.count == 5)
+  // The bus answers for one that leaves.
+  programs[0].connection.close()
+  try fixture.bus.settle()
+  #expect(fixture.bus.connection.openCallCount == 12)
+}
+
+@Test("L1: a call that was given up counts until its answer, since the bus keeps it until then")
+func busPresenter_callsGivenUp_countUntilTheirAnswer() throws {
+  var limits = Limits()
+  limits.callsPerPresenter = 2
+  let fixture = try BusPresenterFixture(limits: limits)
+  let program = try ScriptedPresenter(fixture.bus)
+  for number: UInt64 in 1...2 {
+    try fixture.present(number)
+    fixture.presenter.forget(Handle(number))
+  }
+  try fixture.present(3)
+  #expect(fixture.reports.count == 1 && program.calls.count == 2)
+  try program.answer()
+  try fixture.bus.settle()
+  try fixture.present(4)
+  #expect(fixture.reports.count == 1 && program.calls.count == 3)
+}
+
+@Test("L1: updates and dismissals past the limit wait for answers, and are sent in their order")
+func busPresenter_dismissalsPastTheLimit_wait() throws {
+  var limits = Limits()
+  limits.callsPerPresenter = 2
+  let fixture = try BusPresenterFixture(limits: limits)
+  let program = try ScriptedPresenter(fixture.bus)
+  for number: UInt64 in 1...4 {
+    try fixture.present(number)
+    try program.answer()
+    try fixture.bus.settle()
+  }
+  fixture.presenter.update(try fixture.presentation(1), [:], author: nil)
+  for number: UInt64 in 1...4 { fixture.presenter.dismiss(Handle(number), .dismissed, animated: true) }
+  try fixture.bus.settle()
+  #expect(program.calls.count == 6)
+  // The presenter may still show it, so it gets the call all the same.
+  fixture.presenter.forget(Handle(4))
+  // Nothing new overtakes them.
+  try program.answer()
+  fixture.presenter.present(try fixture.presentation(5), [:])
+  try fixture.bus.settle()
+  #expect(program.calls.count == 7)
+  #expect(fixture.reports.contains { if case .presentAnswered(Handle(5), .some) = $0 { true } else { false } })
+  for _ in 1...4 {
+    try program.answer()
+    try fixture.bus.settle()
+  }
+  #expect(program.calls.dropFirst(4).map { $0.prefix(1) } == ["U", "D", "D", "D", "D"])
+  #expect(fixture.reports.count { if case .dismissAnswered = $0 { true } else { false } } == 3)
+}
+
 // MARK: After a restart
 
 @Test("R2: presenters that are still on the bus are asked to show their items again")

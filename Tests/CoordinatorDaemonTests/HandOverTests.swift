@@ -30,17 +30,19 @@ import Testing
       most = max(most, fixture.observer.ended.count - before)
       return fixture.observer.ended.count == ended.count
     }
-    // The second scan confirms that nothing is left of those that have ended. More, if processes of other tests are in the
-    // middle of execve.
-    #expect((2...5).contains(fixture.scans))
+    // The second scan confirms that nothing is left of those that have ended.
+    #expect(fixture.scans == 2)
     #expect(most <= ProcessSupervisor.adoptionsPerTurn)
-    #expect(running.allSatisfy { $0.platform["unit"] == nil })
+    #expect(running.map(\.platform) == fixture.processes.map { ["pid": .uint64(UInt64($0))] })
 
-    for command in running { command.kill() }
+    // They are dismissed together, with a few searches for all.
+    let scans = fixture.scans
+    for command in running { command.terminate() }
     try fixture.wait {
       fixture.loop.turn(wait: .milliseconds(5))
       return fixture.observer.ended.count == 2 * count
     }
+    #expect(fixture.scans - scans <= 10)
   }
 
   @Test("A dismissal during the search ends the processes that it finds.")
@@ -78,7 +80,9 @@ private final class ServiceFixture {
   private let connection: Connection
   private var launcher: ServiceLauncher?
   private var systemd: SystemdManager?
-  private var processes: [pid_t] = []
+  private(set) var processes: [pid_t] = []
+  /// The services that they seem to be in.
+  private var services: [pid_t: ByteString] = [:]
   private var jobs = 0
   private var launches = 0
 
@@ -100,7 +104,7 @@ private final class ServiceFixture {
     object.implement(Self.version) { _ in "252" }
     object.implement(Systemd.Manager.subscribe) { _, call in call.reply() }
     // The job never ends, so the launcher waits for what becomes of the unit.
-    object.implement(Systemd.Manager.startTransientUnit) { [unowned self] _, call in
+    object.implement(Systemd.Manager.startTransientUnit, takesDescriptors: true) { [unowned self] _, call in
       jobs += 1
       call.reply(ObjectPath("\(Systemd.path)/job/\(jobs)")!)
     }
@@ -116,14 +120,15 @@ private final class ServiceFixture {
       scans += 1
       return ProcessTable.all()
     }
+    reader.controlGroups = { [unowned self] in services[$0].map { ["app.slice", $0] } ?? [] }
     let supervisor = ProcessSupervisor(
       loop: loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
     let direct = DirectLauncher(supervisor, isAllowed: true)
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let systemd = SystemdManager(connection)
-    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log, absenceLimit: .milliseconds(50))
+    let systemd = SystemdManager(connection, absenceLimit: .milliseconds(50))
+    let launcher = ServiceLauncher(loop: loop, systemd, direct: direct, log: log)
     systemd.onPresenceChanged = { [unowned systemd, unowned launcher] in
-      if !systemd.isPresent { launcher.managerLeft() }
+      if systemd.presence == .absent { launcher.managerLeft() }
     }
     (self.systemd, self.launcher) = (systemd, launcher)
     try #require(loop.turn(until: { systemd.isPresent }))
@@ -170,6 +175,7 @@ private final class ServiceFixture {
       posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
       try #require(posix_spawn(&process, "/bin/sleep", nil, &attributes, arguments, environment) == 0)
       processes.append(process)
+      services[process] = ServiceLauncher.unit(launch.binding, handle).map { ByteString($0.text) }
     }
     launches += 1
     return try #require(launcher?.launch(launch, for: observer))

@@ -27,13 +27,21 @@ private final class LauncherFixture: LaunchObserver {
   private(set) var events: [Event] = []
   let marker = ByteString("test-\(UInt64.random(in: .min ... .max))")
   private let directory = TemporaryDirectory()
+  /// The processes in the command's service.
+  private final class Members { var pids: Set<pid_t> = [] }
+  private let members = Members()
 
   /// - Parameter mayStartDirectly: whether navd itself may start commands.
   init(mayStartDirectly: Bool = false) throws {
     bus = try BusFixture()
     systemd = try FakeSystemd(bus)
     manager = SystemdManager(bus.connection)
-    let supervisor = ProcessSupervisor(loop: bus.loop, markerVariable: CommandPresenter.markerVariable)
+    var reader = ProcessReader()
+    reader.controlGroups = { [members] in
+      members.pids.contains($0) ? [ByteString(ServiceLauncher.unit(try! BindingID("panel"), handle)!.text)] : []
+    }
+    let supervisor = ProcessSupervisor(
+      loop: bus.loop, markerVariable: CommandPresenter.markerVariable, reader: reader)
     launcher = ServiceLauncher(
       loop: bus.loop, manager, direct: DirectLauncher(supervisor, isAllowed: mayStartDirectly), log: bus.logger)
     manager.onPresenceChanged = { [unowned self] in if manager.presence == .absent { launcher.managerLeft() } }
@@ -76,11 +84,13 @@ private final class LauncherFixture: LaunchObserver {
     return (running, process)
   }
 
-  /// A process that sleeps, with or without the command's marker in its environment.
+  /// A process of the service that sleeps, with or without the command's marker in its environment.
   func process(hasMarker: Bool = true) throws -> Program {
-    try Program(
+    let program = try Program(
       bus.loop, ["/bin/sleep", "1000"],
       environment: hasMarker ? ["\(CommandPresenter.markerVariable)": "\(marker)"] : [:])
+    members.pids.insert(program.processID)
+    return program
   }
 
   func announce(_ properties: Properties) throws {
@@ -106,7 +116,7 @@ private final class LauncherFixture: LaunchObserver {
 
   func leave() throws {
     systemd.connection.close()
-    try bus.wait { manager.presence == .absent }
+    try bus.wait { !manager.isPresent }
   }
 
   func comeBack(_ prepare: (FakeSystemd) -> Void) throws {
@@ -319,13 +329,48 @@ func serviceLauncher_noAnswer_isAnErrorAndStopsTheService() throws {
   #expect(fixture.events == [.ended(handle, result)])
 }
 
+@Test("A manager that has never started the service reports it as inactive; its processes show that it runs")
+func serviceLauncher_anotherManager_isReplacedByTheProcesses() throws {
+  let fixture = try LauncherFixture()
+  let (running, process) = try fixture.launchRunning()
+  try fixture.leave()
+  try fixture.comeBack { $0.set(unit, active: "inactive") }
+  try fixture.bus.advance(by: .zero)
+  #expect(fixture.events == [])
+  #expect(running.platform == ["pid": .uint64(UInt64(process.processID))])
+  running.terminate()
+  try fixture.waitForEvents(1)
+  #expect(process.status != nil)
+}
+
+@Test func serviceLauncher_managerForgetsTheStart_isAskedToStartItAgain() throws {
+  let fixture = try LauncherFixture()
+  let running = try fixture.launch()
+  _ = try fixture.systemd.accept()
+  try fixture.bus.settle()
+  try fixture.leave()
+  try fixture.comeBack { $0.set(unit, active: "inactive") }
+  for _ in 0..<500 where fixture.systemd.calls.last != "StartTransientUnit \(unit)" {
+    fixture.bus.loop.turn(wait: .milliseconds(20))
+    try fixture.bus.advance(by: .milliseconds(20))
+  }
+  #expect(fixture.systemd.calls.last == "StartTransientUnit \(unit)")
+  #expect(fixture.events == [])
+  try fixture.systemd.finish(try fixture.systemd.accept())
+  let process = try fixture.process()
+  try fixture.announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(process.processID))])
+  try fixture.waitForEvents(1)
+  #expect(fixture.events == [.started(handle, error: nil)])
+  #expect(running?.platform["pid"] == .uint64(UInt64(process.processID)))
+}
+
 @Test func serviceLauncher_managerGoneForFiveSeconds_isReplacedByTheProcesses() throws {
   let fixture = try LauncherFixture()
   let (running, process) = try fixture.launchRunning()
   try fixture.leave()
   try fixture.bus.advance(by: .seconds(5))
   #expect(fixture.events == [])
-  #expect(running.platform["unit"] == nil)
+  #expect(running.platform == ["pid": .uint64(UInt64(process.processID))])
   running.terminate()
   try fixture.waitForEvents(1)
   guard case .ended(handle, _)? = fixture.events.first else {

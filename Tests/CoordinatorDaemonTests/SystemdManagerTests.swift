@@ -80,9 +80,16 @@ func systemdManager_managerOnTheBus_isPresentWithItsRelease(version: String, rel
   try fixture.bus.settle()
   let first = try fixture.addSystemd()
   first.connection.close()
-  try fixture.bus.wait { fixture.manager.presence == .absent }
-  _ = try fixture.addSystemd()
-  #expect(fixture.presences == [.absent, .present(version: 252), .absent, .present(version: 252)])
+  // It may be updated, so nobody is told yet.
+  try fixture.bus.wait { fixture.manager.presence == .unknown }
+  let second = try fixture.addSystemd()
+  #expect(fixture.presences == [.absent, .present(version: 252), .present(version: 252)])
+  try fixture.bus.advance(by: .seconds(5))
+  #expect(fixture.manager.isPresent)
+  second.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  try fixture.bus.advance(by: .seconds(5))
+  #expect(fixture.presences.last == .absent)
 }
 
 // MARK: Units
@@ -232,7 +239,77 @@ func job_finished_isReportedOnce(isEarly: Bool) throws {
   try fixture.bus.wait { systemd.calls.count == 3 }
   systemd.connection.close()
   try fixture.bus.settle()
+  #expect(fixture.outcomes == [])
+  try fixture.bus.advance(by: .seconds(5))
   #expect(fixture.outcomes == ["\(ErrorName.noReply)"])
+}
+
+@Test func job_managerLeavesBeforeItsAnswerAndComesBack_isRequestedAgain() throws {
+  let fixture = try ManagerFixture()
+  let first = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { first.calls.count == 3 }
+  first.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  let second = try fixture.addSystemd()
+  try fixture.bus.wait { second.calls.last == "StartUnit mixer.service" }
+  try second.finish(try second.accept())
+  try fixture.bus.wait { !fixture.outcomes.isEmpty }
+  #expect(fixture.outcomes == ["done"])
+}
+
+@Test("A service that the manager has created although its answer was lost is not started twice")
+func job_managerTookTheCallBeforeItLeft_isDone() throws {
+  let fixture = try ManagerFixture()
+  let first = try fixture.addSystemd()
+  var outcomes: [String] = []
+  fixture.manager.startTransient(mixer, []) { if case .finished(let result) = $0 { outcomes.append(result) } }
+  try fixture.bus.wait { first.calls.last == "StartTransientUnit mixer.service" }
+  first.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  let second = try fixture.addSystemd()
+  try fixture.bus.wait { second.calls.last == "StartTransientUnit mixer.service" }
+  try second.refuse(Systemd.unitExists, "Unit mixer.service was already loaded.")
+  try fixture.bus.settle()
+  #expect(outcomes == ["done"])
+}
+
+@Test func job_managerLeavesForGood_isRefused() throws {
+  let fixture = try ManagerFixture()
+  let systemd = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { systemd.calls.count == 3 }
+  _ = try systemd.accept()
+  try fixture.bus.settle()
+  systemd.connection.close()
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == [])
+  try fixture.bus.advance(by: .seconds(5))
+  #expect(fixture.outcomes == ["\(ErrorName.noReply)"])
+  #expect(!fixture.receivesJobs)
+}
+
+@Test("A job that ends while the manager is away is done: the manager that is back does not know it")
+func job_endedWhileTheManagerWasAway_isDone() throws {
+  let fixture = try ManagerFixture()
+  let first = try fixture.addSystemd()
+  fixture.start()
+  fixture.start()
+  try fixture.bus.wait { first.calls.count == 5 }
+  _ = try first.accept()
+  let second = try first.accept()
+  try fixture.bus.settle()
+  first.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  let systemd = try FakeSystemd(fixture.bus)
+  systemd.continues(second, of: mixer)
+  try fixture.bus.wait { fixture.manager.isPresent }
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["done"])
+  try systemd.finish(second, "failed")
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["done", "failed"])
+  #expect(!fixture.receivesJobs)
 }
 
 @Test func job_withoutAManager_isRefusedAndStartsNone() throws {

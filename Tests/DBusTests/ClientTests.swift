@@ -185,13 +185,15 @@ import Testing
   let sent = fixture.start(Echo.later, "x") { _ in answered += 1 }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
   sent.cancel()
+  // The bus keeps it until the answer.
+  #expect(fixture.client.openCallCount(to: fixture.service.uniqueName) == 1)
   fixture.waiting.removeFirst().reply("x")
   fixture.start(Echo.later, "unsent") { _ in answered += 1 }
     .cancel()
   try fixture.settle()
   #expect(answered == 0)
   #expect(fixture.waiting.isEmpty)
-  #expect(fixture.client.pendingCalls.isEmpty)
+  #expect(fixture.client.pendingCalls.isEmpty && fixture.client.openCallCount == 0)
 }
 
 @Test func call_toANameWithoutOwner_failsWithServiceUnknown() throws {
@@ -203,9 +205,10 @@ import Testing
 @Test func call_forgedReply_isIgnored() throws {
   let fixture = try Fixture()
   var results: [Result<String, DBusError>] = []
-  let pending = fixture.start(Echo.later, "x") { results.append($0) }
+  fixture.start(Echo.later, "x") { results.append($0) }
   try #require(fixture.loop.turn { fixture.waiting.count == 1 })
-  let address = ReplyAddress(caller: fixture.client.uniqueName, serial: pending.serial, isWanted: true)
+  let serial = try #require(fixture.client.pendingCalls.keys.first)
+  let address = ReplyAddress(caller: fixture.client.uniqueName, serial: serial, isWanted: true)
   let forged = try address.reply(HeaderFields(signature: "s")) { writer throws(DBusError) in
     try writer.append("forged")
   }

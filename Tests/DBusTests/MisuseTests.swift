@@ -284,6 +284,47 @@ func input_manyDescriptors_doesNotEndTheService() throws {
   #expect(fixture.service.isOpen)
 }
 
+extension RawClient {
+  /// Calls a method with descriptors, and waits until the bus has passed on the call.
+  fileprivate func pass(
+    _ member: String, _ signature: String, _ body: [UInt8], descriptors: Int, to service: Connection, times: Int = 1
+  ) throws {
+    for _ in 0..<times {
+      try send(
+        flags: 1, member: member, interface: Echo.name.text, to: service.uniqueName.text, at: Echo.path.text,
+        signature: signature, body: body, descriptors: descriptors)
+    }
+    try send(member: "GetId", interface: Bus.name.text, to: Bus.name.text, at: Bus.path.text)
+    _ = try answer()
+  }
+}
+
+@Test("L2: calls with descriptors that wait do not keep a blocking call from its reply")
+func input_descriptorsDuringABlockingCall_areRefused() throws {
+  let fixture = try Fixture()
+  var body = Marshalled()
+  body.uint32(0)
+  let client = try RawClient(fixture.bus)
+  try client.pass("Pass", "h", body.bytes, descriptors: 16, to: fixture.service, times: 20)
+  _ = try fixture.service.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, (), timeout: .seconds(5))
+  try fixture.settle()
+}
+
+@Test("L2: a method that declares no descriptors is not called with any")
+func input_undeclaredDescriptors_areRefused() throws {
+  let fixture = try Fixture()
+  let before = Session.descriptors(of: getpid())
+  let file = Value.descriptor(Descriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC)))
+  let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, file) }
+  #expect(error?.name == .invalidArgs)
+  #expect(error?.message.contains("descriptors") == true, "\(error?.message ?? "")")
+  // Nor is an undeclared one received with a reply.
+  fixture.implementation.implement(Echo.echo) { _, call in call.reply(file) }
+  let late = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, .byte(1)) }
+  #expect(late?.name == .invalidArgs)
+  #expect(Session.descriptors(of: getpid()) == before + 1)
+}
+
 @Test("L2: 65 levels of nesting disconnect only their sender")
 func input_nestedTooDeep_disconnectsOnlyTheSender() throws {
   let fixture = try Fixture()

@@ -209,3 +209,19 @@ func turn_manyCalls_areSpreadOverTurns() throws {
   #expect(turns > 2000 / 64)
   #expect(answeredWhenDue ?? 2000 < 2000)
 }
+
+@Test("W3: a signal for one client is received by no other")
+func turn_directedSignal_isReceivedByItsRecipientOnly() throws {
+  let fixture = try Fixture()
+  let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+  let log = try fixture.listen()
+  var isOtherReady = false
+  var others: [String] = []
+  other.subscribe(to: Echo.happened, ready: { _ in isOtherReady = true }) { arguments, _ in others.append(arguments.0) }
+  #expect(fixture.loop.turn { isOtherReady })
+  try fixture.service.emit(Echo.happened, from: Echo.path, to: fixture.client.uniqueName, ("one", 1))
+  try fixture.service.emit(Echo.happened, from: Echo.path, ("all", 2))
+  #expect(fixture.loop.turn { !others.isEmpty && log.lines.count == 2 })
+  #expect(log.lines == ["Happened one", "Happened all"])
+  #expect(others == ["all"])
+}

@@ -28,7 +28,8 @@ private func expectedState() throws -> RecordedState {
   state.presentations[Handle(2)] = nil
   state.presentations[Handle(3)]?.presentation.phase = .presented
   state.presentations[Handle(3)]?.presentation.item.value = [:]
-  // That release did not record which parents were named.
+  // That release did not record which parents were named, nor which tags a trusted client has left.
+  for tag in state.tags.keys { state.tags[tag]!.isTrusted = false }
   for handle in state.presentations.keys { state.presentations[handle]!.presentation.hasNamedParent = false }
   state.changed[.slot(try BindingID("a"))] = nil
   state.tags[GroupTag(group: try BindingID("g"), tag: "bare")] = nil
@@ -53,9 +54,9 @@ private func execute(_ sql: String, in path: String) throws {
 }
 
 /// A record of an earlier schema, from the statements that make it.
-private func record(ofSchema number: Int) throws -> TemporaryDirectory {
+func record(ofSchema name: String) throws -> TemporaryDirectory {
   let directory = TemporaryDirectory()
-  let sql = String(decoding: Files.contents(of: "\(fixtures)/schema-\(number).sql"), as: UTF8.self)
+  let sql = String(decoding: Files.contents(of: "\(fixtures)/\(name).sql"), as: UTF8.self)
   try execute(sql, in: directory.path(of: "record.sqlite"))
   return directory
 }
@@ -167,7 +168,7 @@ func earlierRelease_inUse_isRefused() throws {
 
 @Test("A record of the first schema is read, with all that clients registered")
 func earlierRelease_schema1_isRead() throws {
-  let directory = try record(ofSchema: 1)
+  let directory = try record(ofSchema: "schema-1")
   let content = try Record.open(in: directory.path) { $0 }.restored
   let ending = Ending(
     handle: Handle(101), binding: try BindingID("e"), id: "1", destination: "d", group: nil, stack: nil,
@@ -186,7 +187,7 @@ func earlierRelease_schema1_isRead() throws {
 
 @Test("A record of the fourth schema is read, with the turns in its table")
 func earlierRelease_schema4_isRead() throws {
-  let directory = try record(ofSchema: 4)
+  let directory = try record(ofSchema: "schema-4")
   let content = try Record.open(in: directory.path) { $0 }.restored
   var row = RecordedState.PresentationRow(
     Presentation(

@@ -94,7 +94,7 @@ func fullState() throws -> RecordedState {
   options.environment = [:]
   options.platformData = value
   state.tags[GroupTag(group: try binding("g"), tag: "full")] = .init(
-    binding: try binding("x.y"), id: "1", options: options, stamp: 2)
+    binding: try binding("x.y"), id: "1", options: options, isTrusted: true, stamp: 2)
   for (index, reason) in Reason.allCases.enumerated() {
     state.endings[Handle(UInt64(100 + index))] = Ending(
       handle: Handle(UInt64(100 + index)), binding: try binding("e"), id: "\(index)",

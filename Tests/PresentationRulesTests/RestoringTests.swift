@@ -209,11 +209,11 @@ private final class RestartableMachine {
     presentation.answerDue = Instant(nanoseconds: .max)
     var state = RecordedState()
     state.presentations[Handle(1)] = .init(presentation)
-    let back = try #require(state.moved(by: -1_000).presentations[Handle(1)]?.presentation)
+    let back = try #require(state.moved(from: 0, to: 1_000).presentations[Handle(1)]?.presentation)
     #expect(back.presentedAt == Instant(nanoseconds: 0))
     #expect(back.expires == Instant(nanoseconds: 4_000))
     #expect(back.answerDue == Instant(nanoseconds: .max))
-    let late = state.moved(by: .max).presentations[Handle(1)]?.presentation.expires
+    let late = state.moved(from: .max, to: .min).presentations[Handle(1)]?.presentation.expires
     #expect(late == Instant(nanoseconds: 5_000 + UInt64(Int64.max)))
   }
 

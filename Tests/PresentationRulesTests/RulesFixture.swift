@@ -149,11 +149,11 @@ final class RulesFixture {
   @discardableResult
   func ask(
     _ operation: Request.Operation, expecting expectation: Expected = Expected(), animated: Bool? = nil,
-    by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation
+    by client: Client? = "anna", trust: Trust = .trusted, from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) -> Reply {
     let request = Request(operation, expecting: expectation, animated: animated)
     return try keepingWhole(sourceLocation) { () throws(Refusal) in
-      let (reply, outcome) = try machine.perform(request, by: client, at: now)
+      let (reply, outcome) = try machine.perform(request, by: client, trust: trust, at: now)
       take(outcome, from: sourceLocation)
       return reply
     }
@@ -162,11 +162,12 @@ final class RulesFixture {
   /// Sends a transaction (T1).
   @discardableResult
   func apply(
-    _ requests: [Request], animated: Bool = true, by client: Client? = "anna",
+    _ requests: [Request], animated: Bool = true, by client: Client? = "anna", trust: Trust = .trusted,
     from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) -> [Reply] {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
-      let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, at: now)
+      let (replies, outcome) = try machine.perform(
+        requests, animated: animated, by: client, trust: trust, at: now)
       take(outcome, from: sourceLocation)
       return replies
     }

@@ -26,10 +26,10 @@ final class ProcessFixture {
   private var markers = 0
   /// How often the supervisor has scanned the process table.
   private(set) var scans = 0
-  /// Whether every process seems to be in the middle of `execve`.
-  var hidesEnvironments = false
   /// Whether every session has its leader outside the PID namespace, as in a container's shell.
   var hidesSessions = false
+  /// Services that processes seem to be in.
+  var services: [pid_t: ByteString] = [:]
 
   static let markerVariable: ByteString = "NAVD_TEST_TREE"
 
@@ -52,9 +52,7 @@ final class ProcessFixture {
       if hidesSessions { for index in processes.indices { processes[index].session = 0 } }
       return processes
     }
-    reader.variable = { [unowned self] name, pid in
-      hidesEnvironments ? .empty : ProcessTable.variable(name, of: pid)
-    }
+    reader.controlGroups = { [unowned self] in services[$0].map { ["app.slice", $0] } ?? [] }
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }
 

@@ -20,18 +20,24 @@ public final class PrivateBus: SessionBus {
 
   private let temporary = TemporaryDirectory()
   private let supervised: SupervisedScript
+  private let configuration = TemporaryDirectory()
 
   /// - Parameters:
+  ///   - limits: limits that replace those of an ordinary session bus, by their names in its configuration.
   ///   - environment: variables for the daemon and the services that it activates, added to the environment of this
   ///     process; `XDG_DATA_HOME` or `XDG_DATA_DIRS` name the directories of the activation files (`dbus-1/services`).
   /// - Throws: if the daemon does not report its address within the limit.
-  public init(environment: [String: String] = [:], limit: Duration = .seconds(30)) throws {
+  public init(
+    limits: [String: Int] = [:], environment: [String: String] = [:], limit: Duration = .seconds(30)
+  ) throws {
+    let file = configuration.path(of: "session.conf")
+    try Files.write(Self.configuration(limits), to: file)
     // The shell kills the daemon when its standard input ends: because we close it, or because this process died.
     // Variables that select a checking libdbus are for this process only, not for the shell and the bus.
     let script = """
       unset LD_LIBRARY_PATH DBUS_FATAL_WARNINGS
       exec 3<&0 </dev/null
-      dbus-daemon --session --nofork --nopidfile --address="unix:path=$1/bus" --print-address=1 \\
+      dbus-daemon --config-file="$2" --nofork --nopidfile --address="unix:path=$1/bus" --print-address=1 \\
         --print-pid=1 2>/dev/null 3<&- &
       exec >/dev/null
       read -r _ <&3
@@ -39,11 +45,17 @@ public final class PrivateBus: SessionBus {
       wait "$!"
       """
     supervised = try SupervisedScript(
-      ["/bin/sh", "-c", script, "sh", temporary.path], environment: inherited(with: environment))
+      ["/bin/sh", "-c", script, "sh", temporary.path, file], environment: inherited(with: environment))
     let lines = try supervised.readLines(2, limit: limit)
     guard let processID = pid_t(lines[1]) else { throw SetupFailure(description: "no process id: \(lines)") }
     address = lines[0]
     self.processID = processID
+  }
+
+  /// The configuration of an ordinary session bus, with other limits.
+  static func configuration(_ limits: [String: Int]) -> String {
+    let lines = limits.map { "<limit name=\"\($0)\">\($1)</limit>\n" }.joined()
+    return "<busconfig>\n<include>/usr/share/dbus-1/session.conf</include>\n\(lines)</busconfig>\n"
   }
 
   deinit {

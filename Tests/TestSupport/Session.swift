@@ -6,6 +6,13 @@ import Glibc
 import PresentationModel
 import TextFormats
 
+/// The program that is the message bus.
+public enum BusProgram: String, CaseIterable, Sendable {
+  case daemon = "dbus-daemon"
+  /// Needs a user manager, which starts it.
+  case broker = "dbus-broker"
+}
+
 /// A private desktop session with a real navd: a bus, directories, and programs that use them.
 ///
 /// Every program started in it, including navd's commands, has `NAVD_TEST_SESSION` in its environment. The session
@@ -31,6 +38,8 @@ public final class Session {
   public private(set) var navd: Program?
   /// Environment of the session's programs.
   public var environment: [String: String]
+  /// The beginning of navd's command line: a program that executes the rest in its own place.
+  public var wrapper: [String] = []
 
   private let home: Home
   /// The owner of the session's files, if that is not the user who runs the tests.
@@ -44,6 +53,8 @@ public final class Session {
   ///   - starting: whether navd is started, and waited for.
   ///   - activatable: whether the bus starts navd for who calls it.
   ///   - services: what else the bus starts: command lines by bus name; `$HOME` in them is the session's.
+  ///   - program: the bus.
+  ///   - busLimits: limits that replace those of an ordinary session bus, by their names in its configuration.
   ///   - managed: whether there is a user manager, whose bus it is then.
   ///   - desktop: what manages the windows, if there are to be some; the desktop's bus it is then, and its user's all is.
   ///   - configuration: of that, in its own words.
@@ -51,8 +62,9 @@ public final class Session {
   ///   - file: the file of the test, and `function` its function, for ``TestDuration``.
   public init(
     destinations: [String: String] = [:], starting: Bool = true, activatable: Bool = false,
-    services: [String: String] = [:], managed: Bool = false, desktop: Desktop.Manager? = nil,
-    configuration: String = "", files: [String: String] = [:], file: String = #fileID, function: String = #function
+    services: [String: String] = [:], program: BusProgram = .daemon, busLimits: [String: Int] = [:],
+    managed: Bool = false, desktop: Desktop.Manager? = nil, configuration: String = "", files: [String: String] = [:],
+    file: String = #fileID, function: String = #function
   ) throws {
     duration = TestDuration(file, function)
     user = try desktop == nil ? nil : Desktop.User()
@@ -78,10 +90,23 @@ public final class Session {
       let words = commandLine.split(separator: "$HOME", omittingEmptySubsequences: false).joined(separator: home.path)
       files[".local/share/dbus-1/services/\(name).service"] = "[D-BUS Service]\nName=\(name)\nExec=\(words)\n"
     }
+    if program == .broker {
+      files["bus.conf"] = PrivateBus.configuration(busLimits)
+      files["config/systemd/user/dbus.service"] = """
+        [Service]
+        Type=notify
+        Sockets=dbus.socket
+        ExecStart=/usr/bin/dbus-broker-launch --scope user --config-file \(home.path(of: "bus.conf"))
+
+        """
+    }
     for (name, text) in destinations { files["config/navd/destinations/\(name).toml"] = text }
     home.makeDirectory("config/navd/destinations")
     for (name, text) in files { try home.write(text, to: name) }
-    if managed {
+    if managed || program == .broker {
+      // The system may have chosen dbus-broker for all its sessions; a unit in the home takes precedence.
+      home.makeDirectory("etc/systemd/user")
+      symlink("/usr/lib/systemd/user/dbus.service", home.path(of: "etc/systemd/user/dbus.service"))
       let manager = try UserManager(environment: environment)
       (self.manager, self.desktop, bus) = (manager, nil, manager)
     } else if let desktop, let user {
@@ -95,7 +120,8 @@ public final class Session {
     } else {
       (manager, self.desktop) = (nil, nil)
       // The bus's own directory is not known before it starts.
-      bus = try PrivateBus(environment: environment.merging(["XDG_RUNTIME_DIR": home.path]) { $1 })
+      bus = try PrivateBus(
+        limits: busLimits, environment: environment.merging(["XDG_RUNTIME_DIR": home.path]) { $1 })
     }
     loop = try EventLoop()
     client = try Connection.open(address: bus.address, loop: loop)
@@ -146,7 +172,7 @@ public final class Session {
   /// Starts navd and waits until it owns its bus name.
   public func start(_ arguments: [String] = []) throws {
     // Without the variables of the displays, because a navd that the bus activates lacks them too.
-    let navd = try start([executable("navd")] + arguments, environment: environment)
+    let navd = try start(wrapper + [executable("navd")] + arguments, environment: environment)
     self.navd = navd
     var owner: BusName?
     let watch = client.watchName(CoordinatorNames.bus) { owner = $0 }
@@ -276,10 +302,17 @@ public final class Session {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
+  /// The most resident memory of a process since ``forgetPeak(of:)``, in bytes.
+  public static func peakMemory(of pid: pid_t) -> Int { status("VmHWM:", of: pid) }
+
+  public static func forgetPeak(of pid: pid_t) throws { try Files.write("5", to: "/proc/\(pid)/clear_refs") }
+
   /// Anonymous memory of a process, in bytes. Code is not counted, because it is loaded when first used.
-  public static func privateMemory(of pid: pid_t) -> Int {
+  public static func privateMemory(of pid: pid_t) -> Int { status("RssAnon:", of: pid) }
+
+  private static func status(_ field: String, of pid: pid_t) -> Int {
     let status = String(decoding: Files.contents(of: "/proc/\(pid)/status"), as: UTF8.self)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
     return (line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
   }
 

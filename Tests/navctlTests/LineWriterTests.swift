@@ -88,3 +88,26 @@ private func pipe() throws -> (read: Int32, write: Int32) {
   #expect(turn(loop) { end != nil })
   #expect(end == ENOSPC)
 }
+
+@Test("On a terminal, a line has no control characters; its meaning as JSON stays.")
+func lineWriter_terminal_getsNoControls() throws {
+  let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+  try #require(terminal >= 0)
+  defer { close(terminal) }
+  // Unlocks the other end, and gives its number: TIOCSPTLCK, TIOCGPTN.
+  var (unlocked, number) = (Int32(0), UInt32(0))
+  try #require(ioctl(terminal, 0x4004_5431, &unlocked) == 0 && ioctl(terminal, 0x8004_5430, &number) == 0)
+  let descriptor = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+  try #require(descriptor >= 0)
+  defer { close(descriptor) }
+  let loop = try EventLoop()
+  let writer = LineWriter(descriptor, loop)
+  var isDrained = false
+  writer.onDrained = { isDrained = true }
+  writer.write("{\"title\":\"a\u{202e}\u{200f}\u{61c}b\"}")
+  #expect(turn(loop) { isDrained })
+  var buffer = [UInt8](repeating: 0, count: 256)
+  let count = read(terminal, &buffer, buffer.count)
+  #expect(
+    String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == #"{"title":"a\u202e\u200f\u061cb"}"# + "\r\n")
+}

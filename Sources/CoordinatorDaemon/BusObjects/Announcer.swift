@@ -9,13 +9,17 @@ import PresentationModel
 struct Announcer: SignalEmitter {
   private let connection: Connection
   private let log: Logger
+  private var last: StateEvent?
+  /// nil for all who subscribed.
+  private var recipient: BusName?
 
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
     self.log = log
   }
 
-  func announce(_ event: StateEvent) {
+  mutating func announce(_ event: StateEvent) {
+    last = event
     event.send(by: self)
     switch event.kind {
     case .presented(let subject, _), .phase(let subject, _):
@@ -32,9 +36,16 @@ struct Announcer: SignalEmitter {
     }
   }
 
+  /// Repeats the last event for a client that may have missed it, or for all; its serial shows the gap (W3).
+  func repeatLast(to client: BusName?) {
+    var announcer = self
+    announcer.recipient = client
+    last?.send(by: announcer)
+  }
+
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
     do throws(DBusError) {
-      try connection.emit(signal, from: CoordinatorNames.object, arguments)
+      try connection.emit(signal, from: CoordinatorNames.object, to: recipient, arguments)
     } catch {
       // A bug of navd: values that were received over the bus can be sent over it.
       log.error("a signal could not be sent: \(error)", metadata: ["signal": "\(signal.name)"])

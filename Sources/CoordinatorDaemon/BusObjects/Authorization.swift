@@ -29,7 +29,7 @@ enum InlineCommands: Hashable, Sendable {
 }
 
 /// Authorizes clients to run programs their own way and to register presenters: privileges that a client in a sandbox
-/// does not have (L3). Requests without these are open to every client.
+/// does not have (L3). Requests without these are open to every client, unless they use them as another client's.
 final class Authorization {
   /// Something that only a client outside of any sandbox may ask for.
   struct Privilege {
@@ -53,6 +53,20 @@ final class Authorization {
     case unconfined
     case sandboxed(Sandbox)
     case unknown(String)
+
+    var trust: Trust { if case .unconfined = self { .trusted } else { .confined } }
+
+    /// Why the client is refused; nil if it is not.
+    var refusal: String? {
+      switch self {
+      case .unconfined: nil
+      case .sandboxed(let sandbox):
+        "not available to programs in a sandbox, and the sender is in one (\(sandbox.rawValue)); name a destination that the "
+          + "user's files declare"
+      case .unknown(let why):
+        "not available to programs in a sandbox, and navd cannot find out whether the sender is in one: \(why)"
+      }
+    }
   }
 
   /// Verdicts kept; the bus is asked once about each client, unless there are more clients.
@@ -61,7 +75,7 @@ final class Authorization {
   var inlineCommands = InlineCommands.allowed
   private let connection: Connection
   private let lookUp: CredentialsLookup
-  private var verdicts: [BusName: Verdict] = [:]
+  private var verdicts: [Client: Verdict] = [:]
 
   /// - Parameter lookUp: finds the credentials of a client; nil asks the bus.
   init(_ connection: Connection, lookUp: CredentialsLookup? = nil) {
@@ -89,38 +103,41 @@ final class Authorization {
   }
 
   /// Answers a call with the result of `body`, as soon as the caller is known to have the privilege; without a
-  /// privilege, at once. Meanwhile the caller's later calls wait, and no other client's.
+  /// privilege, at once, unless `body` refuses with `Refusal.needsTrust`. Meanwhile the caller's later calls wait, and no
+  /// other client's.
   func authorize<Output>(
-    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ privilege: Privilege?, _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) {
-    guard let privilege else { return answer(call, body) }
-    guard let sender = BusName(call.client.name) else {
-      preconditionFailure("\(call.client) called without a bus name")
+    if privilege == nil {
+      do throws(Refusal) {
+        if let output = try body(verdicts[call.client]?.trust ?? .unknown) { call.reply(output) }
+        return
+      } catch {
+        guard error.needsTrust else { return call.fail(error) }
+      }
     }
-    judge(sender) { verdict in
+    judge(call.client) { verdict in
       answer(call) { () throws(Refusal) in
-        switch verdict {
-        case .unconfined: return try body()
-        case .sandboxed(let sandbox):
-          throw privilege.refusal(
-            "not available to programs in a sandbox, and the sender is in one (\(sandbox.rawValue)); name a destination "
-              + "that the user's files declare")
-        case .unknown(let why):
-          throw privilege.refusal(
-            "not available to programs in a sandbox, and navd cannot find out whether the sender is in one: \(why)")
+        if let privilege, let why = verdict.refusal { throw privilege.refusal(why) }
+        do throws(Refusal) {
+          return try body(verdict.trust)
+        } catch {
+          guard error.needsTrust, let why = verdict.refusal else { throw error }
+          throw Privilege(subject: error.message, index: error.index).refusal(why)
         }
       }
     }
   }
 
-  private func judge(_ client: BusName, _ completion: @escaping (Verdict) -> Void) {
+  private func judge(_ client: Client, _ completion: @escaping (Verdict) -> Void) {
     if let verdict = verdicts[client] { return completion(verdict) }
+    guard let name = BusName(client.name) else { preconditionFailure("\(client) called without a bus name") }
     let tooMuch = Refusal(
       .limitExceeded,
       "expected at most \(connection.limits.requestBytes) bytes (the limit “request”) of requests until navd knows whether "
         + "their sender is in a sandbox, found more")
-    connection.hold(client, refusing: DBusError(tooMuch))
-    lookUp(client) { [self] result in
+    connection.hold(name, refusing: DBusError(tooMuch))
+    lookUp(name) { [self] result in
       let verdict = verdict(result)
       // The next attempt of an unknown client may succeed.
       if case .unknown = verdict {
@@ -129,7 +146,7 @@ final class Authorization {
         verdicts[client] = verdict
       }
       completion(verdict)
-      connection.release(client)
+      connection.release(name)
     }
   }
 
@@ -146,14 +163,5 @@ final class Authorization {
     case .failure(let error):
       return .unknown(error.message)
     }
-  }
-}
-
-extension ItemOptions {
-  /// The first option that says how a program is run.
-  fileprivate var optionAboutRunning: String? {
-    if command != nil { return Options.command.name }
-    if directory != nil { return Options.directory.name }
-    return environment == nil ? nil : Options.environment.name
   }
 }

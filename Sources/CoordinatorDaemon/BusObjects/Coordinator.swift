@@ -25,7 +25,11 @@ final class Coordinator {
   private var announcer: Announcer!
 
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
-  private var commands: [Command] = []
+  private var commands: ArraySlice<Command> = []
+  /// How many commands a turn carries out: starting a program takes milliseconds.
+  private static let commandsPerTurn = 16
+  /// How many of `commands`, at their beginning, were left over by an earlier turn.
+  private var countOfLate = 0
   /// Ended presentations, removed from the presenters at the end of the turn.
   private var ended: [Handle] = []
   private var alarm: Timer?
@@ -56,9 +60,10 @@ final class Coordinator {
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in service.report($0) },
       bus: BusPresenter(connection, limits: limits) { [unowned self] in service.report($0) })
-    clientWatcher = ClientWatcher(connection) { [unowned self] in clientLeft($0) }
+    clientWatcher = ClientWatcher(connection) { [unowned self] in service.clientLeft($0) }
     service = CoordinatorService(machine, host: self)
     connection.beforeFlush = { [unowned self] in recordChanges() }
+    connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))
@@ -68,11 +73,6 @@ final class Coordinator {
     let object = ImplementedInterface(CoordinatorInterface.interface)
     service.bind(to: BusBinder(object: object))
     return object
-  }
-
-  /// Ends the items of a client that left the bus (O1), over several turns, so that others are served in between.
-  private func clientLeft(_ client: Client) {
-    if service.clientLeft(client) { loop.soon { [unowned self] in clientLeft(client) } }
   }
 
   /// A short description of the state, for the service manager.
@@ -122,7 +122,6 @@ final class Coordinator {
   /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
-    connection.isServing = false
     presenters.adopt(service.machine.survivors, from: recovered) { [unowned self] survivals in
       let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
@@ -137,7 +136,7 @@ final class Coordinator {
             "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
           ])
       }
-      connection.isServing = true
+      connection.refusal = nil
       completion()
     }
   }
@@ -198,9 +197,13 @@ final class Coordinator {
       }
       return
     }
-    let ready = commands
-    commands = []
-    for command in ready { carryOut(command) }
+    let ready = commands.prefix(Self.commandsPerTurn)
+    commands.removeFirst(ready.count)
+    for (index, command) in ready.enumerated() {
+      if index < countOfLate { service.restartAnswer(of: command.handle) }
+      carryOut(command)
+    }
+    countOfLate = commands.count
     // Announces the answers that presenters gave at once, in another turn.
     loop.soon {}
   }
@@ -233,22 +236,24 @@ final class Coordinator {
 extension Coordinator: CoordinatorHost {
   var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
 
-  var wallClock: UInt64 { StartupContext.wallClock }
+  var wallClock: UInt64 { WallClock.microseconds }
 
-  var limits: [String: UInt64] { ["request": UInt64(connection.limits.requestBytes)] }
+  var limits: [String: UInt64] {
+    ["request": UInt64(connection.limits.requestBytes), "unread": UInt64(connection.limits.unreadBytes)]
+  }
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) throws(Refusal) {
     authorization.authorize(
       try authorization.privilege(for: requests, inTransaction: isTransaction), call, body)
   }
 
   func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
-    authorization.authorize(.registeringPresenters, call, body)
+    authorization.authorize(.registeringPresenters, call) { _ throws(Refusal) in try body() }
   }
 
   func reload() throws(Refusal) {
@@ -309,7 +314,22 @@ extension Coordinator: CoordinatorHost {
   func setAlarm(at time: Instant) {
     alarm?.cancel()
     alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
-      service.expire()
+      // No presenter is late for what it was not asked yet.
+      if countOfLate > 0 { setAlarm(at: Instant(nanoseconds: now.nanoseconds + 10_000_000)) } else { service.expire() }
     }
   }
+
+  var isCongested: Bool { connection.outgoingSize > connection.limits.outgoingBytes / 2 }
+
+  /// While the bus does not read, a turn without an event would come after the other without a pause.
+  func soon(_ work: @escaping () -> Void) {
+    if isCongested { loop.timer(after: .milliseconds(10), work) } else { loop.soon(work) }
+  }
+
+  func hold(_ client: Client) {
+    guard let name = BusName(client.name) else { return }
+    connection.hold(name, refusing: connection.limits.requestTooLarge)
+  }
+
+  func release(_ client: Client) { BusName(client.name).map(connection.release) }
 }

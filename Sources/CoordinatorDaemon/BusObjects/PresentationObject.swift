@@ -49,25 +49,27 @@ final class PresentationObjects: ObjectProvider {
   private func implementMethods(_ object: ImplementedInterface) {
     // A request about a presentation changes its slot if the slot still holds it (P5, P10).
     object.implement(Rows.dismiss) { [unowned self] options, call in
-      answer(call) { () throws(Refusal) in
+      service.authorize(call) { [unowned self] trust throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
           return (false, service.serial)
         }
-        let reply = try service.perform(
-          try CoordinatorInterface.dismiss.read((presentation.binding.text, options)), by: call.client)
-        return (reply == .changed(true), service.serial)
+        let request = try CoordinatorInterface.dismiss.read((presentation.binding.text, options))
+        return try service.perform(request, for: call, trust: trust) { [unowned self] in
+          ($0 == .changed(true), service.serial)
+        }
       }
     }
     object.implement(Rows.update) { [unowned self] input, call in
-      answer(call) { () throws(Refusal) in
+      service.authorize(call) { [unowned self] trust throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
           throw Refusal(
             .notPresented,
             "\(call.path) is being dismissed and no longer in its slot; expected the slot's present presentation")
         }
-        let reply = try service.perform(
-          try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1)), by: call.client)
-        return (reply == .changed(true), service.serial)
+        let request = try CoordinatorInterface.update.read((presentation.binding.text, input.0, input.1))
+        return try service.perform(request, for: call, trust: trust) { [unowned self] in
+          ($0 == .changed(true), service.serial)
+        }
       }
     }
     object.implement(Rows.wait) { [unowned self] phase, call in

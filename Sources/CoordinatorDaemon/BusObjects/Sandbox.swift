@@ -3,6 +3,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import Processes
 
 /// A kind of sandbox, recognised by what the kernel and the bus say of a process, never by what its program says (L3).
 enum Sandbox: String, Sendable {
@@ -44,15 +45,11 @@ enum Sandbox: String, Sendable {
   }
 
   /// Each program runs in a cgroup of its own: `snap.NAME.APP-….scope` or `app-flatpak-NAME-….scope`.
-  /// - Parameter text: `/proc/PID/cgroup`, with lines of the form `number:controllers:path`.
+  /// - Parameter text: the content of `/proc/PID/cgroup`.
   static func named(byControlGroups text: [UInt8]) -> Sandbox? {
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-      guard fields.count == 3 else { continue }
-      for name in fields[2].split(separator: UInt8(ascii: "/")) {
-        if name.starts(with: "snap.".utf8) { return .snap }
-        if name.starts(with: "app-flatpak-".utf8) { return .flatpak }
-      }
+    for name in ProcessTable.controlGroups(in: text) {
+      if name.starts(with: "snap.".utf8) { return .snap }
+      if name.starts(with: "app-flatpak-".utf8) { return .flatpak }
     }
     return nil
   }

@@ -2,6 +2,7 @@ import CoordinatorAPI
 import CoordinatorCore
 import DBus
 import DBusValues
+import EventLoops
 import PresentationModel
 import PresentationRules
 
@@ -26,8 +27,9 @@ final class BusPresenter: Presenter {
   private var showing: [Handle: Showing] = [:]
   /// Presentations of the previous navd that their presenters have not been asked to show again.
   private var restored: Set<Handle> = []
-  /// Unanswered calls of each presenter. For a presenter that has left, the bus answers.
-  private var unanswered: [BusName: Int] = [:]
+  /// Calls that wait until there is room for them, in their order.
+  private var waiting: [BusName: [() -> Void]] = [:]
+  private var isLookingForRoom = false
 
   init(_ connection: Connection, limits: Limits, report: @escaping (Report) -> Void) {
     self.connection = connection
@@ -41,12 +43,8 @@ final class BusPresenter: Presenter {
       report(.presentAnswered(handle, error: "the destination has no valid bus name"))
       return
     }
-    let open = unanswered[name, default: 0]
-    guard open < limits.callsPerPresenter else {
-      let why =
-        "expected at most \(limits.callsPerPresenter) unanswered calls of the presenter \(name) (the limit "
-        + "“calls-per-presenter”), found \(open)"
-      report(.presentAnswered(handle, error: why))
+    guard waiting[name] == nil, hasRoom(name) else {
+      report(.presentAnswered(handle, error: noRoom(name)))
       return
     }
     stopShowing(handle)
@@ -57,7 +55,8 @@ final class BusPresenter: Presenter {
     if restored.remove(handle) != nil { item[StateEntry.keys.restored] = true }
     item[StateEntry.keys.platformData] = presentation.item.platformData
     call(
-      PresenterInterface.present, of: showing, (handle.path, presentation.binding.text, presentation.item.id, item)
+      PresenterInterface.present, of: showing, (handle.path, presentation.binding.text, presentation.item.id, item),
+      autoStart: true
     ) { [weak self] result in
       guard let self, self.showing[handle] === showing else { return }
       switch result {
@@ -71,15 +70,64 @@ final class BusPresenter: Presenter {
 
   /// Calls have no timeout, since the rules set the deadlines.
   private func call<Input, Output>(
-    _ method: Method<Input, Output>, of showing: Showing, _ input: Input,
+    _ method: Method<Input, Output>, of showing: Showing, _ input: Input, autoStart: Bool = false,
     _ completion: @escaping (Result<Output, DBusError>) -> Void
   ) {
-    unanswered[showing.name, default: 0] += 1
-    connection.call(method, on: showing.name, at: showing.path, input, timeout: nil) { [weak self] result in
-      if let self, let open = unanswered[showing.name] { unanswered[showing.name] = open > 1 ? open - 1 : nil }
+    connection.call(method, on: showing.name, at: showing.path, input, timeout: nil, autoStart: autoStart) {
+      [weak self] result in
+      self?.scheduleWaitingCalls()
       completion(result)
     }
   }
+
+  // MARK: Limits
+
+  /// Whether a presenter may get another call. Presenters that never answer share the limit with those that do, so each has
+  /// at most a share of the calls that are left.
+  private func hasRoom(_ name: BusName) -> Bool {
+    connection.openCallCount(to: name) < min(limits.callsPerPresenter, roomInAll / Limits.shareOfCalls)
+  }
+
+  private var roomInAll: Int { max(0, limits.calls - connection.openCallCount) }
+
+  /// Why a presenter may not get another call.
+  private func noRoom(_ name: BusName) -> String {
+    let found = connection.openCallCount(to: name) + (waiting[name]?.count ?? 0)
+    let (most, limit) =
+      found < limits.callsPerPresenter
+      ? (
+        "fewer unanswered calls of the presenter \(name) than one in \(Limits.shareOfCalls) of the \(roomInAll) left of "
+          + "\(limits.calls) for all", "calls"
+      )
+      : ("at most \(limits.callsPerPresenter) unanswered calls of the presenter \(name)", "calls-per-presenter")
+    return "expected \(most) (the limit “\(limit)”), found \(found)"
+  }
+
+  /// Makes a call now, or after the presenter's waiting calls when there is room for it.
+  private func whenRoom(_ name: BusName, _ call: @escaping () -> Void) {
+    if waiting[name] == nil, hasRoom(name) { call() } else { waiting[name, default: []].append(call) }
+  }
+
+  /// Makes the waiting calls that have room, once a turn.
+  private func scheduleWaitingCalls() {
+    guard !waiting.isEmpty, !isLookingForRoom else { return }
+    isLookingForRoom = true
+    connection.loop.soon { [weak self] in
+      guard let self else { return }
+      isLookingForRoom = false
+      for (name, calls) in waiting {
+        // A call is counted as soon as it is made.
+        let made = calls.prefix { call in
+          guard self.hasRoom(name) else { return false }
+          call()
+          return true
+        }
+        if made.count == calls.count { waiting[name] = nil } else { waiting[name]?.removeFirst(made.count) }
+      }
+    }
+  }
+
+  // MARK: Presentations
 
   private func follow(_ showing: Showing, _ handle: Handle) {
     var hadOwner = false
@@ -108,9 +156,12 @@ final class BusPresenter: Presenter {
       report(.updateAnswered(handle))
       return
     }
-    call(PresenterInterface.update, of: showing, (handle.path, properties)) { [weak self] _ in
+    whenRoom(showing.name) { [weak self] in
       guard let self, self.showing[handle] === showing else { return }
-      report(.updateAnswered(handle))
+      call(PresenterInterface.update, of: showing, (handle.path, properties)) { [weak self] _ in
+        guard let self, self.showing[handle] === showing else { return }
+        report(.updateAnswered(handle))
+      }
     }
   }
 
@@ -119,12 +170,15 @@ final class BusPresenter: Presenter {
       report(.dismissAnswered(handle, result: [:]))
       return
     }
-    call(PresenterInterface.dismiss, of: showing, (handle.path, reason.rawValue, animated)) { [weak self] result in
-      guard let self, self.showing[handle] === showing else { return }
-      forget(handle)
-      switch result {
-      case .success(let values): report(.dismissAnswered(handle, result: values))
-      case .failure(let error): report(.dismissAnswered(handle, result: ["error": .string(error.description)]))
+    whenRoom(showing.name) { [weak self] in
+      self?.call(PresenterInterface.dismiss, of: showing, (handle.path, reason.rawValue, animated)) {
+        [weak self] result in
+        guard let self, self.showing[handle] === showing else { return }
+        forget(handle)
+        switch result {
+        case .success(let values): report(.dismissAnswered(handle, result: values))
+        case .failure(let error): report(.dismissAnswered(handle, result: ["error": .string(error.description)]))
+        }
       }
     }
   }

@@ -11,7 +11,7 @@ struct Launch {
   let command: Processes.Command
   /// The command's variables that come from navd's environment alone.
   let inherited: Set<ByteString>
-  /// A value in the environment of the command's processes, unique among all commands of the user.
+  /// A value in the environment of the command's first process, unique among all commands of the user.
   let marker: ByteString
   let output: OutputCapture
   /// Time between SIGTERM and SIGKILL, in milliseconds.
@@ -64,7 +64,7 @@ protocol CommandLauncher: AnyObject {
   /// Whether navd's own unit permits it to start commands this way.
   var isAllowed: Bool { get }
 
-  /// Keeps the running commands without the service manager, which has left the bus.
+  /// Keeps the running commands without the service manager, which has left the bus for good.
   func managerLeft()
 }
 

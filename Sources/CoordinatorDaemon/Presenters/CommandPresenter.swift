@@ -252,7 +252,9 @@ extension ProcessIdentity {
 
   /// - Returns: nil if the record has no process.
   fileprivate init?(_ memory: Properties) {
-    guard case .int32(let pid)? = memory["pid"], case .uint64(let startTime)? = memory["start-time"] else { return nil }
+    guard case .int32(let pid)? = memory["pid"], pid > 0, case .uint64(let startTime)? = memory["start-time"] else {
+      return nil
+    }
     self.init(pid: pid, startTime: startTime)
   }
 }

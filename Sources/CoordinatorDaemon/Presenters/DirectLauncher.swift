@@ -77,7 +77,9 @@ final class DirectLauncher: CommandLauncher {
 
   /// The supervisor finds all commands of a turn in one scan, and reports them over several turns.
   private func find(_ remembered: RememberedLaunch, _ completion: @escaping (DirectCommand?) -> Void) {
-    let command = RememberedCommand(marker: remembered.marker, first: remembered.first, output: remembered.output)
+    let command = RememberedCommand(
+      marker: remembered.marker, first: remembered.first, output: remembered.output,
+      service: remembered.unit.map { ByteString($0.text) })
     supervisor.adopt(command) { tree in completion(tree.map { DirectCommand($0, remembered.output) }) }
   }
 }
@@ -108,5 +110,5 @@ private final class DirectCommand: RunningCommand {
 
   var remembered: RememberedLaunch { RememberedLaunch(marker: tree.marker, output: output, first: tree.first) }
 
-  var platform: Properties { tree.first.map { ["pid": .uint64(UInt64($0.pid))] } ?? [:] }
+  var platform: Properties { tree.main.map { ["pid": .uint64(UInt64($0.pid))] } ?? [:] }
 }

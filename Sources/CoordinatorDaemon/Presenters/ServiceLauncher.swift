@@ -20,15 +20,8 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate let loop: EventLoop
   private let log: Logger
   private var running: [Handle: Service] = [:]
-  /// How long a manager that left may take to come back: it does when it is updated.
-  private let absenceLimit: Duration
-  private var absence: Timer?
 
-  init(
-    loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger,
-    absenceLimit: Duration = .seconds(5)
-  ) {
-    self.absenceLimit = absenceLimit
+  init(loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger) {
     self.loop = loop
     self.manager = manager
     self.direct = direct
@@ -86,15 +79,8 @@ final class ServiceLauncher: CommandLauncher {
     return try? UnitName(String(start.prefix(UnitName.maxBytes - end.utf8.count)) + end)
   }
 
-  /// Waits for the manager to come back; if it does not, navd itself keeps the commands, which still run.
-  func managerLeft() {
-    absence?.cancel()
-    guard !running.isEmpty else { return }
-    absence = loop.timer(after: absenceLimit) { [weak self] in
-      guard let self, !manager.isPresent else { return }
-      for service in Array(running.values) { service.handOver() }
-    }
-  }
+  /// From now on navd itself keeps the commands, which still run.
+  func managerLeft() { for service in Array(running.values) { service.handOver() } }
 
   fileprivate func forget(_ handle: Handle) { running[handle] = nil }
 
@@ -193,6 +179,10 @@ private final class Service: RunningCommand {
   private var reader: OutputReader?
   private var program = ""
   private var directory = ""
+  /// The command, unless it was found running.
+  private var launch: Launch?
+  /// The main process, as far as the manager has told it.
+  private var pid: UInt32?
   /// Whether the unit's state is about this start: a new unit is reported inactive first.
   private var isUnderWay = false
   /// Whether the observer has received the result of the start.
@@ -219,6 +209,7 @@ private final class Service: RunningCommand {
   // MARK: Starting
 
   func start(_ call: ServiceCall, _ launch: Launch) throws(SystemError) {
+    self.launch = launch
     program = call.program
     directory = launch.command.directory.text ?? ""
     let reader = try OutputReader.create(launched.output, loop: launcher.loop)
@@ -254,6 +245,10 @@ private final class Service: RunningCommand {
       launcher.manager.stop(unit) { _ in }
       launched.output.remove()
       observer.started(handle, error: "the user manager did not start it: \(error.message)")
+    case .limitsExceeded:
+      // The manager is there, but could not be asked; the command must not escape it.
+      launched.output.remove()
+      observer.started(handle, error: "the user manager cannot be asked to start it: \(error.message)")
     default: direct = launcher.startDirectly(launch, error, for: observer)
     }
   }
@@ -279,7 +274,10 @@ private final class Service: RunningCommand {
 
   private func changed() {
     guard let state = watch?.state else { return }
+    pid = state.mainProcess
     switch state.active {
+    // A manager that was away, and tells no more than that, may be another one, which has never started the unit.
+    case "inactive" where isUnderWay && !isStopping && state.result == nil: handOver()
     case "inactive", "failed":
       if isUnderWay { ended(state) }
     case nil: break
@@ -302,6 +300,7 @@ private final class Service: RunningCommand {
     switch execution {
     case .executed:
       isStarted = true
+      launch = nil
       observer?.started(handle, error: nil)
     case .forked: nextCheck = launcher.loop.timer(after: .milliseconds(5)) { [weak self] in self?.checkExecution() }
     // The manager will report the end.
@@ -347,6 +346,11 @@ private final class Service: RunningCommand {
       }
       if !isStarted {
         isStarted = true
+        if found == nil, request == .none, let launch {
+          // The manager has left before it started it.
+          direct = launcher.launch(launch, for: observer)
+          return
+        }
         observer.started(handle, error: nil)
       }
       switch (found, request) {
@@ -394,7 +398,7 @@ private final class Service: RunningCommand {
   var platform: Properties {
     if let direct { return direct.platform }
     var all: Properties = ["unit": .string(unit.text)]
-    if let pid = watch?.state.mainProcess { all[StateEntry.keys.pid] = UInt64(pid) }
+    if let pid { all[StateEntry.keys.pid] = UInt64(pid) }
     return all
   }
 }

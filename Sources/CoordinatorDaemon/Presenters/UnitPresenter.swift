@@ -64,7 +64,7 @@ final class UnitPresenter: Presenter {
     manager.start(showing.unit) { [weak self] end in
       guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
       switch end {
-      case .finished("done"):
+      case .finished(SystemdManager.done):
         // Of a unit that was active before, the manager has sent no change.
         manager.refresh(watch) { [weak self] in
           guard let self, self.showing[handle] === showing, !showing.isStopping else { return }
@@ -113,10 +113,18 @@ final class UnitPresenter: Presenter {
       return
     }
     showing.isStopping = true
+    // A manager that is being updated comes back.
+    manager.whenKnown { [weak self] in
+      guard let self, self.showing[handle] === showing else { return }
+      stop(showing, handle)
+    }
+  }
+
+  private func stop(_ showing: Showing, _ handle: Handle) {
     manager.stop(showing.unit) { [weak self] end in
       guard let self, self.showing[handle] === showing else { return }
       switch end {
-      case .finished("done"): stopped(handle)
+      case .finished(SystemdManager.done): stopped(handle)
       // Something started the unit again; it still has its grace time to end.
       case .finished: break
       case .refused(let error) where error.name == Systemd.noSuchUnit: stopped(handle)

@@ -49,18 +49,22 @@ public final class Daemon {
       Refusal(
         .limitExceeded,
         "expected at most \(limits.requestBytes) bytes (the limit “request”), found more; split the request"))
+    limits.unreadReplies = DBusError(
+      Refusal(
+        .limitExceeded,
+        "expected the answers to earlier calls to be read (the limits “request” and “unread”); read them, then call again"
+      ))
     do throws(DBusError) {
-      connection =
-        if let address {
-          try Connection.open(address: address, loop: loop, limits: limits)
-        } else {
-          try Connection.session(loop: loop, limits: limits)
-        }
+      connection = try Self.connect(to: address, loop, limits)
     } catch {
       throw Failure(
         description:
           "cannot connect to the bus: \(error.message); start navd in a session, or with --address or dbus-run-session")
     }
+    // Until the state is restored. No client has a reason to call before navd owns its name.
+    connection.refusal = DBusError(
+      name: .serviceUnknown, message: "navd is starting; call it by its name, \(CoordinatorNames.bus)")
+    connection.observeReaders { try? Self.connect(to: address, loop, Connection.Limits()) }
     self.loop = loop
     service = OwnService(loop)
     do throws(SystemError) {
@@ -98,6 +102,13 @@ public final class Daemon {
       machine: machine.take()!, recovered: recovered, log: log)
   }
 
+  private static func connect(
+    to address: String?, _ loop: EventLoop, _ limits: Connection.Limits
+  ) throws(DBusError) -> Connection {
+    if let address { return try Connection.open(address: address, loop: loop, limits: limits) }
+    return try Connection.session(loop: loop, limits: limits)
+  }
+
   /// Serves until a signal, `Quit` or the end of the bus.
   /// - Returns: the status to exit with.
   public func run() throws(Failure) -> Int32 {
@@ -121,6 +132,11 @@ public final class Daemon {
     }
     connection.onSignalsDropped = { [log] count in
       log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\(count)"])
+    }
+    connection.onReadingChanged = { [log] client, reads in
+      log.notice(
+        reads ? "a client reads again" : "a client does not read; it is sent nothing until it does",
+        metadata: ["client": "\(client)"])
     }
     if let (path, reason) = recovered.setAside {
       log.critical("the record cannot be read, and is kept as \(path); navd starts empty: \(reason)")

@@ -1,11 +1,11 @@
 import DBus
 import DBusValues
 import EventLoops
-import Glibc
 import PresentationModel
 import PresentationRecord
 import PresentationRules
 import Processes
+import TextFormats
 
 /// The bus, boot and clock of a starting navd, against which the record is read (R2, R7).
 struct StartupContext {
@@ -23,14 +23,8 @@ struct StartupContext {
     bus = try connection.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
     names = Set(try connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()))
     boot = ProcessIdentity.bootIdentifier() ?? ""
-    clock = Int64(clamping: Self.wallClock) * 1000 - MonotonicInstant.now.nanoseconds
-  }
-
-  /// The wall clock's time, in microseconds since 1970.
-  static var wallClock: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
+    let now = Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds))
+    clock = now.lead(ofWallClock: WallClock.microseconds)
   }
 }
 
@@ -72,14 +66,22 @@ extension StateMachine {
     var state = content.state
     let before = content.session
     let isSameBoot = before?.boot == context.boot
+    if let token = before?.token, !Self.isToken(token) {
+      throw RecordFault("expected a token of letters and digits, found \(quoted(token))")
+    }
     // The monotonic clock restarts at each boot; the wall clock tells how much time has passed.
-    if let before, !isSameBoot { state = state.moved(by: before.clock &- context.clock) }
+    if let before, !isSameBoot { state = state.moved(from: before.clock, to: context.clock) }
     // The unreadable record may have used any lower number (R4).
     if content.setAside != nil {
-      state.numbers.serial = Serial(StartupContext.wallClock)
-      state.numbers.lastHandle = Handle(StartupContext.wallClock)
+      state.numbers.serial = Serial(WallClock.microseconds)
+      state.numbers.lastHandle = Handle(WallClock.microseconds)
     }
     try self.init(limits: limits, restoring: state)
     if !isSameBoot || content.setAside != nil { noteAll() }
+  }
+
+  /// Names of files and variables have it in them.
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 64 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 }

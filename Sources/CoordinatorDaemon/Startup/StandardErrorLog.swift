@@ -1,7 +1,8 @@
 import Glibc
 import Logging
+import TextFormats
 
-/// Writes each log message as one line to standard error; for the journal (`JOURNAL_STREAM`), with a syslog priority in
+/// Writes each log message as one line without control characters to standard error; for the journal (`JOURNAL_STREAM`), with a syslog priority in
 /// front (sd-daemon(3)).
 public struct StandardErrorLog: LogHandler {
   public var logLevel = Logger.Level.notice
@@ -21,7 +22,7 @@ public struct StandardErrorLog: LogHandler {
     let start = isJournal ? "<\(event.level.priority)>" : "navd: \(event.level): "
     let text = "\(event.message)\(details)".split(separator: "\n", omittingEmptySubsequences: false).joined(
       separator: "; ")
-    var line = start + text + "\n"
+    var line = start + text.escapingControls() + "\n"
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }
 }

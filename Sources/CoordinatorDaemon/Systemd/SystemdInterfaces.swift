@@ -27,6 +27,8 @@ enum Systemd {
       name, "JobRemoved", Arg<UInt32>("id"), Arg<ObjectPath>("job"), Arg<String>("unit"), Arg<String>("result"))
   }
 
+  /// The interface of all jobs, with the property `Unit`.
+  static let job: InterfaceName = "org.freedesktop.systemd1.Job"
   /// The interface of all units, with the property `ActiveState`.
   static let unit: InterfaceName = "org.freedesktop.systemd1.Unit"
   /// The interface of services, with `MainPID`, `Result`, `ExecMainCode` and `ExecMainStatus`.

@@ -1,5 +1,6 @@
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 
 /// The properties of a unit, as far as the manager has sent them since the unit is watched.
@@ -61,12 +62,13 @@ final class SystemdManager {
   enum JobOutcome {
     /// The job has ended with a result such as `done` or `failed`.
     case finished(String)
-    /// There was no job: the manager refused it, or could not be reached.
+    /// There was no job: the manager refused it, or could not be reached, or has left for good.
     case refused(DBusError)
   }
 
   enum Presence: Equatable {
-    /// The bus or the manager has not answered yet.
+    /// The bus or the manager has not answered yet, or the manager has just left: it does so, and comes back, when it is
+    /// updated (`systemctl --user daemon-reexec`).
     case unknown
     case absent
     /// `version` is systemd's release, such as 252; nil if it cannot be read.
@@ -74,27 +76,37 @@ final class SystemdManager {
   }
 
   private(set) var presence = Presence.unknown
-  /// Called when the presence is known, and whenever the manager joins or leaves the bus.
+  /// Called when the presence is known, and whenever the manager joins the bus or has left for good.
   var onPresenceChanged: (() -> Void)?
 
   private let connection: Connection
+  /// How long a manager that left may take to come back.
+  private let absenceLimit: Duration
+  private var absence: Timer?
   private var follower: NameWatch?
   private var waiting: [() -> Void] = []
   private var watches: [ObjectIdentifier: UnitWatch] = [:]
 
   private var jobSignals: Subscription?
-  private var jobs: [ObjectPath: (JobOutcome) -> Void] = [:]
+  /// Jobs that have not ended. A manager that is re-executed goes on with them.
+  private var jobs: [ObjectPath: Job] = [:]
   /// Calls for jobs without an answer yet, and the results of jobs that ended meanwhile: a job's end may be sent before
   /// the answer that names the job.
   private var unansweredJobCalls = 0
   private var earlyResults: [ObjectPath: String] = [:]
   private var isSubscribed = false
 
-  init(_ connection: Connection) {
+  private struct Job {
+    let unit: String
+    let completion: (JobOutcome) -> Void
+  }
+
+  init(_ connection: Connection, absenceLimit: Duration = .seconds(5)) {
     self.connection = connection
+    self.absenceLimit = absenceLimit
     follower = connection.watchName(Systemd.name) { [unowned self] owner in
       isSubscribed = false
-      if owner != nil { readVersion() } else { setPresence(.absent) }
+      if owner != nil { readVersion() } else { left() }
     }
   }
 
@@ -112,8 +124,18 @@ final class SystemdManager {
     ) { [weak self] result in
       switch result {
       case .success(let version): self?.setPresence(.present(version: String(value: version).flatMap(Self.release)))
-      case .failure: self?.setPresence(.absent)
+      case .failure: self?.left()
       }
+    }
+  }
+
+  private func left() {
+    if isPresent {
+      presence = .unknown
+      readVersion()
+      absence = connection.loop.timer(after: absenceLimit) { [weak self] in self?.setPresence(.absent) }
+    } else if absence == nil {
+      setPresence(.absent)
     }
   }
 
@@ -123,15 +145,22 @@ final class SystemdManager {
   }
 
   private func setPresence(_ new: Presence) {
+    absence?.cancel()
+    absence = nil
     presence = new
-    if isPresent, !watches.isEmpty {
-      // The manager was away (`systemctl --user daemon-reexec`), and its signals were missed.
+    if isPresent, !watches.isEmpty || !jobs.isEmpty {
+      // The manager was away, and its signals were missed.
       subscribe()
-      for watch in watches.values { refresh(watch) }
+      for watch in watches.values {
+        watch.state = UnitState()
+        refresh(watch)
+      }
+      for (path, job) in jobs { check(job, at: path) }
     }
     let ready = waiting
     waiting = []
     onPresenceChanged?()
+    if !isPresent { refuseJobs() }
     for body in ready { body() }
   }
 
@@ -181,25 +210,29 @@ final class SystemdManager {
   /// Starts a unit, after resetting the count of its starts, so that systemd's start limit never applies.
   func start(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
     try? connection.send(Systemd.Manager.resetFailedUnit, on: Systemd.name, at: Systemd.path, unit.text)
-    run(Systemd.Manager.startUnit, (unit.text, Self.mode), completion)
+    run(Systemd.Manager.startUnit, (unit.text, Self.mode), of: unit, completion)
   }
 
   func stop(_ unit: UnitName, _ completion: @escaping (JobOutcome) -> Void) {
-    run(Systemd.Manager.stopUnit, (unit.text, Self.mode), completion)
+    run(Systemd.Manager.stopUnit, (unit.text, Self.mode), of: unit, completion)
   }
 
   /// Creates a transient service and starts it.
   func startTransient(
     _ service: UnitName, _ properties: [Structure<String, Value>], _ completion: @escaping (JobOutcome) -> Void
   ) {
-    run(Systemd.Manager.startTransientUnit, (service.text, "fail", properties, []), completion)
+    run(Systemd.Manager.startTransientUnit, (service.text, "fail", properties, []), of: service, completion)
   }
 
   /// A new job replaces a conflicting queued job.
   private static let mode = "replace"
+  private static let maxRepetitions = 3
+  /// The result of a job that was carried out.
+  static let done = "done"
 
   private func run<Input>(
-    _ method: Method<Input, ObjectPath>, _ input: Input, _ completion: @escaping (JobOutcome) -> Void
+    _ method: Method<Input, ObjectPath>, _ input: Input, of unit: UnitName, repetitions: Int = 0,
+    _ completion: @escaping (JobOutcome) -> Void
   ) {
     subscribe()
     if jobSignals == nil {
@@ -217,8 +250,18 @@ final class SystemdManager {
         if let result = earlyResults.removeValue(forKey: job) {
           completion(.finished(result))
         } else {
-          jobs[job] = completion
+          jobs[job] = Job(unit: unit.text, completion: completion)
         }
+      case .failure(let error) where error.name == .noReply && repetitions < Self.maxRepetitions:
+        // It left before it took the call; it answers each call that it takes before it is re-executed.
+        left()
+        whenKnown { [weak self] in
+          guard let self, isPresent else { return completion(.refused(error)) }
+          run(method, input, of: unit, repetitions: repetitions + 1, completion)
+        }
+      // It took the call all the same.
+      case .failure(let error) where error.name == Systemd.unitExists && repetitions > 0:
+        completion(.finished(Self.done))
       case .failure(let error): completion(.refused(error))
       }
       if unansweredJobCalls == 0 { earlyResults = [:] }
@@ -234,12 +277,36 @@ final class SystemdManager {
   }
 
   private func removed(_ job: ObjectPath, _ result: String) {
-    if let completion = jobs.removeValue(forKey: job) {
-      completion(.finished(result))
+    if let job = jobs.removeValue(forKey: job) {
+      job.completion(.finished(result))
       unsubscribeIfIdle()
     } else if unansweredJobCalls > 0 {
       earlyResults[job] = result
     }
+  }
+
+  /// Ends a job that has ended while the manager was away. Its result is unknown; the state of its unit tells the rest.
+  private func check(_ job: Job, at path: ObjectPath) {
+    connection.call(
+      PropertyAccessing.get, on: Systemd.name, at: path, (Systemd.job.text, "Unit"), autoStart: false
+    ) { [weak self] result in
+      switch result {
+      // Another manager uses the numbers again.
+      case .success(.structure(let fields)) where fields.first == .string(job.unit): break
+      case .failure(let error) where [.noReply, .nameHasNoOwner, .timedOut, .disconnected].contains(error.name): break
+      case .success, .failure: if self?.jobs[path] != nil { self?.removed(path, Self.done) }
+      }
+    }
+  }
+
+  private func refuseJobs() {
+    let lost = jobs.values
+    jobs = [:]
+    for job in lost {
+      job.completion(
+        .refused(DBusError(name: .noReply, message: "the user manager has left the bus (\(Systemd.name))")))
+    }
+    unsubscribeIfIdle()
   }
 
   /// Sends SIGKILL to every process of a unit.

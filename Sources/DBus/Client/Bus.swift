@@ -17,6 +17,12 @@ public enum Bus {
     interface, "GetConnectionCredentials", in: Arg<String>("name"), out: Arg<Properties>("credentials"))
   /// Returns the bus's ID, which is unique among all buses.
   public static let getID = Method(interface, "GetId", out: Arg<String>("id"))
+  private static let debugging: InterfaceName = "org.freedesktop.DBus.Debug.Stats"
+  /// Implemented by dbus-daemon.
+  static let getConnectionStats = Method(
+    debugging, "GetConnectionStats", in: Arg<String>("name"), out: Arg<Properties>("stats"))
+  /// dbus-broker includes the accounts of all clients.
+  static let getStats = Method(debugging, "GetStats", out: Arg<Properties>("stats"))
   static let addMatch = Method(interface, "AddMatch", in: Arg<String>("rule"))
   static let removeMatch = Method(interface, "RemoveMatch", in: Arg<String>("rule"))
 

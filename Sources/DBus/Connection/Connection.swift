@@ -17,12 +17,19 @@ public final class Connection {
       name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
     /// Bytes received and not yet handled; beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Descriptors received and not yet handled; beyond this, reading pauses.
-    public var receivedDescriptors = 64
     /// Bytes not yet written; beyond this, signals are dropped and no requests are read.
     public var outgoingBytes = 16 << 20
     /// Messages handled in one turn of the loop.
     public var messagesPerTurn = 64
+    /// Bytes of messages made in one turn, after which the other messages received wait for the next one.
+    public var outgoingBytesPerTurn = 1 << 20
+    /// Bytes of all held calls together (see ``Connection/hold(_:refusing:)``).
+    public var heldBytes = 32 << 20
+    /// The error for calls and replies that are too much while earlier replies are not made or not read yet.
+    public var unreadReplies = DBusError(
+      name: .limitsExceeded, message: "expected earlier replies to be read; read them, then call again")
+    /// Bytes that the bus may keep for clients that do not read; beyond this, they are sent nothing until they read.
+    public var unreadBytes = 32 << 20
 
     public init() {}
   }
@@ -40,35 +47,42 @@ public final class Connection {
   public var beforeFlush: (() -> Void)?
   /// Called with the number of a turn's signals that were dropped because of ``Limits/outgoingBytes``.
   public var onSignalsDropped: ((Int) -> Void)?
+  /// Called when a client that may have missed signals receives them again; with nil for all clients.
+  public var onSignalsMissed: ((BusName?) -> Void)?
+  /// Called when a client has left too much unread (see ``Limits/unreadBytes``), and with true when it has read that.
+  public var onReadingChanged: ((BusName, Bool) -> Void)?
 
   /// Whether messages can still be exchanged.
   public private(set) var isOpen = true
 
-  /// Whether calls from others are served. While false they are kept; replies and signals are still received.
-  public var isServing = true {
-    didSet {
-      guard isServing, !unservedCalls.isEmpty else { return }
-      postponed = unservedCalls + postponed
-      unservedCalls = []
-      scheduleDrain()
-    }
-  }
+  /// The error for every call from another connection; nil: calls are served. Replies and signals are received either way.
+  public var refusal: DBusError?
+  /// Whether calls from others are dropped, without a reply.
+  var isIgnoringCalls = false
 
   let transport: Transport
   var outbox = Outbox()
+  /// Replies that are made when there is room.
+  var laterReplies: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
   var objects = ObjectTree()
   var changes = ObjectChanges()
+  /// The calls that were sent and not answered, including those that were given up.
   var pendingCalls: [UInt32: PendingCall] = [:]
+  var openCalls = OpenCalls()
   /// The number of replies without a pending call: late, unexpected or forged.
   var unmatchedReplies = 0
   var subscriptions: [Subscription] = []
   var watchedNames: [BusName: WatchedName] = [:]
   var heldCalls: [BusName: HeldCalls] = [:]
+  /// The size of all held calls, in bytes.
+  var heldBytes = 0
+  var largeReplies = LargeReplies()
+  var unread = Unread()
+  /// Whether signals were dropped since the last time when there was room.
+  var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
   /// Messages received while waiting for a reply, to be handled later in order.
   private var postponed: [Message] = []
-  /// Calls received while ``isServing`` was false.
-  private var unservedCalls: [Message] = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
   private var isDrainPaused = false
@@ -117,6 +131,7 @@ public final class Connection {
     let deadline = loop.now + flushing
     while transport.isConnected, transport.outgoingSize > 0, loop.now < deadline {
       transport.readWrite(wait: deadline - loop.now)
+      sendLaterReplies()
     }
     end()
   }
@@ -125,9 +140,12 @@ public final class Connection {
     isOpen = false
     transport.close()
     postponed = []
-    unservedCalls = []
     heldCalls = [:]
+    heldBytes = 0
+    largeReplies = LargeReplies()
+    unread = Unread()
     let unsent = outbox.entries
+    laterReplies = []
     outbox = Outbox()
     changes = ObjectChanges()
     failPendingCalls()
@@ -139,7 +157,13 @@ public final class Connection {
   /// The number of bytes not yet written.
   public var outgoingSize: Int { transport.outgoingSize }
 
-  private var isCongested: Bool { transport.outgoingSize > limits.outgoingBytes }
+  var isFull: Bool { transport.outgoingSize > limits.outgoingBytes }
+
+  /// Whether nothing more may be answered before the bus has read, or has said what it keeps.
+  var isCongested: Bool { isFull || isBlind }
+
+  /// Whether this turn has made so many messages that other calls wait for the next one.
+  var isTurnFull: Bool { outbox.size > limits.outgoingBytesPerTurn }
 
   func scheduleDrain() {
     guard !isDrainScheduled else { return }
@@ -157,7 +181,7 @@ public final class Connection {
         isDrainPaused = true
         return
       }
-      guard room > 0 else {
+      guard room > 0, !isTurnFull else {
         if !postponed.isEmpty || transport.hasIncoming { scheduleDrain() }
         return
       }
@@ -169,7 +193,8 @@ public final class Connection {
 
   private func handle(_ message: Message) {
     switch message.kind {
-    case .methodCall: if isServing { serve(message) } else { unservedCalls.append(message) }
+    case .methodCall where isIgnoringCalls: break
+    case .methodCall: if let refusal { refuse(message, refusal) } else { serve(message) }
     case .methodReturn, .error: completeCall(message)
     case .signal:
       if message.isLocalDisconnect {
@@ -181,6 +206,15 @@ public final class Connection {
     // "Unknown types must be ignored" (D-Bus Specification, *Message Format*).
     case .unknown: break
     }
+  }
+
+  /// Answers a call at once: answers kept until the end of the turn would pile up during a blocking call.
+  private func refuse(_ call: Message, _ error: DBusError) {
+    guard !isCongested, let address = ReplyAddress(call), address.isWanted, let message = try? address.error(error)
+    else {
+      return
+    }
+    _ = transport.send(message)
   }
 
   // MARK: Sending
@@ -196,6 +230,14 @@ public final class Connection {
       isDrainPaused = false
       scheduleDrain()
     }
+    if !isFull, hasDroppedSignals {
+      hasDroppedSignals = false
+      loop.soon { [weak self] in self?.onSignalsMissed?(nil) }
+    }
+    continueLargeReplies()
+    observeUnread()
+    // Otherwise the next turn comes when the bus has read, or has said what it keeps.
+    if !laterReplies.isEmpty, hasRoomForReplies { loop.soon {} }
     transport.applyInterest()
   }
 
@@ -216,6 +258,7 @@ public final class Connection {
           if let error = message.error { throw error }
           return message
         }
+        guard canWait(message) else { continue }
         postponed.append(message)
         scheduleDrain()
       }
@@ -223,6 +266,23 @@ public final class Connection {
       let rest = deadline.map { $0 - loop.now }
       if let rest, rest <= .zero { throw .timedOut(call, after: timeout) }
       transport.readWrite(wait: rest)
+    }
+  }
+
+  /// Whether a message is kept until a blocking call has its reply. Since what is received and not handled is limited,
+  /// others could keep the reply from being read by sending calls that are refused, descriptors, or signals and replies
+  /// that nobody expects.
+  private func canWait(_ message: Message) -> Bool {
+    switch message.kind {
+    case .methodCall:
+      guard let error = refusal ?? (message.hasDescriptors ? .undeclaredDescriptors() : nil) else { return true }
+      refuse(message, error)
+      return false
+    case .methodReturn, .error: return pendingCalls[message.replySerial] != nil
+    case .signal:
+      if message.isLocalDisconnect || message.sender == Bus.name { return true }
+      return !message.hasDescriptors && subscriptions.contains { $0.rule.matches(message) }
+    case .unknown: return false
     }
   }
 }

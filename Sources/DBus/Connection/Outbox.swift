@@ -6,33 +6,60 @@ struct Outbox {
     /// `to` is the caller for a reply that reports success, nil for an error.
     case reply(OutgoingMessage, to: ReplyAddress? = nil)
     case call(OutgoingMessage, PendingCall?)
+    /// A successful reply that is made when it can be sent.
+    case laterReply(ReplyAddress, () -> OutgoingMessage?)
   }
 
-  var signals: [OutgoingMessage] = []
-  var entries: [Entry] = []
+  private(set) var signals: [OutgoingMessage] = []
+  private(set) var entries: [Entry] = []
+  /// The size of all messages, in bytes.
+  private(set) var size = 0
+
+  mutating func append(_ entry: Entry) {
+    entries.append(entry)
+    switch entry {
+    case .reply(let message, _), .call(let message, _): size += message.bytes.count
+    case .laterReply: break
+    }
+  }
+
+  mutating func append(signal: OutgoingMessage) {
+    signals.append(signal)
+    size += signal.bytes.count
+  }
+
+  mutating func mapEntries(_ body: (Entry) -> Entry) { entries = entries.map(body) }
 }
 
 extension Connection {
   /// Emits a signal, at the end of the turn.
+  /// - Parameter client: its only recipient; nil for all who subscribed.
   /// - Throws: if an argument cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``); nothing is emitted then.
-  public func emit<Args>(_ signal: Signal<Args>, from path: ObjectPath, _ arguments: Args) throws(DBusError) {
+  public func emit<Args>(
+    _ signal: Signal<Args>, from path: ObjectPath, to client: BusName? = nil, _ arguments: Args
+  ) throws(DBusError) {
     guard isOpen else { return }
-    outbox.signals.append(try signal.message(from: path, arguments))
+    let message = try signal.message(from: path, arguments)
+    outbox.append(signal: client.map(message.directed) ?? message)
   }
 
   /// Replaces every successful reply of this turn by an error, because its changes could not be kept. For use in
   /// ``beforeFlush``.
   public func failReplies(with error: DBusError) {
-    outbox.entries = outbox.entries.map { entry in
-      guard case .reply(_, let address?) = entry, let message = try? address.error(error) else { return entry }
-      return .reply(message)
+    outbox.mapEntries { entry in
+      switch entry {
+      case .reply(_, let address?), .laterReply(let address, _):
+        return (try? address.error(error)).map { Outbox.Entry.reply($0) } ?? entry
+      default: return entry
+      }
     }
   }
 
   func enqueue(_ entry: Outbox.Entry) {
-    if isOpen { outbox.entries.append(entry) }
+    if isOpen { outbox.append(entry) }
   }
 
+  /// Sends the messages of the turn, and replies that are made later while there is room.
   func sendOutbox() {
     // Usually once: a call that cannot be sent fails, and its completion may make more messages.
     while !outbox.signals.isEmpty || !outbox.entries.isEmpty || !changes.all.isEmpty {
@@ -41,16 +68,35 @@ extension Connection {
       var dropped = sendSignals(sending.signals)
       dropped += sendSignals(takeChangeSignals())
       for entry in sending.entries { send(entry) }
-      if dropped > 0 { onSignalsDropped?(dropped) }
+      if dropped > 0 {
+        hasDroppedSignals = true
+        onSignalsDropped?(dropped)
+      }
     }
+    sendLaterReplies()
   }
+
+  func sendLaterReplies() {
+    let end = transport.sentSize + limits.outgoingBytesPerTurn
+    while transport.sentSize < end, hasRoomForReplies, let reply = laterReplies.popFirst() {
+      if let message = reply.make() { send(message, to: reply.address) }
+    }
+    // Frees the array.
+    if laterReplies.isEmpty { laterReplies = [] }
+  }
+
+  var hasRoomForReplies: Bool { transport.outgoingSize < limits.outgoingBytesPerTurn && !isCongested }
 
   /// - Returns: the number of signals dropped because of ``Limits/outgoingBytes``.
   private func sendSignals(_ signals: [OutgoingMessage]) -> Int {
     var dropped = 0
     for signal in signals {
-      if transport.outgoingSize > limits.outgoingBytes {
+      if isFull {
         dropped += 1
+      } else if signal.destination == nil, let recipients = unread.recipients(of: signal) {
+        for recipient in recipients {
+          if isFull { dropped += 1 } else { _ = transport.send(signal.directed(to: recipient)) }
+        }
       } else {
         _ = transport.send(signal)
       }
@@ -58,17 +104,20 @@ extension Connection {
     return dropped
   }
 
+  /// Sends a reply, or an error if the caller does not read and the reply is too large for that.
+  private func send(_ reply: OutgoingMessage, to address: ReplyAddress?) {
+    if isRead(reply) {
+      _ = transport.send(reply)
+    } else if let error = try? address?.error(limits.unreadReplies), isRead(error) {
+      _ = transport.send(error)
+    }
+  }
+
   private func send(_ entry: Outbox.Entry) {
     switch entry {
-    case .reply(let message, _): _ = transport.send(message)
-    case .call(let message, let pending?):
-      guard !pending.isDone else { return }
-      if let serial = transport.send(message) {
-        pending.serial = serial
-        pendingCalls[serial] = pending
-      } else {
-        pending.finish(.failure(.disconnected()))
-      }
+    case .reply(let message, let address): send(message, to: address)
+    case .laterReply(let address, let make): laterReplies.append((address, make))
+    case .call(let message, let pending?): send(message, pending)
     case .call(let message, nil): _ = transport.send(message)
     }
   }

@@ -7,18 +7,17 @@ public let defaultTimeout = Duration.seconds(25)
 /// A call that waits for its reply, even if this object is not kept. It ends once: by the reply, the timeout, the end of
 /// the connection or ``cancel()``.
 public final class PendingCall {
-  /// 0 until the call is sent.
-  var serial: UInt32 = 0
   fileprivate let destination: BusName?
+  /// Whether the reply may have descriptors.
+  fileprivate let takesDescriptors: Bool
   fileprivate var timer: Timer?
   private var completion: ((Result<Message, DBusError>) -> Void)?
-  private weak var connection: Connection?
 
   fileprivate init(
-    _ connection: Connection, destination: BusName?, _ completion: @escaping (Result<Message, DBusError>) -> Void
+    destination: BusName?, takesDescriptors: Bool, _ completion: @escaping (Result<Message, DBusError>) -> Void
   ) {
-    self.connection = connection
     self.destination = destination
+    self.takesDescriptors = takesDescriptors
     self.completion = completion
   }
 
@@ -26,36 +25,55 @@ public final class PendingCall {
 
   /// Ignores the reply. A call that is already sent is still carried out.
   public func cancel() {
-    unregister()
+    timer?.cancel()
+    timer = nil
     completion = nil
   }
 
   func finish(_ result: Result<Message, DBusError>) {
-    unregister()
     let completion = self.completion
-    self.completion = nil
+    cancel()
     completion?(result)
   }
+}
 
-  private func unregister() {
-    timer?.cancel()
-    timer = nil
-    if serial != 0 { connection?.pendingCalls[serial] = nil }
+/// The calls to other programs that wait for an answer, including those that were given up: the bus has an entry for each
+/// until the program answers or leaves, and allows a connection a limited number.
+struct OpenCalls {
+  private(set) var count = 0
+  private var byDestination: [BusName: Int] = [:]
+
+  subscript(destination: BusName) -> Int { byDestination[destination] ?? 0 }
+
+  /// Counts one call more, or less. The bus has no entries for calls to itself.
+  fileprivate mutating func add(_ difference: Int, _ destination: BusName?) {
+    guard let destination, destination != Bus.name else { return }
+    count += difference
+    let number = self[destination] + difference
+    byDestination[destination] = number == 0 ? nil : number
   }
 }
 
 extension Connection {
+  /// The number of unanswered calls to all other programs.
+  public var openCallCount: Int { openCalls.count }
+
+  /// The number of unanswered calls to a name.
+  public func openCallCount(to destination: BusName) -> Int { openCalls[destination] }
+
   /// Makes a call, at the end of the turn.
   /// - Parameters:
   ///   - timeout: counted from now; nil to wait forever.
+  ///   - takesDescriptors: whether the reply may have descriptors; the bus's own replies always may.
   ///   - completion: called once, unless the call is cancelled: with the reply, the error in the reply, `Timeout` or
-  ///     `Disconnected`.
+  ///     `Disconnected`; with `InvalidArgs` if the reply has descriptors that it must not have.
   @discardableResult
   public func call(
-    _ call: OutgoingMessage, timeout: Duration? = defaultTimeout,
+    _ call: OutgoingMessage, timeout: Duration? = defaultTimeout, takesDescriptors: Bool = false,
     _ completion: @escaping (Result<Message, DBusError>) -> Void
   ) -> PendingCall {
-    let pending = PendingCall(self, destination: call.destination, completion)
+    let pending = PendingCall(
+      destination: call.destination, takesDescriptors: takesDescriptors || call.destination == Bus.name, completion)
     guard isOpen else {
       loop.soon { pending.finish(.failure(.disconnected())) }
       return pending
@@ -63,6 +81,7 @@ extension Connection {
     if let timeout {
       pending.timer = loop.timer(after: timeout) { pending.finish(.failure(.timedOut(call, after: timeout))) }
     }
+    openCalls.add(1, call.destination)
     enqueue(.call(call, pending))
     return pending
   }
@@ -80,11 +99,11 @@ extension Connection {
   ) -> PendingCall {
     do throws(DBusError) {
       let message = try method.message(on: destination, at: path, input, autoStart ? [] : .noAutoStart)
-      return call(message, timeout: timeout) { reply in
+      return call(message, timeout: timeout, takesDescriptors: method.outputSignature.hasDescriptors) { reply in
         completion(Result { () throws(DBusError) in try method.output(of: reply.get()) })
       }
     } catch {
-      let pending = PendingCall(self, destination: destination) { _ in completion(.failure(error)) }
+      let pending = PendingCall(destination: destination, takesDescriptors: false) { _ in completion(.failure(error)) }
       loop.soon { pending.finish(.failure(error)) }
       return pending
     }
@@ -113,12 +132,32 @@ extension Connection {
       unmatchedReplies += 1
       return
     }
+    if pending.isDone { unmatchedReplies += 1 }
+    pendingCalls[answer.replySerial] = nil
+    openCalls.add(-1, pending.destination)
+    guard pending.takesDescriptors || !answer.hasDescriptors else {
+      return pending.finish(.failure(.undeclaredDescriptors()))
+    }
     pending.finish(answer.error.map { .failure($0) } ?? .success(answer))
   }
 
+  /// Sends a call, unless it was cancelled.
+  func send(_ call: OutgoingMessage, _ pending: PendingCall) {
+    let isRead = isRead(call)
+    if !pending.isDone, isRead, let serial = transport.send(call) {
+      pendingCalls[serial] = pending
+    } else {
+      openCalls.add(-1, pending.destination)
+      let unread = DBusError(name: .limitsExceeded, message: "it does not read what it was sent before")
+      pending.finish(.failure(isRead ? .disconnected() : unread))
+    }
+  }
+
   func failPendingCalls() {
-    let failed = pendingCalls.values.sorted { $0.serial < $1.serial }
-    for pending in failed { pending.finish(.failure(.disconnected())) }
+    let failed = pendingCalls.sorted { $0.key < $1.key }
+    pendingCalls = [:]
+    openCalls = OpenCalls()
+    for (_, pending) in failed { pending.finish(.failure(.disconnected())) }
   }
 }
 

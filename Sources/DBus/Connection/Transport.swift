@@ -10,6 +10,8 @@ import Glibc
 final class Transport {
   /// More than the kernel passes with one write (253, SCM_MAX_FD); libdbus-1 clears a buffer of this size at each read.
   private static let maxDescriptors = 256
+  /// Once messages not yet handled have as many, reading pauses. With the next message, less than the reserve.
+  private static let maxReceivedDescriptors = 16
   /// Beyond this size, messages are written before the end of the turn.
   private static let maxDelayedBytes = 64 << 10
 
@@ -23,6 +25,8 @@ final class Transport {
   private var isStale = true
 
   private var outgoing = OutgoingBytes()
+  /// The size of all messages sent since the start, in bytes.
+  private(set) var sentSize = 0
   /// Whether the socket's buffer was full at the last write.
   private var isBlocked = false
   /// Starts with the serial of Hello.
@@ -49,7 +53,7 @@ final class Transport {
     dbus_connection_set_max_message_size(raw, Int(DBUS_MAXIMUM_MESSAGE_LENGTH))
     dbus_connection_set_max_received_size(raw, limits.receivedBytes)
     dbus_connection_set_max_message_unix_fds(raw, Self.maxDescriptors)
-    dbus_connection_set_max_received_unix_fds(raw, limits.receivedDescriptors)
+    dbus_connection_set_max_received_unix_fds(raw, Self.maxReceivedDescriptors)
     do throws(DBusError) {
       _ = try checked { error in dbus_bus_register(raw, error) != 0 ? raw : nil }
       try attach()
@@ -83,6 +87,7 @@ final class Transport {
     }
     lastSerial = lastSerial == .max ? 1 : lastSerial + 1
     outgoing.append(message, serial: lastSerial)
+    sentSize += message.bytes.count
     if outgoing.count > Self.maxDelayedBytes, !isBlocked { write() }
     return lastSerial
   }
@@ -117,7 +122,7 @@ final class Transport {
   /// Writes queued bytes, blocks until the socket is ready, without the loop, and reads and writes.
   /// - Parameter wait: nil to wait forever.
   func readWrite(wait: Duration?) {
-    let milliseconds = wait.map { Int32(clamping: ($0.saturatingNanoseconds + 999_999) / 1_000_000) } ?? -1
+    let milliseconds = wait?.saturatingMilliseconds ?? -1
     write()
     guard !outgoing.isEmpty, let socket = watches.first.map(dbus_watch_get_unix_fd) else {
       dbus_connection_read_write(raw, milliseconds)

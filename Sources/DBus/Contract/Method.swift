@@ -15,6 +15,11 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   public final let outputs: [ArgumentDescription]
   public final let doc: String
   public final let annotations: [Annotation]
+  /// Whether a reply may be so large that the service makes such replies one at a time.
+  final let hasLargeReply: Bool
+
+  /// Whether a reply may contain an array or a value of any type.
+  final let hasVariableReply: Bool
 
   final let inputSignature: Signature
   final let outputSignature: Signature
@@ -27,7 +32,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
-    doc: String = "", annotations: [Annotation] = []
+    hasLargeReply: Bool = false, doc: String = "", annotations: [Annotation] = []
   ) where Input == (repeat each I), Output == (repeat each O) {
     var inputDescriptions: [ArgumentDescription] = []
     repeat inputDescriptions.append((each inputs).description)
@@ -40,8 +45,10 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     self.outputs = outputDescriptions
     self.doc = doc
     self.annotations = annotations
+    self.hasLargeReply = hasLargeReply
     inputSignature = inputDescriptions.signature
     outputSignature = outputDescriptions.signature
+    hasVariableReply = outputSignature.text.contains { $0 == "a" || $0 == "v" }
     callFields = HeaderFields(interface: interface, member: name, signature: inputSignature)
     replyFields = HeaderFields(signature: outputSignature)
     readInput = { reader throws(DBusError) in (repeat try reader.next((each I).self)) }

@@ -25,6 +25,17 @@ extension ReplyAddress {
     return try OutgoingMessage(header, body)
   }
 
+  /// The reply, or an error if an argument cannot be sent.
+  func replyOrError(
+    _ fields: HeaderFields, _ body: (inout MessageWriter) throws(DBusError) -> Void
+  ) -> OutgoingMessage? {
+    do throws(DBusError) {
+      return try reply(fields, body)
+    } catch {
+      return try? self.error(DBusError(name: .failed, message: "the reply cannot be sent: \(error.message)"))
+    }
+  }
+
   private static let errorFields = HeaderFields(signature: "s")
 
   func error(_ error: DBusError) throws(DBusError) -> OutgoingMessage {
@@ -54,6 +65,7 @@ public final class Call<Output> {
   private let connection: Connection
   private let fields: HeaderFields
   private let write: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
+  private let isVariable: Bool
   private var isAnswered = false
 
   init<Input>(_ method: Method<Input, Output>, _ address: ReplyAddress, _ path: ObjectPath, _ connection: Connection) {
@@ -63,6 +75,7 @@ public final class Call<Output> {
     self.connection = connection
     fields = method.replyFields
     write = method.writeOutput
+    isVariable = method.hasVariableReply
   }
 
   deinit {
@@ -76,14 +89,17 @@ public final class Call<Output> {
   /// caller receives an error with the reason.
   /// - Precondition: the call has no reply yet.
   public func reply(_ output: Output) {
+    reply(writing: { [write] writer throws(DBusError) in try write(output, &writer) })
+  }
+
+  /// Replies with the arguments that `body` writes, at the end of the turn or when there is room.
+  func reply(writing body: @escaping (inout MessageWriter) throws(DBusError) -> Void) {
     markAnswered()
     guard address.isWanted else { return }
-    do throws(DBusError) {
-      connection.enqueue(
-        .reply(try address.reply(fields) { writer throws(DBusError) in try write(output, &writer) }, to: address))
-    } catch {
-      connection.fail(address, DBusError(name: .failed, message: "the reply cannot be sent: \(error.message)"))
+    if isVariable, connection.isTurnFull {
+      return connection.enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
+    if let message = address.replyOrError(fields, body) { connection.enqueue(.reply(message, to: address)) }
   }
 
   /// Replies with an error, at the end of the turn.
@@ -96,6 +112,19 @@ public final class Call<Output> {
   private func markAnswered() {
     precondition(!isAnswered, "the call already has a reply")
     isAnswered = true
+  }
+}
+
+extension Signature {
+  /// Whether the contract declares descriptors among the arguments.
+  var hasDescriptors: Bool { text.contains("h") }
+}
+
+extension DBusError {
+  /// The error for descriptors that the contract does not declare. One message can have many, and they can refer to each
+  /// any number of times, so they are refused before they are read.
+  static func undeclaredDescriptors() -> DBusError {
+    DBusError(name: .invalidArgs, message: "expected no file descriptors with the message, found some")
   }
 }
 

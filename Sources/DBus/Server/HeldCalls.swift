@@ -1,17 +1,17 @@
 import DBusValues
 import EventLoops
 
-/// The calls of a client that wait, read but not served, behind one of its earlier calls.
+/// The calls of a client that wait, read but not served: behind one of its earlier calls, or until it reads.
 final class HeldCalls {
   /// The approximate size of a call without its arguments, in bytes.
   private static let callSize = 256
 
   private var calls: [() -> Void] = []
   private var next = 0
-  /// Whether the calls are being served.
-  fileprivate var isReleased = false
+  /// The reasons for which the calls wait. Without one they are being served.
+  fileprivate var holds = 0
   /// The size left for further calls, in bytes.
-  private var budget: Int
+  fileprivate var budget: Int
   /// The error for calls beyond the budget.
   fileprivate let refusal: DBusError
 
@@ -31,31 +31,35 @@ final class HeldCalls {
   /// Reads the arguments of one more call.
   /// - Throws: the error of `read`; `refusal` beyond the budget.
   fileprivate func reading<Input>(_ read: (inout Int) throws(DBusError) -> Input) throws(DBusError) -> Input {
-    budget -= Self.callSize
-    guard budget >= 0 else { throw refusal }
-    return try read(&budget)
+    var rest = budget - Self.callSize
+    guard rest >= 0 else { throw refusal }
+    let input = try read(&rest)
+    budget = rest
+    return input
   }
 }
 
 extension Connection {
-  /// Holds all later calls of a client, read but not served, until ``release(_:)``.
-  /// - Parameter refusal: the error for calls that together exceed ``Limits/requestBytes``.
+  /// Holds all later calls of a client, read but not served, until ``release(_:)`` was called as often.
+  /// - Parameter refusal: the error for calls that together exceed ``Limits/requestBytes``, or ``Limits/heldBytes``
+  ///   with those of other clients.
   public func hold(_ client: BusName, refusing refusal: DBusError) {
     let held = heldCalls[client] ?? HeldCalls(budget: limits.requestBytes, refusal: refusal)
-    held.isReleased = false
+    held.holds += 1
     heldCalls[client] = held
   }
 
   /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn.
   public func release(_ client: BusName) {
-    heldCalls[client]?.isReleased = true
+    heldCalls[client]?.holds -= 1
     serveHeld(client)
   }
 
   private func serveHeld(_ client: BusName) {
-    for _ in 0..<limits.messagesPerTurn {
-      guard let held = heldCalls[client], held.isReleased else { return }
+    for _ in 0..<limits.messagesPerTurn where !isTurnFull {
+      guard let held = heldCalls[client], held.holds == 0 else { return }
       guard let call = held.pop() else {
+        heldBytes -= limits.requestBytes - held.budget
         heldCalls[client] = nil
         return
       }
@@ -71,9 +75,13 @@ extension Connection {
     of address: ReplyAddress, _ read: (_ budget: inout Int) throws(DBusError) -> Input,
     _ body: (Input, HeldCalls?) -> Void
   ) {
+    unread.note(caller: address.caller)
     let held = heldCalls.isEmpty ? nil : heldCalls[address.caller]
     do throws(DBusError) {
       if let held {
+        guard heldBytes < limits.heldBytes else { throw held.refusal }
+        let before = held.budget
+        defer { heldBytes += before - held.budget }
         body(try held.reading(read), held)
       } else {
         var budget = limits.requestBytes

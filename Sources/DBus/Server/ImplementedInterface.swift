@@ -29,16 +29,30 @@ public final class ImplementedInterface {
   public init(_ interface: Interface) { self.interface = interface }
 
   /// Implements a method.
+  /// - Parameter takesDescriptors: whether its variants may have descriptors. Without declared ones, a call with descriptors
+  ///   is refused.
   /// - Precondition: the method belongs to this interface.
   public func implement<Input, Output>(
-    _ method: Method<Input, Output>, _ body: @escaping (Input, Call<Output>) -> Void
+    _ method: Method<Input, Output>, takesDescriptors: Bool = false,
+    _ body: @escaping (Input, Call<Output>) -> Void
   ) {
     check(method.name.text, of: method.interface)
+    let takesDescriptors = takesDescriptors || method.inputSignature.hasDescriptors
     methods[method.name.text] = { message, address, path, connection in
+      guard takesDescriptors || !message.hasDescriptors else {
+        return connection.fail(address, .undeclaredDescriptors())
+      }
       let read = { (budget: inout Int) throws(DBusError) in try method.input(of: message, budget: &budget) }
       connection.withArguments(of: address, read) { input, held in
         let call = Call(method, address, path, connection)
-        if let held { held.append { body(input, call) } } else { body(input, call) }
+        if method.hasLargeReply {
+          let serve = { connection.serveAlone(call) { body(input, call) } }
+          if let held { held.append(serve) } else { serve() }
+        } else if let held {
+          held.append { body(input, call) }
+        } else {
+          body(input, call)
+        }
       }
     }
   }

@@ -121,23 +121,8 @@ extension Connection {
   }
 
   private func addition(_ change: ObjectChanges.Change, from manager: ObjectPath) -> OutgoingMessage? {
-    // Written directly from the objects, to avoid a dictionary of dictionaries.
     try? ObjectManagement.interfacesAdded.message(from: manager) { writer throws(DBusError) in
-      try writer.append(change.path)
-      try writer.array(alignment: 8) { writer throws(DBusError) in
-        for interface in change.interfaces {
-          try writer.structure { writer throws(DBusError) in
-            try writer.append(interface.interface.name.text)
-            try writer.array(alignment: 8) { writer throws(DBusError) in
-              var failure: DBusError?
-              interface.forEachValue(of: change.path) { header, value in
-                do throws(DBusError) { try writer.property(header, value) } catch { failure = error }
-              }
-              if let failure { throw failure }
-            }
-          }
-        }
-      }
+      try writer.object(change.path, change.interfaces)
     }
   }
 
@@ -155,5 +140,27 @@ extension Connection {
     }
     let arguments = (interface.interface.name.text, values, invalidated)
     return try? PropertyAccessing.propertiesChanged.message(from: path, arguments)
+  }
+}
+
+extension MessageWriter {
+  /// Appends the path of an object, and the values of its properties by interface. Written directly from the object, to
+  /// avoid a dictionary of dictionaries.
+  mutating func object(_ path: ObjectPath, _ interfaces: [ImplementedInterface]) throws(DBusError) {
+    try append(path)
+    try array(alignment: 8) { writer throws(DBusError) in
+      for interface in interfaces {
+        try writer.structure { writer throws(DBusError) in
+          try writer.append(interface.interface.name.text)
+          try writer.array(alignment: 8) { writer throws(DBusError) in
+            var failure: DBusError?
+            interface.forEachValue(of: path) { header, value in
+              do throws(DBusError) { try writer.property(header, value) } catch { failure = error }
+            }
+            if let failure { throw failure }
+          }
+        }
+      }
+    }
   }
 }

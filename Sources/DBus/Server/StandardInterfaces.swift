@@ -12,7 +12,7 @@ public enum Peer {
 /// `org.freedesktop.DBus.Introspectable`
 public enum Introspection {
   static let name: InterfaceName = "org.freedesktop.DBus.Introspectable"
-  public static let introspect = Method(name, "Introspect", out: Arg<String>("xml_data"))
+  public static let introspect = Method(name, "Introspect", out: Arg<String>("xml_data"), hasLargeReply: true)
   static let interface = Interface(name, members: [introspect])
 }
 
@@ -35,7 +35,7 @@ public enum PropertyAccessing {
 public enum ObjectManagement {
   static let name: InterfaceName = "org.freedesktop.DBus.ObjectManager"
   public static let getManagedObjects = Method(
-    name, "GetManagedObjects", out: Arg<[ObjectPath: [String: Properties]]>("objects"))
+    name, "GetManagedObjects", out: Arg<[ObjectPath: [String: Properties]]>("objects"), hasLargeReply: true)
   public static let interfacesAdded = Signal(
     name, "InterfacesAdded", Arg<ObjectPath>("object"), Arg<[String: Properties]>("interfaces"))
   public static let interfacesRemoved = Signal(
@@ -55,15 +55,17 @@ struct StandardInterfaces {
     implementIntrospection(connection)
     implementProperties(connection)
     manager.implement(ObjectManagement.getManagedObjects) { [unowned connection] _, call in
-      var result: [ObjectPath: [String: Properties]] = [:]
-      for path in connection.objects.descendants(of: call.path) {
-        var values: [String: Properties] = [:]
-        for interface in connection.objects.interfaces(at: path) {
-          values[interface.interface.name.text] = interface.values(of: path)
+      let objects = connection.objects
+      let paths = objects.descendants(of: call.path)
+      call.reply(writing: { writer throws(DBusError) in
+        try writer.array(alignment: 8) { writer throws(DBusError) in
+          for path in paths {
+            try writer.structure { writer throws(DBusError) in
+              try writer.object(path, objects.interfaces(at: path))
+            }
+          }
         }
-        result[path] = values
-      }
-      call.reply(result)
+      })
     }
   }
 

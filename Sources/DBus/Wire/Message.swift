@@ -39,6 +39,9 @@ public final class Message {
   public var errorName: ErrorName? { text(dbus_message_get_error_name(raw)).map(ErrorName.init(unchecked:)) }
   public var signature: Signature { Signature(unchecked: text(dbus_message_get_signature(raw)) ?? "") }
 
+  /// Whether the sender has attached descriptors. Each that is read is a duplicate; the message closes the originals.
+  var hasDescriptors: Bool { dbus_message_contains_unix_fds(raw) != 0 }
+
   private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map(String.init(cString:)) }
 
   func hasSignature(_ signature: Signature) -> Bool { dbus_message_has_signature(raw, signature.text) != 0 }

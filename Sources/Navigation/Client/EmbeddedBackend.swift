@@ -164,17 +164,13 @@ final class EmbeddedBackend: CoordinatorBackend {
 extension EmbeddedBackend: @MainActor CoordinatorHost {
   var now: Instant { Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds)) }
 
-  var wallClock: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(clamping: time.tv_sec) * 1_000_000 + UInt64(clamping: time.tv_nsec / 1000)
-  }
+  var wallClock: UInt64 { WallClock.microseconds }
 
   var limits: [String: UInt64] { [:] }
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping () throws(Refusal) -> Output
+    _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) throws(Refusal) {
     for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
       var refusal = Refusal(
@@ -182,11 +178,11 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
       refusal.index = isTransaction ? index : nil
       throw refusal
     }
-    answer(call, body)
+    answer(call) { () throws(Refusal) in try body(.trusted) }
   }
 
   func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
     call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter with the library"))
   }
@@ -238,6 +234,15 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
       self?.service.expire()
     }
   }
+
+  var isCongested: Bool { false }
+
+  /// There are no other clients.
+  func soon(_ work: @escaping () -> Void) { work() }
+
+  func hold(_ client: Client) {}
+
+  func release(_ client: Client) {}
 }
 
 // MARK: Binding

@@ -99,7 +99,7 @@ extension DaemonClient {
     guard presentation != .root, let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
       let error = outcome.result.error
     else { return }
-    throw Failure(operation, error)
+    throw Failure(operation, StandardError.part(error))
   }
 
   /// The same for a member of a group, if the reply does not name its presentation.

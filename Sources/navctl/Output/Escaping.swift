@@ -1,14 +1,11 @@
-// Ids, titles and values are text of other programs: it is escaped for the terminal or format that it is printed in.
+import TextFormats
+
+// Ids, titles and values are text of other programs: it is escaped for the format that it is printed in. What is written to a
+// terminal is escaped by `StandardOutput` and `StandardError`, too.
 
 extension StringProtocol {
-  /// One line without control characters, for terminals and tab-separated columns: they are spelled as in C.
-  var printable: String {
-    replacingScalars { scalar in
-      guard scalar.isControl else { return nil }
-      let escapes: [Unicode.Scalar: String] = ["\n": "\\n", "\t": "\\t", "\r": "\\r"]
-      return escapes[scalar] ?? "\\u{" + String(scalar.value, radix: 16) + "}"
-    }
-  }
+  /// One line without control characters, for menus and tab-separated columns.
+  var printable: String { escapingControls { $0.isDirectionMark } }
 
   /// For Pango and HTML, like g_markup_escape_text.
   var escapedForMarkup: String {
@@ -20,20 +17,5 @@ extension StringProtocol {
   var escapedForGraphviz: String {
     let escapes: [Unicode.Scalar: String] = ["\"": "\\\"", "\\": "\\\\", "&": "&amp;"]
     return printable.replacingScalars { escapes[$0] }
-  }
-
-  private func replacingScalars(_ replacement: (Unicode.Scalar) -> String?) -> String {
-    guard unicodeScalars.contains(where: { replacement($0) != nil }) else { return String(self) }
-    return unicodeScalars.map { replacement($0) ?? String($0) }.joined()
-  }
-}
-
-extension Unicode.Scalar {
-  /// C0, DEL, C1, the line and paragraph separators, and characters that change the direction of text.
-  fileprivate var isControl: Bool {
-    switch value {
-    case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
-    }
   }
 }

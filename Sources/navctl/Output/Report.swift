@@ -7,13 +7,22 @@ import TextFormats
 extension GlobalOptions {
   /// Writes the result of a verb: one line of JSON, or text for people; nothing with `--quiet`.
   func write(json: @autoclosure () -> JSON, plain: @autoclosure () -> String) {
+    write(json: json(), plain(), isStyled: false)
+  }
+
+  /// Writes the result of a verb, with text in which other programs' text is escaped and that may have colours.
+  func write(json: @autoclosure () -> JSON, styled: @autoclosure () -> String) {
+    write(json: json(), styled(), isStyled: true)
+  }
+
+  private func write(json: @autoclosure () -> JSON, _ text: @autoclosure () -> String, isStyled: Bool) {
     if quiet { return }
-    StandardOutput.write(self.json ? json().text + "\n" : plain())
+    if self.json { StandardOutput.write(json()) } else { StandardOutput.write(text(), isStyled: isStyled) }
   }
 
   /// Writes a table, or the same content as one line of JSON.
   func write(json: @autoclosure () -> JSON, _ table: Table) {
-    write(json: json(), plain: table.text(tableStyle))
+    write(json: json(), styled: table.text(tableStyle))
   }
 
   var tableStyle: Table.Style { StandardOutput.tableStyle(legend: !noLegend) }
@@ -45,7 +54,7 @@ extension WaitOutcome {
     if global.json {
       global.write(json: json, plain: "")
     } else if !global.quiet {
-      StandardOutput.write(result.output ?? [])
+      StandardOutput.write(output: result.output ?? [])
       if result.outputTruncated == true {
         StandardError.write("navctl: \(daemon.operation): the output is incomplete: navd keeps only its beginning")
       }
@@ -54,12 +63,14 @@ extension WaitOutcome {
       guard let status = exitStatus else {
         throw Failure(
           daemon.operation,
-          "the program's exit status is not known (\(reason))" + (result.error.map { ": \($0)" } ?? ""),
+          "the program's exit status is not known (\(reason))"
+            + (result.error.map { ": \(StandardError.part($0))" } ?? ""),
           status: .ownFailure)
       }
       if status != 0 { throw ExitCode(status) }
     } else if hasFailed {
-      throw Failure(daemon.operation, result.error ?? "it could not be opened, or its program crashed")
+      throw Failure(
+        daemon.operation, result.error.map(StandardError.part) ?? "it could not be opened, or its program crashed")
     }
   }
 }

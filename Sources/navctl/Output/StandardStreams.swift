@@ -1,5 +1,13 @@
 import CoordinatorAPI
 import Glibc
+import TextFormats
+
+/// The end of text on a terminal: what comes from other programs does not move its cursor, and does not change the direction of
+/// text. Other readers get everything as it was written.
+private func shown(_ text: String, on descriptor: Int32, keepingColours: Bool = false) -> String {
+  guard isatty(descriptor) == 1 else { return text }
+  return text.escapingControls { $0 == "\n" || $0 == "\t" || keepingColours && $0 == "\u{1b}" }
+}
 
 /// Standard output of every verb except `watch`: each write is complete, or navctl ends with an error.
 enum StandardOutput {
@@ -27,13 +35,25 @@ enum StandardOutput {
   /// Empty if it is not set.
   private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
-  static func write(_ text: String) { write(Array(text.utf8)) }
+  /// - Parameter isStyled: whether escape characters are navctl's own colours; those of other programs are escaped already.
+  static func write(_ text: String, isStyled: Bool = false) {
+    write(raw: Array(shown(text, on: STDOUT_FILENO, keepingColours: isStyled).utf8))
+  }
+
+  static func write(_ json: JSON) {
+    write(raw: Array(((isTerminal ? json.text.escapingControlsInJSON : json.text) + "\n").utf8))
+  }
+
+  /// Writes the output of a program.
+  static func write(output: [UInt8]) {
+    if isTerminal { write(String(decoding: output, as: UTF8.self)) } else { write(raw: output) }
+  }
 
   /// Ignores errors.
   static func attempt(_ text: String) { _ = writeAll(STDOUT_FILENO, Array(text.utf8)) }
 
   /// Ends navctl on an error; a closed pipe ends it by SIGPIPE.
-  static func write(_ bytes: [UInt8]) {
+  private static func write(raw bytes: [UInt8]) {
     guard let error = writeAll(STDOUT_FILENO, bytes) else { return }
     StandardError.write("navctl: standard output: \(String(cString: strerror(error)))")
     exit(CommandStatus.failed.rawValue)
@@ -44,8 +64,11 @@ enum StandardError {
   /// Writes one line, ignoring errors.
   static func write(_ line: String) {
     guard !line.isEmpty else { return }
-    _ = writeAll(STDERR_FILENO, Array((line.hasSuffix("\n") ? line : line + "\n").utf8))
+    _ = writeAll(STDERR_FILENO, Array(shown(line.hasSuffix("\n") ? line : line + "\n", on: STDERR_FILENO).utf8))
   }
+
+  /// Text of another program for a part of a line.
+  static func part(_ text: String) -> String { isatty(STDERR_FILENO) == 1 ? text.escapingControls() : text }
 }
 
 /// - Returns: `errno`, or nil if everything was written.

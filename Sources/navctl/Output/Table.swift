@@ -1,4 +1,5 @@
 import PresentationModel
+import TextFormats
 
 /// Rows under titles: aligned for people, tab-separated for programs.
 struct Table {
@@ -34,12 +35,19 @@ struct Table {
   }
 
   struct Cell: ExpressibleByStringInterpolation {
-    let text: String
+    private(set) var text: String
     var colour: Colour?
     init(stringLiteral value: String) { self.init(value) }
     init(_ text: String, _ colour: Colour? = nil) {
       self.text = text.printable
       self.colour = colour
+    }
+
+    /// As a terminal shows it.
+    var aligned: Cell {
+      var copy = self
+      copy.text = text.escapingControls()
+      return copy
     }
   }
 
@@ -68,7 +76,7 @@ struct Table {
     // Empty columns are left out.
     let used = columns.indices.filter { index in rows.contains { index < $0.count && !$0[index].text.isEmpty } }
     let titles = legend ? [columns.map { Cell($0.title, .title) }] : []
-    let lines = titles + rows
+    let lines = titles + rows.map { $0.map(\.aligned) }
     let natural = used.map { index in
       lines.reduce(0) { index < $1.count ? max($0, $1[index].text.displayWidth) : $0 }
     }

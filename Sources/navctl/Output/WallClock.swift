@@ -1,14 +1,11 @@
 import CoordinatorAPI
+import EventLoops
 import Glibc
 import TextFormats
 
 /// Points in time, in milliseconds since 1970.
 enum WallClock {
-  static var now: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(clamping: time.tv_sec) * 1000 + UInt64(clamping: time.tv_nsec / 1_000_000)
-  }
+  static var now: UInt64 { EventLoops.WallClock.microseconds / 1000 }
 
   /// Time since `moment`, in whole seconds; `0s` if the clock was set back.
   static func elapsed(since moment: UInt64, at now: UInt64) -> String {

@@ -41,7 +41,7 @@ struct History: ParsableCommand {
     var entries = try daemon.history(isSelective ? 0 : limit, filter)
     if isSelective { entries = selected(entries) }
     try addErrors(to: &entries, daemon)
-    global.write(json: .array(entries.map(\.json)), plain: text(entries))
+    global.write(json: .array(entries.map(\.json)), styled: text(entries))
   }
 
   private func selected(_ entries: [EndingEntry]) -> [EndingEntry] {

@@ -34,7 +34,7 @@ struct List: ParsableCommand {
       if let group { try daemon.requireName("group", group) }
       if let stack { try daemon.requireName("stack", stack) }
     }
-    global.write(json: state.json, plain: text(state))
+    global.write(json: state.json, styled: text(state))
   }
 
   private func text(_ state: StateSnapshot) -> String {

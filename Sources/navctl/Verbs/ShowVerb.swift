@@ -27,7 +27,7 @@ struct Show: ParsableCommand {
       entry.properties[Self.ownerProgram] = ProcessName.of(process)
     }
     let table = Self.table(entry, others: others, at: WallClock.now)
-    global.write(json: entry.json, plain: table.text(global.tableStyle.unlimited))
+    global.write(json: entry.json, styled: table.text(global.tableStyle.unlimited))
   }
 
   /// nil if it is not known: a command without a destination has no process before it is shown and while it closes.

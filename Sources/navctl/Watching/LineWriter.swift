@@ -1,5 +1,6 @@
 import EventLoops
 import Glibc
+import TextFormats
 
 /// Writes lines to a descriptor without waiting for a slow or stopped reader (rule W3).
 ///
@@ -12,6 +13,7 @@ final class LineWriter {
   var onEnd: ((Int32) -> Void)?
 
   private let descriptor: Int32
+  private let isTerminal: Bool
   private var watch: Watch?
   private var pending: [UInt8] = []
   /// The writing end of a pipe never becomes readable: waiting for that reports only that the reader has closed its end.
@@ -19,6 +21,7 @@ final class LineWriter {
 
   init(_ descriptor: Int32, _ loop: EventLoop) {
     self.descriptor = descriptor
+    isTerminal = isatty(descriptor) == 1
     var status = stat()
     let isPipe = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     idle = isPipe ? .read : []
@@ -30,7 +33,8 @@ final class LineWriter {
   /// Bytes that are not yet written.
   var pendingCount: Int { pending.count }
 
-  func write(_ line: String) { write(raw: line + "\n") }
+  /// Writes a line of JSON, or one that a template made. On a terminal it has no control characters.
+  func write(_ line: String) { write(raw: (isTerminal ? line.escapingControlsInJSON : line) + "\n") }
 
   /// Writes the text without a newline.
   func write(raw text: String) {

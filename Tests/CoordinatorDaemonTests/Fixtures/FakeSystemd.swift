@@ -11,6 +11,7 @@ final class FakeSystemd {
   typealias JobCall = Call<ObjectPath>
   private static let version = Property<String>(Systemd.Manager.name, "Version", emitsChanged: .const)
   private static let activeState = Property<String>(Systemd.unit, "ActiveState")
+  private static let jobUnit = Property<Structure<String, ObjectPath>>(Systemd.job, "Unit", emitsChanged: .const)
   private static let mainProcess = Property<UInt32>(Systemd.service, "MainPID")
 
   let connection: Connection
@@ -22,10 +23,13 @@ final class FakeSystemd {
   private var lastJob: UInt32 = 0
   private var units: [ObjectPath: (active: String, process: UInt32)] = [:]
 
+  /// The caller whose calls stay unanswered.
+  private var silencedCaller: BusName?
+
   /// - Parameter isSilent: whether calls stay unanswered until ``answerCalls()``.
   init(_ bus: BusFixture, version: String = "252.38-1~deb12u1", isSilent: Bool = false) throws {
     connection = try bus.connect()
-    connection.isServing = !isSilent
+    if isSilent { silence(bus.connection.uniqueName) }
     let object = ImplementedInterface(
       Interface(
         Systemd.Manager.name,
@@ -49,7 +53,7 @@ final class FakeSystemd {
     }
     object.implement(Systemd.Manager.startUnit) { [unowned self] input, call in job("StartUnit \(input.0)", call) }
     object.implement(Systemd.Manager.stopUnit) { [unowned self] input, call in job("StopUnit \(input.0)", call) }
-    object.implement(Systemd.Manager.startTransientUnit) { [unowned self] input, call in
+    object.implement(Systemd.Manager.startTransientUnit, takesDescriptors: true) { [unowned self] input, call in
       transientProperties = Dictionary(uniqueKeysWithValues: input.2.map { $0.fields })
       job("StartTransientUnit \(input.0)", call)
     }
@@ -64,7 +68,12 @@ final class FakeSystemd {
   }
 
   /// Answers the calls that a silent manager has received, and from now on all calls.
-  func answerCalls() { connection.isServing = true }
+  func answerCalls() { silencedCaller.map(connection.release) }
+
+  private func silence(_ caller: BusName) {
+    silencedCaller = caller
+    connection.hold(caller, refusing: DBusError(name: .failed, message: "too many calls"))
+  }
 
   /// Answers the oldest unanswered call for a job with a new job.
   @discardableResult
@@ -85,6 +94,13 @@ final class FakeSystemd {
   /// Sends the end of a job. A signal overtakes the answers of the same turn.
   func finish(_ job: ObjectPath, _ result: String = "done") throws {
     try connection.emit(Systemd.Manager.jobRemoved, from: Systemd.path, (lastJob, job, "", result))
+  }
+
+  /// Has a job that it had before it was re-executed.
+  func continues(_ job: ObjectPath, of unit: UnitName) {
+    let object = ImplementedInterface(Interface(Systemd.job, members: [Self.jobUnit]))
+    object.implement(Self.jobUnit) { _ in Structure(unit.text, unit.path) }
+    connection.export(job, [object])
   }
 
   /// Sends a change of a unit's properties.

@@ -61,3 +61,41 @@ func book_swiftProgram_isTheTutorials() throws {
   let listing = try Files.text(inPackage: "Sources/Navigation/Navigation.docc/Resources/Facts-5.swift")
   #expect(try Markdown("swift.md").files["Sources/facts/Facts.swift"] == listing)
 }
+
+/// The Swift files in a directory and below it.
+private func sources(below directory: String) throws -> [String] {
+  try Files.names(in: directory).flatMap { name in
+    let path = "\(directory)/\(name)"
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      return name.hasSuffix(".swift") ? [path] : []
+    }
+    return try sources(below: path)
+  }
+}
+
+@Test("Every test that docs/threat-model.md names exists, and every row of its tables names one")
+func book_threatModel_namesTests() throws {
+  var tests: Set<Substring> = []
+  for file in try sources(below: "\(Files.package)/Tests") {
+    let text = String(decoding: Files.contents(of: file), as: UTF8.self)
+    for part in text.split(separator: "func ").dropFirst() { tests.insert(part.prefix { $0 != "(" && $0 != "<" }) }
+  }
+  // A table has titles and a line of dashes first. The last column is that of the tests, where there is one.
+  var rows = try Markdown("threat-model.md").lines[...]
+  var isTested = false
+  var count = 0
+  while let row = rows.popFirst() {
+    guard row.hasPrefix("|"), let last = row.split(separator: "|").last else { continue }
+    if rows.first?.hasPrefix("|--") == true {
+      isTested = last.contains("tests")
+      rows.removeFirst()
+    } else if isTested {
+      let names = last.split(separator: "`").filter { $0.contains("_") }
+      #expect(!names.isEmpty, "no test: \(row)")
+      for name in names { #expect(tests.contains(name), "there is no test \(name)") }
+      count += names.count
+    }
+  }
+  #expect(count > 50)
+}

@@ -41,9 +41,12 @@ final class Fuzzer {
   /// The methods that were called with arguments of the right types.
   private(set) var called: Set<Introspected.Method> = []
 
-  init(_ session: Session, seed: UInt64, clients count: Int = 6) throws {
+  /// - Parameter longestTransaction: the most requests of a transaction; nil for one more than the limit.
+  init(_ session: Session, seed: UInt64, longestTransaction: Int? = nil, clients count: Int = 6) throws {
     self.session = session
     arguments = RandomArguments(seed: seed)
+    arguments.limits = try session.limits()
+    if let longestTransaction { arguments.limits["transaction"] = longestTransaction }
     for _ in 0..<count { try connect() }
     try discover()
   }

@@ -87,29 +87,61 @@ final class HonestClient: Sendable {
     }
   }
 
-  /// Waits for `count` more answers and calls `doing` repeatedly in the meantime.
-  /// - Returns: the median time and the longest time of an answer.
-  func measure(
-    _ count: Int, _ session: Session, while doing: () throws -> Void
-  ) throws -> (median: Duration, longest: Duration) {
+  /// The times of answers.
+  struct Times {
+    private let sorted: [Int64]
+
+    fileprivate init(_ answers: some Sequence<Int64>) { sorted = answers.sorted() }
+
+    /// The times of several measurements.
+    init(_ several: [Times]) { self.init(several.flatMap(\.sorted)) }
+
+    var count: Int { sorted.count }
+    var median: Duration { percentile(50) }
+    var longest: Duration { .nanoseconds(sorted.last ?? 0) }
+
+    /// The time that this share of the answers, in percent, does not exceed.
+    func percentile(_ percent: Double) -> Duration {
+      .nanoseconds(sorted[min(sorted.count - 1, Int(Double(sorted.count) * percent / 100))])
+    }
+  }
+
+  /// Measures all answers while a body runs.
+  func times(while doing: () throws -> Void) throws -> Times {
     let start = state.withLock { state in
       state.isMeasured = true
       return state.answers.count
     }
     resume()
-    let limit = session.loop.now + Session.limit
-    while state.withLock({ $0.answers.count < start + count && !$0.hasEnded }) {
-      guard session.loop.now < limit else {
-        throw Session.Failure("timed out after \(Session.limit) waiting for answers to the honest client")
-      }
-      try doing()
-    }
-    let (answers, faults) = state.withLock { (Array($0.answers[start...]), $0.faults) }
+    try doing()
+    let (answers, faults) = state.withLock { ($0.answers[start...], $0.faults) }
     guard faults.isEmpty, !answers.isEmpty else {
       throw Session.Failure("the honest client received errors: \(faults)")
     }
-    let sorted = answers.sorted()
-    return (.nanoseconds(sorted[sorted.count / 2]), .nanoseconds(sorted[sorted.count - 1]))
+    return Times(answers)
+  }
+
+  /// Waits for `count` more answers and calls `doing` repeatedly in the meantime.
+  func times(_ count: Int, _ session: Session, while doing: () throws -> Void) throws -> Times {
+    try times {
+      let target = state.withLock { $0.answers.count + count }
+      let limit = session.loop.now + Session.limit
+      while state.withLock({ $0.answers.count < target && !$0.hasEnded }) {
+        guard session.loop.now < limit else {
+          throw Session.Failure("timed out after \(Session.limit) waiting for answers to the honest client")
+        }
+        try doing()
+      }
+    }
+  }
+
+  /// Waits for `count` more answers and calls `doing` repeatedly in the meantime.
+  /// - Returns: the median time and the longest time of an answer.
+  func measure(
+    _ count: Int, _ session: Session, while doing: () throws -> Void
+  ) throws -> (median: Duration, longest: Duration) {
+    let times = try times(count, session, while: doing)
+    return (times.median, times.longest)
   }
 
   /// Compares the answers during hostile calls with the answers without them.
@@ -131,7 +163,7 @@ final class HonestClient: Sendable {
   }
 
   /// Makes the client pause until it is measured again.
-  private func pause(_ session: Session) throws {
+  func pause(_ session: Session) throws {
     state.withLock { $0.isMeasured = false }
     try session.poll("the honest client pauses") { state.withLock { $0.isPausing || $0.hasEnded } }
   }

@@ -14,6 +14,8 @@ struct RandomArguments {
   var presentations: [ObjectPath] = [.root]
   /// The latest serial received.
   var serial: UInt64 = 0
+  /// navd's limits by name. Sizes and counts are often just below or above one.
+  var limits: [String: Int] = [:]
 
   init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
@@ -49,7 +51,7 @@ struct RandomArguments {
     case ("elements", _):
       return .array(
         element: .structure([.string, .string, .properties]),
-        (0..<count(4)).map { _ in
+        (0..<(numbers.chance(0.002) ? edge(of: "transaction") : count(4))).map { _ in
           .structure([
             .string(numbers.chance(0.5) ? "" : numbers.pick(Self.bindings)), .string(numbers.pick(Self.ids)),
             options(Options.ofItem, leavingOut: ["group", "tag", "stack", "if-busy", "from"]).value,
@@ -91,6 +93,11 @@ struct RandomArguments {
           interface: CoordinatorInterface.name.text, name: method.name.text,
           inputs: method.inputs.map { Introspected.Argument(name: $0.name, type: $0.type) }))
       return .structure([.string(method.name.text), .array(element: .variant, inputs.map { .variant($0) })])
+    }
+    // One request as often as a transaction may have it, or once too often.
+    if let first = requests.first, numbers.chance(0.005) {
+      let many = [Value](repeating: first, count: edge(of: "transaction"))
+      return .array(element: .structure([.string, .array(.variant)]), many)
     }
     return .array(element: .structure([.string, .array(.variant)]), requests)
   }
@@ -220,9 +227,13 @@ struct RandomArguments {
     }
   }
 
-  /// A number of elements: usually small, rarely 100, very rarely above any limit.
+  /// A limit, one less, or one more.
+  private mutating func edge(of limit: String) -> Int { max(0, (limits[limit] ?? 255) + numbers.pick([-1, 0, 1])) }
+
+  /// A number of elements: usually small, rarely 100, very rarely near or above any limit.
   private mutating func size(of weight: Int) -> Int {
     if numbers.chance(0.0005) { return (2 << 20) / weight }
+    if numbers.chance(0.0005) { return edge(of: numbers.pick(["value", "container-values", "request"])) / weight }
     return numbers.chance(0.01) ? 100 : count(4)
   }
 
@@ -235,15 +246,22 @@ struct RandomArguments {
     "\n", "\t",
     "\u{1}", "\u{7f}", "\u{feff}", "\u{202e}abc", "\u{10ffff}", "e\u{301}", "👩‍👩‍👧", "{id}", "{value.}", "{", "}}", "%s%n",
     "'", "\"", "\\", "'; --", "<b>&amp;", ":1.1", "org.freedesktop.DBus", "org.navd.Coordinator1", "null", "NaN", "0",
-    "group.", "group.panels",
+    "group.", "group.panels", "all", "parent", "shutdown", "org.freedesktop.systemd1", "\u{2028}", "\u{61c}",
+    "\u{10fffd}",
+    "\u{e000}", "\u{e0001}", "\u{9b}31m", "\u{1b}]0;x\u{7}", "İ", "ﬃ", "ß",
   ]
 
   private mutating func anyText() -> String {
     switch count(12) {
     case 0:
-      return String(repeating: numbers.pick(["a", "ü", "a.", "[0]"]), count: numbers.pick([63, 127, 254, 255, 256]))
-    case 1 where numbers.chance(0.1): return String(repeating: "x", count: numbers.pick([4096, 4097, 70_000]))
-    case 1 where numbers.chance(0.05): return String(repeating: "x", count: 2 << 20)
+      let unit = numbers.pick(["a", "ü", "a.", "[0]", "\u{301}", "👩‍👩‍👧"])
+      let bytes =
+        numbers.chance(0.2) ? numbers.pick([63, 127]) : edge(of: numbers.pick(["binding", "tag", "destination"]))
+      return String(repeating: unit, count: numbers.chance(0.5) ? bytes : bytes / unit.utf8.count)
+    case 1 where numbers.chance(0.1):
+      return String(repeating: "x", count: edge(of: numbers.pick(["id", "output", "container-values"])))
+    case 1 where numbers.chance(0.05):
+      return String(repeating: "x", count: edge(of: numbers.pick(["value", "request"])))
     case 2...4:
       return (0..<count(20)).map { _ in
         // D-Bus strings cannot contain U+0000.

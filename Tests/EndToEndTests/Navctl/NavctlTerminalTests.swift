@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import DBus
 import DBusValues
 import Glibc
 import TestSupport
@@ -120,4 +121,54 @@ func navctl_listOnATerminal_isColouredAndFits() throws {
   try session.dismiss("settings")
   #expect(try list("TERM=dumb") == ["Nothing is open."])
   #expect(try list("TERM=dumb", "--no-legend") == [])
+}
+
+@Test("What other programs have written does not control a terminal, and is unchanged for every other reader")
+func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
+  // Sets the title, clears the screen, colours, reverses, returns, and forges a line.
+  let attack = "\u{1b}]0;x\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{200f}\u{61c}\u{2066}\rnavctl: \u{2028}"
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "screen")
+  presenter.refusal = DBusError(name: .failed, message: "bad\(attack)\nend")
+  let printer = try session.present("printer", "", ["command": ["printf", "%s", "out\(attack)\n\tend"].value])
+  _ = try session.ending(of: printer)
+  try session.present("note", "id\(attack)", ["title": .string("title\(attack)"), "style": .string("\(attack)")])
+  let number = try #require(printer.text.split(separator: "/").last)
+  let navctl = Session.program("navctl")
+
+  func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.isControl && scalar != "\n" && scalar != "\t" }
+  func onTerminal(_ command: String) throws -> String {
+    let run = try session.run(
+      program: "/usr/bin/script", ["-qec", "stty -onlcr; TERM=dumb \(navctl) \(command)", "/dev/null"])
+    #expect(!run.outputText.unicodeScalars.contains(where: isControl), "\(command): \(run.outputText.debugDescription)")
+    return run.outputText
+  }
+  #expect(
+    try onTerminal("wait --presentation \(number)").hasPrefix("out\\u{1b}]0;x\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}"))
+  #expect(try onTerminal("wait --presentation \(number)").hasSuffix("\n\tend"))
+  // A presenter's error is one line.
+  let failure = try onTerminal("present screen --wait")
+  #expect(
+    failure.hasPrefix("navctl: present screen: ") && failure.contains("bad\\u{1b}]0;x") && failure.contains("\\nend")
+  )
+  #expect(failure.split(separator: "\n").count == 1)
+  for verb in ["list", "show note", "history", "list --json", "show note --json", "list --format '{title} {id}'"] {
+    _ = try onTerminal(verb)
+  }
+  #expect(try onTerminal("list --json").contains("\\u202e\\u200f\\u061c\\u2066"))
+  #expect(try onTerminal("dismiss note --expected-id x").contains("\\xe2\\x80\\xae"))
+  #expect(try onTerminal("present note --group 'a\u{202e}b'").contains("navctl: present note: "))
+
+  // Into a pipe.
+  #expect(try session.navctl("wait", "--presentation", "\(number)").outputText == "out\(attack)\n\tend")
+  let piped = try session.navctl("present", "screen", "--wait")
+  #expect(piped.errorText.contains("bad\(attack)\nend"))
+  #expect(try session.navctl("list", "--json").outputText.contains("\u{202e}\u{200f}\u{61c}\u{2066}"))
+  let entries = try JSON.parse(session.navctl("list", "--json").outputText)["presentations"]?.array
+  #expect(entries?.first?["title"]?.string == "title\(attack)")
+
+  // navd's log is read on terminals.
+  let log = try #require(session.navd).errorText
+  #expect(log.contains("bad\\u{1b}]0;x"), "\(log.debugDescription)")
+  #expect(!log.unicodeScalars.contains { $0.isControl && $0 != "\n" }, "\(log.debugDescription)")
 }

@@ -106,6 +106,55 @@ func restart_command_isAdopted(signal: Int32) throws {
   #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
 }
 
+@Test(
+  "R2: a process that only has the variables of a command is neither adopted nor ended", arguments: [SIGKILL, SIGTERM])
+func restart_strangerWithTheMarker_isLeftAlone(signal: Int32) throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  let command = try #require(session.processes().first?.pid)
+  let variables = Files.contents(of: "/proc/\(command)/environ").split(separator: 0)
+    .map { String(decoding: $0, as: UTF8.self) }.filter { $0.hasPrefix("NAVD_") }
+  try #require(variables.contains { $0.hasPrefix("NAVD_MARKER=") })
+  // As services of a manager to which “import-environment” has passed them: one whose parent lives, and an orphan.
+  let stranger = try session.start(program: "/usr/bin/env", variables + ["setsid", "sleep", "1000"])
+  let file = session.path("orphan")
+  let daemon = "setsid sh -c 'echo $$ >\"$0\"; exec sleep 1000' \(file) >/dev/null 2>&1 &"
+  _ = try session.run(program: "/usr/bin/env", variables + ["sh", "-c", daemon])
+  var orphan: pid_t?
+  try session.poll("the orphan runs") {
+    orphan = pid_t(String(decoding: Files.contents(of: file), as: UTF8.self).dropLast())
+    return orphan != nil
+  }
+  defer { if let orphan { kill(orphan, SIGKILL) } }
+
+  try session.restart(signal)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  #expect(session.commandLog(of: "fact") == ["start 1", "term 1", "end 1"])
+  #expect(stranger.status == nil)
+  #expect(orphan.map { kill($0, 0) } == 0)
+}
+
+@Test("R2: a daemon that a command has started is ended with it after a restart, whatever it has dropped")
+func restart_daemonOfACommand_isEndedWithIt() throws {
+  let session = try Session()
+  let file = session.path("daemon")
+  let daemon = "(env -i setsid sh -c 'echo $$ >\"$0\"; exec sleep 1000' \(file) &); exec sleep 1000"
+  let path = try session.present("fact", "", ["command": ["sh", "-c", daemon].value])
+  var pid: pid_t?
+  try session.poll("the daemon runs") {
+    pid = pid_t(String(decoding: Files.contents(of: file), as: UTF8.self).dropLast())
+    return pid != nil
+  }
+  defer { if let pid { kill(pid, SIGKILL) } }
+  try session.restart()
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  // Until the process above it takes its status, it is a zombie, which has no command line.
+  #expect(Files.contents(of: "/proc/\(pid ?? 0)/cmdline").isEmpty)
+}
+
 @Test("R2: an adopted command that exits is closed, without a status, with its complete output")
 func restart_adopted_endsAsClosed() throws {
   let session = try Session()

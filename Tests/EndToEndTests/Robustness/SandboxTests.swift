@@ -141,6 +141,67 @@ func sandbox_snap_isRefused() throws {
   try session.expectConfinement("Snap") { session.inSnap(["/usr/bin/env", "SNAP=/snap/navdtest/1"] + $0) }
 }
 
+@Test("L3: a program in a sandbox runs a remembered or waiting command only as its client has left it")
+func sandbox_commandOfAnotherClient_isRunOnlyAsItWas() throws {
+  let session = try Session()
+  let notes = session.path("notes")
+  // Writes down what reaches it.
+  let command: Properties = [
+    "command": ["sh", "-c", "echo \"$NAVD_ID\" >>'\(notes)'; cat >>'\(notes)'; exec sleep 60"].value
+  ]
+  func written() -> String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
+  func lines() -> Int { written().split(separator: "\n").count }
+  var options = command
+  options["value"] = ["text": Value.string("trusted")].value
+  options["id"] = .string("trusted")
+  let first = try session.call(Rows.select, ("group", "tag", options)).0
+  try session.poll("it has started") { lines() == 2 }
+  try session.call(Rows.deselect, ("group", "", [:]))
+  _ = try session.ending(of: first)
+  // Another one waits in a queue.
+  try session.present("member", "", ["group": .string("other")])
+  options["group"] = .string("other")
+  options["if-busy"] = .string("queue")
+  options["id"] = nil
+  try session.present("queued", "trusted", options)
+
+  func expectDenied(_ call: [String], _ what: String) throws {
+    let run = try session.run(try session.inFlatpak(call))
+    #expect(
+      run.exitCode == 1 && run.errorText.contains("org.navd.Error.AccessDenied"), "\(run.outputText) \(run.errorText)")
+    #expect(
+      run.errorText.contains(what) && run.errorText.contains("the sender is in one (Flatpak)"), "\(run.errorText)")
+  }
+  let before = try session.state()["serial"]
+  let value = "'value': <{'text': <'evil'>}>"
+  try expectDenied(session.gdbus("Select", "group", "tag", "{'id': <'evil'>, \(value)}"), "for the tag “tag”")
+  try expectDenied(session.gdbus("Select", "group", "tag", "{\(value)}"), "for the tag “tag”")
+  try expectDenied(session.gdbus("ToggleSelection", "group", "tag", "{'binding': <'evil'>}"), "for the tag “tag”")
+  try expectDenied(
+    session.gdbus("Apply", "[('Select', [<'group'>, <'tag'>, <{\(value)}>])]", "{}"), "request 0: another binding")
+  try expectDenied(session.gdbus("Present", "queued", "trusted", "{\(value)}"), "for the command at “queued”")
+  try expectDenied(session.gdbus("Update", "queued", "{'text': <'evil'>}", "{}"), "for the command at “queued”")
+  let queued = try session.call(Rows.get, "queued").0
+  var update = session.gdbus("Update", "{'text': <'evil'>}", "{}")
+  update[update.firstIndex(of: CoordinatorNames.object.text)!] = queued.text
+  update[update.firstIndex(of: "org.navd.Coordinator1.Update")!] = "org.navd.Presentation1.Update"
+  try expectDenied(update, "for the command at “queued”")
+  #expect(try session.state()["serial"] == before)
+  #expect(session.processes() == [])
+
+  // As they were.
+  let selected = try session.run(try session.inFlatpak(session.gdbus("Select", "group", "tag", "{}")))
+  #expect(selected.exitCode == 0, "\(selected.errorText)")
+  try session.poll("it has started again") { lines() == 4 }
+  try session.dismiss("member")
+  try session.poll("the queued one has started") { lines() == 6 }
+  #expect(!written().contains("evil"))
+  // A client outside of any sandbox may change it.
+  try session.dismiss("group.tag")
+  try session.call(Rows.select, ("group", "tag", ["id": .string("2"), "environment": ["A": "b"].value]))
+  try session.poll("it has started with another id") { written().contains("\n2\n") }
+}
+
 @Test("L3: the request of a client that has left before it was authorized is refused")
 func sandbox_clientThatHasLeft_isRefused() throws {
   let session = try Session()

@@ -177,8 +177,12 @@ func limit_ofEachName_isTestedAndDocumented() throws {
     "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
   ]
   // Tested elsewhere: in EndingTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
-  // PresentationTests.
-  let elsewhere = ["output", "calls-per-presenter", "items", "items-per-client", "tags", "remembered"]
+  // PresentationTests and WorkTests; in UnreadTests.
+  let elsewhere = [
+    "output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered", "unread", "work",
+    "ends",
+    "stack", "tags-per-group", "members",
+  ]
   let limits = try Session().limits()
   #expect(limits.keys.sorted() == (here + elsewhere).sorted())
   let lines = try Markdown("limits.md").lines

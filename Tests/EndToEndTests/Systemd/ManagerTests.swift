@@ -44,7 +44,7 @@ private final class FakeManager {
     object.implement(Self.reset) { _, call in call.reply() }
     object.implement(Self.start) { [unowned self] input, call in work("start", input.0, call) }
     object.implement(Self.stop) { [unowned self] input, call in work("stop", input.0, call) }
-    object.implement(Self.startTransient) { [unowned self] input, call in
+    object.implement(Self.startTransient, takesDescriptors: true) { [unowned self] input, call in
       log.append("transient \(input.0)")
       call.fail(DBusError(name: "org.freedesktop.systemd1.UnitExists", message: "Unit \(input.0) exists."))
     }

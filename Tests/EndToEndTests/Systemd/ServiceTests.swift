@@ -265,6 +265,62 @@ func service_duringReexecutionOfTheManager_continues() throws {
   #expect(try session.ending(of: next).reason == "dismissed")
 }
 
+@Test("Commands that start and end while the user manager is re-executed are requested again, and none runs twice")
+func services_duringReexecutionsUnderLoad_startAndEndOnce() throws {
+  let session = try Session(managed: true)
+  let script = "echo $NAVD_BINDING $NAVD_ID >>$NAVD_TEST_JOURNAL; exec sleep 600"
+  var isStopped = false
+  var faults: [String] = []
+  var shown = 0
+  var open = 0
+  /// Presents one command after another at a binding, each until it is on the screen.
+  func work(_ binding: String, _ id: Int) {
+    guard !isStopped else { return }
+    open += 1
+    func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input, then: @escaping (Output) -> Void) {
+      session.client.call(
+        method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, timeout: nil
+      ) { result in
+        switch result {
+        case .success(let output): then(output)
+        case .failure(let error):
+          faults.append("\(method.name) \(binding) \(id): \(error)")
+          open -= 1
+        }
+      }
+    }
+    call(Rows.present, (binding, "\(id)", shell(script))) { path, _, _ in
+      call(Rows.wait, (path, "presented")) { reason, result in
+        if reason.isEmpty { shown += 1 } else { faults.append("\(binding) \(id) ended: \(reason) \(result)") }
+        call(Rows.dismiss, (binding, [:])) { _, _ in
+          call(Rows.wait, (path, "gone")) { reason, result in
+            if reason != "dismissed" { faults.append("\(binding) \(id) ended: \(reason) \(result)") }
+            open -= 1
+            work(binding, id + 1)
+          }
+        }
+      }
+    }
+  }
+  for number in 0..<8 { work("load[\(number)]", 0) }
+  for round in 1...reexecutions {
+    try session.wait("the load runs") { shown >= 20 * round || !faults.isEmpty }
+    let reexecution = try session.start(program: "/usr/bin/systemctl", ["--user", "daemon-reexec"])
+    try session.wait("the manager is re-executed") { reexecution.hasEnded }
+    #expect(reexecution.exitCode == 0, "\(reexecution.errorText)")
+  }
+  isStopped = true
+  try session.wait("the load has ended") { open == 0 }
+  // A start that the manager accepted just before may be lost with it; its item ends as failed, and says so.
+  #expect(faults.filter { !$0.contains("could not be started (success)") } == [])
+  let starts = session.journalLines
+  #expect(Set(starts).count == starts.count)
+  #expect(try session.state()["presentations"]?.array == [])
+  try session.poll("no process is left") { session.processes().isEmpty }
+  #expect(try session.services() == [])
+  print("\(shown) commands were shown during \(reexecutions) re-executions of the manager")
+}
+
 @Test("When the user manager is killed, navd continues and manages its running services itself")
 func service_afterTheManagerWasKilled_isManagedByNavd() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)], managed: true)
@@ -290,6 +346,9 @@ func service_afterTheManagerWasKilled_isManagedByNavd() throws {
   #expect(try session.ending(of: next).reason == "dismissed")
 }
 
+/// How often the manager is re-executed under load.
+private var reexecutions: Int { getenv("NAVD_TEST_REEXECUTIONS").flatMap { Int(String(cString: $0)) } ?? 3 }
+
 /// How many services run when the manager is killed; `NAVD_TEST_SERVICES=300` measures a large session.
 private var services: Int { getenv("NAVD_TEST_SERVICES").flatMap { Int(String(cString: $0)) } ?? 20 }
 
@@ -312,8 +371,18 @@ func services_afterTheManagerWasKilled_areKeptTogether() throws {
   }
   print("\(services) services handed over; the longest wait for an answer was \(longest / .milliseconds(1)) ms")
   #expect(try (0..<services).allSatisfy { try session.call(Rows.get, "fact[\($0)]").0 == paths[$0] })
-  try session.dismiss("fact[0]")
-  #expect(try session.ending(of: paths[0]).reason == "dismissed")
+  let pids = try session.state()["presentations"]?.array?.compactMap { $0["pid"]?.unsigned }
+  #expect(Set(pids ?? []) == Set(session.processes().map { UInt64($0.pid) }))
+  let honest = try HonestClient(session)
+  let start = session.loop.now
+  let dismissing = try honest.times {
+    let (count, _) = try session.call(Rows.dismissAll, ["all": .boolean(true)])
+    #expect(count >= services)
+    for path in paths { #expect(try session.ending(of: path).reason == "dismissed") }
+  }
+  print("dismissed in \(session.loop.now - start); the longest wait for an answer was \(dismissing.longest)")
+  try honest.stop(session)
+  #expect(session.processes() == [])
 }
 
 @Test("Without a user manager, navd logs it and starts commands as processes")

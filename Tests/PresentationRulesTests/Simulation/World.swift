@@ -9,7 +9,7 @@ struct World: ~Copyable {
   let generator: InputGenerator
   private(set) var machine: StateMachine
   /// The record.
-  private var disk = RecordedState()
+  private(set) var disk = RecordedState()
   private let files: [Destination]
   /// Before navd is killed: the number of commands that still reach presenters, and the presentations not asked for.
   private var asked: Int?
@@ -532,7 +532,7 @@ struct World: ~Copyable {
   /// V5.
   private func compareMembers() throws(Violation) {
     func expect(_ container: Container<BindingID>, _ bindings: [BindingID]) throws(Violation) {
-      let members = machine.members(of: container)
+      let members = (try? machine.members(of: container)) ?? []
       try require(
         members.map(\.binding) == bindings, "V5", "\(container) has \(members.map(\.binding)), not \(bindings)")
       for member in members {

@@ -1,0 +1,221 @@
+import DBusValues
+import EventLoops
+
+/// The clients that do not read what the bus keeps for them.
+///
+/// dbus-daemon counts what it keeps against the sender, and stops reading from a sender with too much; dbus-broker counts
+/// it against the user, and disconnects clients of a user with too much. So a client that leaves much unread is sent
+/// nothing more until it has read: its calls are held, calls to it fail, and signals are sent to the other clients one by
+/// one. Both buses tell how much they keep, by `org.freedesktop.DBus.Debug.Stats`; on a bus without it nothing is
+/// observed.
+struct Unread {
+  /// The statistics that the bus offers.
+  fileprivate enum Source {
+    case ofConnections
+    case ofAll
+    case none
+  }
+
+  /// What the bus knows about a client.
+  fileprivate struct Load {
+    /// Bytes that the bus keeps for it.
+    var bytes: Int
+    var isSubscribed: Bool
+  }
+
+  /// Messages of this size or less are also sent to clients that subscribed, but never called. The bus does not tell to
+  /// what they subscribed.
+  private static let smallSize = 4 << 10
+  /// The number of remembered callers, beyond which all are forgotten.
+  private static let maxCallers = 8192
+
+  /// Asks the bus; nil if it is not to be asked. Another connection, because an answer to this one arrives behind all calls
+  /// that others have made to it.
+  fileprivate var observer: Connection?
+  /// Connects the observer; nil if nothing is to be observed.
+  fileprivate var connect: (() -> Connection?)?
+  fileprivate var source = Source.ofConnections
+  fileprivate var isLooking = false
+  /// The result of the last look, to be judged at the end of the turn: what a turn has answered is sent.
+  fileprivate var loads: [BusName: Load]?
+  fileprivate var timer: Timer?
+  /// The value of ``Transport/sentSize`` at the last look.
+  fileprivate var lookedAt = 0
+  /// Clients that do not read, each with the size of what it is still sent.
+  fileprivate var stalled: [BusName: Int] = [:]
+  /// The subscribed clients that read, and whether they have called; meaningful while there are stalled clients.
+  fileprivate var subscribers: [BusName: Bool] = [:]
+  private var callers: Set<BusName> = []
+
+  mutating func note(caller: BusName) {
+    guard callers.insert(caller).inserted, callers.count > Self.maxCallers else { return }
+    callers = [caller]
+  }
+
+  func isStalled(_ client: BusName) -> Bool { stalled[client] != nil }
+
+  fileprivate func hasCalled(_ client: BusName) -> Bool { callers.contains(client) }
+
+  /// The recipients of a signal; nil if it can be sent to all who subscribed.
+  func recipients(of signal: OutgoingMessage) -> [BusName]? {
+    guard !stalled.isEmpty else { return nil }
+    let isSmall = signal.bytes.count <= Self.smallSize
+    return subscribers.filter { $0.value || isSmall }.map(\.key)
+  }
+}
+
+extension Connection {
+  /// Bytes after which the bus is asked again.
+  private static let lookInterval = 4 << 20
+  /// Bytes sent since the bus was asked, beyond which nothing is answered before it has said how much it keeps.
+  private static let blindSize = 16 << 20
+  /// The time after which the bus is asked again while a client is stalled.
+  private static let lookPause = Duration.milliseconds(250)
+  /// What a client may always leave unread, in bytes.
+  private static let tolerated = 64 << 10
+
+  /// Stops sending to clients that leave much unread (see ``Limits/unreadBytes``).
+  /// - Parameter connect: opens another connection to the same bus, which serves nothing. Called when much has been sent
+  ///   for the first time; nil to observe nothing.
+  public func observeReaders(_ connect: @escaping () -> Connection?) { unread.connect = connect }
+
+  var isBlind: Bool { unread.isLooking && transport.sentSize - unread.lookedAt > Self.blindSize }
+
+  /// Whether a message may be sent to its recipient.
+  func isRead(_ message: OutgoingMessage) -> Bool {
+    guard !unread.stalled.isEmpty, var client = message.destination else { return true }
+    if !client.isUnique, case .known(let owner?) = watchedNames[client]?.owner { client = owner }
+    guard let room = unread.stalled[client] else { return true }
+    guard message.bytes.count <= room else { return false }
+    unread.stalled[client] = room - message.bytes.count
+    return true
+  }
+
+  /// Asks the bus what it keeps, if much has been sent since the last time. Call at the end of a turn, after its messages
+  /// were sent.
+  func observeUnread() {
+    if let loads = unread.loads {
+      unread.loads = nil
+      judge(loads)
+    }
+    if !unread.isLooking, transport.sentSize - unread.lookedAt >= Self.lookInterval { look() }
+  }
+
+  private func look() {
+    unread.lookedAt = transport.sentSize
+    guard !unread.isLooking, let observer = openObserver() else { return }
+    switch unread.source {
+    case .none: return
+    case .ofConnections: lookAtOwn(observer)
+    case .ofAll: lookAtAll(observer)
+    }
+    unread.isLooking = true
+    // The observer may have ended its turn already.
+    loop.soon {}
+  }
+
+  private func openObserver() -> Connection? {
+    if let observer = unread.observer, observer.isOpen { return observer }
+    guard let connect = unread.connect else { return nil }
+    unread.observer = connect()
+    unread.observer?.isIgnoringCalls = true
+    if unread.observer == nil { unread.connect = nil }
+    return unread.observer
+  }
+
+  /// Asks dbus-daemon how much it keeps of ours, and if that is much, for whom.
+  private func lookAtOwn(_ observer: Connection) {
+    observer.call(Bus.getConnectionStats, on: Bus.name, at: Bus.path, uniqueName.text) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let stats):
+        let kept = stats["IncomingBytes"].flatMap { UInt32(value: $0) } ?? 0
+        if kept > limits.unreadBytes || !unread.stalled.isEmpty { lookAtEach(observer) } else { endLook() }
+      case .failure(let error):
+        // dbus-broker has the method, but does not implement it.
+        guard ![.timedOut, .disconnected].contains(error.name) else { return endLook() }
+        unread.source = .ofAll
+        lookAtAll(observer)
+      }
+    }
+  }
+
+  private func lookAtEach(_ observer: Connection) {
+    observer.call(Bus.listNames, on: Bus.name, at: Bus.path, ()) { [weak self] result in
+      guard let self, case .success(let names) = result else { return self?.endLook() ?? () }
+      let clients = names.compactMap { BusName($0) }.filter { $0.isUnique && $0 != self.uniqueName }
+      var loads: [BusName: Unread.Load] = [:]
+      var answers = 0
+      for client in clients {
+        observer.call(Bus.getConnectionStats, on: Bus.name, at: Bus.path, client.text) { [weak self] result in
+          answers += 1
+          if case .success(let stats) = result {
+            loads[client] = Unread.Load(
+              bytes: stats["OutgoingBytes"].flatMap { UInt32(value: $0) }.map(Int.init) ?? 0,
+              isSubscribed: stats["MatchRules"].flatMap { UInt32(value: $0) } != 0)
+          }
+          if answers == clients.count { self?.unread.loads = loads }
+        }
+      }
+      if clients.isEmpty { unread.loads = [:] }
+    }
+  }
+
+  /// Asks dbus-broker how much it keeps for each client.
+  private func lookAtAll(_ observer: Connection) {
+    observer.call(Bus.getStats, on: Bus.name, at: Bus.path, ()) { [weak self] result in
+      guard let self else { return }
+      guard case .success(let stats) = result,
+        case .array(_, let accounts) = stats["org.bus1.DBus.Debug.Stats.PeerAccounting"]
+      else {
+        if case .failure(let error) = result, [.timedOut, .disconnected].contains(error.name) { return endLook() }
+        unread.source = .none
+        return endLook()
+      }
+      var loads: [BusName: Unread.Load] = [:]
+      for case .structure(let fields) in accounts where fields.count == 3 {
+        guard let client = String(value: fields[0]).flatMap({ BusName($0) }), client != uniqueName,
+          let counts = [String: UInt32](value: fields[2])
+        else { continue }
+        loads[client] = Unread.Load(bytes: Int(counts["OutgoingBytes"] ?? 0), isSubscribed: counts["Matches"] != 0)
+      }
+      if unread.stalled.isEmpty, loads.values.reduce(0, { $0 + $1.bytes }) <= limits.unreadBytes {
+        return endLook()
+      }
+      unread.loads = loads
+    }
+  }
+
+  /// Finds the clients that no longer read, and those that read again. Each may leave its share unread.
+  private func judge(_ loads: [BusName: Unread.Load]) {
+    let behind = loads.filter { $0.value.bytes > Self.tolerated }
+    let share = limits.unreadBytes / (behind.count + 1)
+    let wasDirected = !unread.stalled.isEmpty
+    for (client, load) in behind where load.bytes > share && unread.stalled[client] == nil {
+      unread.stalled[client] = share / 16
+      hold(client, refusing: limits.unreadReplies)
+      onReadingChanged?(client, false)
+    }
+    let recovered = unread.stalled.keys.filter { behind[$0] == nil }
+    for client in recovered {
+      unread.stalled[client] = nil
+      onReadingChanged?(client, true)
+    }
+    let former = unread.subscribers
+    unread.subscribers = loads.filter { $0.value.isSubscribed && unread.stalled[$0.key] == nil }.reduce(into: [:]) {
+      $0[$1.key] = unread.hasCalled($1.key)
+    }
+    let missing = wasDirected ? unread.subscribers.keys.filter { former[$0] == nil } : []
+    loop.soon { [weak self] in
+      for client in recovered { self?.release(client) }
+      for client in missing { self?.onSignalsMissed?(client) }
+    }
+    endLook()
+  }
+
+  private func endLook() {
+    unread.isLooking = false
+    guard !unread.stalled.isEmpty, unread.timer?.isPending != true else { return }
+    unread.timer = loop.timer(after: Self.lookPause) { [weak self] in self?.look() }
+  }
+}

@@ -1,0 +1,63 @@
+import DBusValues
+import EventLoops
+
+/// Calls whose replies may be large, such as the whole state. They are served one at a time, in a turn of its own each:
+/// the next one when the last reply has left this process. So other clients are served in between, and at most one such
+/// reply is in memory.
+struct LargeReplies {
+  /// In the order of arrival; of each client at most one, since its later calls are held.
+  fileprivate var waiting: [(client: BusName, serve: () -> Void)] = []
+  /// The client whose reply has not left yet.
+  fileprivate var current: BusName?
+  fileprivate var isScheduled = false
+}
+
+extension Connection {
+  /// Bytes that may still be unwritten when the next large reply is made.
+  private static let largeReplyRest = 256 << 10
+
+  /// Calls of different clients that may wait.
+  private static let maxWaiting = 4096
+
+  /// Serves a call with a large reply after those that wait already; holds the client's later calls until then.
+  func serveAlone<Output>(_ call: Call<Output>, _ serve: @escaping () -> Void) {
+    guard largeReplies.waiting.count < Self.maxWaiting else {
+      return call.fail(
+        DBusError(
+          name: .limitsExceeded,
+          message: "expected at most \(Self.maxWaiting) clients to wait for a large reply, found more; call again later"
+        ))
+    }
+    hold(call.sender, refusing: limits.unreadReplies)
+    largeReplies.waiting.append((call.sender, serve))
+    scheduleLargeReply()
+  }
+
+  /// Serves the next call if the last reply has left. Call at the end of a turn, after its messages were sent.
+  func continueLargeReplies() {
+    guard transport.outgoingSize <= Self.largeReplyRest else { return }
+    if let client = largeReplies.current {
+      largeReplies.current = nil
+      loop.soon { [weak self] in self?.release(client) }
+    }
+    scheduleLargeReply()
+  }
+
+  private func scheduleLargeReply() {
+    guard largeReplies.current == nil, !largeReplies.isScheduled,
+      largeReplies.waiting.contains(where: { !unread.isStalled($0.client) })
+    else { return }
+    largeReplies.isScheduled = true
+    loop.soon { [weak self] in self?.serveLargeReply() }
+  }
+
+  private func serveLargeReply() {
+    largeReplies.isScheduled = false
+    guard transport.outgoingSize <= Self.largeReplyRest,
+      let index = largeReplies.waiting.firstIndex(where: { !unread.isStalled($0.client) })
+    else { return }
+    let (client, serve) = largeReplies.waiting.remove(at: index)
+    largeReplies.current = client
+    serve()
+  }
+}

@@ -1,0 +1,100 @@
+import PresentationModel
+
+/// Ends of many presentations that take several turns, so that other clients are served in between (L2).
+///
+/// An input that would end more presentations than ``Limits/ends`` is carried out last: before it, the caller ends with
+/// ``StateMachine/end(_:by:at:)``, some in each turn, those that end only because of it.
+public struct MassEnds: Sendable {
+  /// What to end before, each with its reason. Most come after those that they depend on, so end the last ones first.
+  public fileprivate(set) var ends: [End] = []
+  /// How many of them the request itself names, which its answer counts.
+  public fileprivate(set) var countOfNamed = 0
+  public var isEmpty: Bool { ends.isEmpty }
+}
+
+extension StateMachine {
+  /// What to end before a request is carried out; nothing for a request that is refused, and for nearly all others.
+  public mutating func massEnds(of request: Request, by client: Client?) -> MassEnds {
+    guard mayBeMass, !state.isShuttingDown else { return MassEnds() }
+    return plan(by: client) { transaction throws(Refusal) in
+      _ = try transaction.plan(request, by: Author(client: client, request: 0, animated: request.animated ?? true))
+      return request.operation
+    }
+  }
+
+  /// What to end before presentations end that no request dismisses.
+  public mutating func massEnds(of ends: [End], by client: Client? = nil) -> MassEnds {
+    guard mayBeMass else { return MassEnds() }
+    let current = ends.filter { isCurrent($0.handle) }
+    return plan(by: client) { transaction in
+      transaction.clear(current)
+      return nil
+    }
+  }
+
+  /// Ends presentations, as one change. Skips those that are not the current ones of their slots any more.
+  /// - Parameter client: the client that asked for it.
+  public mutating func end(_ ends: [End], by client: Client?, at now: Instant) -> Outcome {
+    process(at: now) { $0.clear(ends, by: client) }
+  }
+
+  private var mayBeMass: Bool { state.presentations.count > limits.ends }
+
+  private mutating func plan(
+    by client: Client?, _ body: (inout Transaction) throws(Refusal) -> Request.Operation?
+  ) -> MassEnds {
+    var transaction = Transaction(in: Turn(of: consume self, at: nil), by: client)
+    var mass = MassEnds()
+    do throws(Refusal) {
+      let operation = try body(&transaction)
+      try transaction.settle()
+      if transaction.countOfEnds > transaction.state.limits.ends { mass = transaction.massEnds(of: operation) }
+    } catch {
+      // The caller meets the same refusal.
+    }
+    self = transaction.turn.machine
+    return mass
+  }
+}
+
+extension Transaction {
+  /// The number of presentations that the settled draft ends.
+  var countOfEnds: Int {
+    draft.order.count { draft.slots[$0].map { $0.resolution == .replaced && $0.before != nil } == true }
+  }
+
+  /// Refuses to end too many presentations in one turn (L2).
+  func checkEnds() throws(Refusal) {
+    // Most requests touch few.
+    guard draft.order.count > state.limits.ends else { return }
+    try state.limits.check("ends", countOfEnds, state.limits.ends, of: "presentations that end")
+  }
+
+  fileprivate func massEnds(of operation: Request.Operation?) -> MassEnds {
+    var mass = MassEnds()
+    var stack: BindingID?
+    var isOfAll = false
+    switch operation {
+    case .push(let name, _, _, _), .pop(let name, _), .popTo(let name, _), .setPath(let name, _): stack = name
+    case .dismissAll: isOfAll = true
+    default: break
+    }
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.item == nil, let handle = slot.before,
+        let reason = slot.cause?.reason
+      else { continue }
+      switch reason {
+      case .parent: break
+      case .popped:
+        if let stack, state.presentations[handle]?.item.position?.stack == stack { continue }
+      default:
+        guard isOfAll else { continue }
+        mass.countOfNamed += 1
+      }
+      mass.ends.append(End(handle: handle, reason: reason))
+    }
+    // Handles grow, and few presentations are older than what they depend on.
+    mass.ends.sort { $0.handle < $1.handle }
+    return mass
+  }
+}

@@ -1,0 +1,180 @@
+import DBusValues
+import PresentationModel
+import TextFormats
+
+extension RecordedState {
+  /// The largest number of a serial, a handle, an age or a stamp. It leaves room to count on for as long as any navd runs.
+  private static let maxNumber = UInt64(Int64.max)
+  /// Items and bytes of items, as multiples of the limits: an earlier release may have had larger ones, but one message
+  /// has to hold all of the state.
+  private static let spare = 4
+
+  /// Refuses what no navd has recorded, and what would be met later where nothing can be refused: numbers that cannot be
+  /// counted on, texts that neither the bus nor a process accepts, and rows that contradict each other. Sizes are not
+  /// checked against the limits one by one (L1): an earlier release may have had larger ones.
+  func check(_ limits: Limits) throws(RecordFault) {
+    try check("the serial", numbers.serial.number, Self.maxNumber)
+    try check("the last handle", numbers.lastHandle.number, Self.maxNumber)
+    try check("the last age in a queue", numbers.lastQueueAge, Self.maxNumber)
+    try check(numbers.changesForgotten, "changes forgotten")
+    for row in presentations.values { try check(row) }
+    for ending in endings.values {
+      try check(ending.handle, "an ending")
+      try check(ending.serial, "the ending of \(ending.handle)")
+      if presentations[ending.handle] != nil {
+        throw RecordFault("presentation \(ending.handle) has ended, and is there")
+      }
+      try check(result: ending.result)
+    }
+    for row in changed.values {
+      for serial in [row.present, row.absent].compactMap(\.self) { try check(serial, "a change") }
+      try check("a stamp", row.stamp, Self.maxNumber)
+    }
+    for (key, row) in tags {
+      try check("a stamp", row.stamp, Self.maxNumber)
+      try check(tag: key.tag)
+      if let tag = row.options.tag { try check(tag: tag) }
+      if let command = row.options.command { try check(command.arguments) }
+      if let name = row.options.destination { try check(destination: name) }
+      try check(row.options.environment ?? [:])
+      for value in [row.options.value, row.options.containerValues, row.options.platformData].compactMap(\.self) {
+        try check(depthOf: value, limits)
+      }
+    }
+    try check(depthOf: containerValues, limits)
+    for (name, list) in registrations {
+      for destination in list where destination.name != name {
+        throw RecordFault("the destination \(quoted(destination.name)) is recorded as \(quoted(name))")
+      }
+      for destination in list { try check(destination) }
+    }
+    try checkDependencies()
+    let bytes = presentations.values.reduce(0) { $0 + $1.presentation.item.byteCount }
+    try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
+    try check("the bytes of all items", UInt64(bytes), UInt64(Self.spare * limits.state))
+    for row in presentations.values {
+      let item = row.presentation.item
+      for value in [item.value, item.containerValues, item.platformData] { try check(depthOf: value, limits) }
+      try check(result: row.presentation.result)
+    }
+  }
+
+  // MARK: Rows
+
+  private func check(_ row: PresentationRow) throws(RecordFault) {
+    let (presentation, item) = (row.presentation, row.presentation.item)
+    let handle = presentation.handle
+    try check(handle, "a presentation")
+    try check(row.slotChanged, "the slot of \(handle)")
+    try check("the age of \(handle) in its queue", row.queueAge ?? 0, numbers.lastQueueAge)
+    if let destination = item.destination { try check(destination) }
+    if let tag = item.membership?.tag { try check(tag: tag) }
+    try check(item.environment)
+    if item.isQueued, item.membership == nil || item.position != nil || presentation.phase != .waiting {
+      throw RecordFault("presentation \(handle) is queued, and is shown, in a stack or in no group")
+    }
+    switch presentation.phase {
+    case .presenting, .dismissing(.asked, _, _), .dismissing(.killed, _, _):
+      guard item.destination.map({ $0.presenter != .none }) ?? false else {
+        throw RecordFault("presentation \(handle) waits for a presenter, and has none")
+      }
+    case .dismissing(.overtaken, _, _): throw RecordFault("presentation \(handle) was never shown, and is not gone")
+    default: break
+    }
+    if let parent = presentation.parent {
+      guard let parent = presentations[parent]?.presentation else {
+        throw RecordFault("presentation \(handle) has the parent \(parent), which does not exist")
+      }
+      if parent.item.isQueued || parent.phase.isDismissing && !presentation.phase.isDismissing {
+        throw RecordFault("presentation \(handle) stays while its parent \(parent.handle) ends or is queued")
+      }
+    } else if presentation.hasNamedParent {
+      throw RecordFault("presentation \(handle) has no parent, though a request named one")
+    }
+  }
+
+  private func check(_ destination: Destination) throws(RecordFault) {
+    // A command of a request has no name.
+    if destination.source != .request { try check(destination: destination.name) }
+    if case .command(let arguments) = destination.presenter { try check(arguments) }
+  }
+
+  /// C7: a presentation depends neither on itself, nor on another one that depends on it.
+  private func checkDependencies() throws(RecordFault) {
+    var onStack: [StackPosition: Handle] = [:]
+    for case let (handle, position?) in presentations.map({ ($0.key, $0.value.presentation.item.position) })
+    where !presentations[handle]!.presentation.phase.isDismissing { onStack[position] = handle }
+    func dependencies(of handle: Handle) -> [Handle] {
+      guard let presentation = presentations[handle]?.presentation else { return [] }
+      var below: Handle?
+      if let position = presentation.item.position, position.index > 0 {
+        below = onStack[StackPosition(stack: position.stack, index: position.index - 1)]
+      }
+      return [presentation.parent, below].compactMap(\.self)
+    }
+    var isDone: [Handle: Bool] = [:]
+    for start in presentations.keys where isDone[start] == nil {
+      isDone[start] = false
+      var path = [(handle: start, rest: dependencies(of: start))]
+      while !path.isEmpty {
+        guard let next = path[path.count - 1].rest.popLast() else {
+          isDone[path.removeLast().handle] = true
+          continue
+        }
+        if isDone[next] == true { continue }
+        guard isDone[next] == nil else { throw RecordFault("presentation \(next) depends on itself") }
+        isDone[next] = false
+        path.append((next, dependencies(of: next)))
+      }
+    }
+  }
+
+  // MARK: Numbers and texts
+
+  private func check(_ what: @autoclosure () -> String, _ number: UInt64, _ max: UInt64) throws(RecordFault) {
+    guard number > max else { return }
+    throw RecordFault("\(what()): expected 0 to \(max), found \(number)")
+  }
+
+  private func check(_ handle: Handle, _ what: String) throws(RecordFault) {
+    guard handle.number == 0 || handle > numbers.lastHandle else { return }
+    throw RecordFault("the handle of \(what): expected 1 to \(numbers.lastHandle), found \(handle)")
+  }
+
+  private func check(_ serial: Serial, _ what: @autoclosure () -> String) throws(RecordFault) {
+    try check("the serial of \(what())", serial.number, numbers.serial.number)
+  }
+
+  private func check(depthOf value: Properties, _ limits: Limits) throws(RecordFault) {
+    guard let deepest = value.values.lazy.map(\.depth).max() else { return }
+    try check("nested containers in a value", UInt64(deepest), UInt64(limits.valueDepth))
+  }
+
+  /// Results have no limit of their own but that of messages.
+  private func check(result: Properties) throws(RecordFault) {
+    try check("nested containers in a result", UInt64(Value.properties(result).depth), 64)
+  }
+
+  private func check(tag: String) throws(RecordFault) {
+    guard tag.isEmpty || tag.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      return
+    }
+    throw RecordFault("the tag \(quoted(tag)) is empty or has a control character")
+  }
+
+  private func check(destination name: String) throws(RecordFault) {
+    guard !Destination.isName(name) else { return }
+    throw RecordFault("\(quoted(name)) is not the name of a destination")
+  }
+
+  private func check(_ arguments: [[UInt8]]) throws(RecordFault) {
+    if arguments.first?.isEmpty ?? true { throw RecordFault("a command is empty") }
+    if arguments.contains(where: { $0.contains(0) }) { throw RecordFault("a command has a NUL byte in an argument") }
+  }
+
+  private func check(_ environment: [String: String]) throws(RecordFault) {
+    for name in environment.keys where name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
+      throw RecordFault("\(quoted(name)) is not the name of a variable")
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import DBusValues
+import PresentationModel
+import TextFormats
+
+/// Whether a client may say how programs are run (L3).
+public enum Trust: Hashable, Sendable {
+  /// It is outside of any sandbox.
+  case trusted
+  /// Nobody has found out yet. A request for which it matters is refused with `Refusal.needsTrust`, and can be repeated.
+  case unknown
+  /// It is in a sandbox, or cannot be examined.
+  case confined
+}
+
+// A command, directory or environment is the trusted client's that gave it. It stays with the item, and with the tag that
+// remembers it; the functions below keep other clients from giving it to a program together with something of theirs.
+
+extension Refusal {
+  /// The refusal of a request that only a trusted client may make.
+  /// - Parameter subject: what the request would change.
+  fileprivate static func needsTrust(_ subject: String) -> Refusal {
+    var refusal = Refusal(.accessDenied, subject)
+    refusal.needsTrust = true
+    return refusal
+  }
+}
+
+extension Item {
+  /// Whether it runs a program by a command, directory or environment that a request gave.
+  private var isRunAsGiven: Bool {
+    guard let destination, case .command = destination.presenter else { return false }
+    return destination.source == .request || directory != nil || !environment.isEmpty
+  }
+
+  /// Whether its program gets the same from it as from another item with its binding and id.
+  private func givesTheSame(as other: Item) -> Bool {
+    value == other.value && containerValues == other.containerValues && style == other.style && title == other.title
+  }
+
+  /// The item without the directory and the environment of another client, if a confined client has changed it.
+  func keepingHowToRun(ifAs before: Item, by author: Author) -> Item {
+    guard author.trust == .confined, !givesTheSame(as: before) else { return self }
+    var copy = self
+    copy.directory = nil
+    copy.environment = [:]
+    return copy
+  }
+
+  /// Whether only a trusted client may change an item to this one.
+  fileprivate func needsTrust(toReplace before: Item) -> Bool { isRunAsGiven && !givesTheSame(as: before) }
+}
+
+extension Transaction {
+  /// Refuses another item for a program that runs as a trusted client has said.
+  func requireTrust(of author: Author, toReplace before: Item, by after: Item, at binding: BindingID) throws(Refusal) {
+    guard author.trust != .trusted, after.needsTrust(toReplace: before) else { return }
+    throw Refusal.needsTrust("another item for the command at “\(binding)”, which another client has given").about(
+      author)
+  }
+
+  /// The same for a presentation that stays because its item came back (T1).
+  func requireTrustForWhatCameBack() throws(Refusal) {
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], slot.author.trust != .trusted, slot.resolution == .kept,
+        case .renewed = slot.change, let before = slot.before.flatMap({ state.presentations[$0]?.item })
+      else { continue }
+      try requireTrust(
+        of: slot.author, toReplace: before.content, by: slot.updated(before).content, at: binding)
+    }
+  }
+
+  /// What selecting a tag repeats, as far as the author may use it.
+  /// - Parameters:
+  ///   - options: those of the memory, overridden by those of the request.
+  /// - Returns: the options to use.
+  func permitted(
+    _ options: ItemOptions, of memory: TagMemory, at target: BindingID, id: String, _ membership: GroupTag
+  ) throws(Refusal) -> ItemOptions {
+    guard author.trust != .trusted, memory.options.optionAboutRunning != nil else { return options }
+    var before = memory.options
+    before.group = membership.group
+    before.tag = membership.tag
+    if target == memory.binding, id == memory.id, options.repeatable == before.repeatable { return options }
+    let presenter = try destination(for: target, options)?.presenter
+    let isCommand = if case .command? = presenter { true } else { false }
+    if author.trust == .unknown || isCommand {
+      throw Refusal.needsTrust(
+        "another binding, id or item for the tag \(quoted(membership.tag)), whose command, directory or environment is another "
+          + "client's")
+    }
+    var permitted = options
+    permitted.directory = nil
+    permitted.environment = nil
+    return permitted
+  }
+
+  /// Whether the author may add to what a group remembers. What a trusted client has said about running stays as it is.
+  func mayAdd(to memory: TagMemory, _ merged: ItemOptions) throws(Refusal) -> Bool {
+    guard author.trust != .trusted, memory.options.optionAboutRunning != nil, merged != memory.options else {
+      return true
+    }
+    if author.trust == .unknown {
+      throw Refusal.needsTrust(
+        "another item for what the group “\(merged.group?.text ?? "")” remembers of another client")
+    }
+    return false
+  }
+}

@@ -1,0 +1,36 @@
+import CLinux
+import EventLoops
+import Glibc
+
+/// This process's limit of open descriptors (`RLIMIT_NOFILE`).
+struct DescriptorLimit {
+  /// The last descriptors, which no command takes: one message from the bus has up to 253, and some more may wait. libdbus-1
+  /// ends the connection if there are no numbers for them.
+  private static let reserve: rlim_t = 512
+  private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+  private(set) var limits = rlimit()
+
+  static func current() throws(SystemError) -> DescriptorLimit {
+    var limit = DescriptorLimit()
+    try check("getrlimit") { getrlimit(resource, &limit.limits) }
+    return limit
+  }
+
+  /// Sets the hard limit for this process.
+  func raise() throws(SystemError) {
+    var limits = limits
+    limits.rlim_cur = limits.rlim_max
+    try check("setrlimit") { setrlimit(Self.resource, &limits) }
+  }
+
+  /// Refuses a descriptor of the reserve, which is a quarter of the hard limit if that is small. A new descriptor has the lowest
+  /// number that is free, so its number tells how many are in use.
+  /// - Throws: `SystemError` with `EMFILE`.
+  static func checkReserve(_ descriptor: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {
+    let most = try current().limits.rlim_max
+    guard rlim_t(descriptor) < most - min(reserve, most / 4) else {
+      throw SystemError(code: EMFILE, operation: operation())
+    }
+  }
+}

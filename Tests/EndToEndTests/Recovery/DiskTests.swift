@@ -1,0 +1,204 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private func option(_ directory: String) -> [String] { ["--state-directory", directory] }
+
+/// So large that no rest of a page has room for it.
+private let large: Properties = [
+  "value": (["text": Value.string(String(repeating: "x", count: 100_000))] as Properties).value
+]
+
+/// What navd finds when it starts.
+enum FoundRecord: CaseIterable { case noDirectory, none, current, ofEarlierRelease }
+
+/// What a disk has left.
+enum Room: CaseIterable { case nothing, noInodes, mebibytes3, mebibytes8 }
+
+extension Session {
+  /// The ids of what is presented, by binding.
+  fileprivate func presented() throws -> [String: String] {
+    let list = try state()["presentations"]?.array ?? []
+    return Dictionary(uniqueKeysWithValues: list.map { ($0["binding"]?.string ?? "", $0["id"]?.string ?? "") })
+  }
+
+  /// Leaves a record in a directory, with an item.
+  fileprivate func leave(_ record: FoundRecord, on disk: SmallDisk) throws {
+    wrapper = disk.prefix
+    if record != .noDirectory { mkdir(disk.path + "/navd", 0o700) }
+    switch record {
+    case .noDirectory, .none: break
+    case .current:
+      try start(option(disk.inner + "/navd"))
+      try present("note", "1")
+      try stop(SIGKILL)
+    case .ofEarlierRelease: try RecordFixture.tables.copy(to: disk.path + "/navd")
+    }
+  }
+}
+
+// MARK: Room
+
+@Test(
+  "R1: on a disk that is full, navd starts from what is there, refuses changes, and goes on when there is room",
+  arguments: FoundRecord.allCases, Room.allCases)
+func disk_fullAtStart_isServedFrom(record: FoundRecord, room: Room) throws {
+  let (disk, session) = (try SmallDisk(megabytes: 16), try Session(starting: false))
+  let directory = disk.inner + "/navd"
+  try session.leave(record, on: disk)
+  switch room {
+  case .nothing: try disk.fill(leaving: 0)
+  case .noInodes: try disk.fillWithFiles()
+  case .mebibytes3: try disk.fill(leaving: 3 << 20)
+  case .mebibytes8: try disk.fill(leaving: 8 << 20)
+  }
+  try session.start(option(directory))
+  let before = try session.presented()
+  #expect(before["note"] == (record == .current || record == .ofEarlierRelease ? "1" : nil))
+  // A record that is there already needs no other file.
+  let isRefused = room == .nothing || room == .noInodes && record != .current
+  if isRefused {
+    #expect(try session.refusal(Rows.present, ("first", "", large))?.name == .notRecorded)
+    let second = try session.refusal(Rows.present, ("second", "", large))
+    #expect(second?.name == .notRecorded)
+    #expect(second?.message.contains("nothing was changed") == true, "\(second?.message ?? "")")
+    #expect(try session.refusal(Rows.dismiss, ("note", [:]))?.name == .notRecorded)
+    #expect(try session.presented()["second"] == nil)
+    #expect(session.navd?.errorText.contains("refused until the record can be written") == true)
+    try disk.clear()
+  }
+  try session.present("after", "2", large)
+  try session.stop(SIGKILL)
+  try session.start(option(directory))
+  #expect(try session.presented().merging(before) { $1 } == session.presented())
+  #expect(try session.presented()["after"] == "2")
+}
+
+@Test("A record in a directory that cannot be written is served from, until it can be", arguments: FoundRecord.allCases)
+func disk_readOnlyAtStart_isServedFrom(record: FoundRecord) throws {
+  let (disk, session) = (try SmallDisk(megabytes: 16), try Session(starting: false))
+  let directory = disk.inner + "/navd"
+  func remount(_ how: String) throws {
+    let command = disk.inside("mount -o remount,\(how) \"$1\"")
+    let run = try session.run(program: command[0], Array(command.dropFirst()))
+    try #require(run.exitCode == 0, "\(run.errorText)")
+  }
+  try session.leave(record, on: disk)
+  try remount("ro")
+  guard record == .current || record == .ofEarlierRelease else {
+    let run = try session.run(
+      program: disk.prefix[0], disk.prefix.dropFirst() + [Session.program("navd")] + option(directory))
+    #expect(run.exitCode == 1)
+    #expect(run.errorText.contains(directory) && run.errorText.contains("--state-directory"), "\(run.errorText)")
+    return
+  }
+  try session.start(option(directory))
+  let before = try session.presented()
+  #expect(before["note"] == "1")
+  #expect(try session.refusal(Rows.present, ("first", "", [:]))?.name == .notRecorded)
+  #expect(try session.presented() == before)
+  try remount("rw")
+  try session.present("after", "2")
+  try session.stop(SIGKILL)
+  try session.start(option(directory))
+  #expect(try session.presented() == before.merging(["after": "2"]) { $1 })
+}
+
+@Test("A record whose directory becomes read-only goes on in the file that is open")
+func disk_readOnlyLater_isRecorded() throws {
+  let (disk, session) = (try SmallDisk(megabytes: 64), try Session(starting: false))
+  let directory = disk.path + "/navd"
+  try session.start(option(directory))
+  let command = disk.inside("mount --bind \"$1/navd\" \"$1/navd\" && mount -o remount,bind,ro \"$1/navd\"")
+  let run = try session.run(program: command[0], Array(command.dropFirst()))
+  try #require(run.exitCode == 0, "\(run.errorText)")
+  #expect(open(directory + "/other", O_WRONLY | O_CREAT, 0o600) < 0 && errno == EROFS)
+  // More than is written before a checkpoint is due.
+  for id in 0..<40 { try session.present("note", "\(id)", large) }
+  #expect(Files.contents(of: directory + "/record.journal").count > 4_000_000)
+  try session.stop(SIGKILL)
+  let undo = disk.inside("umount \"$1/navd\"")
+  try #require(try session.run(program: undo[0], Array(undo.dropFirst())).exitCode == 0)
+  try session.start(option(directory))
+  #expect(try session.presented() == ["note": "39"])
+}
+
+// MARK: Errors of the device
+
+extension Session {
+  /// Makes system calls on the record fail with EIO.
+  /// - Parameters:
+  ///   - calls: a regular expression of their names.
+  ///   - when: which of them, as strace(1) has it.
+  fileprivate func injection(
+    _ calls: String, _ when: String, _ directory: String, alsoDirectory: Bool = true
+  ) -> [String] {
+    (["/record.journal", "/record.journal-new"] + (alsoDirectory ? [""] : [])).flatMap { ["-P", directory + $0] } + [
+      "-f", "-e", "trace=/\(calls)", "-e", "inject=/\(calls):error=EIO:when=\(when)",
+    ]
+  }
+}
+
+@Test(
+  "R1: whatever of the device fails, what was answered as recorded is there, and the rest is refused",
+  arguments: ["pwritev", "ftruncate", "fsync", "^rename", "^openat", "pread", "fstat|statx", "unlink"])
+func disk_failingDevice_losesNothing(calls: String) throws {
+  let session = try Session()
+  let directory = session.bus.directory + "/navd"
+  var refusals = 0
+  for when in ["1", "1+2", "2..4", "1+"] {
+    let navd = try #require(session.navd)
+    let tracer = try session.start(
+      program: "/usr/bin/strace", session.injection(calls, when, directory) + ["-p", "\(navd.processID)"])
+    try session.wait("strace has attached") { tracer.errorText.contains("attached") || tracer.hasEnded }
+    try #require(!tracer.hasEnded, "\(tracer.errorText)")
+    var recorded: [String: String] = [:]
+    // So much that a checkpoint is due at least once.
+    for number in 0..<30 {
+      let (binding, id) = ("note[\(number % 3)]", "\(when)-\(number)")
+      if let refusal = try session.refusal(Rows.present, (binding, id, large)) {
+        #expect(refusal.name == .notRecorded, "\(refusal.message)")
+        refusals += 1
+        recorded[binding] = nil
+      } else {
+        recorded[binding] = id
+      }
+    }
+    tracer.send(SIGINT)
+    try session.wait("strace has ended") { tracer.hasEnded }
+    try session.present("after", when)
+    recorded["after"] = when
+    try session.stop(SIGKILL)
+    try session.start()
+    let presented = try session.presented()
+    for (binding, id) in recorded { #expect(presented[binding] == id, "\(calls) \(when)") }
+  }
+  // Frames are written without these calls; without them, there are fewer checkpoints.
+  #expect((refusals > 0) == ["pwritev"].contains(calls), "\(refusals) refused")
+}
+
+@Test(
+  "R1: a record that cannot be read now is not taken for one that is empty",
+  arguments: ["^openat", "pread", "fstat|statx"], [true, false])
+func disk_unreadableAtStart_isKept(calls: String, alsoDirectory: Bool) throws {
+  let session = try Session()
+  let directory = session.bus.directory + "/navd"
+  try session.present("note", "1")
+  try session.stop(SIGKILL)
+  let before = Files.contents(of: directory + "/record.journal")
+  let run = try session.run(
+    program: "/usr/bin/strace",
+    session.injection(calls, "1+", directory, alsoDirectory: alsoDirectory) + [Session.program("navd")])
+  #expect(run.exitCode == 1)
+  #expect(run.errorText.contains("Input/output error"), "\(run.errorText)")
+  #expect(Files.contents(of: directory + "/record.journal") == before)
+  try session.start()
+  #expect(try session.presented() == ["note": "1"])
+}

@@ -1,0 +1,144 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// A record that a navd of some release left when it was killed.
+enum RecordFixture: String, CaseIterable {
+  /// Tables of SQLite's, and a journal of turns.
+  case tables
+  /// A file of frames.
+  case frames
+
+  func copy(to directory: String) throws {
+    let source = "\(Files.package)/Tests/PresentationRecordTests/Fixtures/\(rawValue)"
+    mkdir(directory, 0o700)
+    for name in try Files.names(in: source) {
+      try put(Files.contents(of: "\(source)/\(name)"), "\(directory)/\(name)")
+    }
+  }
+}
+
+private func put(_ bytes: [UInt8], _ path: String) throws {
+  let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+  try #require(file >= 0)
+  defer { close(file) }
+  try #require(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count)
+}
+
+@Test("R1: a navd that was updated continues with the record of an earlier release", arguments: RecordFixture.allCases)
+func record_ofEarlierRelease_isContinued(release: RecordFixture) throws {
+  let session = try Session(starting: false)
+  try release.copy(to: session.bus.directory + "/navd")
+  for signal in [SIGKILL, SIGTERM] {
+    try session.start()
+    let state = try session.state()
+    let presented = (state["presentations"]?.array ?? []).map {
+      "\($0["binding"]?.string ?? "") \($0["id"]?.string ?? "") \($0["phase"]?.string ?? "")"
+    }
+    #expect(
+      presented.sorted() == [
+        "detail 2 presented", "list 1 presented", "note 1 presented", "note.child 2 presented",
+        "panels.late  waiting", "panels.volume  presented",
+      ])
+    #expect(try session.call(Rows.get, "note").1["value"] == (["text": .string("é")] as Properties).value)
+    #expect(state["groups"]?["panels"]?["selection"]?.string == "volume")
+    #expect(try session.call(Rows.containerValue, ("note", "badge")) == .int32(3))
+    let history = try session.call(Rows.history, (0, [:]))
+    #expect(history.count == 2, "\(history)")
+    #expect(session.navd?.errorText.contains("cannot be read") == false)
+    try session.stop(signal)
+  }
+  try session.start()
+  // The queue continues, and so do the numbers.
+  try session.dismiss("panels.volume")
+  #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "late")
+  #expect(try #require(CoordinatorNames.number(of: session.present("more"))) == 9)
+}
+
+// MARK: Damage
+
+@Test("R4: whatever a record has, navd serves")
+func recordFuzz_damaged_navdServes() throws {
+  let session = try Session(destinations: ["sleeper": "command = [\"sleep\", \"1000\"]\n"])
+  let path = session.bus.directory + "/navd/record.journal"
+  try session.call(Rows.declareContainerValue, ("badge", .int32(0)))
+  try session.present("sleeper")
+  try session.present(
+    "note", "1", ["value": (["text": Value.string("x")] as Properties).value, "owned": .boolean(true)])
+  try session.present("note.child", "2", ["timeout": .uint64(100_000)])
+  try session.call(Rows.push, ("main", "list", "1", [:]))
+  try session.call(Rows.push, ("main", "detail", "2", [:]))
+  for tag in ["volume", "late", "later"] {
+    try session.present("panels.\(tag)", "", ["group": .string("panels"), "if-busy": .string("queue")])
+  }
+  try session.present("gone")
+  try session.dismiss("gone")
+  try session.stop(SIGKILL)
+  let parts = try #require(RecordBytes(Files.contents(of: path)))
+  let seed = SeededNumbers.chosenSeed
+  let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)).map { $0 / 200 } } ?? 15
+  var setAside = 0
+  for round in 0..<rounds {
+    let seed = seed &+ UInt64(round)
+    var dice = SeededNumbers(seed: seed)
+    try put(parts.damaged(&dice), path)
+    do {
+      try session.start()
+      _ = try session.state()
+      _ = try session.call(Rows.history, (0, [:]))
+      _ = try session.call(Rows.destinations, ())
+      try session.present("fresh")
+      if session.navd?.errorText.contains("cannot be read") == true { setAside += 1 }
+      try session.stop(SIGKILL)
+    } catch {
+      Issue.record("NAVD_SEED=\(seed): \(error)")
+      break
+    }
+  }
+  print("record fuzz: NAVD_SEED=\(seed), \(rounds) records, \(setAside) set aside")
+}
+
+// MARK: Clocks
+
+extension Session {
+  /// Sets the wall clock of navd, by libfaketime.
+  fileprivate func setClock(_ time: String) throws { try write(time + "\n", to: "clock") }
+
+  fileprivate func startWithClock() throws {
+    environment["LD_PRELOAD"] = "/usr/$LIB/faketime/libfaketime.so.1"
+    environment["FAKETIME_TIMESTAMP_FILE"] = path("clock")
+    environment["FAKETIME_NO_CACHE"] = "1"
+    environment["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
+    defer { environment["LD_PRELOAD"] = nil }
+    try start()
+  }
+}
+
+@Test("Whatever time the wall clock has, navd starts and serves", arguments: ["1960", "2262", "2300", "9999"])
+func clock_anyTime_navdServes(year: String) throws {
+  let session = try Session(starting: false)
+  try session.setClock("@\(year)-06-01 00:00:00")
+  try session.startWithClock()
+  try session.present("note", "1", ["timeout": .uint64(.max)])
+  for verb in ["list", "history", "show note"] {
+    let run = try session.run(program: session.executable("navctl"), verb.split(separator: " ").map(String.init))
+    #expect(run.exitCode == 0, "\(run.errorText)")
+  }
+  // While it runs, and before the next start, the clock is set to another time.
+  for time in ["@2024-01-01 00:00:00", "@2299-01-01 00:00:00", "@1965-01-01 00:00:00"] {
+    try session.setClock(time)
+    try session.present("other", time)
+    try session.dismiss("other")
+    try session.stop(SIGKILL)
+    try session.startWithClock()
+    #expect(try session.call(Rows.get, "note").1["id"] == .string("1"))
+  }
+  #expect(try session.call(Rows.history, (0, [:])).count == 3)
+}

@@ -1,0 +1,175 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// Whether to test at full scale, with the bus's own limits.
+private let isThorough = getenv("NAVD_TEST_THOROUGH") != nil
+
+/// What the bus keeps for its clients in these tests, before it refuses or no longer reads: in bytes.
+private let kept = 128 << 20
+
+extension Session {
+  /// A session in which the bus keeps little for clients that do not read; in a thorough test, as much as usual.
+  fileprivate convenience init(keepingLittle program: BusProgram, function: String = #function) throws {
+    var limits = ["max_incoming_bytes": kept, "max_outgoing_bytes": kept]
+    // dbus-broker multiplies both.
+    if program == .broker { limits["max_connections_per_user"] = 1 }
+    try self.init(program: program, busLimits: isThorough ? [:] : limits, function: function)
+  }
+
+  fileprivate var navdMemory: Int { get throws { Session.memory(of: try #require(navd?.processID)) } }
+
+  /// Sets the value of `large` some times, each time to 1 MB that ends with another number. Each is a signal for
+  /// watchers, and one for those who follow objects.
+  /// - Parameter watcher: has each event before the next update.
+  /// - Returns: how long that took.
+  fileprivate func update(_ count: Int, _ watcher: Watcher? = nil) throws -> Duration {
+    let start = loop.now
+    for number in 0..<count {
+      let text = String(repeating: "x", count: 1_000_000) + "\(number) \(start)"
+      let (_, serial) = try call(Rows.update, ("large", ["text": .string(text)], [:]))
+      guard let watcher else { continue }
+      try wait("the watcher has the event") { watcher.events.last?.serial == serial }
+      #expect(watcher.events.count == 1)
+      // A watcher that keeps its messages reads no more after 16 MiB.
+      watcher.clear()
+    }
+    return loop.now - start
+  }
+}
+
+extension RawClient {
+  fileprivate func subscribe() throws {
+    var rule = Marshalled()
+    rule.string("type='signal',sender='org.navd.Coordinator1'")
+    try send(
+      member: "AddMatch", interface: "org.freedesktop.DBus", to: "org.freedesktop.DBus", at: "/org/freedesktop/DBus",
+      signature: "s", body: rule.bytes)
+  }
+
+  fileprivate func ask(_ member: String, of interface: String = "org.navd.Coordinator1", about text: String? = nil)
+    throws
+  {
+    var body = Marshalled()
+    if let text { body.string(text) }
+    try send(
+      member: member, interface: interface, to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1",
+      signature: text == nil ? "" : "s", body: body.bytes)
+  }
+}
+
+@Test("W3: signals that a watcher never reads stop neither navd nor another watcher", arguments: BusProgram.allCases)
+func unread_signals_stopNobodyElse(_ program: BusProgram) throws {
+  let session = try Session(keepingLittle: program)
+  let count = isThorough ? 1000 : 120
+  try session.present("large")
+  let watcher = try session.watch(on: try session.connect())
+  let before = try session.update(40, watcher)
+  let memory = try session.navdMemory
+  let reader = try RawClient(session.bus)
+  try reader.subscribe()
+  let during = try session.update(count, watcher)
+  let ratio = during / before * 40 / Double(count)
+  let busMemory = Session.memory(of: session.bus.processID) >> 20
+  print(
+    "\(program): an update beside a client that never reads took \(ratio) of its time; the bus has \(busMemory) MiB")
+  #expect(ratio < (isThorough ? 2 : 4))
+  #expect(try session.navdMemory - memory < 40 << 20)
+  if program == .daemon { #expect(Session.memory(of: session.bus.processID) < 112 << 20) }
+}
+
+@Test(
+  "W3: a watcher that reads again, after much was dropped for it, has the last event", arguments: BusProgram.allCases)
+func unread_watcherThatReadsAgain_seesTheGap(_ program: BusProgram) throws {
+  let session = try Session(keepingLittle: program)
+  try session.present("large")
+  let stopped = try session.startNavctl("watch", "--events")
+  try session.wait("the watcher has started") { stopped.lines.count == 1 }
+  stopped.send(SIGSTOP)
+  _ = try session.update(60)
+  stopped.send(SIGCONT)
+  let serial = try #require(try session.state()["serial"]?.unsigned)
+  try session.wait("it has the last event, or the state after it", within: .seconds(60)) {
+    stopped.lines.last?.contains("\"serial\":\(serial)") == true
+  }
+}
+
+@Test("W3: answers that a client never reads stop no other client", arguments: BusProgram.allCases)
+func unread_answers_stopNobodyElse(_ program: BusProgram) throws {
+  let session = try Session(keepingLittle: program)
+  let count = isThorough ? 1200 : 200
+  try session.present("large")
+  _ = try session.update(1)
+  let memory = try session.navdMemory
+  let reader = try RawClient(session.bus)
+  for _ in 0..<count { try reader.ask("Get", about: "large") }
+  for number in 0..<100 { try session.present("honest", "\(number)") }
+  #expect(try session.navdMemory - memory < 40 << 20)
+  if program == .daemon { #expect(Session.memory(of: session.bus.processID) < 112 << 20) }
+  // A client that reads after all has every answer.
+  for _ in 0..<count { #expect(try reader.answer().type == 2) }
+}
+
+@Test("P6, L2: large results for many calls of Wait, which are never read, do not make navd grow")
+func unread_results_doNotMakeNavdGrow() throws {
+  let session = try Session(keepingLittle: .daemon)
+  let navd = try #require(session.navd?.processID)
+  let path = try session.present("asked")
+  let reader = try RawClient(session.bus)
+  var body = Marshalled()
+  body.string(path.text)
+  body.string("gone")
+  let count = 300
+  for _ in 0..<count {
+    try reader.send(
+      member: "Wait", interface: "org.navd.Coordinator1", to: "org.navd.Coordinator1", at: "/org/navd/Coordinator1",
+      signature: "os", body: body.bytes)
+  }
+  // Answered when all that was sent before has been read.
+  try reader.ask("Get", about: "asked")
+  #expect(try reader.answer().type == 2)
+  try Session.forgetPeak(of: navd)
+  let memory = Session.peakMemory(of: navd)
+  try session.call(Rows.closed, (path, ["text": .string(String(repeating: "x", count: 500_000))]))
+  for number in 0..<100 { try session.present("honest", "\(number)") }
+  #expect(Session.peakMemory(of: navd) - memory < 48 << 20)
+  for _ in 0..<count { _ = try reader.answer() }
+}
+
+@Test("L2: large answers to a client's many calls are made one by one, and others are answered in between")
+func unread_largeAnswers_areMadeOneByOne() throws {
+  let session = try Session()
+  let navd = try #require(session.navd?.processID)
+  let text = String(repeating: "x", count: 10_000)
+  for number in 0..<300 { try session.present("item[\(number)]", "", ["value": ["text": Value.string(text)].value]) }
+  for (member, interface) in [
+    ("GetState", "org.navd.Coordinator1"), ("GetManagedObjects", "org.freedesktop.DBus.ObjectManager"),
+  ] {
+    let reader = try RawClient(session.bus)
+    try reader.ask(member, of: interface)
+    let size = try reader.answer().bytes.count
+    try Session.forgetPeak(of: navd)
+    let memory = Session.peakMemory(of: navd)
+    for _ in 0..<64 { try reader.ask(member, of: interface) }
+    // Later answers are larger.
+    try session.present("another.\(member)")
+    // One answer has 3 MB.
+    #expect(Session.peakMemory(of: navd) - memory < 48 << 20)
+    let before = try (0..<64).count { _ in
+      let answer = try reader.answer()
+      #expect(answer.type == 2)
+      return answer.bytes.count == size
+    }
+    print("\(before) of 64 answers of \(member) were made before another client was answered")
+    #expect(before < 16)
+    #expect(Session.peakMemory(of: navd) - memory < 48 << 20)
+  }
+}

@@ -1,0 +1,55 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+/// Whether each client has as many calls as it may have; `make fuzz` does so.
+private let isThorough = getenv("NAVD_TEST_THOROUGH") != nil
+
+@Test("L1, L2: ten clients with masses of calls of Wait delay nobody, and get all their answers")
+func hostile_massOfWaits_isAnsweredBesideOthers() throws {
+  let session = try Session()
+  let navd = try #require(session.navd?.processID)
+  let honest = try HonestClient(session)
+  let clients = try (0..<10).map { _ in try session.connect() }
+  let most = try #require(try session.limits()["waits-per-client"])
+  let count = isThorough ? most : 1000
+  // The first rounds fill buffers that stay, and navd opens its second connection.
+  var memory = 0
+  for round in 0...2 {
+    let path = try session.present("awaited")
+    var answered = 0
+    for client in clients {
+      for _ in 0..<count {
+        client.call(
+          Rows.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, "gone"), timeout: nil
+        ) { if case .success(("dismissed", _)) = $0 { answered += 1 } }
+      }
+      // navd has received all calls before this one.
+      let refusal = try session.refusal(Rows.wait, (path, count == most ? "gone" : "soon"), by: client)
+      #expect(refusal?.name == (count == most ? .limitExceeded : .invalidArgument))
+    }
+    #expect(answered == 0)
+    let waiting = try honest.measure(100, session) { session.loop.turn(wait: .milliseconds(2)) }
+    let ending = try honest.times {
+      try session.dismiss("awaited")
+      try session.wait("all calls are answered", within: .seconds(120)) { answered == clients.count * count }
+    }
+    try honest.pause(session)
+    print(
+      """
+      \(clients.count) × \(count) calls of Wait: while they waited, an honest client's median \(waiting.median), longest \
+      \(waiting.longest); while they were answered, longest \(ending.longest); \
+      navd has \(Session.privateMemory(of: navd) >> 10) KiB
+      """)
+    if round == 1 { memory = Session.privateMemory(of: navd) }
+  }
+  #expect(Session.privateMemory(of: navd) <= memory + memory / 5)
+  try honest.stop(session)
+}

@@ -1,0 +1,202 @@
+import CSQLite
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+@testable import PresentationRecord
+@testable import PresentationRules
+
+/// A record with rows of each kind, in its snapshot and in turns after it, that a machine accepts.
+private func livelyRecord(in directory: TemporaryDirectory) throws {
+  let record = try Record.open(in: directory.path) { _ in }.record
+  var machine = try StateMachine(restoring: RecordedState())
+  machine.wallClockLead = 1_700_000_000_000_000_000
+  let (now, client) = (Instant(nanoseconds: 1_000_000_000), Client(":1.7"))
+  func binding(_ text: String) throws -> BindingID { try BindingID(text) }
+  func commit() throws {
+    record.note(machine.takeUnrecorded())
+    try record.commit()
+  }
+  func perform(_ operation: Request.Operation) throws {
+    _ = try machine.perform(Request(operation), by: client, at: now)
+    try commit()
+  }
+  func options(_ change: (inout ItemOptions) throws -> Void) rethrows -> ItemOptions {
+    var options = ItemOptions()
+    try change(&options)
+    return options
+  }
+  record.note(Record.Session(bus: "5eed", boot: "b007", clock: 1_700_000_000_000_000_000, token: "t0ken"))
+  try machine.declareContainerValue("badge", defaultValue: .int32(0))
+  for name in ["bar", "dock"] {
+    _ = try machine.register(
+      Destination(
+        name: name, presenter: .bus(name: ":1.7", path: "/p"), group: name == "dock" ? binding("panels") : nil,
+        source: .client(client)), by: client)
+  }
+  try commit()
+  try perform(
+    .present(
+      binding("outbox"), id: "1",
+      options {
+        $0.value = ["level": .int32(40), "list": .array(element: .variant, [.variant(.string("x"))])]
+        $0.containerValues = ["badge": .int32(3)]
+        ($0.title, $0.style, $0.timeout, $0.owned, $0.priority) = ("Out", "sheet", 600_000, true, 3)
+      }))
+  try perform(.present(binding("outbox.child"), id: "2", ItemOptions()))
+  try perform(.present(binding("outbox.child.child"), id: "2", ItemOptions()))
+  try perform(
+    .present(
+      binding("command"), id: "",
+      options {
+        $0.command = InlineCommand(arguments: [Array("sleep".utf8), Array("9".utf8)])
+        ($0.directory, $0.environment, $0.platformData) = ("/", ["A": "b"], ["output": .string("HDMI")])
+      }))
+  try perform(.present(binding("bar"), id: "", ItemOptions()))
+  for name in ["one", "two", "three"] {
+    try perform(.push(binding("main"), binding(name), id: name, ItemOptions()))
+  }
+  for tag in ["volume", "wifi", "late"] {
+    try perform(
+      .present(
+        binding("panels.\(tag)"), id: "",
+        options {
+          ($0.group, $0.ifBusy) = (try binding("panels"), tag == "volume" ? .replace : .queue)
+        }))
+  }
+  try perform(.select(binding("others"), tag: "a b", binding: binding("other"), id: "5", ItemOptions()))
+  try perform(.present(binding("note"), id: "1", ItemOptions()))
+  try perform(.dismiss(binding("note")))
+  for handle in machine.survivors.map(\.handle) {
+    _ = machine.report(.presentAnswered(handle, error: nil), at: now)
+    record.note(memory: ["pid": .int32(77), "start-time": .uint64(5)], of: handle)
+  }
+  try commit()
+  // One of them waits for its presenter while it is dismissed.
+  try perform(.dismiss(binding("bar")))
+}
+
+/// Opens the record of a directory as navd does, and ends all that it has.
+/// - Returns: whether it was set aside.
+private func open(_ directory: TemporaryDirectory) throws -> Bool {
+  try Record.open(in: directory.path) { content in
+    var machine = try StateMachine(restoring: content.state)
+    try settle(&machine)
+    return content.setAside != nil
+  }.restored
+}
+
+/// Resumes what a record has, and ends it.
+private func settle(_ machine: inout StateMachine) throws {
+  let now = Instant(nanoseconds: 1 << 40)
+  let survivals = Dictionary(uniqueKeysWithValues: machine.survivors.map { ($0.handle, Survival.shown) })
+  var commands = machine.resume(survivals, left: [], at: now).commands + machine.shutDown(at: now).commands
+  while let command = commands.popLast() {
+    guard case .dismiss(let handle, _, _) = command else { continue }
+    commands += machine.report(.dismissAnswered(handle, result: [:]), at: now).commands
+  }
+  let count = machine.count
+  try #require(count == 0)
+}
+
+private let rounds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)) }
+
+@Suite struct FuzzTests {
+  @Test("A record with rows of each kind is read, and the machine accepts it")
+  func recordFuzz_undamaged_isRead() throws {
+    let directory = TemporaryDirectory()
+    try livelyRecord(in: directory)
+    let bytes = Files.contents(of: directory.path(of: "record.journal"))
+    let parts = try #require(RecordBytes(bytes))
+    #expect(parts.bytes == bytes)
+    #expect(Set(parts.frames.joined().compactMap(\.key.first)) == Set(1...9))
+    #expect(try !open(directory))
+  }
+
+  @Test("R4: whatever the bytes of a record, with checksums that fit, it is read or set aside")
+  func recordFuzz_damaged_isReadOrSetAside() throws {
+    let directory = TemporaryDirectory()
+    try livelyRecord(in: directory)
+    let parts = try #require(RecordBytes(Files.contents(of: directory.path(of: "record.journal"))))
+    let seed = SeededNumbers.chosenSeed
+    var (read, refused) = (0, 0)
+    for round in 0..<(rounds ?? 3000) {
+      var dice = SeededNumbers(seed: seed &+ UInt64(round))
+      let bytes = parts.damaged(&dice)
+      do {
+        let rows = try LiveRows(RecordFile.frames(in: bytes.dropFirst(16)).payloads)
+        var machine = try StateMachine(restoring: rows.content().state)
+        // What was read can be written, and read again.
+        machine.noteAll()
+        let written = try content(of: machine.takeUnrecorded())
+        #expect(throws: Never.self, "NAVD_SEED=\(seed &+ UInt64(round))") {
+          var again = try StateMachine(restoring: written)
+          again.noteAll()
+          #expect(try content(of: again.takeUnrecorded()).presentations == written.presentations)
+        }
+        try settle(&machine)
+        read += 1
+      } catch is Unreadable {
+        refused += 1
+      } catch is RecordFault {
+        refused += 1
+      }
+    }
+    print("record fuzz: NAVD_SEED=\(seed), \(read) read, \(refused) refused")
+    #expect(read > 0 && refused > 0)
+  }
+
+  /// The state after changes were written and read.
+  private func content(of changes: RecordChanges) throws -> RecordedState {
+    var payload = PayloadWriter()
+    payload.rows(of: changes)
+    return try LiveRows([payload.bytes[...]]).content().state
+  }
+
+  @Test("R4: a damaged file is read or set aside, and the next turn is on record")
+  func recordFuzz_files_areReadOrSetAside() throws {
+    let original = TemporaryDirectory()
+    try livelyRecord(in: original)
+    let parts = try #require(RecordBytes(Files.contents(of: original.path(of: "record.journal"))))
+    let seed = SeededNumbers.chosenSeed
+    for round in 0..<(rounds.map { $0 / 100 } ?? 50) {
+      var dice = SeededNumbers(seed: seed &+ UInt64(round))
+      let directory = TemporaryDirectory()
+      try put(parts.damaged(&dice), directory.path(of: "record.journal"))
+      let isSetAside = try open(directory)
+      #expect(try !open(directory), "NAVD_SEED=\(seed &+ UInt64(round)), set aside: \(isSetAside)")
+    }
+  }
+
+  @Test(
+    "R4: whatever an earlier release's tables have, they are read or set aside", arguments: ["schema-1", "schema-4"])
+  func recordFuzz_earlierRelease_isReadOrSetAside(schema: String) throws {
+    let columns = [
+      "numbers": ["serial", "handle", "queueAge", "forgotten"], "session": ["bus", "boot", "clock", "token"],
+      "presentation": ["handle", "binding", "id", "phase", "body", "memory"],
+      "changed": ["kind", "name", "serial", "absent", "stamp"],
+      "tag": ["groupName", "tag", "binding", "id", "body", "stamp"],
+      "ending": ["handle", "binding", "id", "reason", "serial", "body"], "containerValue": ["key", "body"],
+      "registration": ["destination", "body"],
+    ]
+    let values = [
+      "-1", "0", "9223372036854775807", "-9223372036854775808", "256", "NULL", "''", "'a' || char(0) || 'b'", "x'ff'",
+      "x'00'", "1.5", "CAST(x'ff' AS TEXT)", "zeroblob(9)",
+    ]
+    for (table, names) in columns {
+      for name in names {
+        for value in values {
+          let directory = try record(ofSchema: schema)
+          var database: OpaquePointer?
+          try #require(sqlite3_open(directory.path(of: "record.sqlite"), &database) == SQLITE_OK)
+          // Some are refused by the table itself.
+          sqlite3_exec(database, "UPDATE OR IGNORE \(table) SET \(name) = \(value)", nil, nil, nil)
+          sqlite3_close(database)
+          _ = try open(directory)
+        }
+      }
+    }
+  }
+}

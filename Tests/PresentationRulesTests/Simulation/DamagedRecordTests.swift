@@ -1,0 +1,155 @@
+import DBusValues
+import Glibc
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// Answers all that a machine asks presenters, until it asks nothing more.
+private func answer(_ commands: [Command], of machine: inout StateMachine, at now: Instant) -> Int {
+  var (open, answers) = (commands, 0)
+  while let command = open.popLast(), answers < 10_000 {
+    answers += 1
+    let report: Report
+    switch command {
+    case .present(let handle): report = .presentAnswered(handle, error: nil)
+    case .update(let handle, _): report = .updateAnswered(handle)
+    case .dismiss(let handle, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
+    case .abandon: continue
+    }
+    open += machine.report(report, at: now).commands
+  }
+  return answers
+}
+
+/// Changes a record as damage does that no checksum finds: numbers, relations and phases are other valid ones.
+private struct Damage {
+  var state: RecordedState
+  var dice: SplitMix64
+
+  private mutating func number() -> UInt64 {
+    dice.pick([0, 1, 2, UInt64(dice.below(50)), 1 << 62, UInt64(Int64.max), 1 << 63, .max - 1, .max])
+  }
+
+  private mutating func instant() -> Instant { Instant(nanoseconds: number()) }
+
+  private mutating func lifecycle() -> Lifecycle {
+    let stage = dice.pick([Dismissal.overtaken, .held, .departed, .asked, .killed])
+    return dice.pick([
+      .waiting, .presenting, .presented, .dismissing(stage, reason: dice.pick(Reason.allCases), animated: true),
+    ])
+  }
+
+  mutating func strike() {
+    let handles = state.presentations.keys.sorted()
+    guard dice.chance(75), !handles.isEmpty else { return strikeElsewhere() }
+    let (handle, other) = (dice.pick(handles), dice.pick(handles))
+    let old = state.presentations[handle]!
+    var row = old
+    let item = state.presentations[other]!.presentation.item.content
+    func set(_ binding: BindingID, _ handle: Handle) {
+      row = RecordedState.PresentationRow(
+        Presentation(
+          handle: handle, binding: binding, item: old.presentation.item, phase: old.presentation.phase,
+          parent: old.presentation.parent, creator: old.presentation.creator))
+      (row.slotChanged, row.queueAge) = (old.slotChanged, old.queueAge)
+    }
+    switch dice.below(14) {
+    case 0: row.presentation.parent = other
+    case 1: row.presentation.parent = Handle(number())
+    case 2: row.presentation.parent = nil
+    case 3, 4: row.presentation.phase = lifecycle()
+    case 5: row.presentation.item.membership = item.membership
+    case 6: row.presentation.item.position = item.position
+    case 7: row.presentation.item.position?.index = Int(truncatingIfNeeded: number() % (1 << 32))
+    case 8: row.presentation.item.isQueued.toggle()
+    case 9: row.slotChanged = Serial(max(1, number()))
+    case 10: row.queueAge = dice.chance(20) ? nil : number()
+    case 11:
+      (row.presentation.expires, row.presentation.answerDue) = (instant(), dice.chance(50) ? nil : instant())
+      // It would be asked again, and not be shown.
+      if row.presentation.phase == .presented { row.presentation.answerDue = nil }
+    case 12: row.presentation.item.destination = item.destination
+    default:
+      let isMoved = dice.chance(50)
+      set(
+        isMoved ? state.presentations[other]!.presentation.binding : old.presentation.binding,
+        isMoved ? handle : Handle(number()))
+      state.presentations[handle] = nil
+    }
+    state.presentations[row.presentation.handle] = row
+  }
+
+  private mutating func strikeElsewhere() {
+    switch dice.below(9) {
+    case 0: state.numbers.serial = Serial(number())
+    case 1: state.numbers.lastHandle = Handle(number())
+    case 2: state.numbers.lastQueueAge = number()
+    case 3: state.numbers.changesForgotten = Serial(number())
+    case 4: if let key = state.tags.keys.randomElement(using: &dice) { state.tags[key]!.stamp = number() }
+    case 5: if let key = state.changed.keys.randomElement(using: &dice) { state.changed[key]!.stamp = number() }
+    case 6:
+      if let key = state.changed.keys.randomElement(using: &dice) { state.changed[key]!.absent = Serial(number()) }
+    case 7: if let key = state.presentations.keys.randomElement(using: &dice) { state.presentations[key] = nil }
+    default:
+      guard let old = state.endings.values.randomElement(using: &dice) else { return }
+      let handle = Handle(dice.chance(50) ? old.handle.number : number())
+      state.endings[handle] = Ending(
+        handle, old.binding, id: old.id, reason: old.reason, serial: Serial(number()))
+    }
+  }
+}
+
+@Suite struct DamagedRecordTests {
+  private static let seed = getenv("NAVD_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+  private static let worlds = getenv("NAVD_TEST_RECORDS").flatMap { Int(String(cString: $0)).map { $0 / 20 } } ?? 100
+
+  /// What is wrong with a machine that was restored from damaged rows; nil if it was refused.
+  private func faults(_ damage: Damage) -> [String]? {
+    let now = Instant(nanoseconds: 1 << 40)
+    guard var machine = try? StateMachine(restoring: damage.state) else { return nil }
+    var dice = damage.dice
+    var survivals: [Handle: Survival] = [:]
+    for survivor in machine.survivors {
+      let isAskedAgain = survivor.phase == .presented && survivor.answerDue != nil
+      survivals[survivor.handle] =
+        isAskedAgain ? .toBeShown : dice.pick([.shown, .toBeShown, .gone(result: [:])])
+    }
+    let outcome = machine.resume(survivals, left: dice.chance(50) ? machine.knownClients : [], at: now)
+    _ = answer(outcome.commands, of: &machine, at: now)
+    var faults = machine.brokenInvariants()
+    _ = machine.expire(at: now)
+    _ = try? machine.perform(Request(.present(binding("fresh"), id: "", ItemOptions())), by: nil, at: now)
+    let ends = machine.shutDown(at: now)
+    let answers = answer(ends.commands, of: &machine, at: now)
+    // Deadlines end what nobody answers.
+    for _ in 0..<3 where !machine.isEmpty { _ = machine.expire(at: Instant(nanoseconds: .max)) }
+    if answers >= 10_000 || !machine.isEmpty { faults.append("\(machine.count) do not end") }
+    return faults
+  }
+
+  @Test("R4: a record with other numbers and relations is refused, or gives a state that keeps all invariants")
+  func recordFuzz_rules_areRefusedOrConsistent() throws {
+    var (refused, restored) = (0, 0)
+    for index in 0..<Self.worlds {
+      let seed = Self.seed &+ UInt64(index)
+      var world = World(seed: seed)
+      try world.start()
+      for step in 0..<40 { try world.step(step) }
+      for round in 0..<20 {
+        var damage = Damage(state: world.disk, dice: SplitMix64(seed: seed, step: 1000 + round))
+        for _ in 0...damage.dice.below(2) { damage.strike() }
+        guard let faults = faults(damage) else {
+          refused += 1
+          continue
+        }
+        restored += 1
+        if !faults.isEmpty {
+          Issue.record("NAVD_SEED=\(seed), round \(round): \(faults.joined(separator: "\n"))")
+        }
+      }
+    }
+    print("damaged records: \(refused) refused, \(restored) restored")
+    #expect(refused > 0 && restored > 0)
+  }
+}

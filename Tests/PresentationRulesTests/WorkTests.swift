@@ -1,0 +1,167 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// How much a request makes navd do, counted (L1, L2).
+@Suite struct WorkTests {
+  private func fixture(items: Int = 0, _ change: (inout Limits) -> Void) throws -> RulesFixture {
+    var limits = Limits()
+    change(&limits)
+    let fixture = RulesFixture(limits: limits)
+    if items > 0 { try fixture.apply((0..<items).map { Request(.present(BindingID(unchecked: $0), id: "", .with())) }) }
+    return fixture
+  }
+
+  @Test("L2: emptying the same scope many times looks at each item once")
+  func dismissAll_repeated_costsOnce() throws {
+    let fixture = try fixture(items: 500) { $0.work = 12_000 }
+    let all = Request(.dismissAll(.everything))
+    var requests = Array(repeating: all, count: 1000)
+    for number in 0..<500 {
+      requests += [Request(.present(BindingID(unchecked: 1000 + number), id: "", .with())), all]
+      requests += [Request(.dismissAll(.root("i")))]
+    }
+    try fixture.apply(requests)
+    #expect(fixture.shown == [])
+    try fixture.clearAway()
+  }
+
+  @Test("T1: a scope is emptied of what was presented again since it was emptied before")
+  func dismissAll_repeated_emptiesAll() throws {
+    let fixture = try fixture(items: 2) { _ in }
+    try fixture.apply(
+      .dismissAll(.root("i")), .present("i[0]", id: "", .with()), .present("other", id: "", .with()),
+      .dismissAll(.everything), .present("i[1]", id: "", .with()), .dismissAll(.root("i")),
+      .present("other", id: "2", .with()), .dismissAll(.root("i")))
+    #expect(fixture.shown == ["other=2"])
+    try fixture.dismiss("other")
+    try fixture.clearAway()
+  }
+
+  @Test("L1: a transaction is refused that searches, or edits, more than the limit")
+  func work_tooMuch_refused() throws {
+    let fixture = try fixture { $0.work = 10_000 }
+    try fixture.present("m", "", .with(group: "g"))
+    try fixture.ask(.setPath("s", .values(count: 400)))
+    func select(_ count: Int) -> [Request] {
+      (0..<count).map { Request(.present(BindingID(unchecked: $0), id: "", .with(from: "s[399]", group: "g"))) }
+    }
+    func expectRefusal(_ requests: [Request]) {
+      let refusal = fixture.refusal(of: requests)
+      #expect(
+        refusal?.code == .limitExceeded && refusal?.message.contains("“work”") == true, "\(String(describing: refusal))"
+      )
+    }
+    expectRefusal(select(3))
+    try fixture.apply(select(1))
+    try fixture.present("v", "", .with(value: ["a": .array(element: .int32, Array(repeating: .int32(1), count: 3000))]))
+    let update = Request(.update("v", value: [:], remove: ["x"], containerValues: nil, timeout: nil))
+    expectRefusal(Array(repeating: update, count: 4))
+    try fixture.apply([update])
+    expectRefusal((0..<1000).map { Request(.present(BindingID(unchecked: $0, below: "a.b.c.d"), id: "", .with())) })
+    try fixture.ask(.dismissAll(.everything))
+    try fixture.clearAway()
+  }
+
+  @Test("L1: a stack has a greatest height")
+  func stack_tooHigh_refused() throws {
+    let fixture = try fixture { $0.stack = 3 }
+    try fixture.ask(.setPath("s", .values("1", "2", "3")))
+    #expect(fixture.refusal(.push("s", "x", id: "", .with())) == .limitExceeded)
+    #expect(fixture.refusal(.setPath("s", .values("1", "2", "3", "4"))) == .limitExceeded)
+    try fixture.ask(.push("s", "s[2]", id: "4", .with()))
+    try fixture.apply(.pop("s", count: 1), .push("s", "x", id: "", .with()))
+    #expect(fixture.refusal(.present("y", id: "", .with(stack: "s"))) == .limitExceeded)
+    try fixture.ask(.dismissAll(.everything))
+    try fixture.clearAway()
+  }
+
+  @Test("L1: a path of as many elements as a request may have replaces another one, and is replaced")
+  func path_longest_accepted() throws {
+    // Not a fixture: it checks every item against every other one.
+    var machine = StateMachine(limits: Limits())
+    let count = machine.limits.stack
+    #expect(count == machine.limits.transaction)
+    for first in [0, 1] {
+      let request = Request(.setPath("s", .values(count: count, from: first)))
+      _ = try machine.perform(request, by: "anna", at: Instant(nanoseconds: 0))
+    }
+    #expect(machine.path(of: "s").map(\.id) == (1...count).map { "\($0)" })
+    #expect(throws: Refusal.self) {
+      _ = try machine.perform(Request(.push("s", "x", id: "", .with())), by: "anna", at: Instant(nanoseconds: 0))
+    }
+  }
+
+  @Test("L1, G7: a group forgets its oldest tag when it remembers too many; other groups keep theirs")
+  func tagsPerGroup_tooMany_oldestForgotten() throws {
+    let fixture = try fixture { $0.tagsPerGroup = 2 }
+    try fixture.present("h", "", .with(group: "h", tag: "old"))
+    for tag in ["1", "2", "1", "3"] { try fixture.ask(.select("g", tag: tag, binding: "a", id: tag, .with())) }
+    #expect(fixture.machine.tags(of: "g") == ["1", "3"] && fixture.machine.tags(of: "h") == ["old"])
+    try fixture.ask(.dismissAll(.everything))
+  }
+
+  @Test("L1: a group has a greatest number of declared tags")
+  func tagsPerGroup_declared_refused() throws {
+    let fixture = try fixture { $0.tagsPerGroup = 2 }
+    for name in ["x", "y", "y"] {
+      try fixture.register(RulesFixture.bus(name, group: "g", source: .client("bar")), by: "bar")
+    }
+    #expect(throws: Refusal.self) {
+      try fixture.register(RulesFixture.bus("z", group: "g", source: .client("bar")), by: "bar")
+    }
+    try fixture.register(RulesFixture.bus("z", group: "h", source: .client("bar")), by: "bar")
+    var styled = RulesFixture.bus("w", source: .client("bar"))
+    styled.style = String(repeating: "x", count: 5000)
+    #expect(throws: Refusal.self) { try fixture.register(styled, by: "bar") }
+    fixture.leave("bar")
+  }
+
+  @Test("L1: the members of a container have a greatest size, with the defaults of all declared values")
+  func members_tooLarge_refused() throws {
+    let fixture = try fixture(items: 10) { $0.members = 5000 }
+    #expect(try fixture.machine.members(of: .everything).count == 10)
+    try fixture.machine.declareContainerValue("k", defaultValue: .string(String(repeating: "x", count: 500)))
+    #expect(throws: Refusal.self) { try fixture.machine.members(of: .everything) }
+    #expect(try fixture.machine.members(of: .parent("i[0]")).isEmpty)
+    try fixture.ask(.dismissAll(.everything))
+  }
+
+  @Test("L2: a transaction that ends too many is refused; a request has them ended before")
+  func ends_tooMany_endedBefore() throws {
+    let fixture = try fixture(items: 8) { $0.ends = 6 }
+    let refusal = fixture.refusal(of: (0..<8).map { Request(.dismiss(BindingID(unchecked: $0))) })
+    #expect(refusal?.code == .limitExceeded && refusal?.message.contains("“ends”") == true)
+    let all = fixture.machine.massEnds(of: Request(.dismissAll(.everything)), by: "anna")
+    #expect(all.ends.map(\.handle.number) == Array(1...8) && all.countOfNamed == 8)
+    // The others end because of this one, which the request itself ends.
+    for number in 1..<8 { try fixture.dismiss(BindingID(unchecked: number)) }
+    try fixture.apply((1..<8).map { Request(.present(BindingID(unchecked: $0), id: "", .with(from: "i[0]"))) })
+    for operation: Request.Operation in [.dismiss("i[0]"), .present("i[0]", id: "2", .with())] {
+      let mass = fixture.machine.massEnds(of: Request(operation), by: "anna")
+      #expect(mass.ends.count == 7 && mass.countOfNamed == 0 && mass.ends.allSatisfy { $0.reason == .parent })
+    }
+    #expect(fixture.machine.massEnds(of: [End(handle: 1, reason: .closed)]).ends.count == 7)
+    #expect(fixture.machine.massEnds(of: Request(.dismiss("i[1]")), by: "anna").isEmpty)
+    #expect(fixture.machine.massEnds(of: Request(.present("i[0]", id: "", .with())), by: "anna").isEmpty)
+    try fixture.dismiss("i[7]")
+    try fixture.dismiss("i[6]")
+    try fixture.dismiss("i[0]")
+    try fixture.clearAway()
+  }
+}
+
+extension BindingID {
+  /// A binding of a series.
+  fileprivate init(unchecked number: Int, below root: String = "i") {
+    self = try! BindingID("\(root)[\(number)]")
+  }
+}
+
+extension [RequestedElement] {
+  fileprivate static func values(count: Int, from first: Int = 0) -> [RequestedElement] {
+    (first..<first + count).map { RequestedElement(binding: nil, id: "\($0)") }
+  }
+}
