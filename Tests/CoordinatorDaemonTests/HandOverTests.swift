@@ -83,6 +83,8 @@ private final class ServiceFixture {
   private(set) var processes: [pid_t] = []
   /// The services that they seem to be in.
   private var services: [pid_t: ByteString] = [:]
+  /// The services whose first process has ended: the manager said so, and no more before it left.
+  private var ended: [UnitName] = []
   private var jobs = 0
   private var launches = 0
 
@@ -178,12 +180,21 @@ private final class ServiceFixture {
       services[process] = ServiceLauncher.unit(launch.binding, handle).map { ByteString($0.text) }
     }
     launches += 1
-    return try #require(launcher?.launch(launch, for: observer))
+    let command = try #require(launcher?.launch(launch, for: observer))
+    if !isAlive { ended.append(try #require(ServiceLauncher.unit(launch.binding, handle))) }
+    return command
   }
 
   /// Waits until the launcher has the manager's answers.
   func finishLaunching() throws {
     try #require(loop.turn(until: { self.jobs == self.launches }))
+    for unit in ended {
+      // A command that was never started would be started anew.
+      let state: Properties = [
+        "ActiveState": .string("active"), "ExecMainCode": .int32(Int32(CLD_EXITED)), "ExecMainStatus": .int32(0),
+      ]
+      try manager.emit(PropertyAccessing.propertiesChanged, from: unit.path, (Systemd.unit.text, state, []))
+    }
     loop.turn(wait: .zero)
     for client in [manager, connection] { _ = try client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()) }
     loop.turn(wait: .zero)
