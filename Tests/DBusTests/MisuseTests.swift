@@ -313,8 +313,9 @@ func input_descriptorsDuringABlockingCall_areRefused() throws {
 @Test("L2: a method that declares no descriptors is not called with any")
 func input_undeclaredDescriptors_areRefused() throws {
   let fixture = try Fixture()
-  let before = Session.descriptors(of: getpid())
-  let file = Value.descriptor(Descriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC)))
+  let directory = TemporaryDirectory()
+  let opened = open(directory.path(of: "passed"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+  let file = Value.descriptor(Descriptor(owning: opened))
   let error = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, file) }
   #expect(error?.name == .invalidArgs)
   #expect(error?.message.contains("descriptors") == true, "\(error?.message ?? "")")
@@ -322,7 +323,17 @@ func input_undeclaredDescriptors_areRefused() throws {
   fixture.implementation.implement(Echo.echo) { _, call in call.reply(file) }
   let late = #expect(throws: DBusError.self) { try fixture.call(Echo.echo, .byte(1)) }
   #expect(late?.name == .invalidArgs)
-  #expect(Session.descriptors(of: getpid()) == before + 1)
+  #expect(try descriptors(ofTheFileOf: opened) == [opened])
+}
+
+/// The descriptors of this process for a file; other tests open others.
+private func descriptors(ofTheFileOf descriptor: Int32) throws -> [Int32] {
+  func file(_ descriptor: Int32) -> [UInt]? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? [UInt(status.st_dev), UInt(status.st_ino)] : nil
+  }
+  let wanted = file(descriptor)
+  return try Files.names(in: "/proc/self/fd").compactMap { Int32($0) }.filter { file($0) == wanted }
 }
 
 @Test("L2: 65 levels of nesting disconnect only their sender")
