@@ -1,0 +1,266 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = CoordinatorInterface
+
+/// The worst that a client may ask of one method: a state in which its answer takes long, and the calls.
+private struct WorstInput: Sendable {
+  /// The number of items that it makes worst, by default and with NAVD_TEST_THOROUGH, where the limits are the measure.
+  var count = (usual: 9000, thorough: 49_000)
+  var prepare: @Sendable (_ session: Session, _ count: Int) throws -> Void
+  /// Begins the calls.
+  /// - Returns: for each, whether it was answered.
+  var ask: @Sendable (_ session: Session, _ client: Connection) throws -> [() -> Bool]
+}
+
+extension Session {
+  fileprivate func begun<Input, Output>(_ method: Method<Input, Output>, _ input: Input, _ client: Connection) -> () ->
+    Bool
+  {
+    let pending = begin(method, input, by: client)
+    return { pending.result != nil }
+  }
+
+  /// Makes many requests, some at a time.
+  fileprivate func apply(_ count: Int, _ request: (Int) -> (String, [Value])) throws {
+    let client = try connect()
+    for start in stride(from: 0, to: count, by: 250) {
+      let requests = (start..<min(count, start + 250)).map { Structure(request($0).0, request($0).1) }
+      try call(Rows.apply, (requests, [:]), by: client)
+    }
+  }
+
+  fileprivate func presentMany(_ count: Int, _ options: Properties = [:]) throws {
+    try apply(count) { ("Present", [.string("many[\($0)]"), .string(""), options.value]) }
+  }
+
+  /// Presents many items from the one at `parent`, half of them in a row, each from the one before.
+  fileprivate func presentFamily(_ count: Int, of parent: String = "parent", _ options: Properties = [:]) throws {
+    try present(parent, "", options)
+    try apply(count) { number in
+      let from = number % 2 == 0 || number < 2 ? parent : "many[\(number - 2)]"
+      return ("Present", [.string("many[\(number)]"), .string(""), (["from": .string(from)] as Properties).value])
+    }
+  }
+
+  fileprivate func pushMany(_ count: Int) throws {
+    try apply(count) { ("Push", [.string("stack"), .string("many[\($0)]"), .string(""), ([:] as Properties).value]) }
+  }
+
+  fileprivate func register(_ count: Int, by client: Connection, _ options: Properties = [:]) throws {
+    for number in 0..<count {
+      let name = "r\(number).".padded(to: 200)
+      try call(Rows.registerPresenter, (name, "/x", options), by: client)
+    }
+  }
+}
+
+extension String {
+  fileprivate func padded(to count: Int) -> String { self + String(repeating: "x", count: max(0, count - utf8.count)) }
+}
+
+private let none: Properties = [:]
+private let member: Properties = ["group": .string("group"), "tag": .string("tag")]
+/// A value of many parts, near the limit.
+private let large: Properties = [
+  "value": (["k": Value.array(element: .int32, (0..<200_000).map { .int32($0) })] as Properties).value
+]
+private func path(_ id: String, _ count: Int) -> [Structure<String, String, Properties>] {
+  (0..<count).map { _ in Structure("", id, none) }
+}
+
+/// The worst input of a method of the contract.
+private func worstInput(of method: String) -> WorstInput? {
+  switch method {
+  case "Present":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.present, ("parent", "other", none), $1)] })
+  case "Toggle":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.toggle, ("parent", "", none), $1)] })
+  case "Update":
+    return WorstInput(
+      prepare: { session, _ in try session.present("large", "", large) },
+      ask: { session, client in
+        // One more than is done at once.
+        let updates = (0..<64).map { number -> Structure<String, [Value]> in
+          Structure("Update", [.string("large"), (["n": .int32(number)] as Properties).value, none.value])
+        }
+        return [
+          session.begun(Rows.apply, (updates, none), client), session.begun(Rows.update, ("large", none, none), client),
+        ]
+      })
+  case "Dismiss":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1) }, ask: { [$0.begun(Rows.dismiss, ("parent", none), $1)] })
+  case "DismissAll":
+    return WorstInput(
+      prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.dismissAll, ["all": .boolean(true)], $1)] })
+  case "Select":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1, member) }, ask: { [$0.begun(Rows.select, ("group", "other", none), $1)] })
+  case "Deselect":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1, member) }, ask: { [$0.begun(Rows.deselect, ("group", "", none), $1)] })
+  case "ToggleSelection":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1, member) },
+      ask: { [$0.begun(Rows.toggleSelection, ("group", "tag", none), $1)] })
+  case "Push":
+    return WorstInput(
+      count: (4032, 4032), prepare: { try $0.pushMany($1) },
+      ask: { session, client in (0..<64).map { session.begun(Rows.push, ("stack", "more[\($0)]", "", none), client) } })
+  case "Pop":
+    return WorstInput(
+      count: (4096, 4096), prepare: { try $0.pushMany($1) }, ask: { [$0.begun(Rows.pop, ("stack", .max, none), $1)] })
+  case "PopTo":
+    return WorstInput(
+      count: (4096, 4096), prepare: { try $0.pushMany($1) },
+      ask: { [$0.begun(Rows.popTo, ("stack", "", none), $1)] })
+  case "SetPath":
+    return WorstInput(
+      count: (4096, 4096), prepare: { try $0.call(Rows.setPath, ("stack", path("a", $1), none)) },
+      ask: { [$0.begun(Rows.setPath, ("stack", path("b", 4096), none), $1)] })
+  case "Apply":
+    return WorstInput(
+      prepare: { try $0.presentMany($1) },
+      ask: { session, client in
+        let all = Structure("DismissAll", [(["all": .boolean(true)] as Properties).value])
+        let wrong = Structure("Update", [.string("nothing"), none.value, none.value])
+        return [session.begun(Rows.apply, (Array(repeating: all, count: 4000) + [wrong], none), client)]
+      })
+  case "Wait":
+    return WorstInput(
+      count: (1000, 16_000), prepare: { session, _ in try session.present("awaited") },
+      ask: { session, client in
+        let path = try session.call(Rows.get, "awaited").0
+        let waits = (0..<1000).map { _ in session.begun(Rows.wait, (path, "gone"), client) }
+        let result: Properties = ["text": .string("".padded(to: 20_000))]
+        return waits + [session.begun(Rows.closed, (path, result), client)]
+      })
+  case "Get":
+    return WorstInput(
+      prepare: { session, _ in try session.present("large", "", large) }, ask: { [$0.begun(Rows.get, "large", $1)] })
+  case "GetState":
+    return WorstInput(
+      count: (2000, 49_000), prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.getState, (), $1)] })
+  case "Members":
+    return WorstInput(
+      count: (2000, 2000),
+      prepare: { session, count in
+        try session.presentMany(count)
+        for number in 0..<100 {
+          try session.call(Rows.declareContainerValue, ("k\(number)", .string("".padded(to: 50))))
+        }
+      }, ask: { [$0.begun(Rows.members, ("all", ""), $1)] })
+  case "DeclareContainerValue":
+    return WorstInput(
+      prepare: { _, _ in },
+      ask: {
+        [$0.begun(Rows.declareContainerValue, ("k", .array(element: .int32, (0..<16_000).map { .int32($0) })), $1)]
+      }
+    )
+  case "ContainerValue":
+    return WorstInput(
+      prepare: { session, _ in
+        try session.call(Rows.declareContainerValue, ("k", .array(element: .int32, (0..<16_000).map { .int32($0) })))
+      }, ask: { [$0.begun(Rows.containerValue, ("", "k"), $1)] })
+  case "RegisterPresenter":
+    return WorstInput(
+      count: (200, 200), prepare: { try $0.register($1, by: $0.client, ["group": .string("group")]) },
+      ask: { session, client in
+        (0..<64).map { number in
+          session.begun(
+            Rows.registerPresenter, ("s\(number)".padded(to: 200), "/x", ["group": .string("group")]), client)
+        }
+      })
+  case "UnregisterPresenter":
+    return WorstInput(
+      count: (200, 200), prepare: { try $0.register($1, by: $0.client, ["group": .string("group")]) },
+      ask: { session, _ in
+        (0..<64).map { session.begun(Rows.unregisterPresenter, "r\($0).".padded(to: 200), session.client) }
+      })
+  case "Destinations":
+    return WorstInput(
+      count: (500, 4000), prepare: { try $0.register($1, by: $0.client) },
+      ask: { [$0.begun(Rows.destinations, (), $1)] })
+  case "Closed":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1) },
+      ask: { session, client in [session.begun(Rows.closed, (try session.call(Rows.get, "parent").0, none), client)] })
+  case "Act":
+    return WorstInput(
+      prepare: { session, _ in try session.present("large") },
+      ask: { session, client in
+        let parameters: Properties = ["k": .array(element: .int32, (0..<200_000).map { .int32($0) })]
+        return [session.begun(Rows.act, (try session.call(Rows.get, "large").0, "x", parameters), client)]
+      })
+  case "History":
+    return WorstInput(
+      count: (1024, 1024),
+      prepare: { session, count in
+        try session.apply(count) { ("Present", [.string("many[\($0)]"), .string("".padded(to: 4000)), none.value]) }
+        try session.call(Rows.dismissAll, ["all": .boolean(true)])
+      }, ask: { [$0.begun(Rows.history, (0, none), $1)] })
+  case "Reload":
+    return WorstInput(
+      count: (100, 1000),
+      prepare: { session, count in
+        for number in 0..<count {
+          try session.write("command = [\"true\"]\ngroup = \"g\"\n", toDestination: "d\(number)")
+        }
+      }, ask: { [$0.begun(Rows.reload, (), $1)] })
+  case "Quit":
+    return WorstInput(prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.quit, (), $1)] })
+  default: return nil
+  }
+}
+
+private let methods = CoordinatorInterface.interface.members.compactMap { member in
+  if case .method(let name, _, _, _, _) = member { name.text } else { nil }
+}
+
+@Test("L2: for each method of the contract, its worst input is tried", arguments: methods)
+func worstInput_ofMethod_keepsNobodyWaiting(_ method: String) throws {
+  let worst = try #require(worstInput(of: method), "\(method) has no worst input: add one to this file's table")
+  let session = try Session()
+  let client = try session.connect()
+  let honest = try HonestClient(session)
+  /// The longest that the honest client waits until the calls are answered.
+  func longestWait(_ ask: () throws -> [() -> Bool]) throws -> Duration {
+    _ = try honest.measure(5, session) { session.loop.turn(wait: .milliseconds(2)) }
+    let answered = try ask()
+    var longest = Duration.zero
+    repeat {
+      do {
+        longest = max(longest, try honest.measure(1, session) { session.loop.turn(wait: .milliseconds(2)) }.longest)
+      } catch  where method == "Quit" && answered.allSatisfy({ $0() }) {
+        break
+      }
+    } while !answered.allSatisfy({ $0() })
+    return longest
+  }
+  // The peer: a transaction of a thousand requests, as large as a program may have reason to make.
+  let ordinary = (0..<1000).map { number -> Structure<String, [Value]> in
+    Structure("Present", [.string("ordinary[\(number)]"), .string(""), none.value])
+  }
+  let peer = try longestWait { [session.begun(Rows.apply, (ordinary, none), client)] }
+  try session.call(Rows.dismissAll, ["root": .string("ordinary")])
+  let isThorough = getenv("NAVD_TEST_THOROUGH") != nil
+  try worst.prepare(session, isThorough ? worst.count.thorough : worst.count.usual)
+  let longest = try longestWait { try worst.ask(session, client) }
+  print("\(method): another client waited \(longest) at most, beside \(peer) for a thousand requests")
+  // In a release build, on a machine of its own, it is below 250 ms.
+  #if DEBUG
+    #expect(longest < max(peer * 20, .seconds(4)), "\(method)")
+  #else
+    #expect(longest < max(peer * 10, .milliseconds(500)), "\(method)")
+  #endif
+  if method != "Quit" { try honest.stop(session) }
+}
