@@ -41,7 +41,7 @@ public enum CoordinatorInterface {
     closed, act, history, reload, quit,
     presented, updated, phaseChanged, dismissed, action,
     selectionChanged, pathChanged, groupChanged, destinationsChanged,
-    version, release, serial, limits,
+    version, release, serial, limits, diagnosis,
   ]
 }
 
@@ -515,6 +515,12 @@ extension CoordinatorInterface {
     name, "Serial", emitsChanged: .false, doc: "The serial of the last difference between two states.")
   public static let limits = Property<[String: UInt64]>(
     name, "Limits", emitsChanged: .const, doc: "The limits that LimitExceeded names, by name.")
+  public static let diagnosis = Property<Properties>(
+    name, "Diagnosis", emitsChanged: .false,
+    doc: """
+      What to look at when something does not work:
+      \(Diagnosis.table.doc)
+      """)
 }
 
 // MARK: Replies

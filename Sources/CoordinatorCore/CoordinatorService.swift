@@ -401,6 +401,7 @@ extension CoordinatorService {
     binder.bind(Rows.version) { Rows.currentVersion }
     binder.bind(Rows.release) { Release.version }
     binder.bind(Rows.serial) { [unowned self] in serial }
+    binder.bind(Rows.diagnosis) { [unowned self] in host.diagnosis.properties }
     binder.bind(Rows.limits) { [unowned self] in machine.limits.byName.merging(host.limits) { $1 } }
   }
 }

@@ -51,6 +51,7 @@ import TextFormats
       "property Release s read const",
       "property Serial t read false",
       "property Limits a{st} read const",
+      "property Diagnosis a{sv} read false",
     ])
 }
 

@@ -78,6 +78,7 @@ final class ServiceFixture: CoordinatorHost {
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   var wallClock: UInt64 { 1_700_000_000_000_000 + now.nanoseconds / 1000 }
   let limits: [String: UInt64] = ["request": 7]
+  let diagnosis = Diagnosis(["pid": .uint64(1)])
 
   var decision = Decision.allow
   private var undecided: [(Refusal?) -> Void] = []

@@ -17,7 +17,14 @@ final class Coordinator {
   let log: Logger
   private(set) var service: CoordinatorService<Coordinator>!
   private let record: Record
+  /// Why the last changes are not on record.
+  private var recordError: String?
+  /// What does not change while navd runs.
+  private let ownFacts: Diagnosis
   private var configuration: Configuration
+  private var configurationWatch: ConfigurationWatch?
+  /// The mistakes in the files, as found last.
+  private(set) var faults: [FileFault] = []
 
   let authorization: Authorization
   private var presenters: PresenterTable!
@@ -49,6 +56,7 @@ final class Coordinator {
     self.configuration = configuration
     self.log = log
     self.record = record
+    ownFacts = Diagnosis(of: runtime, recovered)
     let limits = machine.limits
     authorization = Authorization(connection)
     announcer = Announcer(connection, log: log)
@@ -88,15 +96,26 @@ final class Coordinator {
 
   /// Reads the files. For a file with an error, the version loaded before stays in effect.
   /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
-  @discardableResult
-  func loadConfiguration(isStart: Bool = false) -> [FileFault] {
+  func loadConfiguration(isStart: Bool = false) {
+    followConfiguration()
     let loaded = configuration.reload()
-    let faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
-    for fault in faults { log.error("\(fault)") }
+    let known = Set(faults)
+    faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
+    for fault in faults where !known.contains(fault) { log.error("\(fault)") }
     service.load(loaded.destinations)
     authorization.inlineCommands = loaded.inlineCommands
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
-    return faults
+  }
+
+  private func followConfiguration() {
+    do throws(SystemError) {
+      if configurationWatch == nil {
+        configurationWatch = try ConfigurationWatch(loop) { [unowned self] in loadConfiguration() }
+      }
+      try configurationWatch?.follow(configuration)
+    } catch {
+      log.notice("changes of the configuration files are not noticed, only by “navctl reload”: \(error)")
+    }
   }
 
   /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the file's
@@ -168,7 +187,13 @@ final class Coordinator {
 
   private func commitRecord() throws(Record.Failure) {
     let wasBehind = record.isBehind
-    try record.commit()
+    do throws(Record.Failure) {
+      try record.commit()
+      recordError = nil
+    } catch {
+      recordError = error.description
+      throw error
+    }
     if wasBehind { log.notice("the record is complete again") }
   }
 
@@ -242,6 +267,18 @@ extension Coordinator: CoordinatorHost {
     ["request": UInt64(connection.limits.requestBytes), "unread": UInt64(connection.limits.unreadBytes)]
   }
 
+  var diagnosis: Diagnosis {
+    /// A client reads them all in one message.
+    func lines(_ faults: [FileFault]) -> [String] { faults.prefix(100).map(\.description) }
+    var diagnosis = ownFacts
+    diagnosis.commands = presenters.commandSummary
+    diagnosis.recordError = recordError
+    diagnosis.directories = configuration.directories.map(displayed)
+    diagnosis.mistakes = lines(faults)
+    diagnosis.missing = lines(ConfigurationReport.warnings(of: service.machine.destinations))
+    return diagnosis
+  }
+
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
     _ body: @escaping (Trust) throws(Refusal) -> Output?
@@ -257,7 +294,7 @@ extension Coordinator: CoordinatorHost {
   }
 
   func reload() throws(Refusal) {
-    let faults = loadConfiguration()
+    loadConfiguration()
     guard faults.isEmpty else {
       throw Refusal(.invalidConfiguration, faults.map(\.description).joined(separator: "\n"))
     }
@@ -332,4 +369,16 @@ extension Coordinator: CoordinatorHost {
   }
 
   func release(_ client: Client) { BusName(client.name).map(connection.release) }
+}
+
+extension Diagnosis {
+  fileprivate init(of runtime: RuntimeDirectory, _ recovered: RecoveredSession) {
+    self.init([:])
+    self.pid = UInt64(getpid())
+    self.since = WallClock.microseconds / 1000
+    // Whose child navd becomes when that has ended says nothing.
+    self.startedBy = getppid() > 0 ? ProcessName.of(UInt32(getppid())) : nil
+    self.record = runtime.name
+    self.setAside = recovered.setAside.map { "\($0.path): \($0.reason)" }
+  }
 }

@@ -10,9 +10,9 @@ public struct Configuration {
   static let maxFileBytes = 1 << 20
 
   /// Directories of destination files `NAME.toml`; for each name the first file found counts.
-  private let directories: [[UInt8]]
+  let directories: [[UInt8]]
   /// Paths of `navd.toml`; the first file found counts.
-  private let settingsFiles: [[UInt8]]
+  let settingsFiles: [[UInt8]]
   /// Whether a missing directory is a mistake: the user named this one, while those of the session are optional.
   private let isDirectoryRequired: Bool
   /// The files as last read, so that an unchanged file is not parsed again.
@@ -56,6 +56,11 @@ public struct Configuration {
 
   private static func destinations(in root: [UInt8]) -> [UInt8] { root + Array("/destinations".utf8) }
   private static func settings(in root: [UInt8]) -> [UInt8] { root + Array("/\(SettingsFile.name)".utf8) }
+
+  /// Whether a file of this name in a directory of destinations declares one.
+  static func isDestinationFile(_ name: [UInt8]) -> Bool {
+    name.suffix(5).elementsEqual(".toml".utf8) && name.first != UInt8(ascii: ".")
+  }
 
   private static func isRoot(_ directory: [UInt8]) -> Bool {
     if (try? ConfigurationFiles.names(in: destinations(in: directory))) != nil { return true }
@@ -147,7 +152,7 @@ public struct Configuration {
         }
         continue
       }
-      for fileName in names where fileName.suffix(5).elementsEqual(".toml".utf8) {
+      for fileName in names where Self.isDestinationFile(fileName) {
         let path = directory + [UInt8(ascii: "/")] + fileName
         guard let name = String(validating: fileName.dropLast(5), as: UTF8.self) else {
           faults.append(FileFault(displayed(path), nil, "the file's name is not UTF-8; use another name"))

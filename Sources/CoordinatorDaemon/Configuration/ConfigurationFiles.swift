@@ -79,7 +79,8 @@ enum ConfigurationFiles {
     }
   }
 
-  private static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+  /// Calls the body with the path as C has it.
+  static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (path + [0]).withUnsafeBytes { bytes in
       // Never empty: it ends with the NUL appended here.
       body(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)

@@ -22,10 +22,12 @@ public struct ConfigurationReport {
     destinations = found.destinations.map(\.name)
     containerValues = found.containerValues.map(\.key)
     faults = found.faults
-    warnings = found.destinations.compactMap(Self.warning)
+    warnings = Self.warnings(of: found.destinations)
   }
 
-  /// A warning if the destination's program cannot be found.
+  /// The commands whose program cannot be found.
+  static func warnings(of destinations: [Destination]) -> [FileFault] { destinations.compactMap(warning) }
+
   private static func warning(of destination: Destination) -> FileFault? {
     guard case .file(let path) = destination.source, case .command = destination.presenter,
       let binding = try? BindingID("any"),

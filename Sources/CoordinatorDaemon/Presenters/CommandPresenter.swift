@@ -25,6 +25,8 @@ final class CommandPresenter: Presenter, LaunchObserver {
   private let services: any CommandLauncher
   /// One of the two; nil until the manager's presence is known.
   private var launcher: (any CommandLauncher)?
+  /// How commands run, and why so.
+  private(set) var summary = "navd does not know yet whether there is a user manager"
   private let runtime: RuntimeDirectory
   private let outputLimit: Int
   private let log: Logger
@@ -83,7 +85,6 @@ final class CommandPresenter: Presenter, LaunchObserver {
   /// Chooses the launcher of new commands by the presence and version of the manager.
   func managerChanged() {
     let before = launcher
-    let how: Logger.MetadataValue
     let ownProcesses =
       direct.isAllowed
       ? "commands run as processes of navd's own" : "commands cannot be started, since navd's unit restricts navd"
@@ -91,15 +92,15 @@ final class CommandPresenter: Presenter, LaunchObserver {
     case .unknown: return
     case .absent:
       launcher = direct
-      how = "\(ownProcesses); the bus has no user manager"
+      summary = "\(ownProcesses); the bus has no user manager"
     case .present(let version) where version ?? 0 < ServiceLauncher.leastVersion:
       launcher = direct
-      how = "\(ownProcesses); the user manager is older than systemd \(ServiceLauncher.leastVersion)"
+      summary = "\(ownProcesses); the user manager is older than systemd \(ServiceLauncher.leastVersion)"
     case .present(let version):
       launcher = services
-      how = "commands run as services of the user manager, systemd \(version ?? 0)"
+      summary = "commands run as services of the user manager, systemd \(version ?? 0)"
     }
-    if launcher !== before { log.notice("\(how)") }
+    if launcher !== before { log.notice("\(summary)") }
     if before === services, launcher !== services { services.managerLeft() }
   }
 

@@ -57,6 +57,9 @@ final class PresenterTable {
     self.bus = bus
   }
 
+  /// How commands run, and why so.
+  var commandSummary: String { commands.summary }
+
   /// Assigns a presenter to a presentation; nil if the item is state only.
   func presenter(for presentation: Presentation) -> (any Presenter)? {
     let presenter: (any Presenter)? =

@@ -115,7 +115,8 @@ public final class Connection {
     try open(address: sessionAddress(), loop: loop, limits: limits)
   }
 
-  private static func sessionAddress() throws(DBusError) -> String {
+  /// The address of the session bus.
+  public static func sessionAddress() throws(DBusError) -> String {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return String(cString: address) }
     if let directory = getenv("XDG_RUNTIME_DIR") { return "unix:path=\(BusAddress.escaped(directory))/bus" }
     throw DBusError(

@@ -168,6 +168,9 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   var limits: [String: UInt64] { [:] }
 
+  /// It has no files and starts no programs.
+  var diagnosis: Diagnosis { Diagnosis([:]) }
+
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
     _ body: @escaping (Trust) throws(Refusal) -> Output?

@@ -72,6 +72,13 @@ final class DaemonClient {
     }
   }
 
+  func diagnosis() throws(Failure) -> Diagnosis { Diagnosis(try value(of: CoordinatorInterface.diagnosis) ?? [:]) }
+
+  /// The value of a property; nil if navd has it with another type.
+  func value<T>(of property: Property<T>) throws(Failure) -> T? {
+    T(value: try ask(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text)))
+  }
+
   /// - Parameters:
   ///   - limit: maximum number of entries; 0 for all.
   ///   - filter: options of `History`.

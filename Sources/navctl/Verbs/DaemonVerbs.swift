@@ -9,7 +9,7 @@ import TextFormats
 extension Verbs {
   static let ofDaemon: [Verb] = [
     ("destinations", { Destinations.self }), ("reload", { Reload.self }), ("check-config", { CheckConfiguration.self }),
-    ("introspect", { Introspect.self }), ("quit", { Quit.self }),
+    ("doctor", { Doctor.self }), ("introspect", { Introspect.self }), ("quit", { Quit.self }),
   ]
 }
 
@@ -20,7 +20,8 @@ struct Destinations: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    let destinations = try DaemonClient(global, "destinations").destinations()
+    let daemon = try DaemonClient(global, "destinations")
+    let destinations = try daemon.destinations()
     var table = Table("NAME", "KIND", "GROUP", "STYLE", "TARGET")
     for destination in destinations {
       table.add(
@@ -28,6 +29,9 @@ struct Destinations: ParsableCommand {
         destination.entry.cell(\.style), Table.Cell(destination.target))
     }
     global.write(json: .array(destinations.map(\.json)), table)
+    for mistake in try daemon.diagnosis().mistakes ?? [] {
+      StandardError.write("navctl: destinations: \(StandardError.part(mistake))")
+    }
   }
 }
 

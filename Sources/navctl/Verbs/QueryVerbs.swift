@@ -35,6 +35,9 @@ struct List: ParsableCommand {
       if let stack { try daemon.requireName("stack", stack) }
     }
     global.write(json: state.json, styled: text(state))
+    if StandardOutput.isTerminal, !global.json, let mistakes = try daemon.diagnosis().mistakes, !mistakes.isEmpty {
+      StandardError.write("navctl: list: the configuration files have mistakes; “navctl doctor” shows them")
+    }
   }
 
   private func text(_ state: StateSnapshot) -> String {

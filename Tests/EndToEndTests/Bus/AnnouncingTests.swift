@@ -160,7 +160,7 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   ] {
     #expect(limits[name] ?? 0 > 0, "\(name)")
   }
-  #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits"])
+  #expect(Set(all.keys) == ["Version", "Release", "Serial", "Limits", "Diagnosis"])
 }
 
 @Test("Match rules can select the binding: it is the first argument of its signals")

@@ -48,6 +48,40 @@ func destinationFile_withAMistake_keepsThePreviousVersion() throws {
   #expect(try session.about("fact")?["style"] == .string("window"))
 }
 
+@Test("A file counts as soon as it is written, also where there was no directory, and through a link")
+func destinationFile_written_isNoticed() throws {
+  let session = try Session()
+  func waitFor(_ what: String, _ condition: (Properties?) -> Bool) throws {
+    try session.poll(what) { condition(try session.about("fact")) }
+  }
+  let directory = "\(session.path("config"))/navd/destinations"
+  let elsewhere = session.path("dotfiles")
+  try #require(mkdir(elsewhere, 0o700) == 0)
+  try "style = \"sheet\"\n".write(toFile: elsewhere + "/fact.toml")
+  for parent in [session.path("config"), session.path("config") + "/navd", directory] { mkdir(parent, 0o700) }
+  try #require(symlink(elsewhere + "/fact.toml", directory + "/fact.toml") == 0)
+  try waitFor("a new file is read") { $0?["style"] == .string("sheet") }
+  // As editors write: a new file is renamed to the old one's name.
+  try "style = \"alert\"\n".write(toFile: elsewhere + "/.fact.swp")
+  try #require(rename(elsewhere + "/.fact.swp", elsewhere + "/fact.toml") == 0)
+  try waitFor("the link's target is read again") { $0?["style"] == .string("alert") }
+  try "style = \"alert\"\ncolour = 3\n".write(toFile: elsewhere + "/fact.toml")
+  try session.wait("the mistake is logged") { session.navd?.errorText.contains("fact.toml:2") == true }
+  try #require(unlink(directory + "/fact.toml") == 0)
+  try waitFor("the file is gone") { $0 == nil }
+  try #require(rename(directory, directory + ".old") == 0 && mkdir(directory, 0o700) == 0)
+  try "style = \"popover\"\n".write(toFile: directory + "/fact.toml")
+  try waitFor("the directory is another one") { $0?["style"] == .string("popover") }
+}
+
+extension String {
+  fileprivate func write(toFile path: String) throws {
+    let file = try #require(fopen(path, "w"))
+    fputs(self, file)
+    fclose(file)
+  }
+}
+
 @Test("A mistake in a file at the start of navd is logged, and the other files are loaded")
 func destinationFile_withAMistakeAtStart_isLogged() throws {
   let session = try Session(destinations: ["bad": "command = 3\n", "good": "style = \"sheet\"\n"])

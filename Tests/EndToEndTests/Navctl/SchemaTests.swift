@@ -150,6 +150,7 @@ func schema_output_fits() throws {
   try record("destinations", "destinations")
   try record("check-config", "check-config", status: 1)
   try record("introspect", "introspect")
+  try record("doctor", "doctor", status: 1)
   try session.call(Rows.closed, (try session.call(Rows.get, "shown").0, [:]), by: presenter.connection)
   try record("dismiss", "dismiss", "fact")
   try record("dismiss", "dismiss", "--all")

@@ -1,0 +1,138 @@
+import CLinux
+import EventLoops
+import Glibc
+import TextFormats
+
+/// Notices changes of the configuration files (`inotify(7)`), so that a file counts as soon as it is written.
+final class ConfigurationWatch {
+  /// Editors write a file in several steps.
+  private static let settling = Duration.milliseconds(200)
+  /// Some programs write without a pause.
+  private static let longestSettling = Duration.seconds(2)
+  private static let events = UInt32(
+    IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+
+  /// The names in a directory that matter.
+  private struct Interest {
+    var names: Set<[UInt8]> = []
+    /// Whether every destination file does.
+    var includesDestinations = false
+
+    func includes(_ name: [UInt8]) -> Bool {
+      // An event without a name is about the directory itself.
+      name.isEmpty || names.contains(name) || includesDestinations && Configuration.isDestinationFile(name)
+    }
+  }
+
+  private let loop: EventLoop
+  private let descriptor: Int32
+  private let onChange: () -> Void
+  private var watch: Watch?
+  private var interests: [Int32: Interest] = [:]
+  private var settled: Timer?
+  private var latest: EventLoop.Instant?
+
+  /// - Parameter onChange: called when a change has settled.
+  /// - Throws: `SystemError`, such as `EMFILE` if the user has no instance of inotify left.
+  init(_ loop: EventLoop, _ onChange: @escaping () -> Void) throws(SystemError) {
+    self.loop = loop
+    self.onChange = onChange
+    descriptor = try check("inotify_init") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
+    watch = try loop.watch(descriptor, .read) { [unowned self] _ in receive() }
+  }
+
+  deinit {
+    settled?.cancel()
+    watch?.cancel()
+    close(descriptor)
+  }
+
+  /// Watches the files of a configuration from now on. Call it before reading them, so that no change is missed.
+  /// - Throws: `SystemError` if a directory cannot be watched, such as `ENOSPC`; the others are.
+  func follow(_ configuration: Configuration) throws(SystemError) {
+    var wanted: [[UInt8]: Interest] = [:]
+    for directory in configuration.directories {
+      wanted[directory, default: Interest()].includesDestinations = true
+      Self.want(directory, &wanted)
+      for name in (try? ConfigurationFiles.names(in: directory)) ?? [] where Configuration.isDestinationFile(name) {
+        Self.wantTarget(of: directory + [UInt8(ascii: "/")] + name, &wanted)
+      }
+    }
+    for file in configuration.settingsFiles {
+      Self.want(file, &wanted)
+      Self.wantTarget(of: file, &wanted)
+    }
+    try watch(wanted)
+  }
+
+  /// Wants the name of a path in its directory; in the nearest directory above it that exists, if there is none.
+  private static func want(_ path: [UInt8], _ wanted: inout [[UInt8]: Interest]) {
+    var path = path[...]
+    repeat {
+      guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return }
+      let name = Array(path[path.index(after: slash)...])
+      path = path[..<slash]
+      wanted[path.isEmpty ? [UInt8(ascii: "/")] : Array(path), default: Interest()].names.insert(name)
+    } while !path.isEmpty && ConfigurationFiles.withPath(Array(path), { access($0, F_OK) }) != 0
+  }
+
+  /// Wants the file to which a link leads, as dotfile managers make them.
+  private static func wantTarget(of path: [UInt8], _ wanted: inout [[UInt8]: Interest]) {
+    var status = stat()
+    guard ConfigurationFiles.withPath(path, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFLNK,
+      let target = ConfigurationFiles.withPath(path, { realpath($0, nil) })
+    else { return }
+    defer { free(target) }
+    want(Array(UnsafeRawBufferPointer(start: target, count: strlen(target))), &wanted)
+  }
+
+  private func watch(_ wanted: [[UInt8]: Interest]) throws(SystemError) {
+    var failure: SystemError?
+    var followed: [Int32: Interest] = [:]
+    for (path, interest) in wanted {
+      let number = ConfigurationFiles.withPath(path) {
+        inotify_add_watch(descriptor, $0, Self.events | UInt32(IN_ONLYDIR))
+      }
+      if number >= 0 {
+        // Two paths may lead to one directory.
+        followed[number, default: Interest()].names.formUnion(interest.names)
+        if interest.includesDestinations { followed[number]!.includesDestinations = true }
+      } else if errno != ENOENT, errno != ENOTDIR, failure == nil {
+        failure = SystemError("watch \(displayed(path))")
+      }
+    }
+    for number in interests.keys where followed[number] == nil { inotify_rm_watch(descriptor, number) }
+    interests = followed
+    if let failure { throw failure }
+  }
+
+  private func receive() {
+    var hasChanged = false
+    withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
+      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      var offset = 0
+      let size = MemoryLayout<inotify_event>.size
+      while offset + size <= count {
+        let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+        let name = buffer[(offset + size)..<(offset + size + Int(event.len))].prefix { $0 != 0 }
+        offset += size + Int(event.len)
+        // Events were lost.
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasChanged = true }
+        // The removal of a watch is an event, too.
+        guard event.mask & UInt32(IN_IGNORED) == 0, let interest = interests[event.wd] else { continue }
+        if interest.includes(Array(name)) { hasChanged = true }
+      }
+    }
+    if hasChanged { settle() }
+  }
+
+  private func settle() {
+    let latest = self.latest ?? loop.now + Self.longestSettling
+    self.latest = latest
+    settled?.cancel()
+    settled = loop.timer(at: min(loop.now + Self.settling, latest)) { [unowned self] in
+      self.latest = nil
+      onChange()
+    }
+  }
+}

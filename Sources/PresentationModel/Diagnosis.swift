@@ -1,0 +1,28 @@
+import DBusValues
+
+/// Facts about a running coordinator from which its user's trouble may come, for `navctl doctor`.
+public struct Diagnosis: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let pid = DictionaryKey<UInt64>("pid", doc: "The process of navd.")
+    public let since = DictionaryKey<UInt64>("since", doc: "When it started, in milliseconds since 1970.")
+    public let startedBy = DictionaryKey<String>(
+      "started-by", doc: "The program that started it, such as systemd or dbus-daemon; absent if that has ended.")
+    public let commands = DictionaryKey<String>("commands", doc: "How commands run, and why so.")
+    public let record = DictionaryKey<String>("record", doc: "The directory of the record.")
+    public let recordError = DictionaryKey<String>(
+      "record-error", doc: "Why the last changes are not on record; absent if they are.")
+    public let setAside = DictionaryKey<String>(
+      "set-aside",
+      doc: "The unreadable record that the start found, and why it could not be read; absent if there was none.")
+    public let directories = DictionaryKey<[String]>(
+      "directories", doc: "Where destination files are looked for, the most important directory first.")
+    public let mistakes = DictionaryKey<[String]>(
+      "mistakes", doc: "The mistakes in the configuration files, a line each; 100 at most.")
+    public let missing = DictionaryKey<[String]>(
+      "missing", doc: "The commands of destinations whose program is not found, a line each; 100 at most.")
+  }
+}
