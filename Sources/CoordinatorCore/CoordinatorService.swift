@@ -216,8 +216,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// - Parameters:
   ///   - survivals: results of the presenters' search for their presentations.
   ///   - left: recorded clients that left the bus in the meantime.
-  package func resume(_ survivals: [Handle: Survival], left: Set<Client>) {
-    take(machine.resume(survivals, left: left, at: tick()))
+  package func resume(_ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false) {
+    take(machine.resume(survivals, left: left, isOtherSession: isOtherSession, at: tick()))
   }
 
   /// Removes and returns the changes that have not been recorded.

@@ -52,15 +52,26 @@ extension StateMachine {
   /// - Parameters:
   ///   - survivals: what became of the `survivors`; one that is missing counts as gone.
   ///   - left: the clients that are no longer on the bus (R7: on another bus, all).
-  public mutating func resume(_ survivals: [Handle: Survival], left: Set<Client>, at now: Instant) -> Outcome {
-    let found = survivors.map { ($0, survivals[$0.handle] ?? .gone(result: [:])) }
-    return process(at: now) { $0.resume(found, left: left) }
+  ///   - isOtherSession: whether the record is of another session, of which only what still runs counts (R8).
+  public mutating func resume(
+    _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false, at now: Instant
+  ) -> Outcome {
+    let found = survivors.map { presentation in
+      let survival = survivals[presentation.handle] ?? .gone(result: [:])
+      return (presentation, isOtherSession && survival == .toBeShown ? .gone(result: [:]) : survival)
+    }
+    var former: [Handle] = []
+    if isOtherSession {
+      let shown = Set(found.map(\.0.handle))
+      former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }.map(\.handle)
+    }
+    return process(at: now) { $0.resume(found, former: former.sorted(), left: left) }
   }
 }
 
 extension Turn {
-  fileprivate mutating func resume(_ found: [(Presentation, Survival)], left: Set<Client>) {
-    var ends: [End] = []
+  fileprivate mutating func resume(_ found: [(Presentation, Survival)], former: [Handle], left: Set<Client>) {
+    var ends = former.map { End(handle: $0, reason: .lost) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
       state.presentations[presentation.handle]!.updates = .idle

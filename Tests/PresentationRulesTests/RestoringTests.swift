@@ -57,11 +57,12 @@ private final class RestartableMachine {
 
   /// Replaces the machine by one restored from the record, some milliseconds later.
   func restart(
-    after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = []
+    after milliseconds: UInt64 = 0, _ survivals: [Handle: Survival] = [:], left: Set<Client> = [],
+    isOtherSession: Bool = false
   ) throws -> [Command] {
     now = Instant(nanoseconds: now.nanoseconds + milliseconds * 1_000_000)
     machine = try StateMachine(restoring: record)
-    let outcome = machine.resume(survivals, left: left, at: now)
+    let outcome = machine.resume(survivals, left: left, isOtherSession: isOtherSession, at: now)
     record.apply(machine.takeUnrecorded())
     return outcome.commands
   }
@@ -100,6 +101,28 @@ private final class RestartableMachine {
     #expect(navd.machine.ending(of: command)?.result == ["output": .bytes([1])])
     #expect(navd.reason(child) == .parent)
     #expect(navd.machine.current(at: binding("a")) == nil)
+  }
+
+  @Test("R8: of another session, only what is still on the screen counts")
+  func restored_ofOtherSession_onlyWhatIsShown() throws {
+    let navd = try RestartableMachine()
+    let (shown, begun) = (try navd.present("a", to: "cmd"), try navd.present("b", to: "cmd"))
+    navd.hear(.presentAnswered(shown, error: nil))
+    let (state, child) = (try navd.present("c"), try navd.present("a.child"))
+    let group: (inout ItemOptions) -> Void = { $0.group = binding("g") }
+    let (selected, queued) = (
+      try navd.present("m", "", to: "cmd", group),
+      try navd.present("n", "", to: "cmd") {
+        group(&$0)
+        $0.ifBusy = .queue
+      }
+    )
+    navd.hear(.presentAnswered(selected, error: nil))
+    let survivals: [Handle: Survival] = [shown: .shown, begun: .toBeShown, selected: .gone(result: [:])]
+    #expect(try navd.restart(survivals, isOtherSession: true) == [])
+    #expect(navd.phase(shown) == "presented")
+    #expect([begun, state, child, selected, queued].map(navd.reason) == Array(repeating: .lost, count: 5))
+    #expect(navd.machine.count == 1)
   }
 
   @Test("R6: a presentation that was to be shown is shown once, whether or not that had begun")

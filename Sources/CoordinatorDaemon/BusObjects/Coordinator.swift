@@ -146,7 +146,7 @@ final class Coordinator {
       let left = recovered.left(of: clients)
       record.note(recovered.session)
       let before = service.machine.count
-      service.resume(survivals, left: left)
+      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
       if before > 0 {
         log.notice(

@@ -27,6 +27,7 @@ public final class Daemon {
   private let service: OwnService
   private let log: Logger
   private var status: Int32 = 0
+  private var hasBusEnded = false
   private var signals: [SignalWatch] = []
 
   /// Connects to the bus and restores the last session.
@@ -67,31 +68,34 @@ public final class Daemon {
     connection.observeReaders { try? Self.connect(to: address, loop, Connection.Limits()) }
     self.loop = loop
     service = OwnService(loop)
+    let context: StartupContext
+    let busAddress: String
+    do throws(DBusError) {
+      context = try StartupContext(connection)
+      if let address { busAddress = address } else { busAddress = try Connection.sessionAddress() }
+    } catch {
+      throw Failure(description: "the bus does not answer: \(error.message)")
+    }
     do throws(SystemError) {
-      runtime = try RuntimeDirectory(stateDirectory)
+      runtime = try RuntimeDirectory(stateDirectory, bus: (busAddress, context.bus))
     } catch {
       throw Failure(description: "no directory for navd's files: \(error); name another with --state-directory")
     }
-    if runtime.isTemporary {
+    if runtime.lifetime == .process {
       log.warning(
         "the record is in \(runtime.name), where the next navd cannot find it; set XDG_RUNTIME_DIR or --state-directory"
       )
-    }
-    let context: StartupContext
-    do throws(DBusError) {
-      context = try StartupContext(connection)
-    } catch {
-      throw Failure(description: "the bus does not answer: \(error.message)")
     }
     // The owner of the name also uses the record.
     guard !context.names.contains(CoordinatorNames.bus.text) else {
       throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
+    let lifetime = runtime.lifetime
     var machine: StateMachine?
     do throws(Record.Failure) {
       (record, recovered) = try Record.open(in: runtime.name) { content in
         machine = try StateMachine(content, in: context, limits: Limits())
-        return RecoveredSession(content, in: context)
+        return RecoveredSession(content, in: context, lifetime)
       }
     } catch {
       throw Failure(description: "\(error); name another directory with --state-directory")
@@ -123,6 +127,7 @@ public final class Daemon {
     coordinator.onQuit = { [unowned self] in stop(0) }
     connection.onDisconnected = { [unowned self] in
       log.error("the connection to the bus is lost; presented items stay")
+      hasBusEnded = true
       coordinator.leave()
       stop(1)
     }
@@ -147,7 +152,7 @@ public final class Daemon {
     connection.close()
     // Once more, if the record is behind.
     try? record.commit()
-    runtime.remove()
+    runtime.remove(hasBusEnded: hasBusEnded)
     return status
   }
 

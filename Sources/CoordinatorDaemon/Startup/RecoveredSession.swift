@@ -38,6 +38,8 @@ struct RecoveredSession {
   let names: Set<String>
   /// Whether process ids in the record are still valid.
   let isSameBoot: Bool
+  /// Whether the record is of another session (R8).
+  let isOfOtherSession: Bool
   let setAside: (path: String, reason: String)?
   /// The session data that this navd records.
   let session: Record.Session
@@ -47,8 +49,9 @@ struct RecoveredSession {
 }
 
 extension RecoveredSession {
-  init(_ content: Record.Content, in context: StartupContext) {
+  init(_ content: Record.Content, in context: StartupContext, _ lifetime: RuntimeDirectory.Lifetime) {
     let before = content.session
+    isOfOtherSession = lifetime == .session && before.map { $0.bus != context.bus } ?? false
     isSameBoot = before?.boot == context.boot
     memories = content.memories
     token = before?.token ?? String(UInt64.random(in: .min ... .max), radix: 36)

@@ -1,3 +1,4 @@
+import DBus
 import EventLoops
 import Glibc
 import PresentationRecord
@@ -6,21 +7,36 @@ import Processes
 /// The directory of navd's record and of the output of commands. Only its user can write there.
 struct RuntimeDirectory {
   private let path: ByteString
-  /// Whether navd removes it at its end, since no later navd can find it.
-  let isTemporary: Bool
+  /// How long its content counts.
+  enum Lifetime {
+    /// The user named it: on any bus.
+    case unlimited
+    /// As long as its session's bus.
+    case session
+    /// As long as this navd: no later one can find it.
+    case process
+  }
+  let lifetime: Lifetime
+  /// Whether its name is that of a bus, so that no navd of another bus can find it.
+  private let isOfBus: Bool
 
-  /// - Parameter path: nil for `$XDG_RUNTIME_DIR/navd`; without that variable, for a new directory in `/tmp`.
+  /// - Parameters:
+  ///   - path: nil for one in `$XDG_RUNTIME_DIR`: `navd` for the bus that is there, too, `navd-ID` for another bus, so that
+  ///     a session in the session has its own; without that variable, for a new directory in `/tmp`.
+  ///   - bus: the address and the id of the bus.
   /// - Throws: `SystemError` if it cannot be made, or other users can write there.
-  init(_ path: String? = nil) throws(SystemError) {
+  init(_ path: String? = nil, bus: (address: String, id: String)) throws(SystemError) {
+    let session = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
     if let path {
       self.path = ByteString(path)
-      isTemporary = false
-    } else if let session = getenv("XDG_RUNTIME_DIR"), session.pointee != 0 {
-      self.path = ByteString(String(cString: session) + "/navd")
-      isTemporary = false
+      (lifetime, isOfBus) = (.unlimited, false)
+    } else if !session.isEmpty {
+      isOfBus = !BusAddress.isOfSession(bus.address)
+      self.path = ByteString(session + (isOfBus ? "/navd-\(bus.id)" : "/navd"))
+      lifetime = .session
     } else {
       self.path = ByteString("/tmp/navd-\(String(UInt64.random(in: .min ... .max), radix: 36))")
-      isTemporary = true
+      (lifetime, isOfBus) = (.process, false)
     }
     let name = self.path.description
     if mkdir(name, 0o700) != 0, errno != EEXIST {
@@ -55,9 +71,10 @@ struct RuntimeDirectory {
     return names
   }
 
-  /// Removes a temporary directory, unless it contains other files than the record.
-  func remove() {
-    guard isTemporary else { return }
+  /// Removes the directory if no later navd can find it, unless it contains other files than the record.
+  /// - Parameter hasBusEnded: whether the bus has.
+  func remove(hasBusEnded: Bool) {
+    guard lifetime == .process || isOfBus && hasBusEnded else { return }
     for file in Record.files { unlink(path(ByteString(file)).description) }
     rmdir(path.description)
   }

@@ -1,4 +1,5 @@
 import CDBus
+import Glibc
 
 /// Addresses of buses ("D-Bus Specification", *Server Addresses*).
 public enum BusAddress {
@@ -8,6 +9,14 @@ public enum BusAddress {
   public static func program(_ command: [String]) -> String {
     let arguments = command.enumerated().map { ($0 == 0 ? "path" : "argv\($0)") + "=" + escaped($1) }
     return "unixexec:" + arguments.joined(separator: ",")
+  }
+
+  /// Whether the address is that of the bus in `$XDG_RUNTIME_DIR`, where the user's service manager has it.
+  public static func isOfSession(_ address: String) -> Bool {
+    guard let directory = getenv("XDG_RUNTIME_DIR") else { return false }
+    // The address may have the bus's guid, too, and be one of several.
+    let path = "unix:path=\(escaped(directory))/bus"
+    return address.split(separator: ";").contains { $0 == path || $0.hasPrefix(path + ",") }
   }
 
   private static func escaped(_ value: String) -> String { value.withCString { escaped($0) } }

@@ -123,7 +123,7 @@ extension RecoveredSession {
   /// - Parameter names: names on the bus that mean the same clients as in the record.
   static func example(token: String = "token", names: Set<String> = [], isSameBoot: Bool = true) -> RecoveredSession {
     RecoveredSession(
-      memories: [:], token: token, names: names, isSameBoot: isSameBoot, setAside: nil,
+      memories: [:], token: token, names: names, isSameBoot: isSameBoot, isOfOtherSession: false, setAside: nil,
       session: Record.Session(bus: "bus", boot: "boot", clock: 0, token: token))
   }
 }

@@ -382,6 +382,43 @@ func restart_onAnotherBus_hasNoClients() throws {
   try session.wait(for: "end 1", of: "fact")
 }
 
+@Test("R8: in a later session, what was state only is gone; a command that still runs stays")
+func restart_inALaterSession_keepsOnlyWhatRuns() throws {
+  let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
+  try session.present("state")
+  let path = try session.present("fact", "1")
+  try session.wait(for: "start 1", of: "fact")
+  try session.stop(SIGKILL)
+  // The runtime directory outlives the session of a user who lingers.
+  let later = try Session(starting: false)
+  try #require(rename(session.bus.directory + "/navd", later.bus.directory + "/navd") == 0)
+  try later.start()
+  #expect(try later.call(Rows.get, "fact").0 == path)
+  #expect(try later.entry("state") == nil)
+  #expect(try later.call(Rows.history, (0, [:])).map { $0["reason"] } == [.string("lost")])
+  try later.call(Rows.quit, ())
+  try session.wait(for: "end 1", of: "fact")
+}
+
+@Test("A session in a session has a navd and a record of its own, which ends with its bus")
+func restart_sessionInASession_hasItsOwnRecord() throws {
+  let session = try Session()
+  try session.present("outer")
+  let inner = try Session(starting: false)
+  let runtime = session.bus.directory
+  let navd = try inner.start(program: "/usr/bin/env", ["XDG_RUNTIME_DIR=\(runtime)", inner.executable("navd")])
+  try inner.poll("navd serves the inner session") { (try? inner.present("inner")) != nil }
+  #expect(try session.entry("inner") == nil && inner.entry("outer") == nil)
+  let id = try inner.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
+  func directories() throws -> [String] { try Files.names(in: runtime).filter { $0.hasPrefix("navd") }.sorted() }
+  #expect(try directories() == ["navd", "navd-\(id)"])
+  kill(inner.bus.processID, SIGKILL)
+  try inner.wait("it ends with its bus") { navd.hasEnded }
+  #expect(navd.exitCode == 1)
+  #expect(try directories() == ["navd"])
+  #expect(try session.entry("outer") != nil)
+}
+
 @Test("Two navds cannot use the same record: the second exits and names the reason")
 func restart_recordInUse_isReported() throws {
   let session = try Session()
