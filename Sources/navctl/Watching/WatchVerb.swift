@@ -16,7 +16,8 @@ struct WatchVerb: ParsableCommand {
     With --events: prints the state, then a line for each event, and the state again after a restart of navd or if \
     events were lost.
 
-    If navd is not running, waits for it, with --within for no longer than that. Ends when its reader ends.
+    If navd is not running, waits for it, with --within for no longer than that. If navd vanishes while something is open, \
+    and there is no user manager that starts it again, has the bus do so. Ends when its reader ends.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -63,11 +64,17 @@ struct WatchVerb: ParsableCommand {
         daemon.loop.stop()
       }
     }
+    let restart = DaemonRestart(daemon)
     follower.onState = { state, serial in
       timeout?.cancel()
-      output.state(StateSnapshot(state, serial: serial), writer, follower)
+      let state = StateSnapshot(state, serial: serial)
+      restart.note(state)
+      output.state(state, writer, follower)
     }
-    follower.onEvent = { output.event($0, writer, follower) }
+    follower.onEvent = { event in
+      restart.note(event)
+      output.event(event, writer, follower)
+    }
     func fail(_ error: DBusError) {
       failure = Failure("watch", error)
       daemon.loop.stop()

@@ -92,6 +92,30 @@ func navctl_watch_continuesAcrossRestarts() throws {
   #expect(states.errorText == "" && events.errorText == "")
 }
 
+@Test("navctl watch has the bus start navd again when it vanished with something open, but not after navctl quit")
+func navctl_watch_startsNavdAgain() throws {
+  let session = try Session(starting: false, activatable: true)
+  let events = try session.startNavctl("watch", "--events")
+  func states() -> Int { events.values.count { $0["event"] == "state" } }
+  func process() throws -> pid_t {
+    let credentials = try session.client.callAndWait(
+      Bus.getConnectionCredentials, on: Bus.name, at: Bus.path, CoordinatorNames.bus.text)
+    return pid_t(try #require(credentials["ProcessID"].flatMap { UInt32(value: $0) }))
+  }
+  try session.present("fact")
+  try session.wait("the state is written") { states() == 1 }
+  kill(try process(), SIGKILL)
+  try session.wait("navd is back, without another request") { states() == 2 }
+  #expect(events.values.last?["presentations"]?.array?.first?["binding"] == "fact")
+  let quit = try session.navctl("quit")
+  #expect(quit.exitCode == 0)
+  try session.wait("it has heard the end") { events.values.last?["reason"] == "shutdown" }
+  try session.present("note")
+  // By that request, not before.
+  try session.wait("the state is written") { states() == 3 }
+  #expect(events.values.last?["presentations"]?.array?.map { $0["binding"] } == ["note"])
+}
+
 @Test(
   "navctl watch ends quietly when its reader ends",
   arguments: [["watch"], ["watch", "--events"], ["watch", "--waybar"]])

@@ -1,0 +1,55 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import PresentationModel
+
+/// Has the bus start navd again if it vanished while something was open, so that a bar does not show for hours what is no
+/// more.
+///
+/// The user's service manager does so itself, and knows when the user has stopped navd; without one, navd would be back
+/// only at the next request.
+final class DaemonRestart {
+  /// Leaves time to a navd that is being updated; and a navd that crashes at each start is started no more often.
+  private static let pause = Duration.seconds(1)
+
+  private let daemon: DaemonClient
+  private var open: Set<UInt64> = []
+  private var isPresent = false
+
+  init(_ daemon: DaemonClient) {
+    self.daemon = daemon
+    _ = daemon.connection.watchName(CoordinatorNames.bus) { [weak self] owner in
+      self?.isPresent = owner != nil
+      if owner == nil { self?.vanished() }
+    }
+  }
+
+  func note(_ state: StateSnapshot) { open = Set(state.entries.compactMap(\.presentation)) }
+
+  func note(_ event: StateEvent) {
+    switch event.kind {
+    case .presented(let subject, _): open.insert(subject.presentation.number)
+    case .dismissed(let subject, _): open.remove(subject.presentation.number)
+    default: break
+    }
+  }
+
+  private func vanished() {
+    // “navctl quit” has closed everything.
+    guard !open.isEmpty else { return }
+    open = []
+    daemon.loop.timer(after: Self.pause) { [weak self] in self?.startUnlessManaged() }
+  }
+
+  private func startUnlessManaged() {
+    guard !isPresent else { return }
+    daemon.connection.call(Bus.getNameOwner, on: Bus.name, at: Bus.path, "org.freedesktop.systemd1") {
+      [weak self] manager in
+      guard let self, case .failure(let error) = manager, error.name == .nameHasNoOwner else { return }
+      // If the bus cannot, navd is waited for as before.
+      try? daemon.connection.send(
+        Bus.startServiceByName, on: Bus.name, at: Bus.path, (CoordinatorNames.bus.text, 0))
+    }
+  }
+}
