@@ -49,7 +49,7 @@ help:
 	@echo 'make soak                a long mixed load, and its growth in memory and descriptors [MINUTES=10]'
 	@echo 'make fuzz                calls navd for long with valid and invalid arguments [SEED=] [CALLS=1000000]'
 	@echo 'make kill-storm          kills navd many times at random instants under load [KILLS=300]'
-	@echo 'make screenshot          takes the picture of the README'
+	@echo 'make screenshot          takes the pictures of the README'
 	@echo 'make docs                docs/dbus.md, dbus/*.xml, docs/states.svg; and the library for a browser, in .build/docs'
 	@echo 'make test-debug-libdbus  the tests of the bus with a libdbus that checks its arguments'
 	@echo 'make lint                reports what swift format finds; make format corrects it'
@@ -131,7 +131,7 @@ fuzz:
 
 screenshot:
 	@.ci/setup
-	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png swift test --filter screenshot_
+	NAVD_SCREENSHOT=$(CURDIR)/docs/screenshot.png NAVD_FILM=$(CURDIR)/docs/film.webp swift test --filter screenshot_
 
 docs:
 	@.ci/setup

@@ -41,7 +41,9 @@ public final class Windows {
   }
 
   /// Waits until the open windows have these names, in the order in which they were opened.
-  public func wait(for names: String...) throws {
+  public func wait(for names: String...) throws { try wait(for: names) }
+
+  public func wait(for names: [String]) throws {
     do {
       try session.wait("the windows are \(names)") {
         follow()

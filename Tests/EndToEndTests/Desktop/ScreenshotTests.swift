@@ -10,6 +10,8 @@ private let sway = """
   client.unfocused #363a4f #363a4f #cad3f5 #363a4f #363a4f
   for_window [app_id="calendar"] floating enable, resize set 200 180, move position 1060 484
   for_window [app_id="volume"] floating enable, resize set 200 180, move position 1060 484
+  for_window [app_id="network"] floating enable, resize set 200 180, move position 1060 484
+  for_window [app_id="question"] floating enable, resize set 300 100, move position 480 470
   for_window [app_id="zenity"] move position 480 470
 
   """
@@ -32,75 +34,149 @@ private let foot = """
 
   """
 
-/// The commands shown in the terminal on the left.
-private let typed = """
+/// What the scripts have in common that type commands in the terminal on the left.
+private let typing = """
   #!/bin/sh
   cd
   until [ -e ready ]; do sleep 0.05; done
   prompt() { printf '\\033[32m~\\033[34m $\\033[0m %s' "$*"; }
   type() { prompt "$*"; echo; "$@"; }
-  shown() { navctl wait "$1" --for presented; }
-  type navctl present notes 1; shown notes
-  type navctl present notes 2; shown notes
-  type navctl toggle volume; shown volume
-  type navctl toggle calendar --title November; shown calendar
-  type navctl present notes.delete --to question; shown notes.delete
-  type navctl list
-  prompt
-  exec sleep 1000
+
   """
+
+private func terminal(_ name: String, _ command: String, _ more: String = "") -> String {
+  "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\n\(more)"
+}
+
+/// A desktop for pictures: waybar, a terminal on the left that types commands, and one on the right with the events.
+private final class Showcase {
+  let session: Session
+  let windows: Windows
+  private let programs: [Program]
+
+  /// - Parameters:
+  ///   - script: what is typed.
+  ///   - files: further files in the session's home.
+  init(destinations: [String: String], files: [String: String] = [:], _ script: String) throws {
+    let recipe = try Markdown("recipes/waybar.md").files
+    func named(_ file: String) -> String {
+      (recipe[file] ?? "").replacing("mixer", with: "volume").replacing("Sound", with: "Volume")
+        .replacing("wifi", with: "calendar").replacing("Net", with: "Calendar")
+    }
+    var all = files
+    all["config/waybar/config"] = named("waybar/config")
+    all["config/waybar/style.css"] = named("waybar/style.css")
+    all["config/foot/foot.ini"] = foot
+    all["config/gtk-3.0/settings.ini"] = "[Settings]\ngtk-application-prefer-dark-theme=1\n"
+    all["bin/typed"] = typing + script
+    session = try Session(destinations: destinations, desktop: .sway, configuration: sway, files: all)
+    windows = try Windows(session)
+    let waybar = try session.start(program: "/usr/bin/waybar", [])
+    let watching = "navctl watch --events --format '{event} {binding}{group} {id}{tag} {phase}{reason}'"
+    let left = try session.start(program: "/usr/bin/foot", ["--app-id=left", session.path("bin/typed")])
+    try windows.wait(for: "left")
+    let right = try session.start(program: "/usr/bin/foot", ["--app-id=right", "sh", "-c", watching])
+    try windows.wait(for: "left", "right")
+    try windows.ask("[app_id=\"left\"] focus, resize set width 66 ppt, splitv")
+    programs = [waybar, left, right]
+    try session.write("", to: "ready")
+  }
+
+  /// A picture of the screen in PNG format, when five in a row were equal.
+  func picture() throws -> [UInt8] {
+    var last: [UInt8] = []
+    var same = 0
+    try session.poll("the picture is stable") {
+      let shot = try session.run(program: "/usr/bin/grim", ["-t", "ppm", "-"]).output
+      same = shot == last ? same + 1 : 0
+      last = shot
+      return same == 5
+    }
+    #expect(programs.allSatisfy { $0.status == nil })
+    let picture = try session.run(program: "/usr/bin/grim", ["-l", "9", "-"])
+    #expect(picture.exitCode == 0, "\(picture.errorText)")
+    #expect(picture.output.starts(with: [0x89] + Array("PNG".utf8)))
+    return picture.output
+  }
+}
+
+/// Writes a picture to the file that a variable of the environment names, if it does.
+private func save(_ picture: [UInt8], toFileIn variable: String) throws {
+  guard let path = getenv(variable) else { return }
+  let file = try #require(fopen(String(cString: path), "w"))
+  fwrite(picture, 1, picture.count, file)
+  fclose(file)
+}
 
 @Test("The picture in the README can be taken: sway, waybar, terminals and a dialog")
 func screenshot_ofADesktop_isTaken() throws {
-  let recipe = try Markdown("recipes/waybar.md").files
-  func named(_ file: String) -> String {
-    (recipe[file] ?? "").replacing("mixer", with: "volume").replacing("Sound", with: "Volume")
-      .replacing("wifi", with: "calendar").replacing("Net", with: "Calendar")
-  }
   let rule = try Markdown("semantics.md").lines.drop { !$0.hasPrefix("**P3") }.prefix { $0 != "" }
-  func terminal(_ name: String, _ command: String, _ more: String = "") -> String {
-    "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\n\(more)"
-  }
-  let session = try Session(
+  let showcase = try Showcase(
     destinations: [
       "volume": terminal("volume", "echo 40 %", "group = \"panels\"\n"),
       "calendar": terminal("calendar", "python3 -m calendar 2026 11", "group = \"panels\"\n"),
       "notes": terminal("notes", "fold -s -w 100 notes-$NAVD_ID.md"),
       "question": "command = [\"zenity\", \"--question\", \"--title=Notes\", \"--text=Delete “notes-2.md”?\"]\n",
-    ],
-    desktop: .sway, configuration: sway,
-    files: [
-      "config/waybar/config": named("waybar/config"), "config/waybar/style.css": named("waybar/style.css"),
-      "config/foot/foot.ini": foot, "config/gtk-3.0/settings.ini": "[Settings]\ngtk-application-prefer-dark-theme=1\n",
-      "bin/typed": typed, "notes-1.md": "", "notes-2.md": rule.joined(separator: " "),
-    ])
-  let windows = try Windows(session)
-  let waybar = try session.start(program: "/usr/bin/waybar", [])
-  let watching = "navctl watch --events --format '{event} {binding}{group} {id}{tag} {phase}{reason}'"
-  let left = try session.start(program: "/usr/bin/foot", ["--app-id=left", session.path("bin/typed")])
-  try windows.wait(for: "left")
-  let right = try session.start(program: "/usr/bin/foot", ["--app-id=right", "sh", "-c", watching])
-  try windows.wait(for: "left", "right")
-  try windows.ask("[app_id=\"left\"] focus, resize set width 66 ppt, splitv")
-  try session.write("", to: "ready")
-  try windows.wait(for: "left", "right", "notes", "calendar", "zenity")
+    ], files: ["notes-1.md": "", "notes-2.md": rule.joined(separator: " ")],
+    """
+    shown() { navctl wait "$1" --for presented; }
+    type navctl present notes 1; shown notes
+    type navctl present notes 2; shown notes
+    type navctl toggle volume; shown volume
+    type navctl toggle calendar --title November; shown calendar
+    type navctl present notes.delete --to question; shown notes.delete
+    type navctl list
+    prompt
+    exec sleep 1000
+    """)
+  try showcase.windows.wait(for: "left", "right", "notes", "calendar", "zenity")
+  let picture = try showcase.picture()
+  #expect(picture.count > 10_000)
+  try save(picture, toFileIn: "NAVD_SCREENSHOT")
+}
 
-  // Wait until five pictures in a row equal the one before.
-  var last: [UInt8] = []
-  var same = 0
-  try session.poll("the picture is stable") {
-    let shot = try session.run(program: "/usr/bin/grim", ["-t", "ppm", "-"]).output
-    same = shot == last ? same + 1 : 0
-    last = shot
-    return same == 5
+@Test("The moving picture in the README can be taken: panels take turns, and a question is answered")
+func screenshot_inMotion_isTaken() throws {
+  let panels = ["volume": "echo 40 %", "calendar": "python3 -m calendar 2026 11", "network": "echo wlan0: home, 78 %"]
+  var destinations = panels.mapValues { _ in "" }
+  for (name, command) in panels { destinations[name] = terminal(name, command, "group = \"panels\"\n") }
+  destinations["question"] = terminal("question", "printf 'Delete notes-2.md? [y/n] '; read a; [ $a = y ]; exit $?")
+  // Each line is typed when the picture before it was taken.
+  let showcase = try Showcase(
+    destinations: destinations,
+    """
+    steps=0
+    next() { prompt; steps=$((steps + 1)); until [ -e step$steps ]; do sleep 0.05; done; printf '\\r'; }
+    next; type navctl toggle volume
+    next; type navctl toggle calendar
+    next; type navctl toggle network
+    next; type navctl toggle network
+    next; type navctl present ask --to question --wait && echo deleted
+    next
+    """)
+  let (session, windows) = (showcase.session, showcase.windows)
+  var pictures = [try showcase.picture()]
+  for (step, shown) in [["volume"], ["calendar"], ["network"], [], ["question"]].enumerated() {
+    try session.write("", to: "step\(step + 1)")
+    try windows.wait(for: ["left", "right"] + shown)
+    pictures.append(try showcase.picture())
   }
-  #expect([waybar, left, right].allSatisfy { $0.status == nil })
-  let picture = try session.run(program: "/usr/bin/grim", ["-l", "9", "-"])
-  #expect(picture.exitCode == 0, "\(picture.errorText)")
-  #expect(picture.output.starts(with: [0x89] + Array("PNG".utf8)))
-  #expect(picture.output.count > 10_000)
-  guard let path = getenv("NAVD_SCREENSHOT") else { return }
-  let file = try #require(fopen(String(cString: path), "w"))
-  fwrite(picture.output, 1, picture.output.count, file)
-  fclose(file)
+  try session.type("y\n")
+  try windows.wait(for: "left", "right")
+  pictures.append(try showcase.picture())
+  #expect(Set(pictures).count == pictures.count)
+
+  var arguments = ["-loop", "0", "-lossless", "-d", "1400"]
+  for (number, picture) in pictures.enumerated() {
+    let path = session.path("\(number).png")
+    let file = try #require(fopen(path, "w"))
+    fwrite(picture, 1, picture.count, file)
+    fclose(file)
+    arguments.append(path)
+  }
+  let film = try session.run(program: "/usr/bin/img2webp", arguments + ["-o", session.path("film.webp")])
+  #expect(film.exitCode == 0, "\(film.errorText)")
+  let bytes = Files.contents(of: session.path("film.webp"))
+  #expect((10_000..<1_000_000).contains(bytes.count))
+  try save(bytes, toFileIn: "NAVD_FILM")
 }

@@ -17,8 +17,10 @@ extension Session {
     }
   }
 
-  /// Types a text. X server only.
-  func type(_ text: String) throws { try runTool("/usr/bin/xdotool", ["type", text]) }
+  /// Types a text.
+  func type(_ text: String) throws {
+    try desktop?.manager == .sway ? runTool("/usr/bin/wtype", [text]) : runTool("/usr/bin/xdotool", ["type", text])
+  }
 
   /// Clicks, and moves the pointer back to the middle. X server only.
   func click(_ x: Int, _ y: Int) throws {
