@@ -36,7 +36,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
         case .invalidBinding, .invalidArgument, .containerValueType: .usage
         case .notPresented: .notPresented
         case .unknownDestination, .unknownTag, .unknownPresentation, .unknownContainerValue: .unknownName
-        case .stale, .busy, .alreadyInStack, .limitExceeded, .accessDenied: .refused
+        case .stale, .busy, .alreadyInStack, .limitExceeded, .accessDenied, .declined: .refused
         case .invalidConfiguration, .notRecorded: .failed
         case .shuttingDown: .unreachable
         }

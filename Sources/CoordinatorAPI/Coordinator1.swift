@@ -23,7 +23,7 @@ public enum CoordinatorInterface {
 
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
-      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded. The message names the \
+      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded, Declined. The message names the \
       argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
       with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
@@ -38,8 +38,8 @@ public enum CoordinatorInterface {
     apply, wait, get, getState, members,
     declareContainerValue, containerValue,
     registerPresenter, unregisterPresenter, destinations,
-    closed, act, history, reload, quit,
-    presented, updated, phaseChanged, dismissed, action,
+    closed, asking, act, history, reload, quit,
+    presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, destinationsChanged,
     version, release, serial, limits, diagnosis,
   ]
@@ -414,6 +414,15 @@ extension CoordinatorInterface {
       starts the dismissal.
       """)
 
+  public static let asking = Method(
+    name, "Asking", in: Arg<ObjectPath>("presentation"),
+    Arg<String>("message", doc: "The question, for people; may be empty."),
+    out: Arg<UInt64>("serial", doc: "The serial after the report."),
+    doc: """
+      Reports that the caller, which is to dismiss the presentation and may decline that, asks its user first. Its grace \
+      ends: it may take any time to answer, unless the dismissal is forced. A report that arrives too late has no effect.
+      """)
+
   public static let act = Method(
     name, "Act", in: Arg<ObjectPath>("presentation"),
     Arg<String>("action", doc: "The action's name, which the presenter chooses."),
@@ -477,9 +486,24 @@ extension CoordinatorInterface {
     Arg<String>(
       "reason",
       doc: """
-        dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost or shutdown.
+        dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost, shutdown or declined.
         """),
     doc: "The presentation has ended. Every presentation ends exactly once, shown or not.")
+
+  public static let declined = Signal(
+    name, "Declined", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
+    Arg<String>("message", doc: "Why its presenter keeps it; empty if another presentation keeps it."),
+    doc: """
+      The presenter declined to dismiss the presentation, or one that depends on it. It is presented again, and holds its \
+      slot, its selection and its place in its stack.
+      """)
+
+  public static let askingChanged = Signal(
+    name, "AskingChanged", Arg<ObjectPath>("presentation"),
+    Arg<Bool>("asking", doc: "Whether its presenter asks its user before it dismisses it."),
+    Arg<String>("message", doc: "The question."), Arg<UInt64>("serial"),
+    doc: "A presenter asks its user about a dismissal, or asks no longer. Dismissed and Declined end the question, too."
+  )
 
   public static let action = Signal(
     name, "Action", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
@@ -507,7 +531,7 @@ extension CoordinatorInterface {
 
 extension CoordinatorInterface {
   /// The value of ``version``.
-  public static let currentVersion: UInt32 = 1
+  public static let currentVersion: UInt32 = 2
   public static let version = Property<UInt32>(
     name, "Version", emitsChanged: .const, doc: "The version of this interface; it grows with each addition.")
   public static let release = Property<String>(name, "Release", emitsChanged: .const, doc: "The version of navd.")

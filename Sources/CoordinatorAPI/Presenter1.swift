@@ -39,10 +39,41 @@ public enum PresenterInterface {
   public static let dismiss = Method(
     name, "Dismiss", in: Arg<ObjectPath>("presentation"),
     Arg<String>("reason", doc: "The reason, as in the signal Dismissed."),
-    Arg<Bool>("animated", doc: "Whether the change is to be animated."),
+    Arg<Properties>("options"),
     out: Arg<Properties>("result", doc: "For clients that wait for the presentation."),
     doc: """
-      Removes the item. Reply when it is gone. An error counts as gone, and so does no reply within the destination's \
-      grace period.
+      Removes the item. Reply when it is gone. The error org.navd.Error.Declined keeps it, for the reason that its message \
+      gives, unless the dismissal is forced. Any other error counts as gone, and so does no reply within the destination's \
+      grace period. A presenter that asks its user first calls Asking, and then has any time. A dismissal that was not forced \
+      may be called again as a forced one.
+
+      Presenters that implement this method with the signature “osb” of earlier versions, where the last argument is \
+      “animated”, are called with that.
+
+      Options:
+      \(DismissalOptions.table.doc)
       """)
+
+  /// `Dismiss` as presenters of earlier versions implement it.
+  public static let earlierDismiss = Method(
+    name, "Dismiss", in: Arg<ObjectPath>("presentation"), Arg<String>("reason"), Arg<Bool>("animated"),
+    out: Arg<Properties>("result"), doc: "")
+}
+
+/// The options with which presenters are called to dismiss an item.
+public struct DismissalOptions: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public init(animated: Bool, forced: Bool) {
+    properties = [:]
+    self.animated = animated
+    self.forced = forced
+  }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let animated = DictionaryKey<Bool>("animated", doc: "Whether the change is to be animated.")
+    public let forced = DictionaryKey<Bool>("forced", doc: "Whether the presenter must not decline.")
+  }
 }

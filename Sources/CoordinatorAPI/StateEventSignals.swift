@@ -40,6 +40,13 @@ extension StateEvent {
     case Rows.dismissed.name:
       let (binding, id, presentation, serial, reason) = try Rows.dismissed.arguments(of: message)
       self.init(.dismissed(try subject(binding, id, presentation), try known(reason)), serial: serial)
+    case Rows.declined.name:
+      let (binding, id, presentation, serial, reason) = try Rows.declined.arguments(of: message)
+      self.init(.declined(try subject(binding, id, presentation), message: reason), serial: serial)
+    case Rows.askingChanged.name:
+      let (presentation, asking, question, serial) = try Rows.askingChanged.arguments(of: message)
+      self.init(
+        .asking(try subject("", "", presentation).presentation, message: asking ? question : nil), serial: serial)
     case Rows.action.name:
       let (binding, id, presentation, serial, action, parameters) = try Rows.action.arguments(of: message)
       self.init(.action(try subject(binding, id, presentation), action, parameters: parameters), serial: serial)
@@ -70,6 +77,10 @@ extension StateEvent {
       emitter.emit(Rows.phaseChanged, (subject.binding, subject.id, subject.presentation.path, serial, phase.rawValue))
     case .dismissed(let subject, let reason):
       emitter.emit(Rows.dismissed, (subject.binding, subject.id, subject.presentation.path, serial, reason.rawValue))
+    case .declined(let subject, let message):
+      emitter.emit(Rows.declined, (subject.binding, subject.id, subject.presentation.path, serial, message))
+    case .asking(let handle, let message):
+      emitter.emit(Rows.askingChanged, (handle.path, message != nil, message ?? "", serial))
     case .action(let subject, let action, let parameters):
       emitter.emit(
         Rows.action, (subject.binding, subject.id, subject.presentation.path, serial, action, parameters))
@@ -104,6 +115,14 @@ extension StateEvent {
     case .dismissed(let subject, let reason):
       set("dismissed", subject)
       members[EndingEntry.keys.reason] = reason.rawValue
+    case .declined(let subject, let message):
+      set("declined", subject)
+      members[entry.message] = message
+    case .asking(let handle, let message):
+      set("asking")
+      members[entry.presentation] = handle.number
+      members[entry.asking] = message != nil
+      members[entry.message] = message
     case .action(let subject, let action, let parameters):
       set("action", subject)
       members["action"] = .string(action)

@@ -146,11 +146,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Processes the report of a presenter.
   package func report(_ report: Report) {
-    if let handle = machine.handle(endedBy: report),
-      endBefore([End(handle: handle, reason: .closed, isOver: true)], { [unowned self] in self.report(report) })
-    {
-      return
-    }
+    let mass = machine.massEnds(of: report)
+    guard mass.isEmpty else { return end(mass.ends[...], by: nil) { [unowned self] in self.report(report) } }
     take(machine.report(report, at: tick()))
   }
 
@@ -173,6 +170,11 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ values: [(key: String, defaultValue: Value)], overridingRecord: Bool
   ) -> [Int: Refusal] {
     machine.declareContainerValues(values, overridingRecord: overridingRecord)
+  }
+
+  /// Forces a dismissal that is under way (P15).
+  package func force(_ handle: Handle, by client: Client) {
+    take(machine.end([End(handle: handle, reason: .dismissed, isForced: true)], by: client, at: tick()))
   }
 
   // MARK: Many ends
@@ -370,6 +372,15 @@ extension CoordinatorService {
         guard try machine.canClose(handle, result: input.1, byPresenter: byPresenter) else { return try close() }
         let end = End(handle: handle, reason: .closed, isOver: true)
         return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
+      }
+    }
+    binder.bind(Rows.asking) { [unowned self] input, call in
+      answer(call) { () throws(Refusal) in
+        let handle = try Handle(input.0)
+        take(
+          try machine.asking(
+            handle, message: input.1, byPresenter: host.isPresenter(call.client, of: handle), at: tick()))
+        return serial
       }
     }
     binder.bind(Rows.act) { [unowned self] input, call in

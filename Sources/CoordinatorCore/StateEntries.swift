@@ -29,6 +29,10 @@ extension StateMachine {
     properties[keys.id] = presentation.item.id
     properties[keys.presentation] = presentation.handle.number
     properties[keys.phase] = presentation.phase.name.rawValue
+    if case .asking(let message)? = presentation.phase.dismissal?.stage {
+      properties[keys.asking] = true
+      if !message.isEmpty { properties[keys.message] = message }
+    }
     if let parent = presentation.parent { properties[keys.parent] = parent.number }
     if let since = presentation.since { properties[keys.since] = since }
     if let owner = presentation.item.owner { properties[keys.owner] = owner.name }
@@ -163,6 +167,9 @@ extension StateEvent {
     case .phase(let handle, let binding, let id, let phase): kind = .phase(subject(handle, binding, id), phase)
     case .dismissed(let handle, let binding, let id, let reason, _):
       kind = .dismissed(subject(handle, binding, id), reason)
+    case .declined(let handle, let binding, let id, let message):
+      kind = .declined(subject(handle, binding, id), message: message)
+    case .asking(let handle, let message): kind = .asking(handle, message: message)
     case .action(let handle, let binding, let id, let action, let parameters):
       kind = .action(subject(handle, binding, id), action, parameters: parameters)
     case .selection(let group, let tag): kind = .selection(group: group.text, tag: tag)

@@ -14,12 +14,15 @@ struct TransactionRequests {
   init(_ requests: [Structure<String, [Value]>], _ options: Properties) throws(Refusal) {
     try Options.ofApply.check(options)
     expectedSerial = options[Options.expectedSerial]
+    let isForced = options[Options.force] ?? false
     self.requests.reserveCapacity(requests.count)
     methods.reserveCapacity(requests.count)
     for (index, request) in requests.enumerated() {
       do throws(Refusal) {
         let method = try CoordinatorInterface.changingMethod(request.fields.0)
-        self.requests.append(try method.request(request.fields.1))
+        var read = try method.request(request.fields.1)
+        read.isForced = read.isForced || isForced
+        self.requests.append(read)
         methods.append(method)
       } catch {
         var refusal = error

@@ -14,6 +14,8 @@ public enum Options {
 
   public static let animated = DictionaryKey<Bool>(
     "animated", doc: "Whether presenters animate what the request changes (default true).")
+  public static let force = DictionaryKey<Bool>(
+    "force", doc: "Whether no presenter may decline to end what the request ends, or still waits for.")
   public static let expectedSerial = DictionaryKey<UInt64>(
     "expected-serial", doc: "Refused (Stale) if the slot, group or stack has changed since this serial.")
   public static let expectedID = DictionaryKey<String>(
@@ -32,14 +34,16 @@ public enum Options {
 }
 
 extension Options {
-  /// Options of every changing method.
-  public static let ofChanges = OptionTable([animated.row, expectedSerial.row])
+  /// Options of every changing method that can end something.
+  public static let ofChanges = OptionTable([animated.row, force.row, expectedSerial.row])
+  private static let expectations = OptionTable([expectedID.row, expectedPresentation.row])
   /// Options of the methods that change one slot.
-  public static let ofSlot = ofChanges + OptionTable([expectedID.row, expectedPresentation.row])
+  public static let ofSlot = ofChanges + expectations
 
   public static let ofPresent = ofItem + ofSlot
   public static let ofToggle = ofItem + ofSlot + OptionTable([anyID.row])
-  public static let ofUpdate = OptionTable([containerValues.row, remove.row, timeout.row]) + ofSlot
+  public static let ofUpdate =
+    OptionTable([containerValues.row, remove.row, timeout.row, animated.row, expectedSerial.row]) + expectations
   public static let ofDismiss = ofSlot
   public static let ofDismissAll =
     OptionTable([

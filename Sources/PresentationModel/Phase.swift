@@ -39,4 +39,6 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
   case lost
   /// The coordinator was asked to quit.
   case shutdown
+  /// It waited for the end of a presentation whose presenter declined to end it (P15).
+  case declined
 }

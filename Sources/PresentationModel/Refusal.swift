@@ -19,6 +19,8 @@ public enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case shuttingDown = "ShuttingDown"
   /// The record cannot be written.
   case notRecorded = "NotRecorded"
+  /// A presenter keeps what it was to dismiss (P15).
+  case declined = "Declined"
 
   private static let prefix = "org.navd.Error."
 

@@ -39,11 +39,17 @@ public struct Request: Hashable, Sendable {
   public var expectation: Expectation
   /// Whether its changes are animated; nil leaves it to the transaction (T2).
   public var animated: Bool?
+  /// Whether no presenter may decline to end what the request ends, or waits for (P15).
+  public var isForced: Bool
 
-  public init(_ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil) {
+  public init(
+    _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
+    isForced: Bool = false
+  ) {
     self.operation = operation
     self.expectation = expectation
     self.animated = animated
+    self.isForced = isForced
   }
 }
 
@@ -78,7 +84,9 @@ extension Request {
       expectation.content =
         path == .root ? .nothing : .presentation(try Handle(path, argument: Options.expectedPresentation.name))
     }
-    self.init(try operation(), expecting: expectation, animated: options[Options.animated])
+    self.init(
+      try operation(), expecting: expectation, animated: options[Options.animated],
+      isForced: options[Options.force] ?? false)
   }
 }
 

@@ -35,6 +35,9 @@ public struct StateEntry: TypedDictionary {
     public let presentation = DictionaryKey<UInt64>(
       "presentation", doc: "The number at the end of the object path of the presentation.")
     public let phase = DictionaryKey<String>("phase", doc: "waiting, presenting, presented or dismissing.")
+    public let asking = DictionaryKey<Bool>(
+      "asking", doc: "True while it is dismissing, and its presenter asks its user whether to end it.")
+    public let message = DictionaryKey<String>("message", doc: "With asking: the question, if it is known.")
     public let destination = DictionaryKey<String>(
       "destination", doc: "The destination that shows it; absent for a command in the request, or state only.")
     public let group = DictionaryKey<String>("group", doc: "The group that it is a member of.")

@@ -26,6 +26,12 @@ public struct StateEvent: Hashable, Sendable {
     case phase(Subject, Phase)
     /// It ended; one event for every presentation, shown or not (P6).
     case dismissed(Subject, Reason)
+    /// Its presenter declined to dismiss it, or something that depends on it: it is `presented` again (P15).
+    /// - Parameter message: why; empty unless its own presenter gave a reason.
+    case declined(Subject, message: String)
+    /// Its presenter asks its user before it dismisses it, or does not ask any more (P16).
+    /// - Parameter message: the question; nil if it does not ask.
+    case asking(Handle, message: String?)
     /// Its presenter reports an action, such as a pressed button (P8).
     case action(Subject, String, parameters: Properties)
     /// A group has another selection; nil if no member is selected.

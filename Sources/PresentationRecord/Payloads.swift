@@ -73,14 +73,23 @@ extension RecordedState.PresentationRow {
     // Earlier releases repeat here that the phase is `departed`.
     var hasDeparted = false
     try coder.mark(40, &hasDeparted)
-    try coder.field(41, &queueAge)
+    try coder.field(41, &presentation.item.queueAge)
     try coder.field(43, &slotChanged, default: Serial(0))
     try coder.field(44, &presentation.endedBy)
     try coder.field(45, &presentation.since)
     try coder.mark(46, &presentation.hasNamedParent)
-    var dismissing = Dismissing(presentation.phase)
+    var dismissing = presentation.phase.dismissal
     try coder.field(42, &dismissing)
-    if let dismissing { presentation.phase = dismissing.phase }
+    var isForced = dismissing?.isForced ?? false
+    try coder.mark(47, &isForced)
+    dismissing?.isForced = isForced
+    var timeLeft = dismissing?.timeLeft
+    try coder.field(48, &timeLeft)
+    dismissing?.timeLeft = timeLeft
+    var message: String? = if case .asking(let message) = dismissing?.stage { message } else { nil }
+    try coder.field(49, &message)
+    if let message { dismissing?.stage = .asking(message: message) }
+    if let dismissing { presentation.phase = .dismissing(dismissing) }
   }
 
   func write(to payload: inout PayloadWriter) {
@@ -103,26 +112,19 @@ extension RecordedState.PresentationRow {
   }
 }
 
-/// What belongs to the phase `dismissing` alone.
-private struct Dismissing: Recordable {
-  /// The index of each is its code.
-  private static let stages: [Dismissal] = [.overtaken, .held, .departed, .asked, .killed]
-  let phase: Lifecycle
-
-  init?(_ phase: Lifecycle) {
-    guard case .dismissing = phase else { return nil }
-    self.phase = phase
-  }
+/// What every record of a dismissal has. Later fields are beside it.
+extension Dismissal: Recordable {
+  /// The index of each is its code. One whose presenter asks its user was asked itself.
+  private static let stages: [Stage] = [.overtaken, .held, .departed, .asked, .killed]
 
   func write(to payload: inout PayloadWriter) {
-    guard case .dismissing(let stage, let reason, let animated) = phase else { return }
-    payload.put(UInt8(Self.stages.firstIndex(of: stage)!), reason, animated)
+    payload.put(UInt8(Self.stages.firstIndex(of: stage) ?? Self.stages.firstIndex(of: .asked)!), reason, animated)
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     let code = Int(try payload.get(UInt8.self))
     guard code < Self.stages.count else { throw Unreadable("expected a dismissal, 0 to 4, found \(code)") }
-    phase = try .dismissing(Self.stages[code], reason: payload.get(), animated: payload.get())
+    try self.init(Self.stages[code], reason: payload.get(), animated: payload.get())
   }
 }
 

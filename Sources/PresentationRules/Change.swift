@@ -9,6 +9,10 @@ public struct Change: Hashable, Sendable {
     case phase(Handle, BindingID, id: String, Phase)
     /// The result is only for clients that wait for this presentation (D6).
     case dismissed(Handle, BindingID, id: String, Reason, result: Properties)
+    /// A presenter declined its dismissal, or that of a presentation that depends on it: it is `presented` again (P15).
+    case declined(Handle, BindingID, id: String, message: String)
+    /// Its presenter asks its user before it ends it; nil if it does not ask any more (P16).
+    case asking(Handle, String?)
     case action(Handle, BindingID, id: String, action: String, parameters: Properties)
     case selection(BindingID, tag: String?)
     /// Its tags or its queue changed. Read them from the machine: with a list of 10⁵ tags here, every change of one tag
@@ -26,8 +30,8 @@ public enum Command: Hashable, Sendable {
   case present(Handle)
   /// Show the changed item; answered by `Report.updateAnswered`. `author` made the change, and does not need it (D8).
   case update(Handle, author: Client?)
-  /// End it; answered by `Report.dismissAnswered`.
-  case dismiss(Handle, Reason, animated: Bool)
+  /// End it; answered by `Report.dismissAnswered`, or by `Report.declined` unless it is forced (P15).
+  case dismiss(Handle, Reason, animated: Bool, isForced: Bool)
   /// Its grace is over: send SIGKILL (P14). Answered like `dismiss`.
   case kill(Handle)
   /// It counts as ended although it never answered (P14); release what is kept for it.
@@ -38,7 +42,7 @@ extension Command {
   /// The presentation that it is about.
   public var handle: Handle {
     switch self {
-    case .present(let handle), .update(let handle, _), .dismiss(let handle, _, _), .kill(let handle),
+    case .present(let handle), .update(let handle, _), .dismiss(let handle, _, _, _), .kill(let handle),
       .abandon(let handle):
       handle
     }
@@ -52,6 +56,8 @@ public enum Report: Hashable, Sendable {
   case updateAnswered(Handle)
   /// The answer to `Command.dismiss` and `Command.kill`; an error also counts as the end (P4).
   case dismissAnswered(Handle, result: Properties)
+  /// The other answer to `Command.dismiss`: the presenter keeps it (P15).
+  case declined(Handle, message: String)
   /// It ended, whether or not it was dismissed.
   case ended(Handle, failed: Bool, result: Properties)
 }

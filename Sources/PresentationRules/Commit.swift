@@ -7,12 +7,13 @@ extension Turn {
     for binding in draft.order { commitEnd(of: binding, draft) }
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
     // A new presentation may be presented from one that a later request asked for (C2), so all get their handles first.
-    let new = draft.order.filter { draft.slots[$0]!.resolution == .replaced && draft.slots[$0]!.item != nil }
+    let new = draft.order.filter { draft.slots[$0]!.isNew }
       .sorted { draft.slots[$0]!.accepted < draft.slots[$1]!.accepted }
     for binding in new { giveHandle(to: binding) }
     for binding in draft.order { commitUpdate(of: draft.slots[binding]!) }
     for binding in new { create(binding, draft.slots[binding]!) }
     for binding in new { joinParent(binding) }
+    for handle in draft.kept.handles { keep(handle) }
     for (group, drafted) in draft.groups {
       state.groups[group, default: Group()].selected = drafted.selected
       state.groups[group]!.queue = drafted.queue
@@ -21,6 +22,10 @@ extension Turn {
     for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text }) where changed.contains(.stack(stack)) {
       announce(.path(stack))
     }
+    for handle in draft.kept.handles {
+      announceKept(handle, message: handle == draft.kept.handles.last ? draft.kept.message : "")
+    }
+    for subject in draft.forced { mayForce += machine.awaited(by: subject) }
     advance()
   }
 
@@ -53,7 +58,8 @@ extension Turn {
     guard slot.resolution == .kept, slot.item != nil, let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
     let before = presentation.item
-    let item = slot.updated(before)
+    var item = slot.updated(before)
+    if item.queueAge != nil, presentation.phase != .waiting { item.queueAge = nil }
     if before.owner != item.owner {
       if let owner = before.owner { state.disown(handle, owner) }
       own(handle, item.owner)

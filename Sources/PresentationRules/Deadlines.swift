@@ -93,10 +93,11 @@ extension Turn {
   }
 
   private mutating func dismissalUnanswered(by handle: Handle) {
-    guard case .dismissing(let stage, let reason, let animated) = state.presentations[handle]!.phase else { return }
+    guard var dismissal = state.presentations[handle]!.phase.dismissal else { return }
     let destination = state.presentations[handle]!.item.destination
-    if stage == .asked, let destination, destination.canBeKilled {
-      state.presentations[handle]!.phase = .dismissing(.killed, reason: reason, animated: animated)
+    if dismissal.stage == .asked, let destination, destination.canBeKilled {
+      dismissal.stage = .killed
+      state.presentations[handle]!.phase = .dismissing(dismissal)
       expectAnswer(handle, for: destination.grace)
       outcome.commands.append(.kill(handle))
     } else {

@@ -25,6 +25,10 @@ struct Draft: ~Copyable, Sendable {
   let endedBy: Client?
   /// Presentations that their presenters have ended already.
   var over: Set<Handle> = []
+  /// What requests force, whether or not they change it (P15).
+  var forced: Set<Subject> = []
+  /// Presentations that are presented again, what they depend on first, and why the last one of them is (P15).
+  var kept: (handles: [Handle], message: String) = ([], "")
   /// Slots with new items, in the order of the requests; a slot may be there more than once.
   var renewed: [BindingID] = []
   /// How many of `renewed` there were when all slots of a scope were emptied: only later ones can hold an item.
@@ -47,6 +51,8 @@ struct SlotDraft: Sendable {
     case recreated
     /// The slot is empty.
     case cleared
+    /// A presentation that was being dismissed gets the slot back (P15).
+    case givenBack
   }
 
   /// How an item says from what it is presented (C1).
@@ -102,8 +108,14 @@ struct SlotDraft: Sendable {
   var isRequested: Bool {
     switch change {
     case .refreshed, .renewed, .recreated: true
-    case .edited, .cleared: false
+    case .edited, .cleared, .givenBack: false
     }
+  }
+
+  /// Whether the item gets a new presentation.
+  var isNew: Bool {
+    if case .givenBack = change { return false }
+    return item != nil && resolution == .replaced
   }
 
   /// How the presentation before ends: a dismissal followed by another item is a replacement (T1), animated as that (T2).
@@ -120,6 +132,7 @@ struct SlotDraft: Sendable {
     guard let item, case .renewed(let given) = change else { return self.item ?? before }
     var updated = Shared(before.content.applying(given.content, by: author))
     updated.isQueued = item.isQueued
+    updated.queueAge = item.queueAge == nil ? nil : before.queueAge ?? item.queueAge
     return updated
   }
 

@@ -14,8 +14,13 @@ public struct Instant: Hashable, Comparable, Sendable {
   /// The point some milliseconds later; the end of time where that overflows.
   func after(milliseconds: UInt64) -> Instant {
     let (span, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+    return tooLong ? Instant(nanoseconds: .max) : after(nanoseconds: span)
+  }
+
+  /// The point some nanoseconds later; the end of time where that overflows.
+  func after(nanoseconds span: UInt64) -> Instant {
     let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
-    return Instant(nanoseconds: tooLong || tooLate ? .max : sum)
+    return Instant(nanoseconds: tooLate ? .max : sum)
   }
 
   /// The point some nanoseconds later or earlier.

@@ -28,6 +28,9 @@ public struct Item: Hashable, Sendable {
   public var membership: GroupTag?
   /// Whether it waits in its group's queue (G9).
   public var isQueued: Bool
+  /// Its age in the queue of its group, among items of the same priority. It keeps that while it waits, unless a request selects
+  /// it, and then has it back in the queue if the member before it stays (P15).
+  public var queueAge: UInt64?
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]
@@ -58,7 +61,8 @@ extension Item {
   public init(id: String) {
     self.init(
       id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, timeout: nil, owner: nil,
-      priority: 0, membership: nil, isQueued: false, position: nil, directory: nil, environment: [:], platformData: [:],
+      priority: 0, membership: nil, isQueued: false, queueAge: nil, position: nil, directory: nil, environment: [:],
+      platformData: [:],
       animated: true)
   }
 }
@@ -72,7 +76,7 @@ extension Item {
       id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
       style: options.style ?? destination?.style, title: options.title,
       timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
-      priority: options.priority ?? 0, membership: membership, isQueued: false, position: nil,
+      priority: options.priority ?? 0, membership: membership, isQueued: false, queueAge: nil, position: nil,
       directory: options.directory, environment: options.environment ?? [:],
       platformData: options.platformData ?? [:], animated: author.animated)
   }

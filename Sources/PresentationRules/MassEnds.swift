@@ -18,7 +18,7 @@ extension StateMachine {
     guard mayBeMass, !state.isShuttingDown else { return MassEnds() }
     return plan(by: client) { transaction throws(Refusal) in
       _ = try transaction.plan(request, by: Author(client: client, request: 0, animated: request.animated ?? true))
-      return request.operation
+      return request
     }
   }
 
@@ -32,6 +32,21 @@ extension StateMachine {
     }
   }
 
+  /// What to end before a presenter's report is taken in.
+  public mutating func massEnds(of report: Report) -> MassEnds {
+    switch report {
+    case .ended(let handle, _, _): massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+    case .presentAnswered(let handle, error: .some) where state.presentations[handle]?.answerDue != nil:
+      massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+    case .declined(let handle, let message) where mayBeMass && mayDecline(handle):
+      plan(by: nil) { transaction in
+        transaction.giveBack(with: handle, message: message)
+        return nil
+      }
+    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined: MassEnds()
+    }
+  }
+
   /// Ends presentations, as one change. Skips those that are not the current ones of their slots any more.
   /// - Parameter client: the client that asked for it.
   public mutating func end(_ ends: [End], by client: Client?, at now: Instant) -> Outcome {
@@ -41,14 +56,14 @@ extension StateMachine {
   private var mayBeMass: Bool { state.presentations.count > limits.ends }
 
   private mutating func plan(
-    by client: Client?, _ body: (inout Transaction) throws(Refusal) -> Request.Operation?
+    by client: Client?, _ body: (inout Transaction) throws(Refusal) -> Request?
   ) -> MassEnds {
     var transaction = Transaction(in: Turn(of: consume self, at: nil), by: client)
     var mass = MassEnds()
     do throws(Refusal) {
-      let operation = try body(&transaction)
+      let request = try body(&transaction)
       try transaction.settle()
-      if transaction.countOfEnds > transaction.state.limits.ends { mass = transaction.massEnds(of: operation) }
+      if transaction.countOfEnds > transaction.state.limits.ends { mass = transaction.massEnds(of: request) }
     } catch {
       // The caller meets the same refusal.
     }
@@ -70,11 +85,11 @@ extension Transaction {
     try state.limits.check("ends", countOfEnds, state.limits.ends, of: "presentations that end")
   }
 
-  fileprivate func massEnds(of operation: Request.Operation?) -> MassEnds {
+  fileprivate func massEnds(of request: Request?) -> MassEnds {
     var mass = MassEnds()
     var stack: BindingID?
     var isOfAll = false
-    switch operation {
+    switch request?.operation {
     case .push(let name, _, _, _), .pop(let name, _), .popTo(let name, _), .setPath(let name, _): stack = name
     case .dismissAll: isOfAll = true
     default: break
@@ -91,7 +106,7 @@ extension Transaction {
         guard isOfAll else { continue }
         mass.countOfNamed += 1
       }
-      mass.ends.append(End(handle: handle, reason: reason))
+      mass.ends.append(End(handle: handle, reason: reason, isForced: request?.isForced == true))
     }
     // Handles grow, and few presentations are older than what they depend on.
     mass.ends.sort { $0.handle < $1.handle }

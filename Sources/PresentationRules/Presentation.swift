@@ -1,17 +1,40 @@
 import DBusValues
 import PresentationModel
 
-public enum Dismissal: Hashable, Sendable {
-  /// It was never shown. Presentations from it, or above it, end first (C6).
-  case overtaken
-  /// Presentations that depend on it have to end first (C3, S2).
-  case held
-  /// Its presenter has ended it already. Presentations that depend on it have to end first.
-  case departed
-  /// Its presenter was asked to end it, by a deadline (P14).
-  case asked
-  /// Its grace was over and its processes were killed; the end is due by another deadline.
-  case killed
+/// A dismissal that has not completed.
+public struct Dismissal: Hashable, Sendable {
+  public enum Stage: Hashable, Sendable {
+    /// It was never shown. Presentations from it, or above it, end first (C6).
+    case overtaken
+    /// Presentations that depend on it have to end first (C3, S2).
+    case held
+    /// Its presenter has ended it already. Presentations that depend on it have to end first.
+    case departed
+    /// Its presenter was asked to end it, by a deadline (P14).
+    case asked
+    /// Its presenter asks its user, for as long as that takes (P16).
+    case asking(message: String)
+    /// Its grace was over and its processes were killed; the end is due by another deadline.
+    case killed
+  }
+
+  public package(set) var stage: Stage
+  public let reason: Reason
+  public let animated: Bool
+  /// Whether no presenter may decline it (P15). Then the same is true of everything that has to end before it.
+  public package(set) var isForced: Bool
+  /// Nanoseconds of its timeout that were left when the dismissal began; nil if none was running (P15).
+  public package(set) var timeLeft: UInt64?
+
+  package init(
+    _ stage: Stage, reason: Reason, animated: Bool = true, isForced: Bool = false, timeLeft: UInt64? = nil
+  ) {
+    self.stage = stage
+    self.reason = reason
+    self.animated = animated
+    self.isForced = isForced
+    self.timeLeft = timeLeft
+  }
 }
 
 /// The phase of a presentation with the data that only this phase has.
@@ -19,7 +42,7 @@ public enum Lifecycle: Hashable, Sendable {
   case waiting
   case presenting
   case presented
-  case dismissing(Dismissal, reason: Reason, animated: Bool)
+  case dismissing(Dismissal)
 
   /// The phase as clients see it.
   public var name: Phase {
@@ -34,7 +57,10 @@ public enum Lifecycle: Hashable, Sendable {
   /// Whether it may be on screen.
   public var isLive: Bool { if case .waiting = self { false } else { true } }
 
-  var isDismissing: Bool { if case .dismissing = self { true } else { false } }
+  var isDismissing: Bool { dismissal != nil }
+
+  /// The dismissal under way; nil in every other phase.
+  public var dismissal: Dismissal? { if case .dismissing(let dismissal) = self { dismissal } else { nil } }
 }
 
 /// The progress of updates to a presenter (D8: one is under way, the latest follows).

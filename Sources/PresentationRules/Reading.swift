@@ -18,8 +18,13 @@ extension StateMachine {
 
   public var count: Int { state.presentations.count }
 
-  /// Whether a client owns an item, not counting those that are being dismissed.
-  public func ownsItem(_ client: Client) -> Bool { state.ownedBy[client]?.contains { isCurrent($0) } == true }
+  /// Whether a client owns an item that is not being dismissed, or whose presenter may decline that (P15).
+  public func ownsItem(_ client: Client) -> Bool { state.ownedBy[client]?.contains { isToBeEnded($0) } == true }
+
+  /// Whether the end of a presentation for the sake of its owner makes a difference.
+  func isToBeEnded(_ handle: Handle) -> Bool {
+    state.presentations[handle].map { $0.phase.dismissal?.isForced != true } ?? false
+  }
 
   /// How a presentation ended, if that is remembered.
   public func ending(of handle: Handle) -> Ending? { state.endings[handle] }

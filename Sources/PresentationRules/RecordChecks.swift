@@ -66,19 +66,22 @@ extension RecordedState {
     let handle = presentation.handle
     try check(handle, "a presentation")
     try check(row.slotChanged, "the slot of \(handle)")
-    try check("the age of \(handle) in its queue", row.queueAge ?? 0, numbers.lastQueueAge)
+    try check("the age of \(handle) in its queue", item.queueAge ?? 0, numbers.lastQueueAge)
     if let destination = item.destination { try check(destination) }
     if let tag = item.membership?.tag { try check(tag: tag) }
     try check(item.environment)
     if item.isQueued, item.membership == nil || item.position != nil || presentation.phase != .waiting {
       throw RecordFault("presentation \(handle) is queued, and is shown, in a stack or in no group")
     }
-    switch presentation.phase {
-    case .presenting, .dismissing(.asked, _, _), .dismissing(.killed, _, _):
+    if item.queueAge != nil, item.membership == nil || item.position != nil {
+      throw RecordFault("presentation \(handle) has an age in a queue, and is in a stack or in no group")
+    }
+    switch (presentation.phase, presentation.phase.dismissal?.stage) {
+    case (.presenting, _), (_, .asked), (_, .asking), (_, .killed):
       guard item.destination.map({ $0.presenter != .none }) ?? false else {
         throw RecordFault("presentation \(handle) waits for a presenter, and has none")
       }
-    case .dismissing(.overtaken, _, _): throw RecordFault("presentation \(handle) was never shown, and is not gone")
+    case (_, .overtaken): throw RecordFault("presentation \(handle) was never shown, and is not gone")
     default: break
     }
     if let parent = presentation.parent {

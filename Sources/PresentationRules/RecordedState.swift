@@ -20,8 +20,6 @@ public struct RecordedState: Hashable, Sendable {
     public var presentation: Presentation
     /// When its slot last changed (P10); of two presentations in one slot, the later counts.
     public var slotChanged = Serial(0)
-    /// Its age in its group's queue, among items of the same priority (G9); nil if it is not queued.
-    public var queueAge: UInt64?
 
     public init(_ presentation: Presentation) { self.presentation = presentation }
   }

@@ -42,9 +42,6 @@ extension StateMachine {
     presentation.announced = nil
     var row = RecordedState.PresentationRow(presentation)
     row.slotChanged = state.slots[presentation.binding]?.changed ?? Serial(0)
-    if presentation.item.isQueued, let group = presentation.item.membership?.group {
-      row.queueAge = state.groups[group]?.queue.first { $0.binding == presentation.binding }?.age
-    }
     return row
   }
 

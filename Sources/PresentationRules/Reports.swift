@@ -68,17 +68,6 @@ extension StateMachine {
   }
 }
 
-extension StateMachine {
-  /// The presentation that a report ends; nil for most reports.
-  public func handle(endedBy report: Report) -> Handle? {
-    switch report {
-    case .ended(let handle, _, _): handle
-    case .presentAnswered(let handle, error: .some): state.presentations[handle]?.answerDue == nil ? nil : handle
-    case .presentAnswered, .updateAnswered, .dismissAnswered: nil
-    }
-  }
-}
-
 extension Turn {
   fileprivate mutating func take(_ report: Report) {
     switch report {
@@ -100,13 +89,15 @@ extension Turn {
       updateAnswered(handle)
 
     case .dismissAnswered(let handle, let result):
-      guard let presentation = state.presentations[handle] else { break }
-      switch presentation.phase {
-      case .dismissing(.asked, _, _), .dismissing(.killed, _, _):
+      switch state.presentations[handle]?.phase.dismissal?.stage {
+      case .asked, .asking, .killed:
         end(handle, with: machine.limited(result))
         advance()
-      default: break
+      case .overtaken, .held, .departed, nil: break
       }
+
+    case .declined(let handle, let message):
+      decline(handle, message: message)
 
     case .ended(let handle, let failed, let result):
       take(endOf: handle, reason: failed ? .failed : .closed, result: result)
@@ -117,20 +108,25 @@ extension Turn {
   /// - Parameter client: the client that reported it, if one has.
   mutating func take(endOf handle: Handle, reason: Reason, result: Properties, by client: Client? = nil) {
     guard var presentation = state.presentations[handle] else { return }
-    switch presentation.phase {
-    case .presenting, .presented:
+    guard var dismissal = presentation.phase.dismissal else {
+      guard presentation.phase != .waiting else { return }
       presentation.result = machine.limited(result)
       state.presentations[handle] = presentation
       clear([End(handle: handle, reason: reason, isOver: true)], by: client)
-    case .dismissing(.held, let first, let animated):
+      return
+    }
+    switch dismissal.stage {
+    case .held:
       presentation.result.merge(machine.limited(result)) { first, _ in first }
-      presentation.phase = .dismissing(.departed, reason: first, animated: animated)
+      dismissal.stage = .departed
+      presentation.phase = .dismissing(dismissal)
       state.presentations[handle] = presentation
-    case .dismissing(.asked, _, _), .dismissing(.killed, _, _):
+      mayForce.append(handle)
+      advance()
+    case .asked, .asking, .killed:
       end(handle, with: machine.limited(result))
       advance()
-    case .waiting, .dismissing(.departed, _, _), .dismissing(.overtaken, _, _):
-      break
+    case .departed, .overtaken: break
     }
   }
 

@@ -25,6 +25,7 @@ extension StateMachine {
     limits: Limits = Limits(), restoring recorded: RecordedState, destinations: [Destination] = []
   ) throws(RecordFault) {
     state = try State(limits: limits, restoring: recorded, destinations: destinations)
+    forceRecorded()
   }
 
   /// Has everything recorded again, after a change that the record cannot know of.
@@ -74,7 +75,8 @@ extension Turn {
     var ends = former.map { End(handle: $0, reason: .lost) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
-      state.presentations[presentation.handle]!.updates = .idle
+      // A presenter that is asked to show it again gets the latest item; one that declines its dismissal gets it then.
+      if !presentation.phase.isDismissing { state.presentations[presentation.handle]!.updates = .idle }
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
         ends.append(End(handle: presentation.handle, reason: .lost, isOver: true))
@@ -86,6 +88,7 @@ extension Turn {
     let lost = Set(ends.map(\.handle))
     let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
     // First the dismissals that were under way: they are not begun again.
+    _ = machine.force(owned)
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     advance()
     clear(ends + owned.sorted().map { End(handle: $0, reason: .owner) })
@@ -102,15 +105,15 @@ extension Turn {
   /// presenter was asked.
   private mutating func resumeDismissal(of presentation: Presentation, _ survival: Survival) {
     let handle = presentation.handle
-    guard case .dismissing(let stage, let reason, let animated) = presentation.phase else { return }
-    switch (stage, survival) {
+    guard let dismissal = presentation.phase.dismissal else { return }
+    switch (dismissal.stage, survival) {
     case (.held, .gone(let result)):
-      take(endOf: handle, reason: reason, result: result)
+      take(endOf: handle, reason: dismissal.reason, result: result)
     case (_, .gone(let result)):
       end(handle, with: machine.limited(result))
-    case (.asked, _), (.killed, _):
-      guard let destination = presentation.item.destination else { return }
-      askToDismiss(handle, reason: reason, animated: animated, grace: destination.grace)
+    case (.asked, _), (.asking, _), (.killed, _):
+      stopAsking(handle)
+      askToDismiss(handle)
     case (.held, _), (.departed, _), (.overtaken, _):
       break
     }
@@ -133,9 +136,12 @@ extension Turn {
 
   /// Takes in the answer of a presenter that was asked to show a presentation again after a restart (R2).
   mutating func presentedAgain(_ handle: Handle, error: String?) {
-    guard let presentation = state.presentations[handle], presentation.phase == .presented,
-      presentation.answerDue != nil
-    else { return }
+    guard let presentation = state.presentations[handle] else { return }
+    if let error, presentation.phase.dismissal?.stage == .held {
+      // Should it be kept (P15), it would be kept without being shown.
+      return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
+    }
+    guard presentation.phase == .presented, presentation.answerDue != nil else { return }
     state.presentations[handle]!.answerDue = nil
     if let error {
       take(endOf: handle, reason: .failed, result: ["error": .string(error)])
@@ -147,7 +153,7 @@ extension Turn {
 
 extension Presentation {
   fileprivate var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
-  fileprivate var isOver: Bool { if case .dismissing(.departed, _, _) = phase { true } else { false } }
+  fileprivate var isOver: Bool { phase.dismissal?.stage == .departed }
 }
 
 extension State {
@@ -190,10 +196,10 @@ extension State {
     var presentation = row.presentation
     presentation.announced = presentation.phase.name
     // Deadlines that other phases have are damage.
-    switch presentation.phase {
-    case .presented: if !presentation.isShownByPresenter { presentation.answerDue = nil }
-    case .presenting, .dismissing(.asked, _, _), .dismissing(.killed, _, _): presentation.expires = nil
-    case .waiting, .dismissing: (presentation.answerDue, presentation.expires) = (nil, nil)
+    switch (presentation.phase, presentation.phase.dismissal?.stage) {
+    case (.presented, _): if !presentation.isShownByPresenter { presentation.answerDue = nil }
+    case (.presenting, _), (_, .asked), (_, .killed): presentation.expires = nil
+    case (.waiting, _), (.dismissing, _): (presentation.answerDue, presentation.expires) = (nil, nil)
     }
     presentations[presentation.handle] = presentation
     schedule(presentation.answerDue, .answer, presentation.handle)
@@ -237,7 +243,7 @@ extension State {
       if presentation.item.isQueued, !isGoing {
         group.queue.append(
           QueueEntry(
-            priority: presentation.item.priority, age: row.queueAge ?? 0, binding: presentation.binding,
+            priority: presentation.item.priority, age: presentation.item.queueAge ?? 0, binding: presentation.binding,
             tag: membership.tag))
       } else if !isGoing {
         guard group.selected == nil else { throw RecordFault("two members of “\(membership.group)” are selected") }
@@ -273,6 +279,9 @@ extension State {
       }
       stack.started = stack.path.prefix { slots[$0]?.current.flatMap { presentations[$0] }?.phase.isLive == true }.count
       stack.dismissing.sort { position($0) > position($1) }
+      guard going == Set(stack.started..<stack.started + going.count) else {
+        throw RecordFault("a presentation of the stack “\(name)” ends before another one above it")
+      }
       stacks[name] = stack
     }
   }
@@ -299,10 +308,12 @@ extension State {
       case .waiting: isAllowed = true
       case .presenting, .presented:
         isAllowed = parent == .presented && slots[presentation.binding]?.dismissing == nil
-      case .dismissing(let stage, _, _):
+      case .dismissing(let dismissal):
         let stack = presentation.item.position.flatMap { stacks[$0.stack] }
         let mayEnd = presentation.children.isEmpty && stack?.dismissing.first ?? handle == handle
-        isAllowed = (parent == .presented || parent.isDismissing) && (mayEnd || stage == .held || stage == .departed)
+        isAllowed =
+          (parent == .presented || parent.isDismissing)
+          && (mayEnd || dismissal.stage == .held || dismissal.stage == .departed)
       }
       guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }

@@ -17,6 +17,11 @@ extension Transaction {
     try checkCounts()
   }
 
+  /// Settles a draft without requests. Only a request names a parent or adds an item, and only these can be refused.
+  mutating func settleEnds() {
+    do throws(Refusal) { try settle() } catch { preconditionFailure("presentations cannot end: \(error)") }
+  }
+
   /// Refuses an item above another one that ends because of it, having been presented from it (C7).
   private mutating func refuseStandingOnChildren() throws(Refusal) {
     for binding in draft.order {
@@ -66,7 +71,7 @@ extension Transaction {
     let given: Shared<ItemOptions>
     switch slot.change {
     case .edited, .refreshed: return true
-    case .recreated, .cleared: return false
+    case .recreated, .cleared, .givenBack: return false
     case .renewed(let options): given = options
     }
     guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
@@ -79,8 +84,10 @@ extension Transaction {
   }
 
   /// Ends a presentation that loses its parent; if a request of this transaction presents it, it is presented again.
-  private mutating func lose(_ child: Handle) {
+  mutating func lose(_ child: Handle) {
     guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
+    // It ends already where another presentation gets the slot back.
+    if case .givenBack? = draft.slots[binding]?.change { return }
     if draft.slots[binding]?.isRequested == true {
       presentAnew(binding, reason: .parent)
     } else if let position = item(at: binding)?.position {
@@ -116,8 +123,10 @@ extension Transaction {
 
   private func isPresentedAnew(_ binding: BindingID) -> Bool {
     guard let slot = draft.slots[binding] else { return false }
-    if case .recreated = slot.change { return true }
-    return slot.resolution == .replaced
+    switch slot.change {
+    case .recreated, .givenBack: return true
+    case .edited, .refreshed, .renewed, .cleared: return slot.resolution == .replaced
+    }
   }
 
   private mutating func presentAnew(_ binding: BindingID, reason: Reason) {
@@ -259,9 +268,7 @@ extension Transaction {
     }
   }
 
-  private func isNew(_ binding: BindingID) -> Bool {
-    draft.slots[binding].map { $0.item != nil && $0.resolution == .replaced } ?? false
-  }
+  private func isNew(_ binding: BindingID) -> Bool { draft.slots[binding]?.isNew ?? false }
 
   // MARK: Queues and counts
 
@@ -289,10 +296,12 @@ extension Transaction {
     for binding in draft.order {
       let slot = draft.slots[binding]!
       let before = slot.before.flatMap { state.presentations[$0] }
+      // What gets its slot back is counted until it is gone.
+      if case .givenBack = slot.change { continue }
       bytes += (slot.item?.byteCount ?? 0) - (before?.item.byteCount ?? 0)
       if slot.item != nil { last = slot }
       guard slot.resolution == .replaced else { continue }
-      if slot.item != nil {
+      if slot.isNew {
         added += 1
         ofClient += 1
       }

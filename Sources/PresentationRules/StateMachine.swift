@@ -99,7 +99,7 @@ public struct StateMachine: ~Copyable, Sendable {
   /// What a client owns, to be ended since it left the bus (O1).
   /// - Parameter most: the largest number of items: the latest, since they usually depend on the earlier ones.
   public func ends(ofItemsOf client: Client, most: Int = .max) -> [End] {
-    let owned = (state.ownedBy[client] ?? []).filter { isCurrent($0) }
+    let owned = (state.ownedBy[client] ?? []).filter { isToBeEnded($0) }
     return owned.sorted().suffix(most).map { End(handle: $0, reason: .owner) }
   }
 

@@ -30,7 +30,9 @@ struct Transaction: ~Copyable {
     self.author = author
     do throws(Refusal) {
       try check(request.expectation, of: request.operation)
-      return try plan(request.operation)
+      let answer = try plan(request.operation)
+      if request.isForced { draft.forced.formUnion(try forced(by: request.operation)) }
+      return answer
     } catch {
       throw error.about(author)
     }
@@ -378,7 +380,10 @@ extension Transaction {
     let group = membership.group
     let other = selected(in: group)
     try spend(queue(of: group).count / 2)
-    if other == binding { return }
+    if other == binding {
+      if policy != .queue { item.queueAge = nil }
+      return
+    }
     if let other, policy == .refuse {
       throw Refusal(
         .busy,
@@ -392,9 +397,10 @@ extension Transaction {
         try state.limits.check("queue", waiting.count + 1, state.limits.queue, of: "items in the queue of “\(group)”")
         draft.lastQueueAge += 1
       }
+      let age = earlier?.age ?? draft.lastQueueAge
       item.isQueued = true
-      let entry = QueueEntry(
-        priority: item.priority, age: earlier?.age ?? draft.lastQueueAge, binding: binding, tag: membership.tag)
+      item.queueAge = age
+      let entry = QueueEntry(priority: item.priority, age: age, binding: binding, tag: membership.tag)
       if entry != earlier {
         withGroup(group) { draft in
           draft.dequeue(binding)
@@ -413,6 +419,12 @@ extension Transaction {
       clear(other, reason: .deselected)
     }
     item.isQueued = false
+    if policy != .queue {
+      item.queueAge = nil
+    } else if item.queueAge == nil {
+      draft.lastQueueAge += 1
+      item.queueAge = draft.lastQueueAge
+    }
     withGroup(group) { draft in
       draft.dequeue(binding)
       draft.selected = binding

@@ -8,9 +8,11 @@ public struct End: Hashable, Sendable {
   public let reason: Reason
   /// Whether its presenter has ended it already and is not asked to.
   public let isOver: Bool
+  /// Whether no presenter may decline it, even if it is being dismissed already (P15).
+  public let isForced: Bool
 
-  public init(handle: Handle, reason: Reason, isOver: Bool = false) {
-    (self.handle, self.reason, self.isOver) = (handle, reason, isOver)
+  public init(handle: Handle, reason: Reason, isOver: Bool = false, isForced: Bool = false) {
+    (self.handle, self.reason, self.isOver, self.isForced) = (handle, reason, isOver, isForced || reason.isForced)
   }
 }
 
@@ -19,11 +21,13 @@ public struct End: Hashable, Sendable {
 /// Presentations start and end here, each as soon as nothing holds it up. This is the one place that decides when that
 /// is (P13, C3, S2, G1).
 struct Turn: ~Copyable {
-  private(set) var machine: StateMachine
+  var machine: StateMachine
   private let time: Instant?
   var outcome = Outcome()
   /// Subjects that this input changed, for replies and for expected serials.
   var changed: Set<Subject> = []
+  /// Presentations whose dismissals are to be forced (P15).
+  var mayForce: [Handle] = []
   /// Presentations that may be able to start.
   var mayStart: [Handle] = []
   /// Presentations that may be able to end.
@@ -55,19 +59,16 @@ struct Turn: ~Copyable {
     return outcome
   }
 
-  /// Empties the slots of presentations, as one change. Skips presentations that are not the current ones of their slots.
+  /// Empties the slots of presentations, as one change. Of presentations that are not the current ones of their slots, only
+  /// forces the dismissal where the end is forced.
   /// - Parameter client: the client whose request causes it.
   mutating func clear(_ ends: [End], by client: Client? = nil) {
     let current = ends.filter { machine.isCurrent($0.handle) }
-    guard !current.isEmpty else { return }
+    mayForce += ends.filter(\.isForced).map(\.handle)
+    guard !current.isEmpty else { return advance() }
     var transaction = Transaction(in: consume self, by: client)
     transaction.clear(current)
-    do throws(Refusal) {
-      try transaction.settle()
-    } catch {
-      // Only a request names a parent or adds an item, and only these can be refused.
-      preconditionFailure("presentations cannot end: \(error)")
-    }
+    transaction.settleEnds()
     let draft = transaction.draft
     self = transaction.turn
     commit(draft)
@@ -138,6 +139,7 @@ struct Turn: ~Copyable {
 
   /// Starts and ends all presentations that can.
   mutating func advance() {
+    force()
     var (ended, started) = (0, 0)
     while true {
       if ended < mayEnd.count {
@@ -160,6 +162,8 @@ struct Turn: ~Copyable {
 
   private mutating func start(_ presentation: Presentation) {
     let handle = presentation.handle
+    // Nothing that it waited for can come back.
+    if presentation.item.queueAge != nil { state.presentations[handle]!.item.queueAge = nil }
     if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
     guard let destination = presentation.item.destination, destination.presenter != .none else {
@@ -204,13 +208,18 @@ struct Turn: ~Copyable {
     endOf handle: Handle, reason: Reason, animated: Bool, isOver: Bool, by client: Client?
   ) {
     var presentation = state.presentations[handle]!
-    let stage: Dismissal =
+    let stage: Dismissal.Stage =
       switch presentation.phase {
       case .waiting: .overtaken
       case .presenting, .presented: isOver ? .departed : .held
       case .dismissing: preconditionFailure("a dismissal begins once")
       }
-    presentation.phase = .dismissing(stage, reason: reason, animated: animated)
+    let wasPresented = presentation.presentedAt != nil
+    let timeLeft = presentation.expires.flatMap { $0 > now ? $0.nanoseconds - now.nanoseconds : nil }
+    presentation.phase = .dismissing(
+      Dismissal(
+        stage, reason: reason, animated: animated, isForced: reason.isForced || !wasPresented, timeLeft: timeLeft))
+    if reason.isForced { mayForce.append(handle) }
     presentation.endedBy = client.map { requester($0, ofTheEndOf: handle) }
     presentation.answerDue = nil
     presentation.expires = nil
@@ -240,16 +249,15 @@ struct Turn: ~Copyable {
 
   private func rank(_ handle: Handle) -> (wasShown: Int, below: Int) {
     let presentation = state.presentations[handle]!
-    let wasShown = if case .dismissing(.overtaken, _, _) = presentation.phase { 0 } else { 1 }
+    let wasShown = presentation.phase.dismissal?.stage == .overtaken ? 0 : 1
     return (wasShown, -(presentation.item.position?.index ?? 0))
   }
 
   private mutating func proceed(withEndOf handle: Handle) {
-    guard let presentation = state.presentations[handle],
-      case .dismissing(let stage, let reason, let animated) = presentation.phase,
+    guard let presentation = state.presentations[handle], let dismissal = presentation.phase.dismissal,
       canEnd(presentation)
     else { return }
-    switch stage {
+    switch dismissal.stage {
     case .overtaken, .departed:
       end(handle, with: [:])
     case .held:
@@ -257,22 +265,27 @@ struct Turn: ~Copyable {
         end(handle, with: [:])
         return
       }
-      askToDismiss(handle, reason: reason, animated: animated, grace: destination.grace)
-    case .asked, .killed:
+      askToDismiss(handle)
+    case .asked, .asking, .killed:
       break
     }
   }
 
-  mutating func askToDismiss(_ handle: Handle, reason: Reason, animated: Bool, grace: UInt64) {
-    state.presentations[handle]!.phase = .dismissing(.asked, reason: reason, animated: animated)
-    expectAnswer(handle, for: grace)
-    outcome.commands.append(.dismiss(handle, reason, animated: animated))
+  /// Asks the presenter to end a presentation within its grace (P14).
+  mutating func askToDismiss(_ handle: Handle) {
+    let presentation = state.presentations[handle]!
+    guard var dismissal = presentation.phase.dismissal, let destination = presentation.item.destination else { return }
+    dismissal.stage = .asked
+    state.presentations[handle]!.phase = .dismissing(dismissal)
+    expectAnswer(handle, for: destination.grace)
+    outcome.commands.append(
+      .dismiss(handle, dismissal.reason, animated: dismissal.animated, isForced: dismissal.isForced))
   }
 
   /// Removes a presentation: exactly once, with one reason (P6). Presentations that waited for that start or end now.
   mutating func end(_ handle: Handle, with last: Properties) {
     guard let presentation = state.presentations.removeValue(forKey: handle),
-      case .dismissing(_, let reason, _) = presentation.phase
+      let reason = presentation.phase.dismissal?.reason
     else { return }
     let result = presentation.result.merging(last) { first, _ in first }
     announce(.dismissed(handle, presentation.binding, id: presentation.item.id, reason, result: result))

@@ -96,6 +96,37 @@ extension Transaction {
     }
   }
 
+  /// The slots, groups and stacks that a request names, also by the item that it presents.
+  mutating func forced(by operation: Request.Operation) throws(Refusal) -> Set<Subject> {
+    func subjects(of binding: BindingID?) -> Set<Subject> {
+      guard let binding else { return [] }
+      var found: Set<Subject> = [.slot(binding)]
+      let item = item(at: binding)
+      if let group = item?.membership?.group { found.insert(.group(group)) }
+      if let stack = item?.position?.stack { found.insert(.stack(stack)) }
+      return found
+    }
+    switch operation {
+    case .present(let binding, _, _), .toggle(let binding, _, _, _), .dismiss(let binding): return subjects(of: binding)
+    case .update: return []
+    case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
+    case .select(let group, _, _, _, _), .toggleSelection(let group, _, _, _, _):
+      return subjects(of: selected(in: group)).union([.group(group)])
+    case .dismissAll(.stack(let stack)), .pop(let stack, _), .popTo(let stack, _): return [.stack(stack)]
+    case .push(let stack, let binding, _, _): return subjects(of: binding).union([.stack(stack)])
+    case .setPath(let stack, let elements):
+      return (0..<elements.count).reduce(into: [.stack(stack)]) {
+        $0.formUnion(subjects(of: binding(on: stack, at: $1)))
+      }
+    case .dismissAll(.root(let root)):
+      try spend(state.bindingsOfRoot[root]?.count ?? 0)
+      return Set((state.bindingsOfRoot[root] ?? []).map { .slot($0) })
+    case .dismissAll(.everything):
+      try spend(state.slots.count)
+      return Set(state.slots.keys.map { .slot($0) })
+    }
+  }
+
   func selectedTag(in group: BindingID) -> String? {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
   }

@@ -34,6 +34,7 @@ import TextFormats
       "UnregisterPresenter (s destination) → ()",
       "Destinations () → (a(sa{sv}) destinations)",
       "Closed (o presentation, a{sv} result) → (b changed, t serial)",
+      "Asking (o presentation, s message) → (t serial)",
       "Act (o presentation, s action, a{sv} parameters) → (t serial)",
       "History (u most, a{sv} filter) → (aa{sv} endings)",
       "Reload () → ()",
@@ -42,6 +43,8 @@ import TextFormats
       "signal Updated (s binding, s id, o presentation, t serial, a{sv} item)",
       "signal PhaseChanged (s binding, s id, o presentation, t serial, s phase)",
       "signal Dismissed (s binding, s id, o presentation, t serial, s reason)",
+      "signal Declined (s binding, s id, o presentation, t serial, s message)",
+      "signal AskingChanged (o presentation, b asking, s message, t serial)",
       "signal Action (s binding, s id, o presentation, t serial, s action, a{sv} parameters)",
       "signal SelectionChanged (s group, s tag, t serial)",
       "signal PathChanged (s stack, a(ss) path, t serial)",
@@ -74,7 +77,7 @@ import TextFormats
     lines(PresenterInterface.interface) == [
       "Present (o presentation, s binding, s id, a{sv} item) → ()",
       "Update (o presentation, a{sv} item) → ()",
-      "Dismiss (o presentation, s reason, b animated) → (a{sv} result)",
+      "Dismiss (o presentation, s reason, a{sv} options) → (a{sv} result)",
     ])
 }
 

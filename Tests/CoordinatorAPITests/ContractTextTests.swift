@@ -12,7 +12,7 @@ import TextFormats
       == [
         "InvalidBinding", "InvalidArgument", "UnknownDestination", "UnknownTag", "UnknownPresentation", "NotPresented",
         "Stale", "Busy", "AlreadyInStack", "UnknownContainerValue", "ContainerValueType", "LimitExceeded",
-        "InvalidConfiguration", "AccessDenied", "ShuttingDown", "NotRecorded",
+        "InvalidConfiguration", "AccessDenied", "ShuttingDown", "NotRecorded", "Declined",
       ].map { "org.navd.Error.\($0)" })
   for name in CoordinatorError.Name.allCases {
     #expect(ErrorName(name.errorName.text as String) == name.errorName)

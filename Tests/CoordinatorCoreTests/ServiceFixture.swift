@@ -223,7 +223,7 @@ final class ServiceFixture: CoordinatorHost {
       switch command {
       case .present(let handle): log.append("command present \(handle)")
       case .update(let handle, _): log.append("command update \(handle)")
-      case .dismiss(let handle, let reason, _): log.append("command dismiss \(handle) \(reason.rawValue)")
+      case .dismiss(let handle, let reason, _, _): log.append("command dismiss \(handle) \(reason.rawValue)")
       case .kill(let handle): log.append("command kill \(handle)")
       case .abandon(let handle): log.append("command abandon \(handle)")
       }
@@ -240,6 +240,8 @@ final class ServiceFixture: CoordinatorHost {
     case .updated(let subject, _): log.append("updated \(subject.binding)")
     case .phase(let subject, let phase): log.append("\(phase.rawValue) \(subject.binding)")
     case .dismissed(let subject, let reason): log.append("dismissed \(subject.binding) \(reason.rawValue)")
+    case .declined(let subject, let message): log.append("declined \(subject.binding) \(message)")
+    case .asking(let handle, let message): log.append("asking \(handle) \(message ?? "no more")")
     case .action(let subject, let action, _): log.append("action \(subject.binding) \(action)")
     case .selection(let group, let tag): log.append("selection \(group) \(tag ?? "-")")
     case .group(let group, _, _): log.append("group \(group)")

@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import Logging
 import PresentationModel
 import PresentationRules
 import Testing
@@ -34,7 +35,8 @@ private final class ScriptedPresenter {
       answers.append { if let error = $0 { call.fail(error) } else { call.reply() } }
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
-      calls.append("Dismiss \(input.1) \(input.2)")
+      let options = DismissalOptions(input.2)
+      calls.append("Dismiss \(input.1) \(options.animated!)\(options.forced! ? " forced" : "")")
       answers.append { [unowned self] in if let error = $0 { call.fail(error) } else { call.reply(result) } }
     }
     connection.export("/presenter", [object])
@@ -43,9 +45,9 @@ private final class ScriptedPresenter {
   }
 
   /// Answers the oldest unanswered call.
-  func answer(error: String? = nil) throws {
+  func answer(error: String? = nil, named name: ErrorName = .failed) throws {
     try #require(!answers.isEmpty, "no call: \(calls)")
-    answers.removeFirst()(error.map { DBusError(name: .failed, message: $0) })
+    answers.removeFirst()(error.map { DBusError(name: name, message: $0) })
   }
 }
 
@@ -57,7 +59,9 @@ private final class BusPresenterFixture {
 
   init(limits: Limits = Limits()) throws {
     bus = try BusFixture()
-    presenter = BusPresenter(bus.connection, limits: limits) { [unowned self] in reports.append($0) }
+    presenter = BusPresenter(
+      bus.connection, limits: limits, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) { [unowned self] in reports.append($0) }
   }
 
   func presentation(
@@ -80,8 +84,8 @@ private final class BusPresenterFixture {
     reports = []
   }
 
-  func dismiss() throws {
-    presenter.dismiss(handle, .replaced, animated: false)
+  func dismiss(isForced: Bool = false) throws {
+    presenter.dismiss(handle, .replaced, animated: false, isForced: isForced)
     try bus.settle()
   }
 }
@@ -364,7 +368,7 @@ func busPresenter_dismissalsPastTheLimit_wait() throws {
     try fixture.bus.settle()
   }
   fixture.presenter.update(try fixture.presentation(1), [:], author: nil)
-  for number: UInt64 in 1...4 { fixture.presenter.dismiss(Handle(number), .dismissed, animated: true) }
+  for number: UInt64 in 1...4 { fixture.presenter.dismiss(Handle(number), .dismissed, animated: true, isForced: false) }
   try fixture.bus.settle()
   #expect(program.calls.count == 6)
   // The presenter may still show it, so it gets the call all the same.
@@ -381,6 +385,102 @@ func busPresenter_dismissalsPastTheLimit_wait() throws {
   }
   #expect(program.calls.dropFirst(4).map { $0.prefix(1) } == ["U", "D", "D", "D", "D"])
   #expect(fixture.reports.count { if case .dismissAnswered = $0 { true } else { false } } == 3)
+}
+
+// MARK: Declining
+
+private let declined: ErrorName = "org.navd.Error.Declined"
+
+@Test("P15: the error Declined is a decline, and the item stays with its presenter")
+func busPresenter_dismissDeclined_isReportedAndStays() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  try fixture.dismiss()
+  try program.answer(error: "unsaved", named: declined)
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.declined(handle, message: "unsaved")])
+  #expect(fixture.presenter.shows(handle, as: Client(program.connection.uniqueName.text)))
+  // Another dismissal is another call.
+  try fixture.dismiss()
+  try program.answer()
+  try fixture.bus.settle()
+  #expect(program.calls.suffix(2) == ["Dismiss replaced false", "Dismiss replaced false"])
+  #expect(fixture.reports.last == .dismissAnswered(handle, result: [:]))
+}
+
+@Test("P15: a dismissal that is forced later is another call, and either answer is the end")
+func busPresenter_dismissForcedLater_isCalledAgain() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  try fixture.dismiss()
+  try fixture.dismiss(isForced: true)
+  #expect(program.calls.suffix(2) == ["Dismiss replaced false", "Dismiss replaced false forced"])
+  try program.answer(error: "unsaved", named: declined)
+  try fixture.bus.settle()
+  // The rules do not count it.
+  #expect(fixture.reports == [.declined(handle, message: "unsaved")])
+  try program.answer()
+  try fixture.bus.settle()
+  #expect(fixture.reports.last == .dismissAnswered(handle, result: [:]))
+}
+
+@Test("P15: a presenter that declines after navd gave up is told once more, by force")
+func busPresenter_declinedAfterItWasGivenUp_isForcedOnce() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  try fixture.dismiss()
+  fixture.presenter.forget(handle)
+  try program.answer(error: "unsaved", named: declined)
+  try fixture.bus.settle()
+  #expect(program.calls.last == "Dismiss replaced false forced")
+  try program.answer(error: "unsaved", named: declined)
+  try fixture.bus.settle()
+  #expect(program.calls.count == 3)
+  #expect(fixture.reports == [])
+}
+
+/// A presenter of an earlier version: its `Dismiss` has the signature `osb`, if it has one.
+private func earlierPresenter(_ fixture: BusPresenterFixture, dismisses: Bool) throws -> () -> [String] {
+  let connection = try fixture.bus.connect()
+  let methods: [any InterfaceMember] =
+    [PresenterInterface.present] + (dismisses ? [PresenterInterface.earlierDismiss] : [])
+  let object = ImplementedInterface(Interface(PresenterInterface.name, doc: "", members: methods))
+  var calls: [String] = []
+  object.implement(PresenterInterface.present) { _, call in call.reply() }
+  if dismisses {
+    object.implement(PresenterInterface.earlierDismiss) { input, call in
+      calls.append("\(input.1) \(input.2)")
+      call.reply(["answer": .string("bye")])
+    }
+  }
+  connection.export("/presenter", [object])
+  try fixture.bus.own(barName, connection)
+  try fixture.present()
+  try fixture.bus.settle()
+  try #require(fixture.reports == [.presentAnswered(handle, error: nil)])
+  return { calls }
+}
+
+@Test("D4: a presenter with the earlier signature of Dismiss is called by that")
+func busPresenter_earlierSignature_isCalledByThat() throws {
+  let fixture = try BusPresenterFixture()
+  let calls = try earlierPresenter(fixture, dismisses: true)
+  try fixture.dismiss()
+  try fixture.bus.settle()
+  #expect(calls() == ["replaced false"])
+  #expect(fixture.reports.last == .dismissAnswered(handle, result: ["answer": .string("bye")]))
+}
+
+@Test("P15: a presenter without a suitable Dismiss has ended nothing")
+func busPresenter_noDismiss_isNoEnd() throws {
+  let fixture = try BusPresenterFixture()
+  _ = try earlierPresenter(fixture, dismisses: false)
+  try fixture.dismiss()
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.presentAnswered(handle, error: nil)])
 }
 
 // MARK: After a restart

@@ -48,7 +48,7 @@ private final class UnitFixture {
   }
 
   func dismiss(_ number: UInt64 = 1) throws {
-    presenter.dismiss(Handle(number), .dismissed, animated: true)
+    presenter.dismiss(Handle(number), .dismissed, animated: true, isForced: false)
     try bus.settle()
   }
 

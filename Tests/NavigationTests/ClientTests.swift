@@ -278,7 +278,7 @@ extension ContainerValues {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    #expect(try await coordinator.interfaceVersion() == 1)
+    #expect(try await coordinator.interfaceVersion() == 2)
     #expect(try await coordinator.release() == Release.version)
     #expect(try await coordinator.limits()["id"] == 4096)
     try await coordinator.present("a")

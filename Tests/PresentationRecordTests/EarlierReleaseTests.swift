@@ -31,6 +31,11 @@ private func expectedState() throws -> RecordedState {
   // That release did not record which parents were named, nor which tags a trusted client has left.
   for tag in state.tags.keys { state.tags[tag]!.isTrusted = false }
   for handle in state.presentations.keys { state.presentations[handle]!.presentation.hasNamedParent = false }
+  // It knew no dismissals that are asked about or forced, and no declined ones.
+  for handle in [Handle(6), Handle(7), Handle(111)] {
+    state.presentations[handle] = nil
+    state.endings[handle] = nil
+  }
   state.changed[.slot(try BindingID("a"))] = nil
   state.tags[GroupTag(group: try BindingID("g"), tag: "bare")] = nil
   state.endings[Handle(100)] = nil

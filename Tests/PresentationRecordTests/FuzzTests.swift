@@ -94,7 +94,7 @@ private func settle(_ machine: inout StateMachine) throws {
   let survivals = Dictionary(uniqueKeysWithValues: machine.survivors.map { ($0.handle, Survival.shown) })
   var commands = machine.resume(survivals, left: [], at: now).commands + machine.shutDown(at: now).commands
   while let command = commands.popLast() {
-    guard case .dismiss(let handle, _, _) = command else { continue }
+    guard case .dismiss(let handle, _, _, _) = command else { continue }
     commands += machine.report(.dismissAnswered(handle, result: [:]), at: now).commands
   }
   let count = machine.count

@@ -24,8 +24,10 @@ func fullState() throws -> RecordedState {
     .none, .command([[1, 255], []]), .unit("a@{id}.service"), .bus(name: ":1.4", path: "/p"),
   ]
   let phases: [Lifecycle] = [
-    .waiting, .presenting, .presented, .dismissing(.asked, reason: .replaced, animated: false),
-    .dismissing(.killed, reason: .parent, animated: true),
+    .waiting, .presenting, .presented, .dismissing(Dismissal(.asked, reason: .replaced, animated: false)),
+    .dismissing(Dismissal(.killed, reason: .parent)),
+    .dismissing(Dismissal(.asking(message: "Save?"), reason: .deselected, timeLeft: 1_500_000)),
+    .dismissing(Dismissal(.held, reason: .owner, isForced: true)),
   ]
   for (index, phase) in phases.enumerated() {
     let handle = Handle(UInt64(index + 1))
@@ -65,7 +67,7 @@ func fullState() throws -> RecordedState {
       row.presentation.updates =
         [.underWay, .underWayAndPending(author: nil), .underWayAndPending(author: Client(":1.1"))][index % 3]
       row.presentation.result = value
-      row.queueAge = 9
+      row.presentation.item.queueAge = 9
       row.slotChanged = Serial(77)
     }
     state.presentations[handle] = row

@@ -319,7 +319,7 @@ import Testing
     try fixture.show("a", "1", .with(to: destination))
     try fixture.act(1, "ok")
     #expect(try fixture.closed(1, result: ["answer": .string("yes")]))
-    #expect(fixture.taken() == ["action a 1 ok", "dismissing a 1", "dismiss 1 closed"])
+    #expect(fixture.taken() == ["action a 1 ok", "dismissing a 1", "dismiss 1 closed forced"])
     #expect(fixture.shown == [])
     fixture.goes(1, result: ["status": .int32(0), "answer": .string("no")])
     #expect(fixture.taken() == ["dismissed a 1 closed"])

@@ -138,7 +138,7 @@ import Testing
     #expect(
       fixture.taken() == [
         "selection g a", "group g a ·", "presenting g.a", "present 1 g.a",  //
-        "selection g b", "group g a b ·", "dismissing g.a", "waiting g.b", "dismiss 1 deselected",
+        "selection g b", "group g a b ·", "dismissing g.a", "waiting g.b", "dismiss 1 deselected forced",
         "selection g c", "group g a b c ·", "dismissed g.b deselected", "waiting g.c",
         "selection g d", "group g a b c d ·", "dismissed g.c deselected", "waiting g.d",
       ])
@@ -845,7 +845,7 @@ import Testing
     fixture.goes(1)
     #expect(
       fixture.taken() == [
-        "selection g -", "group g q x ·", "dismissed q shutdown", "dismissing x", "dismiss 1 shutdown",
+        "selection g -", "group g q x ·", "dismissed q shutdown", "dismissing x", "dismiss 1 shutdown forced",
         "dismissed x shutdown",
       ])
     #expect(fixture.machine.count == 0)

@@ -64,9 +64,19 @@ extension StateMachine {
       case .presented:
         isAsked = false
         if hasToWait(presentation) { faults.append("\(handle) is presented too early (P13)") }
-      case .dismissing(let stage, _, _):
-        isAsked = stage == .asked || stage == .killed
-        if stage == .overtaken { faults.append("\(handle) was never shown, and is not gone (P3)") }
+      case .dismissing(let dismissal):
+        if dismissal.isForced != hasToBeForced(presentation, dismissal) {
+          faults.append("\(handle) is\(dismissal.isForced ? "" : " not") forced (P15)")
+        }
+        if case .asking = dismissal.stage {
+          if dismissal.isForced { faults.append("\(handle) is forced, and its presenter asks (P16)") }
+          isAsked = false
+          if presentation.answerDue != nil { faults.append("\(handle) has a deadline, and its presenter asks (P16)") }
+          if hasToStay(presentation) { faults.append("\(handle) is told to go too early (C3, S2)") }
+          break
+        }
+        isAsked = dismissal.stage == .asked || dismissal.stage == .killed
+        if dismissal.stage == .overtaken { faults.append("\(handle) was never shown, and is not gone (P3)") }
         if isAsked == hasToStay(presentation) {
           faults.append("\(handle) " + (isAsked ? "is told to go too early" : "goes, and is not told to") + " (C3, S2)")
         }
@@ -119,6 +129,22 @@ extension StateMachine {
       }
     }
     return false
+  }
+
+  /// Whether nobody may decline a dismissal: it is forced by itself, or what depends on it is (P15). Requests and shutting down
+  /// force others.
+  private func hasToBeForced(_ presentation: Presentation, _ dismissal: Dismissal) -> Bool {
+    dismissal.isForced || presentation.presentedAt == nil
+      || [.closed, .failed, .lost, .owner, .shutdown].contains(dismissal.reason) || dismissal.stage == .departed
+      || dependencies(of: presentation).contains { state.presentations[$0]?.phase.dismissal?.isForced == true }
+      || state.stacks.values.contains { stack in
+        stack.dismissing.contains { other in
+          guard let below = state.presentations[other], let position = presentation.item.position,
+            let lower = below.item.position, lower.stack == position.stack, lower.index == position.index - 1
+          else { return false }
+          return below.phase.dismissal?.isForced == true
+        }
+      }
   }
 
   /// Whether another presentation has to end before it (C3, S2).

@@ -18,7 +18,7 @@ import Testing
     fixture.leave("carl")
     #expect(fixture.taken() == [])
     fixture.leave("bert")
-    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 owner"])
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 owner forced"])
     #expect(fixture.shown == ["b=1"])
     fixture.goes(1)
     #expect(fixture.taken() == ["dismissed a 1 owner"])
@@ -67,7 +67,7 @@ import Testing
     #expect(
       fixture.taken() == [
         "path s", "dismissed z popped", "dismissed y owner", "dismissed x owner", "dismissing a", "dismissing a.b",
-        "dismissing a.c", "dismiss 2 owner", "dismiss 3 parent",
+        "dismissing a.c", "dismiss 2 owner forced", "dismiss 3 parent forced",
       ])
     try fixture.clearAway()
   }
@@ -84,7 +84,7 @@ import Testing
     fixture.leave("bert")
     #expect(
       fixture.taken() == [
-        "group g m q ·", "dismissed q owner", "dismissed w 2 owner", "dismissing p 1", "dismiss 5 owner",
+        "group g m q ·", "dismissed q owner", "dismissed w 2 owner", "dismissing p 1", "dismiss 5 owner forced",
       ])
     #expect(fixture.shown == ["m"])
     try fixture.clearAway()

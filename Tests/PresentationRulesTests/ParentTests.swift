@@ -292,9 +292,12 @@ import Testing
     default: fixture.ends(1)
     }
     let waiting = how == "replaced" ? ["waiting a 2"] : []
-    #expect(fixture.taken().filter { $0 != "waiting a 2" } == ["dismissing a 1", "dismissing a.b", "dismiss 2 parent"])
+    let forced = ["closed", "owner"].contains(how) ? " forced" : ""
+    #expect(
+      fixture.taken().filter { $0 != "waiting a 2" }
+        == ["dismissing a 1", "dismissing a.b", "dismiss 2 parent\(forced)"])
     fixture.goes(2)
-    let then = how == "closed" ? "dismissed a 1 closed" : "dismiss 1 \(how)"
+    let then = how == "closed" ? "dismissed a 1 closed" : "dismiss 1 \(how)\(forced)"
     #expect(fixture.taken() == ["dismissed a.b parent", then])
     #expect(fixture.shown == (waiting.isEmpty ? [] : ["a=2"]))
     try fixture.clearAway()
@@ -411,7 +414,9 @@ import Testing
     _ = fixture.taken()
     try fixture.dismiss("a")
     #expect(
-      fixture.taken() == ["dismissed a.b.c parent", "dismissed a.b parent", "dismissing a", "dismiss 1 dismissed"])
+      fixture.taken() == [
+        "dismissed a.b.c parent", "dismissed a.b parent", "dismissing a", "dismiss 1 dismissed forced",
+      ])
     #expect(fixture.shown == [])
     fixture.shows(1)
     fixture.goes(1)

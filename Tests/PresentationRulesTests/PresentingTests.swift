@@ -285,7 +285,9 @@ import Testing
     try fixture.present("a", "A", .with(to: "bus"))
     try fixture.present("a", "B", .with(to: "cmd"))
     #expect(
-      fixture.taken() == ["presenting a A", "present 1 a", "dismissing a A", "waiting a B", "dismiss 1 replaced"])
+      fixture.taken() == [
+        "presenting a A", "present 1 a", "dismissing a A", "waiting a B", "dismiss 1 replaced forced",
+      ])
     fixture.shows(1)
     #expect(fixture.taken() == [], "a late answer to the first is ignored")
     fixture.goes(1)
@@ -340,7 +342,7 @@ import Testing
   func dismiss_presenting_cancelled() throws {
     try fixture.present("a", "1", .with(to: "bus"))
     try fixture.dismiss("a")
-    #expect(fixture.taken() == ["presenting a 1", "present 1 a", "dismissing a 1", "dismiss 1 dismissed"])
+    #expect(fixture.taken() == ["presenting a 1", "present 1 a", "dismissing a 1", "dismiss 1 dismissed forced"])
     fixture.shows(1)
     fixture.fails(1)
     #expect(fixture.taken() == [])
@@ -849,7 +851,7 @@ import Testing
     try fixture.show("a", "1")
     try fixture.show("b", "1", .with(to: "cmd", from: "a"))
     fixture.ends(1, failed: true, result: ["signal": .string("SEGV")])
-    #expect(fixture.taken() == ["dismissing a 1", "dismissing b 1", "dismiss 2 parent"])
+    #expect(fixture.taken() == ["dismissing a 1", "dismissing b 1", "dismiss 2 parent forced"])
     #expect(try fixture.dismiss("a") == .changed(false))
     fixture.goes(2)
     #expect(fixture.taken() == ["dismissed b 1 parent", "dismissed a 1 failed"])
@@ -990,7 +992,7 @@ import Testing
     fixture.pass(Destination.defaultStartTimeout - 1)
     #expect(fixture.taken() == [])
     fixture.pass(1)
-    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 failed"])
+    #expect(fixture.taken() == ["dismissing a 1", "dismiss 1 failed forced"])
     fixture.shows(1)
     #expect(fixture.taken() == [])
     fixture.goes(1, result: ["x": .byte(1)])

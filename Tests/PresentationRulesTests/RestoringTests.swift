@@ -44,6 +44,25 @@ private final class RestartableMachine {
     for handle in record.presentations.keys { record.presentations[handle]!.presentation.hasNamedParent = false }
   }
 
+  /// Makes the record one of a release that did not know what is forced.
+  func forgetForce() {
+    for (handle, row) in record.presentations {
+      guard var dismissal = row.presentation.phase.dismissal else { continue }
+      dismissal.isForced = false
+      record.presentations[handle]!.presentation.phase = .dismissing(dismissal)
+    }
+  }
+
+  func asks(_ handle: Handle, _ message: String) throws {
+    _ = try machine.asking(handle, message: message, byPresenter: true, at: now)
+    record.apply(machine.takeUnrecorded())
+  }
+
+  func leave(_ client: Client) {
+    _ = machine.clientLeft(client, at: now)
+    record.apply(machine.takeUnrecorded())
+  }
+
   func dismiss(_ text: String) throws {
     _ = try machine.perform(Request(.dismiss(binding(text))), by: nil, at: now)
     record.apply(machine.takeUnrecorded())
@@ -141,7 +160,7 @@ private final class RestartableMachine {
     navd.hear(.presentAnswered(command, error: nil))
     try navd.dismiss("a")
     #expect(navd.pass(2000) == [.kill(command)])
-    let again = Command.dismiss(command, .dismissed, animated: true)
+    let again = Command.dismiss(command, .dismissed, animated: true, isForced: false)
     #expect(try navd.restart(after: 10_000, [command: .shown]) == [again])
     #expect(navd.pass(1999) == [])
     #expect(navd.pass(1) == [.kill(command)])
@@ -170,7 +189,7 @@ private final class RestartableMachine {
     navd.hear(.presentAnswered(handles[0], error: nil))
     navd.hear(.presentAnswered(handles[1], error: "no"))
     #expect(navd.reason(handles[1]) == .failed)
-    #expect(navd.pass(100) == [.dismiss(handles[2], .failed, animated: true)])
+    #expect(navd.pass(100) == [.dismiss(handles[2], .failed, animated: true, isForced: true)])
     #expect(navd.phase(handles[0]) == "presented")
   }
 
@@ -264,5 +283,53 @@ private final class RestartableMachine {
     one.item.position = StackPosition(stack: binding("s"), index: 0)
     two.item.position = StackPosition(stack: binding("s"), index: 2)
     check([one, two])
+  }
+
+  @Test("R6, P15: a decline that was recorded counts, and one that was not is asked for again")
+  func restored_afterDecline_isPresented() throws {
+    let navd = try RestartableMachine()
+    let parent = try navd.present("a", to: "bus") { $0.timeout = 1000 }
+    let child = try navd.present("a.b", to: "bus")
+    for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
+    let both: [Handle: Survival] = [parent: .toBeShown, child: .toBeShown]
+    try navd.perform(.present(binding("a"), id: "next", .with()))
+    // The decline was not recorded.
+    let again = Command.dismiss(child, .parent, animated: true, isForced: false)
+    #expect(try navd.restart(after: 5000, both) == [again])
+    navd.hear(.declined(child, message: "unsaved"))
+    // It was recorded, and nobody was told.
+    #expect(Set(try navd.restart(both)) == [.present(parent), .present(child)])
+    #expect([parent, child].map(navd.phase) == ["presented", "presented"])
+    #expect(navd.machine.current(at: binding("a"))?.handle == parent)
+    for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
+    #expect(navd.pass(999) == [])
+    #expect(navd.pass(1) == [.dismiss(child, .parent, animated: true, isForced: false)])
+  }
+
+  @Test("R6, P16: a presenter that asks its user is told again, and no longer counts as asking")
+  func restored_asking_isToldAgain() throws {
+    let navd = try RestartableMachine()
+    let handle = try navd.present("a", to: "bus")
+    navd.hear(.presentAnswered(handle, error: nil))
+    try navd.dismiss("a")
+    try navd.asks(handle, "Save?")
+    #expect(navd.machine.presentation(handle)?.phase.dismissal?.stage == .asking(message: "Save?"))
+    let again = Command.dismiss(handle, .dismissed, animated: true, isForced: false)
+    #expect(try navd.restart(after: 10_000, [handle: .toBeShown]) == [again])
+    #expect(navd.machine.presentation(handle)?.phase.dismissal?.stage == .asked)
+    #expect(navd.pass(49) == [])
+    #expect(navd.pass(1) == [.abandon(handle)])
+  }
+
+  @Test("P15: a record of an earlier release forces what nobody may decline")
+  func restored_fromEarlierRelease_knowsWhatIsForced() throws {
+    let navd = try RestartableMachine()
+    let parent = try navd.present("a", to: "bus", by: Client(":1.1")) { $0.owned = true }
+    let child = try navd.present("a.b", to: "bus")
+    for handle in [parent, child] { navd.hear(.presentAnswered(handle, error: nil)) }
+    navd.leave(Client(":1.1"))
+    navd.forgetForce()
+    let again = Command.dismiss(child, .parent, animated: true, isForced: true)
+    #expect(try navd.restart([parent: .toBeShown, child: .toBeShown]) == [again])
   }
 }

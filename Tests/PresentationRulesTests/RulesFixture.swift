@@ -12,6 +12,7 @@ import Testing
 ///     dismissed a 1 closed   path s a=1 b           update 1 by anna
 ///     waiting a 1            group g x y · z        dismiss 2 replaced
 ///     updated a 1            action a 1 ok          kill 2
+///     declined a 1 “unsaved” asking 1 “Save?”       dismiss 2 replaced forced
 ///
 /// Empty ids are left out. The destinations `cmd` (a command), `unit`, `bus` and `bare` (state only) are registered. After
 /// every input the fixture checks the invariants of the state, and that exactly the differences were announced (W1).
@@ -91,6 +92,9 @@ final class RulesFixture {
     case .updated(_, let binding, let id, _): "updated " + item(binding, id)
     case .phase(_, let binding, let id, let word): "\(word) " + item(binding, id)
     case .dismissed(_, let binding, let id, let reason, _): "dismissed \(item(binding, id)) \(reason)"
+    case .declined(_, let binding, let id, let message):
+      "declined " + item(binding, id) + (message.isEmpty ? "" : " “\(message)”")
+    case .asking(let handle, let message): "asking \(handle)" + (message.map { " “\($0)”" } ?? " no more")
     case .action(_, let binding, let id, let action, _): "action \(item(binding, id)) \(action)"
     case .selection(let group, let tag): "selection \(group) \(tag ?? "-")"
     case .group(let group):
@@ -103,7 +107,8 @@ final class RulesFixture {
     switch command {
     case .present(let handle): "present \(handle) \(machine.presentation(handle)?.binding.text ?? "?")"
     case .update(let handle, let author): "update \(handle)" + (author.map { " by \($0)" } ?? "")
-    case .dismiss(let handle, let reason, let animated): "dismiss \(handle) \(reason)" + (animated ? "" : " unanimated")
+    case .dismiss(let handle, let reason, let animated, let isForced):
+      "dismiss \(handle) \(reason)" + (animated ? "" : " unanimated") + (isForced ? " forced" : "")
     case .kill(let handle): "kill \(handle)"
     case .abandon(let handle): "abandon \(handle)"
     }
@@ -149,9 +154,10 @@ final class RulesFixture {
   @discardableResult
   func ask(
     _ operation: Request.Operation, expecting expectation: Expected = Expected(), animated: Bool? = nil,
-    by client: Client? = "anna", trust: Trust = .trusted, from sourceLocation: SourceLocation = #_sourceLocation
+    isForced: Bool = false, by client: Client? = "anna", trust: Trust = .trusted,
+    from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) -> Reply {
-    let request = Request(operation, expecting: expectation, animated: animated)
+    let request = Request(operation, expecting: expectation, animated: animated, isForced: isForced)
     return try keepingWhole(sourceLocation) { () throws(Refusal) in
       let (reply, outcome) = try machine.perform(request, by: client, trust: trust, at: now)
       take(outcome, from: sourceLocation)
@@ -280,6 +286,22 @@ final class RulesFixture {
     _ handles: Handle..., result: Properties = [:], from sourceLocation: SourceLocation = #_sourceLocation
   ) {
     for handle in handles { report(.dismissAnswered(handle, result: result), from: sourceLocation) }
+  }
+
+  /// A presenter declines a dismissal (P15).
+  func declines(_ handle: Handle, _ message: String = "", from sourceLocation: SourceLocation = #_sourceLocation) {
+    report(.declined(handle, message: message), from: sourceLocation)
+  }
+
+  /// A presenter says that it asks its user (P16).
+  func asks(
+    _ handle: Handle, _ message: String = "", byPresenter: Bool = true,
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      take(
+        try machine.asking(handle, message: message, byPresenter: byPresenter, at: now), from: sourceLocation)
+    }
   }
 
   /// A presentation ends, whether or not it was dismissed.

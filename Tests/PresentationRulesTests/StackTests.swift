@@ -203,12 +203,14 @@ import Testing
     #expect(
       fixture.taken() == [
         "path s s[0]=1", "dismissing s[4] 5", "dismissing s[3] 4", "dismissing s[2] 3", "dismissing s[1] 2",
-        "dismiss 5 popped",
+        "dismiss 5 popped forced",
       ])
     fixture.goes(5)
     fixture.goes(4)
     #expect(
-      fixture.taken() == ["dismissed s[4] 5 popped", "dismiss 4 popped", "dismissed s[3] 4 popped", "dismiss 3 popped"])
+      fixture.taken() == [
+        "dismissed s[4] 5 popped", "dismiss 4 popped forced", "dismissed s[3] 4 popped", "dismiss 3 popped forced",
+      ])
     fixture.goes(3)
     #expect(fixture.taken() == ["dismissed s[2] 3 popped", "dismissed s[1] 2 closed"])
     #expect(fixture.path("s") == ["s[0]=1"] && fixture.phase(1) == "presented")
@@ -404,7 +406,7 @@ import Testing
     #expect(try setPath("1", "2", "3") == [1, 2, 3])
     #expect(fixture.taken() == [])
     #expect(try setPath("1") == [1])
-    #expect(fixture.taken() == ["path s s[0]=1", "dismissing s[2] 3", "dismissing s[1] 2", "dismiss 3 popped"])
+    #expect(fixture.taken() == ["path s s[0]=1", "dismissing s[2] 3", "dismissing s[1] 2", "dismiss 3 popped forced"])
     try fixture.clearAway()
   }
 

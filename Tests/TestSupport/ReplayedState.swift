@@ -8,6 +8,8 @@ public struct ReplayedState {
     let binding: String
     let id: String
     var phase: String
+    /// Whether its presenter asks its user (P16).
+    var isAsking = false
     /// The item in the last event; nil if no event had one.
     var item: JSON?
   }
@@ -35,7 +37,8 @@ public struct ReplayedState {
         faults.append("the state has an entry \(entry.text)")
         continue
       }
-      presentations[number] = Entry(binding: binding, id: id, phase: phase, item: Self.item(entry))
+      presentations[number] = Entry(
+        binding: binding, id: id, phase: phase, isAsking: entry["asking"] == true, item: Self.item(entry))
     }
     for (name, group) in state["groups"]?.object ?? [:] {
       groups[name] = Group(
@@ -73,6 +76,11 @@ public struct ReplayedState {
   }
 
   private mutating func apply(_ kind: String, _ number: UInt64, _ json: JSON) {
+    if kind == "asking" {
+      if presentations[number]?.phase != "dismissing" { faults.append("\(number) asks, and is not being dismissed") }
+      presentations[number]?.isAsking = json["asking"] == true
+      return
+    }
     let binding = json["binding"]?.string ?? ""
     let id = json["id"]?.string ?? ""
     var entry = presentations[number] ?? Entry(binding: binding, id: id, phase: "")
@@ -82,6 +90,7 @@ public struct ReplayedState {
     if let item = json["item"] { entry.item = Self.item(item) }
     switch kind {
     case "presented": entry.phase = kind
+    case "declined": (entry.phase, entry.isAsking) = ("presented", false)
     case "phase": entry.phase = json["phase"]?.string ?? ""
     case "dismissed":
       presentations[number] = nil
@@ -102,7 +111,9 @@ public struct ReplayedState {
         found.append("\(number) of \(entry.binding) is \(entry.phase), but missing in GetState")
         continue
       }
-      if entry.binding != expected.binding || entry.id != expected.id || entry.phase != expected.phase {
+      if entry.binding != expected.binding || entry.id != expected.id || entry.phase != expected.phase
+        || entry.isAsking != expected.isAsking
+      {
         found.append("\(number) is \(entry), but GetState has \(expected)")
       }
       // Compare as text, because NaN is not equal to NaN.

@@ -28,7 +28,7 @@ def update(handle, item):
     print("~", shown[handle], item.get("value", {}), flush=True)
 
 
-def dismiss(handle, reason, animated):
+def dismiss(handle, reason, options):  # options: animated, forced; see editor.py for one that declines
     print("-", shown.pop(handle), reason, flush=True)
     return {"answer": GLib.Variant("s", "bye")}  # for clients that wait
 

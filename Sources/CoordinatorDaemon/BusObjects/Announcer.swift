@@ -22,7 +22,7 @@ struct Announcer: SignalEmitter {
     last = event
     event.send(by: self)
     switch event.kind {
-    case .presented(let subject, _), .phase(let subject, _):
+    case .presented(let subject, _), .phase(let subject, _), .declined(let subject, _):
       connection.propertyChanged(subject.presentation.path, PresentationInterface.phase)
     case .updated(let subject, _):
       let path = subject.presentation.path
@@ -32,7 +32,7 @@ struct Announcer: SignalEmitter {
       connection.propertyChanged(path, PresentationInterface.title)
       connection.propertyChanged(path, PresentationInterface.owner)
     case .dismissed(let subject, _): connection.objectRemoved(subject.presentation.path)
-    case .action, .selection, .group, .path: break
+    case .asking, .action, .selection, .group, .path: break
     }
   }
 

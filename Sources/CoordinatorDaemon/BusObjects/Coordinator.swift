@@ -67,7 +67,7 @@ final class Coordinator {
     manager.onPresenceChanged = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in service.report($0) },
-      bus: BusPresenter(connection, limits: limits) { [unowned self] in service.report($0) })
+      bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in service.report($0) })
     clientWatcher = ClientWatcher(connection) { [unowned self] in service.clientLeft($0) }
     service = CoordinatorService(machine, host: self)
     connection.beforeFlush = { [unowned self] in recordChanges() }
@@ -246,8 +246,8 @@ final class Coordinator {
     case .update(let handle, let author):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.update(presentation, service.machine.itemEntry(of: presentation).properties, author: author)
-    case .dismiss(let handle, let reason, let animated):
-      presenters[handle]?.dismiss(handle, reason, animated: animated)
+    case .dismiss(let handle, let reason, let animated, let isForced):
+      presenters[handle]?.dismiss(handle, reason, animated: animated, isForced: isForced)
     case .kill(let handle):
       presenters[handle]?.kill(handle)
     case .abandon(let handle):

@@ -3,6 +3,7 @@ import CoordinatorCore
 import DBus
 import DBusValues
 import EventLoops
+import Logging
 import PresentationModel
 import PresentationRules
 
@@ -14,6 +15,8 @@ final class BusPresenter: Presenter {
     var watch: NameWatch?
     /// The owner of the name, as far as known.
     var owner: Client?
+    /// Whether it was called to dismiss without leave to decline (P15).
+    var isForced = false
 
     init(name: BusName, path: ObjectPath) {
       self.name = name
@@ -23,6 +26,7 @@ final class BusPresenter: Presenter {
 
   private let connection: Connection
   private let limits: Limits
+  private let log: Logger
   private let report: (Report) -> Void
   private var showing: [Handle: Showing] = [:]
   /// Presentations of the previous navd that their presenters have not been asked to show again.
@@ -31,9 +35,10 @@ final class BusPresenter: Presenter {
   private var waiting: [BusName: [() -> Void]] = [:]
   private var isLookingForRoom = false
 
-  init(_ connection: Connection, limits: Limits, report: @escaping (Report) -> Void) {
+  init(_ connection: Connection, limits: Limits, log: Logger, report: @escaping (Report) -> Void) {
     self.connection = connection
     self.limits = limits
+    self.log = log
     self.report = report
   }
 
@@ -165,21 +170,58 @@ final class BusPresenter: Presenter {
     }
   }
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     guard let showing = showing[handle] else {
       report(.dismissAnswered(handle, result: [:]))
       return
     }
+    showing.isForced = showing.isForced || isForced
+    let options = DismissalOptions(animated: animated, forced: isForced)
     whenRoom(showing.name) { [weak self] in
-      self?.call(PresenterInterface.dismiss, of: showing, (handle.path, reason.rawValue, animated)) {
+      self?.call(PresenterInterface.dismiss, of: showing, (handle.path, reason.rawValue, options.properties)) {
         [weak self] result in
-        guard let self, self.showing[handle] === showing else { return }
-        forget(handle)
-        switch result {
-        case .success(let values): report(.dismissAnswered(handle, result: values))
-        case .failure(let error): report(.dismissAnswered(handle, result: ["error": .string(error.description)]))
+        guard case .failure(let error) = result, error.name == .unknownMethod || error.name == .invalidArgs else {
+          self?.answered(handle, showing, reason, result)
+          return
+        }
+        // A presenter of an earlier version; it cannot decline.
+        self?.call(PresenterInterface.earlierDismiss, of: showing, (handle.path, reason.rawValue, animated)) {
+          [weak self] result in
+          guard case .failure(let error) = result, error.name == .unknownMethod || error.name == .invalidArgs else {
+            self?.answered(handle, showing, reason, result)
+            return
+          }
+          // It may still close it by itself; else its grace ends that (P14).
+          self?.log.warning(
+            "the presenter does not implement Dismiss of \(PresenterInterface.name): \(error)",
+            metadata: ["presenter": "\(showing.name)", "presentation": "\(handle)"])
         }
       }
+    }
+  }
+
+  private func answered(
+    _ handle: Handle, _ showing: Showing, _ reason: Reason, _ result: Result<Properties, DBusError>
+  ) {
+    let isDeclined =
+      if case .failure(let error) = result { ErrorCode(error.name) == .declined } else { false }
+    guard self.showing[handle] === showing else {
+      // It keeps what counts as gone (P14), so it is called once more; its answer changes nothing.
+      if isDeclined, !showing.isForced {
+        showing.isForced = true
+        let options = DismissalOptions(animated: false, forced: true)
+        call(PresenterInterface.dismiss, of: showing, (handle.path, reason.rawValue, options.properties)) { _ in }
+      }
+      return
+    }
+    switch result {
+    case .failure(let error) where isDeclined: return report(.declined(handle, message: error.message))
+    case .success(let values):
+      forget(handle)
+      report(.dismissAnswered(handle, result: values))
+    case .failure(let error):
+      forget(handle)
+      report(.dismissAnswered(handle, result: ["error": .string(error.description)]))
     }
   }
 

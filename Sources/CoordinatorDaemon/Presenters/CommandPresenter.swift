@@ -134,7 +134,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
 
   // MARK: Ending
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     waiting.remove(handle)
     guard let command = running[handle] else {
       report(.dismissAnswered(handle, result: [:]))

@@ -17,7 +17,9 @@ protocol Presenter: AnyObject {
   func present(_ presentation: Presentation, _ properties: Properties)
   /// Updates a shown item (D8). `author` has changed it.
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?)
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool)
+  /// Ends a presentation.
+  /// - Parameter isForced: whether it must not be declined (P15). It may follow a call that was not forced.
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool)
   /// Takes over the presentations of the previous navd (R2), as if this presenter had shown them. Called once, before
   /// anything else.
   /// - Parameter completion: called once, now or later; presentations that it does not name count as gone.

@@ -106,7 +106,7 @@ final class UnitPresenter: Presenter {
     }
   }
 
-  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool) {
+  func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
     guard let showing = showing[handle], showing.watch != nil else {
       forget(handle)
       report(.dismissAnswered(handle, result: [:]))

@@ -193,7 +193,8 @@ actor BusBackend: CoordinatorBackend {
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
         service.answer(call) { () throws(ShowingError) in
-          await host.dismiss(Handle(path: input.0) ?? Handle(0), reason: input.1, animated: input.2)
+          await host.dismiss(
+            Handle(path: input.0) ?? Handle(0), reason: input.1, animated: DismissalOptions(input.2).animated ?? true)
         }
       }
     }

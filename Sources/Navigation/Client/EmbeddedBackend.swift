@@ -93,7 +93,7 @@ final class EmbeddedBackend: CoordinatorBackend {
         await host.update(handle, item: item)
         service.report(.updateAnswered(handle))
       }
-    case .dismiss(let handle, let reason, let animated):
+    case .dismiss(let handle, let reason, let animated, _):
       guard let host = showing[handle] else { return service.report(.dismissAnswered(handle, result: [:])) }
       Task {
         let result = await host.dismiss(handle, reason: reason.rawValue, animated: animated)

@@ -295,7 +295,7 @@ public final class Navigator: Presenting {
       for driver in drivers where driver.drives(subject.binding) {
         driver.updated(subject.presentation, value: value, serial: event.serial)
       }
-    case .phase, .action, .selection, .group, .path: break
+    case .phase, .declined, .asking, .action, .selection, .group, .path: break
     }
   }
 

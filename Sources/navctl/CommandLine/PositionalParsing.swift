@@ -68,7 +68,9 @@ extension GlobalOptions {
 }
 
 extension ChangeOptions {
-  fileprivate static var notGiven: Self { filled { ($0.noAnimation, $0.expectedSerial) = (false, nil) } }
+  fileprivate static var notGiven: Self {
+    filled { ($0.noAnimation, $0.force, $0.expectedSerial) = (false, false, nil) }
+  }
 }
 
 extension SlotOptions {

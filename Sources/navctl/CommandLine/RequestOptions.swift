@@ -143,11 +143,15 @@ struct ChangeOptions: ParsableArguments, RequestOptions {
   @Flag(name: .customLong("no-animation"), help: "Ask presenters not to animate the change.")
   var noAnimation = false
 
+  @Flag(help: "Close what has to close even if it asks whether to save, for example.")
+  var force = false
+
   @Option(help: ArgumentHelp("Refuse if the state has changed since it had this serial.", valueName: "serial"))
   var expectedSerial: UInt64?
 
   func write(to options: inout Properties) {
     if noAnimation { options[Options.animated] = false }
+    if force { options[Options.force] = true }
     options[Options.expectedSerial] = expectedSerial
   }
 }

@@ -47,6 +47,9 @@ extension StateEntry {
   /// Binding and id, for people.
   var name: String { [text(\.binding), text(\.id)].filter { !$0.isEmpty }.joined(separator: " ") }
 
+  /// The phase as people read it.
+  var shownPhase: String { text(\.phase) + (self.asking == true ? " (asking)" : "") }
+
   /// Whether it is known to be shown by a process or a unit of systemd.
   var hasProcess: Bool { self.pid != nil || self.unit != nil }
 }

@@ -20,7 +20,7 @@ enum StateTables {
     var table = Table("NUMBER", "BINDING", "ID", "PHASE", "DESTINATION", "GROUP", "TAG", "STACK", "TITLE")
     for entry in state.entries {
       table.add(
-        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.phase),
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), Table.Cell(entry.shownPhase),
         entry.cell(\.destination), entry.cell(\.group), entry.cell(\.tag), entry.cell(\.stack), entry.cell(\.title))
     }
     return table
@@ -32,7 +32,7 @@ enum StateTables {
     for (entry, branch) in PresentationTree.lines(state.entries, limit: limit) {
       table.add(
         entry.cell(\.presentation), Table.Cell(branch + entry.text(\.binding)), entry.cell(\.id),
-        Table.Cell(entry.text(\.phase), Colour(entry.knownPhase)),
+        Table.Cell(entry.shownPhase, Colour(entry.knownPhase)),
         Table.Cell(entry.since.map { WallClock.elapsed(since: $0, at: now) } ?? ""),
         entry.cell(\.destination), entry.cell(\.group), entry.cell(\.tag), entry.cell(\.stack), entry.cell(\.title))
     }

@@ -110,8 +110,9 @@ struct TemplateFields {
   static let event = {
     let (entry, state, group) = (StateEntry.keys, StateSnapshot.keys, GroupEntry.keys)
     return TemplateFields([
-      "action", entry.binding.name, "event", entry.group.name, state.groups.name, entry.id.name, "item", "parameters",
-      "path", entry.phase.name, entry.presentation.name, state.presentations.name, group.queue.name,
+      "action", entry.asking.name, entry.binding.name, "event", entry.group.name, state.groups.name, entry.id.name,
+      "item", "parameters",
+      entry.message.name, "path", entry.phase.name, entry.presentation.name, state.presentations.name, group.queue.name,
       EndingEntry.keys.reason.name, state.serial.name, entry.stack.name, state.stacks.name, entry.tag.name,
       group.tags.name,
     ])

@@ -40,7 +40,7 @@ enum GraphText {
   private static func box(_ entry: StateEntry, isSelected: Bool = false) -> String {
     // A phase or destination is printed only where it adds something.
     let details = [
-      entry.knownPhase == .presented ? nil : entry.text(\.phase),
+      entry.knownPhase == .presented ? nil : entry.shownPhase,
       entry.destination == entry.binding ? nil : entry.destination,
     ].compactMap { $0 }.joined(separator: " · ")
     let label = [entry.name, entry.text(\.title), details].filter { !$0.isEmpty }.map(\.escapedForGraphviz)

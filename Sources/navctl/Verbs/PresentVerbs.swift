@@ -139,6 +139,7 @@ struct Update: ParsableCommand {
     guard !values.isEmpty || !remove.isEmpty || !containerValues.isEmpty || timeout != nil else {
       throw ValidationError("nothing to update; give KEY=VALUE, --remove KEY, --container-value or --timeout")
     }
+    if slot.change.force { throw ValidationError("--force is not supported; an update closes nothing") }
   }
 
   func run() throws {

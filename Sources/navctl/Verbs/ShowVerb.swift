@@ -64,7 +64,8 @@ struct Show: ParsableCommand {
   static let order = {
     let keys = StateEntry.keys
     return [
-      keys.binding.name, keys.id.name, keys.presentation.name, keys.phase.name, keys.since.name, keys.title.name,
+      keys.binding.name, keys.id.name, keys.presentation.name, keys.phase.name, keys.asking.name, keys.message.name,
+      keys.since.name, keys.title.name,
       keys.destination.name, destinationKind.name, keys.pid.name, keys.unit.name, keys.group.name, keys.tag.name,
       keys.stack.name, keys.parent.name, children.name, keys.owner.name, ownerPID.name, ownerProgram.name,
       keys.timeout.name, keys.timeoutLeft.name, keys.containerValues.name, keys.priority.name, keys.style.name,

@@ -105,11 +105,13 @@ extension StateEvent {
   fileprivate var subject: Subject? {
     switch kind {
     case .presented(let subject, _), .updated(let subject, _), .phase(let subject, _), .dismissed(let subject, _),
-      .action(let subject, _, _):
+      .declined(let subject, _), .action(let subject, _, _):
       subject
-    case .selection, .group, .path: nil
+    case .asking, .selection, .group, .path: nil
     }
   }
 
-  fileprivate var presentationNumber: UInt64? { subject?.presentation.number }
+  fileprivate var presentationNumber: UInt64? {
+    if case .asking(let handle, _) = kind { handle.number } else { subject?.presentation.number }
+  }
 }

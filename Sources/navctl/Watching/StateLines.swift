@@ -71,7 +71,9 @@ enum Waybar {
     }
     let tag = entry.tag ?? ""
     let text = [entry.text(\.title), tag, entry.text(\.id), entry.text(\.binding)].first { !$0.isEmpty } ?? ""
-    let classes = [entry.text(\.phase), entry.text(\.destination)].filter { !$0.isEmpty }
+    let classes = [entry.text(\.phase), entry.asking == true ? "asking" : "", entry.text(\.destination)].filter {
+      !$0.isEmpty
+    }
     let percentage: JSON =
       switch entry.value?["percentage"].map({ JSON($0) }) {
       case .integer(let number): .integer(number)

@@ -150,7 +150,7 @@ func announcing_coordinatorProperties_areThoseOfTheContract() throws {
   let session = try Session()
   try session.present("fact")
   let all = try session.call(PropertyAccessing.getAll, CoordinatorInterface.name.text)
-  #expect(all["Version"] == .uint32(1))
+  #expect(all["Version"] == .uint32(2))
   #expect(all["Release"].flatMap { String(value: $0) } == Release.version)
   #expect(all["Serial"] == .uint64(1))
   let limits = try #require(all["Limits"].flatMap { [String: UInt64](value: $0) })

@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import PresentationModel
 import TestSupport
 
 /// A presenter on the bus: implements `org.navd.Presenter1` on a connection of its own. A test can delay its answers
@@ -29,6 +30,8 @@ final class BusPresenter {
   var refusal: DBusError?
   /// The error that Update returns; nil: success.
   var updateRefusal: DBusError?
+  /// The error that Dismiss returns unless it is forced; nil: `result` says.
+  var refusedEnd: DBusError?
   /// The result that Dismiss returns; nil: an error.
   var result: Properties? = [:]
   private var held: [(call: String, answer: () -> Void)] = []
@@ -57,8 +60,12 @@ final class BusPresenter {
     }
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       let subject = subjects[input.0] ?? "?"
-      log.append("dismiss \(input.1)\(input.2 ? "" : " without animation")")
+      let options = DismissalOptions(input.2)
+      log.append(
+        "dismiss \(input.1)\(options.animated == true ? "" : " without animation")"
+          + (options.forced == true ? " forced" : ""))
       answer("dismiss \(subject) \(input.1)", "gone \(subject)") { [unowned self] in
+        if let refusedEnd, options.forced != true { return call.fail(refusedEnd) }
         if let result { call.reply(result) } else { call.fail(DBusError(name: .failed, message: "it is stuck")) }
       }
     }

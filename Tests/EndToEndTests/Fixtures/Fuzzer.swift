@@ -78,14 +78,18 @@ final class Fuzzer {
   /// A presenter that usually behaves as it should.
   private func presenter(
     _ present: Method<(ObjectPath, String, String, Properties), Void>,
-    _ dismiss: Method<(ObjectPath, String, Bool), Properties>
+    _ dismiss: Method<(ObjectPath, String, Properties), Properties>
   ) -> ImplementedInterface {
     let object = ImplementedInterface(PresenterInterface.interface)
     object.implement(present) { [unowned self] _, call in
       if arguments.numbers.chance(0.9) { call.reply() } else { call.fail(DBusError(name: .failed, message: "no")) }
     }
     object.implement(dismiss) { [unowned self] _, call in
-      call.reply(arguments.numbers.chance(0.5) ? [:] : ["x": arguments.anyValue()])
+      if arguments.numbers.chance(0.3) {
+        call.fail(DBusError(name: CoordinatorError.Name.declined.errorName, message: "no"))
+      } else {
+        call.reply(arguments.numbers.chance(0.5) ? [:] : ["x": arguments.anyValue()])
+      }
     }
     return object
   }

@@ -14,7 +14,10 @@ private func answer(_ commands: [Command], of machine: inout StateMachine, at no
     switch command {
     case .present(let handle): report = .presentAnswered(handle, error: nil)
     case .update(let handle, _): report = .updateAnswered(handle)
-    case .dismiss(let handle, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
+    // Half of the presenters keep what they may.
+    case .dismiss(let handle, _, _, isForced: false) where handle.number % 2 == 0:
+      report = .declined(handle, message: "")
+    case .dismiss(let handle, _, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
     case .abandon: continue
     }
     open += machine.report(report, at: now).commands
@@ -34,9 +37,13 @@ private struct Damage {
   private mutating func instant() -> Instant { Instant(nanoseconds: number()) }
 
   private mutating func lifecycle() -> Lifecycle {
-    let stage = dice.pick([Dismissal.overtaken, .held, .departed, .asked, .killed])
+    let stage = dice.pick([Dismissal.Stage.overtaken, .held, .departed, .asked, .asking(message: ""), .killed])
     return dice.pick([
-      .waiting, .presenting, .presented, .dismissing(stage, reason: dice.pick(Reason.allCases), animated: true),
+      .waiting, .presenting, .presented,
+      .dismissing(
+        Dismissal(
+          stage, reason: dice.pick(Reason.allCases), isForced: dice.chance(30),
+          timeLeft: dice.chance(50) ? nil : number())),
     ])
   }
 
@@ -52,7 +59,7 @@ private struct Damage {
         Presentation(
           handle: handle, binding: binding, item: old.presentation.item, phase: old.presentation.phase,
           parent: old.presentation.parent, creator: old.presentation.creator))
-      (row.slotChanged, row.queueAge) = (old.slotChanged, old.queueAge)
+      row.slotChanged = old.slotChanged
     }
     switch dice.below(14) {
     case 0: row.presentation.parent = other
@@ -64,7 +71,7 @@ private struct Damage {
     case 7: row.presentation.item.position?.index = Int(truncatingIfNeeded: number() % (1 << 32))
     case 8: row.presentation.item.isQueued.toggle()
     case 9: row.slotChanged = Serial(max(1, number()))
-    case 10: row.queueAge = dice.chance(20) ? nil : number()
+    case 10: row.presentation.item.queueAge = dice.chance(20) ? nil : number()
     case 11:
       (row.presentation.expires, row.presentation.answerDue) = (instant(), dice.chance(50) ? nil : instant())
       // It would be asked again, and not be shown.

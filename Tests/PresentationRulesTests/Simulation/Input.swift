@@ -7,6 +7,7 @@ enum Input {
   case perform([Request], Client)
   case report(Report)
   case closed(Handle, Properties, byPresenter: Bool)
+  case asking(Handle, byPresenter: Bool)
   case act(Handle, byPresenter: Bool)
   case time
   case left(Client)
@@ -34,6 +35,8 @@ enum Input {
       let (isChanged, outcome) = try machine.closed(handle, result: result, byPresenter: byPresenter, at: now)
       precondition(isChanged == (machine.serial != serial))
       return Effect(outcome: outcome)
+    case .asking(let handle, let byPresenter):
+      return Effect(outcome: try machine.asking(handle, message: "?", byPresenter: byPresenter, at: now))
     case .act(let handle, let byPresenter):
       return Effect(outcome: try machine.act(handle, action: "go", parameters: [:], byPresenter: byPresenter))
     case .time:
@@ -73,6 +76,7 @@ extension Input: CustomStringConvertible {
     case .perform(let requests, let client): "\(client): " + requests.map(\.shown).joined(separator: " · ")
     case .report(let report): "a presenter says \(report)"
     case .closed(let handle, _, let byPresenter): "\(handle) reported closed\(byPresenter ? " by its presenter" : "")"
+    case .asking(let handle, let byPresenter): "\(handle) asks\(byPresenter ? ", says its presenter" : "")"
     case .act(let handle, let byPresenter): "\(handle) acts\(byPresenter ? ", says its presenter" : "")"
     case .time: "time passes"
     case .left(let client): "\(client) leaves"
@@ -109,6 +113,7 @@ extension Request {
       let path = elements.map { "\($0.binding?.text ?? "-")=\($0.id)\($0.options.shown)" }
       text = "set path \(stack) [\(path.joined(separator: ", "))]"
     }
+    if isForced { text += ", forced" }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
     if expectation.content != nil {
       text += ", expecting \(expectation.presentation.map(\.description) ?? "nothing")"

@@ -30,6 +30,10 @@ struct InputGenerator {
   let prefersFamilies: Bool
   /// The percentage of commands that a presenter answers twice, with an error, or never.
   let presenterFaults: Int
+  /// The percentage of dismissals that a presenter declines, or asks its user about.
+  let presenterWishes: Int
+  /// Whether requests are forced sometimes.
+  let hasForce: Bool
   /// The weight of presenters' reports.
   let attention: Int
   let limits: Limits
@@ -53,6 +57,8 @@ struct InputGenerator {
     let hasExpectations = dice.chance(40)
     hasMistakes = dice.chance(40)
     presenterFaults = dice.pick([0, 10, 40])
+    presenterWishes = dice.pick([0, 20, 50])
+    hasForce = dice.chance(50)
     attention = dice.pick([10, 30, 60])
     var limits = Limits()
     if dice.chance(20) {
@@ -132,7 +138,11 @@ struct InputGenerator {
         operations.append(operation(on: slot, view, &dice))
       }
     }
-    return operations.map { Request($0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil) }
+    return operations.map {
+      Request(
+        $0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil,
+        isForced: hasForce && dice.chance(10))
+    }
   }
 
   private func expectation(_ view: View, _ dice: inout SplitMix64) -> Expectation {

@@ -27,6 +27,8 @@ struct NaiveItem {
   var tag: String?
   /// When it was queued in its group; nil if it is not.
   var queuedAt: Int?
+  /// When a request asked to have it queued, unless a later one selected it (P15).
+  var mayQueueAt: Int?
 
   /// P2: what counts as a difference. (The timeout does not; where it is in a queue, the group tells.)
   func looksLike(_ other: NaiveItem) -> Bool {
@@ -59,8 +61,23 @@ struct NaiveModel {
     let options: ItemOptions
   }
 
+  /// What is being dismissed, to be had back if that is declined (P15).
+  struct Going {
+    let binding: BindingID
+    let showing: Showing
+    let place: (stack: BindingID, index: Int)?
+    /// What stood below it in its stack.
+    let below: Token?
+    /// What was left of its timeout.
+    let left: UInt64?
+    var isForced: Bool
+
+    var dependencies: [Token] { [showing.parent, below].compactMap(\.self) }
+  }
+
   let limits: Limits
   var slots: [BindingID: Showing] = [:]
+  var going: [Token: Going] = [:]
   var paths: [BindingID: [BindingID]] = [:]
   /// The oldest first.
   var memory: [Memory] = []
@@ -135,6 +152,7 @@ struct NaiveModel {
       do throws(NaiveRefusal) {
         try plan.judge(request, serials: serials, serial: serial, tokens: tokens)
         try plan.carryOut(request.operation)
+        if request.isForced { plan.forced.formUnion(plan.subjects(of: request.operation)) }
       } catch {
         var refusal = error
         refusal.index = index
@@ -154,6 +172,7 @@ struct NaiveModel {
 
   /// Ends presentations, each for its own reason, as one change.
   mutating func end(_ ends: [(token: Token, reason: Reason)], at now: UInt64) {
+    force(ends.filter { [.owner, .shutdown].contains($0.reason) }.map(\.token))
     let ends = ends.compactMap { end in binding(of: end.token).map { (binding: $0, reason: end.reason) } }
     guard !ends.isEmpty else { return }
     var plan = NaivePlan(self, by: nil)
@@ -172,14 +191,15 @@ struct NaiveModel {
 
   /// O1: ends the items of a client that left.
   mutating func left(_ client: Client, at now: UInt64) {
-    end(slots.values.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
+    let owned = Array(slots.values) + going.values.map(\.showing)
+    end(owned.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
     for name in registrations.keys.sorted() { unregister(name, by: client) }
   }
 
   /// R5.
   mutating func shutDown(at now: UInt64) {
     isShutDown = true
-    end(slots.values.map(\.token), .shutdown, at: now)
+    end(slots.values.map(\.token) + going.keys, .shutdown, at: now)
   }
 
   /// D1.
@@ -202,6 +222,74 @@ struct NaiveModel {
       if registrations[name]!.isEmpty { registrations[name] = nil }
     }
     for destination in destinations { registrations[destination.name, default: []].insert(destination, at: 0) }
+  }
+}
+
+/// P15: what ends for one of these cannot be declined.
+let reasonsThatForce: Set<Reason> = [.closed, .failed, .lost, .owner, .shutdown]
+
+// MARK: P15
+
+extension NaiveModel {
+  /// Forces what is going, and what has to go before it.
+  mutating func force(_ tokens: some Sequence<Token>) {
+    for token in tokens where going[token] != nil { going[token]!.isForced = true }
+    while let next = going.values.first(where: { other in
+      !other.isForced && other.dependencies.contains { going[$0]?.isForced == true }
+    }) {
+      going[next.showing.token]!.isForced = true
+    }
+  }
+
+  /// A presenter declines: what it shows stays, with everything going that this depends on.
+  mutating func decline(_ token: Token, at now: UInt64) {
+    // What it depends on comes first.
+    var kept: [Going] = []
+    func keep(_ token: Token) {
+      guard let one = going[token], !kept.contains(where: { $0.showing.token == token }) else { return }
+      for other in one.dependencies { keep(other) }
+      kept.append(one)
+    }
+    keep(token)
+    var plan = NaivePlan(self, by: nil)
+    for one in kept.reversed() { plan.makeRoom(for: one) }
+    try? plan.settle()
+    self = plan.result(at: now)
+    for one in kept {
+      let token = one.showing.token
+      slots[one.binding] = one.showing
+      if let stack = one.place?.stack { paths[stack, default: []].append(one.binding) }
+      presented.insert(token)
+      expiries[token] = one.left.map { saturatingSum(now, $0) }
+      reasons[token] = nil
+      going[token] = nil
+    }
+  }
+}
+
+extension NaivePlan {
+  mutating func makeRoom(for one: NaiveModel.Going) {
+    clear(one.binding, .declined)
+    if let group = one.showing.item.group {
+      groupsOfKept.insert(group)
+      let tag = one.showing.item.tag
+      if let other = items.first(where: { $0.value.group == group && $0.value.queuedAt != nil && $0.value.tag == tag })
+      {
+        clear(other.key, .declined)
+      }
+      if let other = selected(in: group) {
+        if let age = items[other]!.mayQueueAt, items[other]!.tag != tag {
+          let children = before.slots.filter { $0.value.parent == before.slots[other]!.token }.keys
+          clearEach(children.sorted { $0.text < $1.text }, .parent)
+          items[other]!.queuedAt = age
+        } else {
+          clear(other, .declined)
+        }
+      }
+    }
+    if let place = one.place, let path = paths[place.stack], path.count > place.index {
+      clear(path[place.index], .declined)
+    }
   }
 }
 

@@ -33,6 +33,10 @@ struct NaivePlan {
   /// P12: the first cause of the end of what was there before.
   var causes: [BindingID: Reason] = [:]
   var lastQueued: Int
+  /// What requests force (P15).
+  var forced: Set<NaiveSubject> = []
+  /// The groups whose selection is had back (P15).
+  var groupsOfKept: Set<BindingID> = []
   // What settling finds; the functions for it stand in NaiveSettlement.swift.
   var stays: Set<BindingID> = []
   var parents: [BindingID: BindingID?] = [:]
@@ -194,6 +198,32 @@ struct NaivePlan {
     }
   }
 
+  /// P15: what a request names, and what the items that it presents are in.
+  func subjects(of operation: Request.Operation) -> Set<NaiveSubject> {
+    func around(_ binding: BindingID?) -> Set<NaiveSubject> {
+      guard let binding else { return [] }
+      let containers = [
+        items[binding]?.group.map(NaiveSubject.group), place(of: binding, in: paths).map { .stack($0.stack) },
+      ]
+      return Set(containers.compactMap(\.self) + [.slot(binding)])
+    }
+    switch operation {
+    case .present(let binding, _, _), .toggle(let binding, _, _, _), .dismiss(let binding): return around(binding)
+    case .update: return []
+    case .dismissAll(.everything): return [.everything]
+    case .dismissAll(.root(let root)):
+      let all = Array(items.keys) + before.going.values.map(\.binding) + before.slots.keys
+      return Set(all.filter { $0.root == root }.map { .slot($0) })
+    case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
+    case .select(let group, _, _, _, _), .toggleSelection(let group, _, _, _, _):
+      return around(selected(in: group)).union([.group(group)])
+    case .dismissAll(.stack(let stack)), .pop(let stack, _), .popTo(let stack, _): return [.stack(stack)]
+    case .push(let stack, let binding, _, _): return around(binding).union([.stack(stack)])
+    case .setPath(let stack, _):
+      return paths[stack, default: []].reduce(into: [.stack(stack)]) { $0.formUnion(around($1)) }
+    }
+  }
+
   private mutating func present(
     _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
@@ -220,6 +250,8 @@ struct NaivePlan {
     var item = held.taking(options, from: client)
     if let group = item.group, item.queuedAt != nil {
       try judgeGroup(group, binding, &item, options, dependingOn: parent(of: binding))
+    } else if options.ifBusy != .queue {
+      item.mayQueueAt = nil
     }
     items[binding] = item
     asked.insert(binding)
@@ -279,6 +311,12 @@ struct NaivePlan {
   ) throws(NaiveRefusal) {
     guard let other = selected(in: group) else {
       item.queuedAt = nil
+      if options.ifBusy != .queue {
+        item.mayQueueAt = nil
+      } else if item.mayQueueAt == nil {
+        lastQueued += 1
+        item.mayQueueAt = lastQueued
+      }
       return
     }
     switch options.ifBusy ?? .replace {
@@ -291,11 +329,13 @@ struct NaivePlan {
       }
       lastQueued += 1
       item.queuedAt = lastQueued
+      item.mayQueueAt = lastQueued
     case .replace:
       // C7: what it would depend on would go for its sake.
       guard !closure(dependencies.compactMap(\.self)).contains(other) else { throw NaiveRefusal(.invalidArgument) }
       clear(other, .deselected)
       item.queuedAt = nil
+      item.mayQueueAt = nil
     }
   }
 

@@ -93,6 +93,7 @@ extension NaivePlan {
       let old = before.slots[binding]!.item
       var item = old.taking(options, from: client)
       if items[binding]!.queuedAt == nil { item.queuedAt = nil }
+      item.mayQueueAt = items[binding]!.mayQueueAt == nil ? nil : old.mayQueueAt ?? items[binding]!.mayQueueAt
       items[binding] = item
     }
   }
@@ -141,7 +142,7 @@ extension NaivePlan {
   private mutating func serveQueues() {
     guard !before.isShutDown else { return }
     let waiting = items.filter { $0.value.queuedAt != nil }
-    for group in Set(waiting.values.map { $0.group! }) where selected(in: group) == nil {
+    for group in Set(waiting.values.map { $0.group! }).subtracting(groupsOfKept) where selected(in: group) == nil {
       let next = waiting.filter { $0.value.group == group }.min { a, b in
         a.value.priority != b.value.priority
           ? a.value.priority > b.value.priority : a.value.queuedAt! < b.value.queuedAt!
@@ -160,6 +161,7 @@ extension NaivePlan {
     model.memory = memory.suffix(before.limits.tags)
     for (binding, slot) in before.slots where !stays.contains(binding) {
       model.slots[binding] = nil
+      model.going[slot.token] = going(binding, slot, at: now)
       model.reasons[slot.token] = reasons(of: binding)
       model.presented.remove(slot.token)
       model.expiries[slot.token] = nil
@@ -184,7 +186,28 @@ extension NaivePlan {
         model.expiries[token] = items[binding]!.timeout.map { saturatingSum(now, $0) }
       }
     }
+    model.force(
+      model.going.filter { token, one in
+        forced.contains { subject in
+          switch subject {
+          case .everything: true
+          case .slot(let binding): one.binding == binding
+          case .group(let group): one.showing.item.group == group
+          case .stack(let stack): one.place?.stack == stack
+          }
+        }
+      }.keys)
     return model
+  }
+
+  private func going(_ binding: BindingID, _ slot: NaiveModel.Showing, at now: UInt64) -> NaiveModel.Going {
+    let place = before.position(of: binding)
+    let below = place.flatMap { $0.index > 0 ? before.paths[$0.stack]![$0.index - 1] : nil }
+    let expiry = causes[binding] == .expired ? nil : before.expiries[slot.token]
+    return NaiveModel.Going(
+      binding: binding, showing: slot, place: place, below: below.flatMap { before.slots[$0]?.token },
+      left: expiry.flatMap { $0 > now ? $0 - now : nil },
+      isForced: !before.presented.contains(slot.token) || causes[binding].map(reasonsThatForce.contains) ?? false)
   }
 
   /// P12: the first cause. What went only when all was settled was popped where what was below it goes (S8), else it lost

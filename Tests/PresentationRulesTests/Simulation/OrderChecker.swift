@@ -13,6 +13,8 @@ struct OrderChecker {
     case presented
     /// Its presenter was asked to end it, by a deadline in milliseconds.
     case asked(due: UInt64)
+    /// Its presenter asks its user (P16).
+    case asking
     case killed(due: UInt64)
     case ended
   }
@@ -35,6 +37,8 @@ struct OrderChecker {
     var stage = Stage.waiting
     /// Whether it is being dismissed.
     var isGoing = false
+    /// Whether its presenter was asked to end it without leave to decline (P15).
+    var isForced = false
     /// Whether its presenter ended it without being asked.
     var hasDeparted = false
     /// The result that its end has to have, as far as its presenter reported one.
@@ -55,7 +59,14 @@ struct OrderChecker {
       switch stage {
       case .presenting(let due), .asked(let due), .killed(let due): due
       // What is to go is waited for in another way.
-      case .waiting, .presented, .ended: isGoing ? nil : againDue
+      case .waiting, .presented, .asking, .ended: isGoing ? nil : againDue
+      }
+    }
+    /// Whether its presenter was told to end it and has not answered.
+    var isAsked: Bool {
+      switch stage {
+      case .asked, .asking: true
+      case .waiting, .presenting, .presented, .killed, .ended: false
       }
     }
   }
@@ -105,7 +116,15 @@ struct OrderChecker {
     acknowledged = []
     switch report {
     case .presentAnswered(let handle, let error):
-      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].isGoing else { return nil }
+      guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
+      if alive[index].isGoing {
+        // It is not shown, though it was to end only later.
+        if let error, alive[index].stage == .presented, !alive[index].hasDeparted {
+          alive[index].hasDeparted = true
+          alive[index].result = alive[index].result ?? ["error": .string(error)]
+        }
+        return nil
+      }
       switch alive[index].stage {
       case .presenting: break
       case .presented where alive[index].againDue != nil: break
@@ -129,10 +148,13 @@ struct OrderChecker {
     case .dismissAnswered(let handle, let result):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
       switch alive[index].stage {
-      case .asked, .killed: acknowledge(index, result)
+      case .asked, .asking, .killed: acknowledge(index, result)
       default: break
       }
       return nil
+
+    // The model says whether that is possible.
+    case .declined: return nil
 
     case .ended(let handle, let failed, let result):
       guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].hasDeparted else { return nil }
@@ -141,7 +163,7 @@ struct OrderChecker {
         alive[index].hasDeparted = true
         alive[index].result = alive[index].result ?? result
         return alive[index].isGoing ? nil : (handle, failed ? .failed : .closed)
-      case .asked, .killed:
+      case .asked, .asking, .killed:
         acknowledge(index, result)
         return nil
       case .waiting, .ended: return nil
@@ -152,6 +174,12 @@ struct OrderChecker {
   private mutating func acknowledge(_ index: Int, _ result: Properties) {
     acknowledged.insert(alive[index].handle)
     alive[index].result = alive[index].result ?? result
+  }
+
+  /// A presenter asks its user, which stops its grace (P16).
+  mutating func asks(_ handle: Handle) {
+    guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
+    alive[index].stage = .asking
   }
 
   /// Takes in what became of live presentations while navd was not running.
@@ -168,7 +196,9 @@ struct OrderChecker {
         alive[index].hasDeparted = true
         alive[index].result = alive[index].result ?? result
       case (.gone(let result), _): acknowledge(index, result)
-      case (_, .asked), (_, .killed): alive[index].stage = .presented
+      case (_, .asked), (_, .asking), (_, .killed):
+        alive[index].stage = .presented
+        alive[index].isForced = false
       case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
       case (.toBeShown, _) where !alive[index].isGoing: alive[index].isToBeShownAgain = true
       default: break
@@ -187,9 +217,11 @@ struct OrderChecker {
   ///
   /// - Parameters:
   ///   - selected: the items that should be shown after it, and whether they are not queued.
+  ///   - forced: the presentations that must not stay (P15).
   ///   - isOneChange: whether the input is one difference between two states.
   mutating func take(
-    _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], isOneChange: Bool, machine: borrowing StateMachine
+    _ outcome: Outcome, at now: UInt64, selected: [Token: Bool], forced: Set<Token>, isOneChange: Bool,
+    machine: borrowing StateMachine
   ) throws(Violation) {
     defer {
       alive.removeAll { $0.stage == .ended }
@@ -214,6 +246,16 @@ struct OrderChecker {
         let index = try index(handle)
         // Of several changes, what came with the first may go with the second.
         if isOneChange { alive[index].isGoing = true } else { goingAfterwards.append(handle) }
+      case .declined(let handle, _, _, _):
+        let index = try index(handle)
+        try require(
+          alive[index].isGoing && !alive[index].hasDeparted
+            && (alive[index].isAsked || alive[index].stage == .presented),
+          "P15", "\(handle) is to stay, but is \(alive[index].stage)")
+        alive[index].stage = .presented
+        alive[index].isGoing = false
+        alive[index].againDue = nil
+        alive[index].isUpdateUnderWay = false
       case .dismissed(let handle, _, _, _, let result):
         try checkEnd(try index(handle), result)
       default: break
@@ -245,14 +287,19 @@ struct OrderChecker {
         try require(!alive[index].isUpdateUnderWay, "D8", "\(handle) was updated while an update was under way")
         alive[index].isUpdateUnderWay = true
         alive[index].told = machine.presentation(handle)?.item
-      case .dismiss(let handle, _, _):
+      case .dismiss(let handle, _, _, let isForced):
         let index = try index(handle)
+        try require(
+          isForced == forced.contains(alive[index].token), "P15", "\(handle) was asked to go, forced: \(isForced)")
         switch alive[index].stage {
         case .presenting, .presented: break
+        case .asked where isForced && !alive[index].isForced && alive[index].isBus: break
+        case .asking where isForced && !alive[index].isForced: break
         default: throw Violation("P6", "\(handle) was asked to go while \(alive[index].stage)")
         }
         try require(!alive[index].hasDeparted, "P6", "\(handle) was asked to go, but it had said that it is gone")
         try checkCanEnd(index)
+        alive[index].isForced = isForced
         alive[index].stage = .asked(due: now + alive[index].grace)
       case .kill(let handle):
         let index = try index(handle)
@@ -368,7 +415,7 @@ struct OrderChecker {
       try require(
         showing.isStateOnly || showing.hasDeparted, "P6",
         "\(showing.handle) ended, but its presenter was not asked to end it")
-    case .asked, .killed:
+    case .asked, .asking, .killed:
       if !acknowledged.contains(showing.handle) { endedUnanswered.insert(showing.handle) }
     case .ended: throw Violation("P6", "\(showing.handle) ended twice")
     }
@@ -401,7 +448,7 @@ struct OrderChecker {
         if showing.isGoing {
           try require(obstacle(toEndOf: showing) != nil, "P14", "\(showing.handle) is to go, and could be told to")
         }
-      case .asked, .killed, .ended: break
+      case .asked, .asking, .killed, .ended: break
       }
     }
   }

@@ -2,10 +2,10 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Simulated presenters: they are slow, fail, answer late, twice or never, and end presentations by themselves. Their reports
-/// wait in a box until the dice deliver them.
+/// Simulated presenters: they are slow, fail, answer late, twice or never, decline, ask their users, and end presentations by
+/// themselves. Their reports wait in a box until the dice deliver them.
 struct Presenters {
-  private var box: [Report] = []
+  private var box: [Input] = []
   private var lastResult: Int32 = 0
 
   var isEmpty: Bool { box.isEmpty }
@@ -17,38 +17,45 @@ struct Presenters {
 
   /// Puts the reports that a command causes into the box.
   ///
-  /// - Parameter faults: the percentage of commands that are not answered exactly once.
-  mutating func take(_ command: Command, faults: Int, _ dice: inout SplitMix64) {
+  /// - Parameters:
+  ///   - faults: the percentage of commands that are not answered exactly once.
+  ///   - wishes: the percentage of dismissals that are declined, or about which a user is asked, forced or not.
+  mutating func take(_ command: Command, faults: Int, wishes: Int, _ dice: inout SplitMix64) {
+    if case .dismiss(let handle, _, _, _) = command, dice.chance(wishes) {
+      switch dice.below(3) {
+      case 0: box += [.report(.declined(handle, message: ""))]
+      case 1: box += [.report(.declined(handle, message: "")), .report(.declined(handle, message: "twice"))]
+      default: box.append(.asking(handle, byPresenter: true))
+      }
+    } else {
+      box += answers(to: command, faults: faults, &dice).map { .report($0) }
+    }
+  }
+
+  private mutating func answers(to command: Command, faults: Int, _ dice: inout SplitMix64) -> [Report] {
     switch command {
     case .present(let handle):
-      guard dice.chance(faults) else {
-        box.append(.presentAnswered(handle, error: nil))
-        return
-      }
-      switch dice.below(5) {
-      case 0: break
-      case 1: box.append(.presentAnswered(handle, error: "cannot"))
-      case 2:
-        box += [.presentAnswered(handle, error: nil), .presentAnswered(handle, error: dice.chance(50) ? "late" : nil)]
-      case 3: box.append(.ended(handle, failed: dice.chance(50), result: result()))
-      default: box += [.presentAnswered(handle, error: nil), .ended(handle, failed: dice.chance(50), result: result())]
+      guard dice.chance(faults) else { return [.presentAnswered(handle, error: nil)] }
+      return switch dice.below(5) {
+      case 0: []
+      case 1: [.presentAnswered(handle, error: "cannot")]
+      case 2: [.presentAnswered(handle, error: nil), .presentAnswered(handle, error: dice.chance(50) ? "late" : nil)]
+      case 3: [.ended(handle, failed: dice.chance(50), result: result())]
+      default: [.presentAnswered(handle, error: nil), .ended(handle, failed: dice.chance(50), result: result())]
       }
     case .update(let handle, _):
       // Whoever calls presenters takes an error, or no reply in time, for an answer: it ends nothing (D8).
-      box.append(.updateAnswered(handle))
-    case .dismiss(let handle, _, _), .kill(let handle):
-      guard dice.chance(faults) else {
-        box.append(.dismissAnswered(handle, result: result()))
-        return
-      }
-      switch dice.below(4) {
-      case 0: break
-      case 1: box += [.dismissAnswered(handle, result: result()), .dismissAnswered(handle, result: result())]
-      case 2: box += [.ended(handle, failed: dice.chance(50), result: result()), .dismissAnswered(handle, result: [:])]
-      default: box += [.presentAnswered(handle, error: "cancelled"), .dismissAnswered(handle, result: result())]
+      return [.updateAnswered(handle)]
+    case .dismiss(let handle, _, _, _), .kill(let handle):
+      guard dice.chance(faults) else { return [.dismissAnswered(handle, result: result())] }
+      return switch dice.below(4) {
+      case 0: []
+      case 1: [.dismissAnswered(handle, result: result()), .dismissAnswered(handle, result: result())]
+      case 2: [.ended(handle, failed: dice.chance(50), result: result()), .dismissAnswered(handle, result: [:])]
+      default: [.presentAnswered(handle, error: "cancelled"), .dismissAnswered(handle, result: result())]
       }
     case .abandon(let handle):
-      if dice.chance(faults) { box.append(.dismissAnswered(handle, result: result())) }
+      return dice.chance(faults) ? [.dismissAnswered(handle, result: result())] : []
     }
   }
 
@@ -59,23 +66,34 @@ struct Presenters {
     return Set(
       box.compactMap { report in
         switch report {
-        case .ended(let handle, _, _), .dismissAnswered(let handle, _): handle
-        case .presentAnswered, .updateAnswered: nil
+        case .report(.ended(let handle, _, _)), .report(.dismissAnswered(let handle, _)): handle
+        default: nil
         }
       })
   }
 
   /// The next report; presenters do not wait for each other.
-  mutating func next(_ dice: inout SplitMix64) -> Report? { box.isEmpty ? nil : box.remove(at: dice.below(box.count)) }
+  mutating func next(_ dice: inout SplitMix64) -> Input? {
+    guard !box.isEmpty else { return nil }
+    let input = box.remove(at: dice.below(box.count))
+    if case .asking(let handle, _) = input {
+      // Its user answers some time, however late that is.
+      box.append(
+        .report(
+          dice.chance(50) ? .declined(handle, message: "") : .dismissAnswered(handle, result: result())))
+    }
+    return input
+  }
 
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(5) {
+    return switch dice.below(6) {
     case 0: .presentAnswered(handle, error: nil)
     case 1: .presentAnswered(handle, error: "no")
     case 2: .updateAnswered(handle)
-    case 3: .dismissAnswered(handle, result: result())
+    case 3: .declined(handle, message: "no")
+    case 4: .dismissAnswered(handle, result: result())
     default: .ended(handle, failed: dice.chance(50), result: result())
     }
   }

@@ -24,6 +24,8 @@ struct Watcher {
     let binding: BindingID
     let id: String
     var phase: String
+    /// The question of its presenter (P16).
+    var asking: String?
     /// nil until an event has it: the phase event of a waiting presentation has no item.
     var item: Shared<Item>?
   }
@@ -69,6 +71,15 @@ struct Watcher {
         }
         try require(entry.binding == binding && entry.id == id, "W1", "\(handle) ended as another than it was")
         ended.insert(handle)
+      case .declined(let handle, let binding, let id, _):
+        try require(
+          entries[handle]?.phase == "dismissing", "P15", "\(handle) was declined, but was not being dismissed")
+        try introduce(handle, binding, id, phase: "presented", item: nil, mustDiffer: true)
+        entries[handle]!.asking = nil
+      case .asking(let handle, let message):
+        try require(entries[handle]?.phase == "dismissing", "P16", "\(handle) asks, but is not being dismissed")
+        try require(entries[handle]?.asking != message, "W1", "\(handle) was told to ask, but that does not differ")
+        entries[handle]!.asking = message
       case .action(let handle, _, _, _, _):
         try require(!ended.contains(handle), "P8", "\(handle) acted after its end")
       case .selection(let group, let tag):
@@ -105,7 +116,8 @@ struct Watcher {
     } else {
       try require(handle > lastHandle, "R3", "\(handle) was used before; the last one was \(lastHandle)")
     }
-    entries[handle] = Entry(binding: binding, id: id, phase: phase, item: item ?? entries[handle]?.item)
+    entries[handle] = Entry(
+      binding: binding, id: id, phase: phase, asking: entries[handle]?.asking, item: item ?? entries[handle]?.item)
   }
 
   /// Compares what was announced with the state.
@@ -122,6 +134,10 @@ struct Watcher {
       try require(
         presentation.phase.name.rawValue == entry.phase, "W1",
         "\(handle) is \(presentation.phase), but \(entry.phase) was told")
+      let asking: String? =
+        if case .asking(let message)? = presentation.phase.dismissal?.stage { message } else { nil }
+      try require(
+        asking == entry.asking, "P16", "\(handle) asks “\(asking ?? "-")”, but “\(entry.asking ?? "-")” was told")
       if let told = entry.item, entry.phase == "presented" {
         // The timeout is on record without an event (P2).
         var item = presentation.item

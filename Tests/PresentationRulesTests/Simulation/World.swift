@@ -97,7 +97,7 @@ struct World: ~Copyable {
     switch kind {
     case .request: try ask(1, &dice)
     case .transaction: try ask(2 + dice.below(5), &dice)
-    case .hear: if let report = presenters.next(&dice) { try happen(.report(report), &dice) } else { try ask(1, &dice) }
+    case .hear: if let input = presenters.next(&dice) { try happen(input, &dice) } else { try ask(1, &dice) }
     case .nonsense: try happen(.report(presenters.nonsense(checker.lastHandle.number, &dice)), &dice)
     case .end:
       // Something that is shown is closed by its user, or crashes.
@@ -184,8 +184,8 @@ struct World: ~Copyable {
   /// Lets everything under way end, by answers or timeouts, without further requests.
   mutating func rest(_ dice: inout SplitMix64) throws(Violation) {
     for _ in 0..<2000 {
-      if let report = presenters.next(&dice) {
-        try happen(.report(report), &dice)
+      if let input = presenters.next(&dice) {
+        try happen(input, &dice)
       } else if let due = checker.alive.compactMap(\.due).min() {
         now = max(now, due)
         try happen(.time, &dice)
@@ -228,7 +228,10 @@ struct World: ~Copyable {
     switch (actual, expected) {
     case (.success(let effect), .success(let plan)):
       try take(effect.outcome, of: input, &dice)
-      if generator.hasExpectations { noteChanges(since: before.model) }
+      if generator.hasExpectations {
+        noteChanges(since: before.model)
+        noteDeclines(effect.outcome)
+      }
       if serials.last != machine.serial.number { serials.append(machine.serial.number) }
       if let plan { try compare(effect.replies, plan.answers, before.model) }
       if case .perform(let requests, _) = input { try judgeLast(requests, effect.replies) }
@@ -283,6 +286,10 @@ struct World: ~Copyable {
           checker.note(result, of: handle)
           model.end([showing.token], .closed, at: now)
         }
+      case .asking(let handle, let byPresenter):
+        guard let showing = try reported(handle, true) else { break }
+        guard byPresenter else { throw NaiveRefusal(.accessDenied) }
+        if mayDecline(showing) { checker.asks(handle) }
       case .act(let handle, let byPresenter):
         _ = try reported(handle, byPresenter)
       case .time:
@@ -308,6 +315,7 @@ struct World: ~Copyable {
       case .shutDown: model.shutDown(at: now)
       case .resume(let survivals, let left):
         let lost = checker.note(survivals)
+        model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
         let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
         model.end(
           lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now)
@@ -320,7 +328,16 @@ struct World: ~Copyable {
   }
 
   private mutating func hear(_ report: Report) {
+    if case .declined(let handle, _) = report, let showing = checker.showing(handle), mayDecline(showing) {
+      model.decline(showing.token, at: now)
+    }
     if let end = checker.hear(report), let token = tokens[end.handle] { model.end([token], end.reason, at: now) }
+    model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
+  }
+
+  /// P15: whether its presenter was told to end it, and may decline.
+  private func mayDecline(_ showing: OrderChecker.Showing) -> Bool {
+    showing.isAsked && model.going[showing.token]?.isForced == false
   }
 
   /// D11: the presentation that is reported; nil if the report is too late.
@@ -345,11 +362,15 @@ struct World: ~Copyable {
     try introduce()
     try watcher.take(outcome.changes, from: machine, isOneChange: input.isOneChange)
     let shown = shown
-    try checker.take(outcome, at: now, selected: shown, isOneChange: input.isOneChange, machine: machine)
+    let forced = Set(model.going.filter(\.value.isForced).keys)
+    try checker.take(
+      outcome, at: now, selected: shown, forced: forced, isOneChange: input.isOneChange, machine: machine)
     for change in outcome.changes {
       switch change.event {
       case .presented(let handle, _, _, _): model.becamePresented(tokens[handle]!, at: now)
-      case .dismissed(let handle, _, _, let reason, _): try checkReason(reason, of: handle)
+      case .dismissed(let handle, _, _, let reason, _):
+        try checkReason(reason, of: handle)
+        model.going[tokens[handle]!] = nil
       default: break
       }
     }
@@ -361,7 +382,7 @@ struct World: ~Copyable {
         }
         asked = left - 1
       }
-      presenters.take(command, faults: generator.presenterFaults, &dice)
+      presenters.take(command, faults: generator.presenterFaults, wishes: generator.presenterWishes, &dice)
     }
     try checker.checkWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
     if case .time = input {
@@ -405,11 +426,14 @@ struct World: ~Copyable {
     for presentation in machine.allPresentations {
       let (handle, binding) = (presentation.handle, presentation.binding)
       guard let slot = model.slots[binding], handles[slot.token] == handle else {
-        guard case .dismissing(_, let reason, _) = presentation.phase else {
+        guard let dismissal = presentation.phase.dismissal else {
           throw Violation(
             "P3", "\(handle) at \(binding) is \(presentation.phase.name.rawValue), but should not be shown")
         }
-        try checkReason(reason, of: handle)
+        try checkReason(dismissal.reason, of: handle)
+        try require(
+          dismissal.isForced == model.going[tokens[handle]!]?.isForced, "P15",
+          "\(handle) is\(dismissal.isForced ? "" : " not") forced, but the rules say otherwise")
         continue
       }
       count += 1
@@ -529,6 +553,16 @@ struct World: ~Copyable {
     }
   }
 
+  /// P15: what was declined counts as changed.
+  private mutating func noteDeclines(_ outcome: Outcome) {
+    for case .declined(let handle, let binding, _, _) in outcome.changes.map(\.event) {
+      guard let showing = checker.showing(handle) else { continue }
+      changes[.slot(binding)] = machine.serial.number
+      if let group = showing.group { changes[.group(group)] = machine.serial.number }
+      if let stack = showing.stack { changes[.stack(stack)] = machine.serial.number }
+    }
+  }
+
   /// V5.
   private func compareMembers() throws(Violation) {
     func expect(_ container: Container<BindingID>, _ bindings: [BindingID]) throws(Violation) {
@@ -581,6 +615,8 @@ extension Change.Event {
     case .updated(let handle, let binding, let id, _): "updated \(handle) \(binding)=\(id)"
     case .phase(let handle, let binding, let id, let word): "\(word) \(handle) \(binding)=\(id)"
     case .dismissed(let handle, let binding, let id, let reason, _): "dismissed \(handle) \(binding)=\(id) \(reason)"
+    case .declined(let handle, let binding, let id, _): "declined \(handle) \(binding)=\(id)"
+    case .asking(let handle, let message): "asking \(handle) \(message ?? "no more")"
     case .action(let handle, _, _, let action, _): "action \(handle) \(action)"
     case .selection(let group, let tag): "selection \(group) \(tag ?? "nil")"
     case .group(let group): "group \(group)"

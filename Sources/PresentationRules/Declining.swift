@@ -1,0 +1,276 @@
+import DequeModule
+import PresentationModel
+
+// Declining a dismissal (P15), forcing one, and asking the user first (P16).
+
+extension StateMachine {
+  /// Takes in that the presenter of a presentation that it was told to dismiss asks its user first (P16).
+  ///
+  /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`, `limitExceeded`.
+  public mutating func asking(
+    _ handle: Handle, message: String, byPresenter: Bool, at now: Instant
+  ) throws(Refusal) -> Outcome {
+    try limits.check("id", message.utf8.count, limits.id, of: "bytes of message")
+    guard state.presentations[handle] != nil else {
+      try requireGivenOut(handle)
+      return Outcome()
+    }
+    guard byPresenter else {
+      throw Refusal(
+        .accessDenied,
+        "presentation \(handle) is dismissed by its presenter, and only that one may ask its user about it")
+    }
+    guard mayDecline(handle) else { return Outcome() }
+    return process(at: now) { $0.ask(handle, message) }
+  }
+
+  /// Whether a presenter was told to dismiss the presentation and may decline that.
+  func mayDecline(_ handle: Handle) -> Bool {
+    guard let dismissal = state.presentations[handle]?.phase.dismissal, !dismissal.isForced else { return false }
+    switch dismissal.stage {
+    case .asked, .asking: return true
+    case .overtaken, .held, .departed, .killed: return false
+    }
+  }
+
+  /// The presentations whose ends, if they are being dismissed, a slot, group or stack waits for.
+  func awaited(by subject: Subject) -> [Handle] {
+    switch subject {
+    case .slot(let binding): state.slots[binding]?.dismissing.map { [$0] } ?? []
+    case .group(let group): state.groups[group]?.live.map { [$0] } ?? []
+    case .stack(let stack): state.stacks[stack].map { Array($0.dismissing) } ?? []
+    }
+  }
+
+  /// The presentations that end before another one that is being dismissed can: those that directly depend on it (C7).
+  fileprivate func dependents(of handle: Handle) -> [Handle] {
+    guard let presentation = state.presentations[handle] else { return [] }
+    var found = Array(presentation.children)
+    if let position = presentation.item.position, let above = dismissed(on: position.stack, at: position.index + 1) {
+      found.append(above)
+    }
+    return found
+  }
+
+  /// The presentation that is being dismissed at a position of a stack. Those that were shown follow each other in their order.
+  private func dismissed(on stack: BindingID, at index: Int) -> Handle? {
+    guard let dismissing = state.stacks[stack]?.dismissing,
+      let first = dismissing.firstIndex(where: { state.presentations[$0]?.phase.dismissal?.stage != .overtaken }),
+      let top = state.presentations[dismissing[first]]?.item.position?.index
+    else { return nil }
+    let place = first + top - index
+    return index <= top && place < dismissing.endIndex ? dismissing[place] : nil
+  }
+
+  /// The presentations being dismissed that a presentation directly depends on (C7).
+  private func dismissedDependencies(of handle: Handle) -> [Handle] {
+    guard let presentation = state.presentations[handle] else { return [] }
+    var found = [presentation.parent].compactMap(\.self)
+    if let position = presentation.item.position, let below = dismissed(on: position.stack, at: position.index - 1) {
+      found.append(below)
+    }
+    return found.filter { state.presentations[$0]?.phase.isDismissing == true }
+  }
+
+  /// What stays if a presentation stays: itself, and everything being dismissed that it depends on, which comes first.
+  func kept(with handle: Handle) -> [Handle] {
+    var kept: [Handle] = []
+    var seen: Set<Handle> = [handle]
+    var path = [(handle: handle, rest: dismissedDependencies(of: handle))]
+    while !path.isEmpty {
+      if let next = path[path.count - 1].rest.popLast() {
+        if seen.insert(next).inserted { path.append((next, dismissedDependencies(of: next))) }
+      } else {
+        kept.append(path.removeLast().handle)
+      }
+    }
+    return kept
+  }
+
+  /// A message within its limit, cut off at the end (L1).
+  fileprivate func limited(_ message: String) -> String {
+    message.utf8.count <= limits.id ? message : String(decoding: message.utf8.prefix(limits.id), as: UTF8.self)
+  }
+}
+
+extension Turn {
+  // MARK: Asking
+
+  fileprivate mutating func ask(_ handle: Handle, _ message: String) {
+    var dismissal = state.presentations[handle]!.phase.dismissal!
+    guard dismissal.stage != .asking(message: message) else { return }
+    dismissal.stage = .asking(message: message)
+    state.presentations[handle]!.phase = .dismissing(dismissal)
+    state.presentations[handle]!.answerDue = nil
+    announce(.asking(handle, message))
+  }
+
+  /// Announces that a presenter does not ask any more, though its presentation is still being dismissed.
+  mutating func stopAsking(_ handle: Handle) {
+    guard case .asking? = state.presentations[handle]?.phase.dismissal?.stage else { return }
+    announce(.asking(handle, nil))
+  }
+
+  // MARK: Forcing
+
+  /// Forces the dismissals in `mayForce`, and those of everything that has to end before. A presenter that was told, and might
+  /// decline, is told again.
+  mutating func force() {
+    guard !mayForce.isEmpty else { return }
+    let forced = machine.force(mayForce)
+    mayForce.removeAll(keepingCapacity: true)
+    for handle in forced {
+      let presentation = state.presentations[handle]!
+      switch presentation.phase.dismissal?.stage {
+      case .asked where presentation.item.destination?.isBus == true: askToDismiss(handle)
+      case .asking:
+        stopAsking(handle)
+        askToDismiss(handle)
+      default: break
+      }
+    }
+  }
+
+  // MARK: Declining
+
+  /// Takes in that a presenter declines a dismissal: what was kept up by it stays, and what waited for its end ends.
+  mutating func decline(_ handle: Handle, message: String) {
+    guard machine.mayDecline(handle) else { return }
+    let message = machine.limited(message)
+    var transaction = Transaction(in: consume self, by: nil)
+    transaction.giveBack(with: handle, message: message)
+    transaction.settleEnds()
+    let draft = transaction.draft
+    self = transaction.turn
+    commit(draft)
+  }
+
+  /// Makes a presentation that was being dismissed `presented` again.
+  mutating func keep(_ handle: Handle) {
+    var presentation = state.presentations[handle]!
+    let binding = presentation.binding
+    presentation.expires = presentation.phase.dismissal?.timeLeft.map { now.after(nanoseconds: $0) }
+    presentation.phase = .presented
+    presentation.announced = .presented
+    presentation.answerDue = nil
+    presentation.endedBy = nil
+    presentation.result = [:]
+    state.presentations[handle] = presentation
+    state.schedule(presentation.expires, .expiry, handle)
+    state.slots[binding]!.dismissing = nil
+    state.slots[binding]!.current = handle
+    if let stack = presentation.item.position?.stack {
+      // The lowest is the last, and comes first.
+      if let index = state.stacks[stack]!.dismissing.lastIndex(of: handle) {
+        state.stacks[stack]!.dismissing.remove(at: index)
+      }
+      state.stacks[stack]!.started += 1
+    }
+  }
+
+  /// Announces that a presentation was kept, which also counts as a change of what it is in (P10).
+  mutating func announceKept(_ handle: Handle, message: String) {
+    let presentation = state.presentations[handle]!
+    changed.insert(.slot(presentation.binding))
+    if let group = presentation.item.membership?.group { changed.insert(.group(group)) }
+    if let stack = presentation.item.position?.stack { changed.insert(.stack(stack)) }
+    announce(.declined(handle, presentation.binding, id: presentation.item.id, message: message))
+    guard presentation.updates != .idle else { return }
+    state.presentations[handle]!.updates = .idle
+    sendUpdate(of: handle, by: nil)
+  }
+}
+
+extension Transaction {
+  /// Plans that a presentation stays, and everything being dismissed that it depends on (P15). What took their places ends.
+  mutating func giveBack(with handle: Handle, message: String) {
+    let kept = turn.machine.kept(with: handle)
+    draft.kept = (kept, message)
+    for handle in kept.reversed() { vacate(state.presentations[handle]!) }
+    for handle in kept {
+      let (binding, item) = (state.presentations[handle]!.binding, state.presentations[handle]!.item)
+      withSlot(binding) { slot in
+        slot.item = item
+        slot.change = .givenBack
+      }
+      reopen(binding)
+      if let membership = item.membership { withGroup(membership.group) { $0.selected = binding } }
+      if let position = item.position { withStack(position.stack) { $0.rest.append(binding) } }
+    }
+  }
+
+  /// Empties the slot, the group and the stack position of a presentation that gets them back.
+  private mutating func vacate(_ presentation: Presentation) {
+    clear(presentation.binding, reason: .declined)
+    if let membership = presentation.item.membership {
+      if let other = queue(of: membership.group).first(where: { $0.tag == membership.tag }) {
+        clear(other.binding, reason: .declined)
+      }
+      if let other = selected(in: membership.group), let item = item(at: other) {
+        if let age = item.queueAge, item.membership?.tag != membership.tag {
+          requeue(other, item, age)
+        } else {
+          clear(other, reason: .declined)
+        }
+      }
+    }
+    if let position = presentation.item.position, height(of: position.stack) > position.index {
+      clear(binding(on: position.stack, at: position.index), reason: .declined)
+    }
+  }
+
+  /// Puts the selected member back into its queue, whatever the limit of that.
+  private mutating func requeue(_ binding: BindingID, _ item: Shared<Item>, _ age: UInt64) {
+    let children = state.slots[binding]?.current.flatMap { state.presentations[$0]?.children } ?? []
+    for child in children.sorted() { lose(child) }
+    withGroup(item.membership!.group) { group in
+      group.selected = nil
+      group.enqueue(QueueEntry(priority: item.priority, age: age, binding: binding, tag: item.membership!.tag))
+    }
+    withSlot(binding) { $0.item!.isQueued = true }
+    reopen(binding)
+  }
+}
+
+extension StateMachine {
+  /// Marks dismissals as forced, and those of everything that has to end before. What was never shown holds nothing up.
+  /// - Returns: those that were not forced.
+  mutating func force(_ handles: [Handle]) -> [Handle] {
+    var forced: [Handle] = []
+    // What begins as forced has yet to force what depends on it.
+    var open = handles.map { (handle: $0, isNamed: true) }
+    while let (handle, isNamed) = open.popLast() {
+      guard var dismissal = state.presentations[handle]?.phase.dismissal, dismissal.stage != .overtaken,
+        isNamed || !dismissal.isForced
+      else { continue }
+      if !dismissal.isForced {
+        dismissal.isForced = true
+        state.presentations[handle]!.phase = .dismissing(dismissal)
+        forced.append(handle)
+      }
+      open += dependents(of: handle).map { ($0, false) }
+    }
+    return forced
+  }
+
+  /// Forces what no presenter may decline; a record of an earlier release does not say what that is.
+  mutating func forceRecorded() {
+    let forced = state.presentations.values.filter { presentation in
+      guard let dismissal = presentation.phase.dismissal else { return false }
+      return dismissal.isForced || dismissal.reason.isForced || dismissal.stage == .departed
+        || presentation.presentedAt == nil
+    }
+    _ = force(forced.map(\.handle))
+  }
+}
+
+extension Reason {
+  /// Whether no presenter may decline a dismissal for this reason (P15): it has ended by itself, nobody is there who wants it,
+  /// or everything ends.
+  var isForced: Bool {
+    switch self {
+    case .closed, .failed, .lost, .owner, .shutdown: true
+    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .declined: false
+    }
+  }
+}
