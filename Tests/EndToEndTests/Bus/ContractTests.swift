@@ -148,7 +148,7 @@ func contract_daemon_isReadByOtherTools() throws {
       == "bt true 3\n")
   #expect(
     try busctl("get-property", "org.navd.Coordinator1", "/org/navd/Coordinator1", "org.navd.Coordinator1", "Version")
-      == "u 1\n")
+      == "u \(CoordinatorInterface.currentVersion)\n")
   let objects = try busctl(
     "--json=short", "call", "org.navd.Coordinator1", "/org/navd/Coordinator1", "org.freedesktop.DBus.ObjectManager",
     "GetManagedObjects")

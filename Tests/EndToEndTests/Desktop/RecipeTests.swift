@@ -385,6 +385,83 @@ func recipe_presenter_showsItems(_ language: String) throws {
   #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
 }
 
+@Test("P15, P16: an editor with unsaved text asks its user, who may stay, save or discard")
+func recipe_editor_asksBeforeItCloses() throws {
+  let session = try Session(
+    desktop: .i3,
+    files: [
+      "editor.py": Files.text(inPackage: "docs/recipes/editor.py"), "notes.txt": "a",
+      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: "dbus/org.navd.Presenter1.xml"),
+    ])
+  let windows = try Windows(session)
+  let notes = session.path("notes.txt")
+  let editor = try session.start(
+    program: "/usr/bin/python3", [session.path("editor.py"), "editor", "--group", "panels"])
+  try session.poll("it is registered; \(editor.errorText)") {
+    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "editor" }
+  }
+  /// Opens the editor, types a letter, and selects another member, so that it asks.
+  func typeAndLeave(_ key: String) throws {
+    try session.runNavctl("present", "editor", "--value", "file=\(notes)")
+    try windows.wait(for: "Editor")
+    try windows.waitForFocus(on: "Editor")
+    try session.press(key)
+    try session.poll("the key has arrived; \(editor.errorText)") {
+      try windows.ask("-t", "get_tree").outputText.contains("Editor (not saved)")
+    }
+    try leave()
+  }
+  func leave() throws {
+    try session.runNavctl("select", "panels", "mixer")
+    try session.poll("it asks; \(editor.errorText)") {
+      try session.navctl("list").outputText.contains("dismissing (asking)")
+    }
+    try windows.wait(for: "Editor", "Editor")
+    try session.poll("the question has the focus") {
+      try windows.catchUp()
+      return windows.focused == windows.open.last
+    }
+  }
+  /// - Parameter press: presses a key; a window that has just appeared may miss one.
+  func waitForSelection(_ tag: String, pressing press: () throws -> Void = {}) throws {
+    try session.poll("\(tag) is selected and presented; \(editor.errorText)") {
+      try press()
+      let state = try session.state()
+      return state["groups"]?["panels"]?["selection"]?.string == tag
+        && state["presentations"]?.array?.map { $0["phase"]?.string } == ["presented"]
+    }
+  }
+  func text() -> String { String(decoding: Files.contents(of: notes), as: UTF8.self) }
+
+  // The user stays.
+  try typeAndLeave("b")
+  try waitForSelection("editor") { try session.press("Escape") }
+  try windows.wait(for: "Editor")
+  #expect(text() == "a")
+  // The user saves.
+  try leave()
+  try waitForSelection("mixer") { try session.press("Return") }
+  try windows.wait()
+  #expect(text().count == 2 && text().contains("b"))
+  // The user discards.
+  let saved = text()
+  try typeAndLeave("c")
+  try waitForSelection("mixer") { try session.press("alt+d") }
+  try windows.wait()
+  #expect(text() == saved)
+  // Nobody is asked.
+  try typeAndLeave("d")
+  try session.runNavctl("select", "panels", "mixer", "--force")
+  try waitForSelection("mixer")
+  try windows.wait()
+  #expect(text() == saved)
+  // Without changes it closes at once.
+  try session.runNavctl("present", "editor", "--value", "file=\(notes)")
+  try windows.wait(for: "Editor")
+  try session.runNavctl("select", "panels", "mixer")
+  try waitForSelection("mixer")
+}
+
 // MARK: Index
 
 @Test("Every recipe is in the index and says so if it was not tried")

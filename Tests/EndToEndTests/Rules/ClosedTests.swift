@@ -158,7 +158,7 @@ func closed_busPresenterThatIsSlow_isCancelled() throws {
   let path = try session.present("fact", "1", ["destination": .string("dialog")])
   try session.wait("the presenter is called") { presenter.log == ["present fact 1"] }
   try session.dismiss("fact")
-  try session.wait("Dismiss is called") { presenter.log == ["present fact 1", "dismiss dismissed"] }
+  try session.wait("Dismiss is called") { presenter.log == ["present fact 1", "dismiss dismissed forced"] }
   #expect(watcher.lines.last == "phase fact 1 dismissing")
   presenter.isAnswering = true
   #expect(try session.ending(of: path).reason == "dismissed")
@@ -175,6 +175,6 @@ func closed_busPresenterThatNeverAnswers_endsAfterTheTimeLimit() throws {
   let (reason, result) = try session.ending(of: session.present("fact", "1", ["destination": .string("dialog")]))
   #expect(reason == "failed")
   #expect(result["error"].flatMap { String(value: $0) }?.contains("start-timeout") == true)
-  #expect(presenter.log == ["present fact 1", "dismiss failed"])
+  #expect(presenter.log == ["present fact 1", "dismiss failed forced"])
   #expect(try session.state()["presentations"]?.array == [])
 }

@@ -106,7 +106,7 @@ func presenter_late_changesNothing() throws {
   let (reason, result) = try session.ending(of: session.present("fact", "1", dialog))
   #expect(reason == "failed")
   #expect(result.error.contains("start-timeout"))
-  #expect(presenter.log == ["present fact 1", "dismiss failed"])
+  #expect(presenter.log == ["present fact 1", "dismiss failed forced"])
 
   // Both answers come now, for a handle that no longer exists; the slot has another presentation by then.
   let next = try session.present("fact", "2")

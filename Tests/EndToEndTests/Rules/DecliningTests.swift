@@ -1,0 +1,201 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private let declined = DBusError(name: CoordinatorError.Name.declined.errorName, message: "not saved")
+
+/// An editor in an exclusive group: a presenter whose dismissals are declined, or held back.
+private final class Editor {
+  let session: Session
+  let presenter: BusPresenter
+  let watcher: Watcher
+  let path: ObjectPath
+
+  init() throws {
+    session = try Session()
+    presenter = try BusPresenter(session, destination: "editor", ["group": .string("panels")])
+    path = try session.present("editor", "", [:])
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    watcher = try session.watch()
+  }
+
+  /// Selects another member, and waits until the editor is told to end.
+  func leave() throws {
+    let count = presenter.log.count
+    try session.runNavctl("select", "panels", "other")
+    try session.wait("the editor is told to end") { presenter.log.count == count + 1 }
+  }
+
+  func ask(_ message: String = "Save?") throws {
+    _ = try session.call(Rows.asking, (path, message), by: presenter.connection)
+  }
+}
+
+@Test("P15: a member that declines is selected again, and all who wait for it or the next one learn of it")
+func presenter_declines_isSelectedAgain() throws {
+  let editor = try Editor()
+  let session = editor.session
+  editor.presenter.isAnswering = false
+  let end = session.begin(Rows.wait, (editor.path, "gone"))
+  try editor.leave()
+  let other = try session.call(Rows.get, "panels.other").0
+  let next = session.begin(Rows.wait, (other, "presented"))
+  editor.watcher.clear()
+  editor.presenter.refusedEnd = declined
+  editor.presenter.isAnswering = true
+  #expect(try session.answer(to: next).0 == "declined")
+  #expect(
+    editor.watcher.lines == ["selection panels editor", "declined editor", "dismissed panels.other declined"])
+  #expect(editor.watcher.events.contains { $0.json["message"] == "not saved" })
+  #expect(try session.call(Rows.get, "editor").0 == editor.path)
+  #expect(end.result == nil)
+
+  // The next time it ends.
+  editor.presenter.refusedEnd = nil
+  try editor.leave()
+  #expect(try session.answer(to: end).0 == "deselected")
+}
+
+@Test("P15: with --force nothing is asked, and what is asked about already ends", arguments: [false, true])
+func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
+  let editor = try Editor()
+  editor.presenter.refusedEnd = declined
+  if isAsked {
+    editor.presenter.isAnswering = false
+    try editor.leave()
+    try editor.ask()
+    editor.watcher.clear()
+  }
+  try editor.session.runNavctl("select", "panels", "other", "--force")
+  try editor.session.wait("it is told, by force") { editor.presenter.log.last == "dismiss deselected forced" }
+  editor.presenter.isAnswering = true
+  #expect(try editor.session.ending(of: editor.path).reason == "deselected")
+  #expect(editor.watcher.lines.contains("asking") == isAsked)
+}
+
+@Test("P15: every verb that can end something takes --force, and one that cannot refuses it")
+func navctl_force_isTakenByEveryVerbThatEnds() throws {
+  let session = try Session()
+  for words in [
+    ["present", "a"], ["toggle", "a"], ["dismiss", "a"], ["dismiss", "--all"], ["select", "g", "x"], ["deselect", "g"],
+    ["toggle-selection", "g", "x"], ["push", "s", "b"], ["pop", "s"], ["pop-to", "s"], ["set-path", "s", "b"],
+  ] {
+    let run = try session.run(program: session.executable("navctl"), words + ["--force"])
+    #expect(run.exitCode == 0, "\(words): \(run.errorText)")
+  }
+  let run = try session.run(program: session.executable("navctl"), ["update", "a", "x=1", "--force"])
+  #expect(run.exitCode == 2 && run.errorText.contains("closes nothing"), "\(run.errorText)")
+}
+
+@Test("P15: Dismiss of the presentation's own object forces it, though its slot holds another item")
+func presentation_dismissForced_endsWhatAsks() throws {
+  let editor = try Editor()
+  editor.presenter.isAnswering = false
+  try editor.leave()
+  try editor.ask()
+  let (changed, _) = try editor.session.connect().callAndWait(
+    PresentationInterface.dismiss, on: CoordinatorNames.bus, at: editor.path, ["force": .boolean(true)],
+    timeout: .seconds(10))
+  #expect(!changed)
+  try editor.session.wait("it is told, by force") { editor.presenter.log.last == "dismiss deselected forced" }
+}
+
+@Test("P16: while a presenter asks, its grace stands still, and the state says so")
+func presenter_asks_hasAnyTime() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "editor", ["grace": .uint64(1000)])
+  let path = try session.present("editor")
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  let watcher = try session.watch()
+  let start = ReplayedState(watcher.start)
+  presenter.refusedEnd = declined
+  presenter.isAnswering = false
+  presenter.hear = { call in
+    guard call.hasPrefix("dismiss") else { return }
+    presenter.connection.call(
+      Rows.asking, on: CoordinatorNames.bus, at: CoordinatorNames.object, (path, "Save?")
+    ) { _ in }
+  }
+  try session.dismiss("editor")
+  try session.wait("it asks") { watcher.lines.last == "asking" }
+  #expect(watcher.events.last?.json["message"] == "Save?" && watcher.events.last?.json["asking"] == true)
+  let entry = try #require(try session.state()["presentations"]?.array?.first)
+  #expect(entry["phase"] == "dismissing" && entry["asking"] == true && entry["message"] == "Save?")
+  #expect(try session.navctl("list").outputText.contains("dismissing (asking)"))
+  // Another item lives longer than the grace.
+  let clock = try session.present("clock", "", ["timeout": .uint64(1500)])
+  #expect(try session.ending(of: clock).reason == "expired")
+  #expect(presenter.log == ["present editor ", "dismiss dismissed"])
+  presenter.isAnswering = true
+  try session.wait("it is kept") { watcher.lines.contains("declined editor") }
+  var replayed = start
+  for event in watcher.events { replayed.apply(event) }
+  #expect(replayed.differences(from: try session.state()) == [])
+}
+
+@Test("P16: only the presenter may ask, and a late question changes nothing")
+func asking_byOthers_isRefused() throws {
+  let editor = try Editor()
+  #expect(try editor.session.refusal(Rows.asking, (editor.path, ""))?.name == .accessDenied)
+  try editor.ask()
+  #expect(editor.watcher.lines == [])
+  #expect(try editor.session.refusal(Rows.asking, (Handle(99).path, ""))?.name == .unknownPresentation)
+}
+
+@Test(
+  "P16, R6: navd is killed while a presenter asks: it is told again, and may decline", arguments: [SIGKILL, SIGTERM])
+func restart_whileAsking_isToldAgain(_ signal: Int32) throws {
+  let editor = try Editor()
+  let session = editor.session
+  editor.presenter.isAnswering = false
+  try editor.leave()
+  try editor.ask()
+  try session.stop(signal)
+  try session.start()
+  try session.wait("it is told again") {
+    editor.presenter.log == ["present editor ", "dismiss deselected", "dismiss deselected"]
+  }
+  #expect(try session.state()["presentations"]?.array?.first?["asking"] == nil)
+  try editor.ask()
+  #expect(try session.state()["presentations"]?.array?.first?["asking"] == true)
+  editor.presenter.refusedEnd = declined
+  editor.presenter.isAnswering = true
+  try session.poll("it is kept") { try session.call(Rows.get, "editor").0 == editor.path }
+  try session.stop(signal)
+  try session.start()
+  #expect(try session.call(Rows.get, "editor").0 == editor.path)
+}
+
+@Test("P15, P14: a presenter that declines after navd gave up is told once more, by force")
+func presenter_declinesLate_isForced() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "editor", ["grace": .uint64(1)])
+  let path = try session.present("editor")
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  presenter.isAnswering = false
+  presenter.refusedEnd = declined
+  try session.dismiss("editor")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  presenter.isAnswering = true
+  try session.wait("it is told once more") { presenter.log.last?.hasSuffix("forced") == true }
+  #expect(try session.state()["presentations"]?.array == [])
+}
+
+@Test("P15, R5: Quit forces what asks")
+func quit_whileAsking_ends() throws {
+  let editor = try Editor()
+  editor.presenter.isAnswering = false
+  try editor.leave()
+  try editor.ask()
+  editor.presenter.refusedEnd = declined
+  editor.presenter.hear = { call in if call.hasPrefix("dismiss") { editor.presenter.isAnswering = true } }
+  _ = try editor.session.call(Rows.quit, ())
+  #expect(try editor.session.waitForEnd() != nil)
+}
