@@ -3,7 +3,9 @@ import CoordinatorAPI
 import DBusValues
 
 extension Verbs {
-  static let ofPresenters: [Verb] = [("act", { Act.self }), ("closed", { Closed.self })]
+  static let ofPresenters: [Verb] = [
+    ("act", { Act.self }), ("closed", { Closed.self }), ("presenter", { PresenterVerb.self }),
+  ]
 }
 
 struct Act: ParsableCommand {

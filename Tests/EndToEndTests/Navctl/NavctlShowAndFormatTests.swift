@@ -112,13 +112,13 @@ func navctl_formatOfListAndHistory_printsFields() throws {
   #expect(try lines("history", "--group", "panels", "--format", "{by.client}") == [])
 
   for (verb, format, message) in [
-    ("list", "{titel}", "did you mean {title}? the fields are binding, container-values, destination, "),
-    ("list", "{event}", "the fields are binding"), ("list", "{id.x}", "{id} has no members"),
+    ("list", "{titel}", "did you mean {title}? the fields are asking, binding, container-values, destination, "),
+    ("list", "{event}", "the fields are asking, binding"), ("list", "{id.x}", "{id} has no members"),
     ("list", "{title:html}", "expected one of markup, json, time, elapsed, duration after “:”"),
     ("history", "{by.name}", "{by} has the members client, pid, program"),
     ("history", "{phase}", "the fields are binding, by"),
-    ("watch", "{reason}", "the fields are binding"),
-    ("watch --events", "{nothing}", "the fields are action, binding, event"),
+    ("watch", "{reason}", "the fields are asking, binding"),
+    ("watch --events", "{nothing}", "the fields are action, asking, binding, event"),
     ("list", "{", "has a “{” without its “}”"), ("list --json", "{id}", "either --format or --json"),
   ] {
     let words = verb.split(separator: " ").map(String.init) + ["--format", format]

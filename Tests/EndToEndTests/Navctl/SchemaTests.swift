@@ -15,7 +15,7 @@ private let validator = """
   from jsonschema import Draft202012Validator
   schema = json.load(open(sys.argv[1]))
   Draft202012Validator.check_schema(schema)
-  open_ones = {"value", "container-values", "parameters", "result", "groups", "stacks"}
+  open_ones = {"value", "container-values", "parameters", "result", "groups", "stacks", "platform-data"}
   seen = set()
   validators = {}
   def validator(name):
@@ -152,6 +152,43 @@ func schema_output_fits() throws {
   try record("introspect", "introspect")
   try record("doctor", "doctor", status: 1)
   try session.call(Rows.closed, (try session.call(Rows.get, "shown").0, [:]), by: presenter.connection)
+  // A presenter that speaks lines.
+  let shell = try LineShell(session, "calendar")
+  func say(_ line: String) {
+    shell.say(line)
+    written.append(("presenter-input", line))
+  }
+  func called() throws -> UInt64 { try #require(try shell.call()["presentation"]?.unsigned) }
+  let first = try session.present("calendar", "1")
+  let calendar = try called()
+  say(#"{"presented":\#(calendar)}"#)
+  #expect(try session.call(Rows.wait, (first, "presented")).0 == "")
+  try session.runNavctl("update", "calendar", "k=v")
+  _ = try called()
+  say(#"{"update":\#(calendar),"value":{"k":1}}"#)
+  say(#"{"act":\#(calendar),"action":"open","parameters":{}}"#)
+  try session.wait("its reports") { watches[1].1.lines.last?.contains(#""event":"action""#) == true }
+  try session.dismiss("calendar")
+  _ = try called()
+  say(#"{"asking":\#(calendar),"message":"Save?"}"#)
+  try session.poll("it asks") { try session.navctl("list").outputText.contains("(asking)") }
+  try record("list", "list")
+  say(#"{"declined":\#(calendar),"message":"unsaved"}"#)
+  try session.poll("it is kept") { try session.call(Rows.get, "calendar").0 == first }
+  try session.present("calendar", "2")
+  _ = try called()
+  say(#"{"dismissed":\#(calendar),"result":{"k":1}}"#)
+  say(#"{"failed":\#(try called()),"error":"no screen"}"#)
+  #expect(try session.ending(of: first).reason == "replaced")
+  try session.poll("it has failed") { try session.call(Rows.get, "calendar").0 == .root }
+  let last = try session.present("calendar", "3")
+  let shown = try called()
+  say(#"{"presented":\#(shown)}"#)
+  #expect(try session.call(Rows.wait, (last, "presented")).0 == "")
+  say(#"{"closed":\#(shown),"result":{}}"#)
+  #expect(try session.ending(of: last).reason == "closed")
+  #expect(shell.program.errorText == "")
+  written += shell.program.lines.map { ("presenter", $0) }
   try record("dismiss", "dismiss", "fact")
   try record("dismiss", "dismiss", "--all")
   try session.wait("its owner ends") { owned.hasEnded }
@@ -167,7 +204,10 @@ func schema_output_fits() throws {
   let input = written.map { "\($0.name)\t\($0.line)\n" }.joined()
   let events = Set(written.compactMap { $0.name == "watch-events" ? try? JSON.parse($0.line)["event"]?.string : nil })
   #expect(
-    events == ["state", "presented", "updated", "phase", "dismissed", "action", "selection", "group", "path"])
+    events == [
+      "state", "presented", "updated", "phase", "dismissed", "declined", "asking", "action", "selection", "group",
+      "path",
+    ])
   let schema = "\(Files.package)/docs/navctl.schema.json"
   let run = try session.run(program: "/usr/bin/python3", ["-c", validator, schema], input: input)
   #expect(run.exitCode == 0 && run.lines.count == 1, "\(run.outputText)\(run.errorText)")

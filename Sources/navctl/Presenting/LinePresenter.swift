@@ -1,0 +1,186 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import PresentationModel
+import TextFormats
+
+/// A presenter on the bus that speaks a line of JSON for each call, and takes a line for each answer and report.
+///
+/// It keeps no more than navd has asked for: an update is answered when its reader has taken it, and so is what it answers by itself.
+final class LinePresenter {
+  /// Answers that it gives without its program.
+  struct Automatic {
+    var presents = false
+    /// Milliseconds from the call to its answer; nil if the program answers.
+    var dismissesAfter: UInt64?
+  }
+
+  private struct Showing {
+    var presenting: Call<Void>?
+    var dismissing: [Call<Properties>] = []
+  }
+
+  private let daemon: DaemonClient
+  private let writer: LineWriter
+  private let automatic: Automatic
+  /// What it shows or is to show, by the number of the presentation.
+  private var showings: [UInt64: Showing] = [:]
+  /// Called when the reader has taken all lines.
+  private var whenRead: [() -> Void] = []
+
+  init(_ daemon: DaemonClient, _ writer: LineWriter, _ automatic: Automatic) {
+    self.daemon = daemon
+    self.writer = writer
+    self.automatic = automatic
+    writer.onDrained = { [unowned self] in
+      let calls = whenRead
+      whenRead = []
+      for call in calls { call() }
+    }
+  }
+
+  // MARK: Registration
+
+  /// Registers the destinations with this navd and every later one.
+  /// - Throws: `Failure` if navd refuses, or cannot be started.
+  func serve(_ destinations: [String], _ options: Properties, onRefused: @escaping (DBusError) -> Void) throws(Failure)
+  {
+    let registrations = destinations.enumerated().map { index, name in
+      (name, ObjectPath("/presenter/\(index)") ?? .root, options)
+    }
+    for (name, path, _) in registrations { daemon.connection.export(path, [object(for: name)]) }
+    for registration in registrations { try daemon.call(CoordinatorInterface.registerPresenter, registration) }
+    var isFirst = true
+    _ = daemon.connection.watchName(CoordinatorNames.bus) { [unowned self] owner in
+      defer { isFirst = false }
+      guard owner != nil else {
+        // Nobody waits for these answers; the next navd asks again.
+        for number in showings.keys { showings[number] = Showing() }
+        return
+      }
+      guard !isFirst else { return }
+      for registration in registrations {
+        call(CoordinatorInterface.registerPresenter, registration) { if let error = $0 { onRefused(error) } }
+      }
+    }
+  }
+
+  private func call<Input, Output>(
+    _ method: Method<Input, Output>, at path: ObjectPath = CoordinatorNames.object, _ input: Input,
+    _ completion: @escaping (DBusError?) -> Void
+  ) {
+    daemon.connection.call(method, on: CoordinatorNames.bus, at: path, input, timeout: nil, autoStart: false) {
+      if case .failure(let error) = $0 { completion(error) } else { completion(nil) }
+    }
+  }
+
+  // MARK: Calls
+
+  private func object(for destination: String) -> ImplementedInterface {
+    let object = ImplementedInterface(PresenterInterface.interface)
+    object.implement(PresenterInterface.present) { [unowned self] input, call in
+      let number = CoordinatorNames.number(of: input.0) ?? 0
+      showings[number, default: Showing()].presenting = call
+      if automatic.presents { whenRead.append { [unowned self] in presented(number) } }
+      say(
+        "present", number,
+        [
+          "binding": .string(input.1), "id": .string(input.2), "destination": .string(destination),
+          "item": JSON(input.3),
+        ])
+    }
+    object.implement(PresenterInterface.update) { [unowned self] input, call in
+      whenRead.append { call.reply() }
+      say("update", CoordinatorNames.number(of: input.0) ?? 0, ["item": JSON(input.1)])
+    }
+    object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
+      let number = CoordinatorNames.number(of: input.0) ?? 0
+      // It may have reported the end already.
+      guard showings[number] != nil else { return call.reply([:]) }
+      showings[number]!.dismissing.append(call)
+      if let time = automatic.dismissesAfter {
+        whenRead.append { [unowned self] in
+          _ = daemon.loop.timer(after: .milliseconds(time)) { [weak self] in self?.dismissed(number, [:]) }
+        }
+      }
+      let options = DismissalOptions(input.2)
+      say(
+        "dismiss", number,
+        [
+          "reason": .string(input.1), "animated": .boolean(options.animated ?? true),
+          "forced": .boolean(options.forced ?? false),
+        ])
+    }
+    return object
+  }
+
+  private func say(_ call: String, _ presentation: UInt64, _ members: [String: JSON]) {
+    let line = members.merging(["call": .string(call), "presentation": JSON(presentation)]) { $1 }
+    writer.write(JSON.object(line).text)
+  }
+
+  // MARK: Answers
+
+  /// Takes a line of its program.
+  /// - Parameter fail: reports a mistake; it may be called later, for the answer of navd.
+  func take(_ bytes: [UInt8], fail: @escaping (String) -> Void) {
+    let line: PresenterLine
+    do {
+      line = try PresenterLine(try JSON.parse(bytes))
+    } catch let mistake as JSON.Mistake {
+      return fail("byte \(mistake.position.column): \(mistake.why)")
+    } catch {
+      return fail((error as? JSON.Mismatch)?.why ?? "\(error)")
+    }
+    let number = line.presentation
+    guard showings[number] != nil else { return fail("presentation \(number) is not shown here") }
+    let path = CoordinatorNames.presentation(number)
+    let report: (DBusError?) -> Void = { if let error = $0 { fail(error.message) } }
+    var isExpected = true
+    switch line.content {
+    case .presented: isExpected = presented(number)
+    case .failed(let error): isExpected = failed(number, error)
+    case .dismissed(let result): isExpected = dismissed(number, result)
+    case .declined(let message): isExpected = declined(number, message)
+    case .asking(let message): call(CoordinatorInterface.asking, (path, message), report)
+    case .closed(let result):
+      // It is gone, so that nothing that navd has asked for is left to be answered.
+      call(CoordinatorInterface.closed, (path, result), report)
+      for call in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
+    case .act(let action, let parameters): call(CoordinatorInterface.act, (path, action, parameters), report)
+    case .update(let value): call(PresentationInterface.update, at: path, (value, [:]), report)
+    }
+    if !isExpected { fail("navd has not asked for this answer about presentation \(number)") }
+  }
+
+  @discardableResult
+  private func presented(_ number: UInt64) -> Bool {
+    guard let call = showings[number]?.presenting else { return false }
+    showings[number]!.presenting = nil
+    call.reply()
+    return true
+  }
+
+  private func failed(_ number: UInt64, _ error: String) -> Bool {
+    guard let call = showings[number]?.presenting else { return false }
+    showings[number] = nil
+    call.fail(DBusError(name: .failed, message: error))
+    return true
+  }
+
+  @discardableResult
+  private func dismissed(_ number: UInt64, _ result: Properties) -> Bool {
+    guard let calls = showings[number]?.dismissing, !calls.isEmpty else { return false }
+    showings[number] = nil
+    for call in calls { call.reply(result) }
+    return true
+  }
+
+  private func declined(_ number: UInt64, _ message: String) -> Bool {
+    guard let calls = showings[number]?.dismissing, !calls.isEmpty else { return false }
+    showings[number]!.dismissing = []
+    for call in calls { call.fail(DBusError(name: ErrorCode.declined.errorName, message: message)) }
+    return true
+  }
+}

@@ -1,0 +1,51 @@
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+/// A shell that draws panels itself, by way of `navctl presenter`.
+final class LineShell {
+  let session: Session
+  let program: Program
+  private var input: Int32
+  /// The lines that were looked at.
+  private var read = 0
+
+  /// - Parameter redirection: of standard output; none by default.
+  init(_ session: Session, _ arguments: String, redirection: String = "") throws {
+    self.session = session
+    try #require(mkfifo(session.path("answers"), 0o600) == 0)
+    // Open for both, so that it does not end while the test has it.
+    input = open(session.path("answers"), O_RDWR | O_CLOEXEC)
+    let navctl = session.executable("navctl")
+    program = try session.start(
+      program: "/bin/sh", ["-c", "exec \(navctl) presenter \(arguments) <\"$HOME/answers\" \(redirection)"])
+    let program = program
+    try session.poll("it is registered; \(program.errorText)") {
+      try session.call(CoordinatorInterface.destinations, ()).contains { $0.fields.0 == "calendar" }
+    }
+  }
+
+  /// Ends its standard input.
+  func end() {
+    close(input)
+    input = -1
+  }
+
+  deinit { if input >= 0 { close(input) } }
+
+  func say(_ line: String) { _ = (line + "\n").withCString { write(input, $0, strlen($0)) } }
+
+  /// The next call.
+  func call() throws -> JSON {
+    try session.wait("a line after \(program.lines); \(program.errorText)") { program.lines.count > read }
+    read += 1
+    return try JSON.parse(program.lines[read - 1])
+  }
+
+  func waitForError(_ text: String) throws {
+    try session.wait("the error “\(text)”; found \(program.errorText)") { program.errorText.contains(text) }
+  }
+}

@@ -1,0 +1,181 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private func isPresented(_ session: Session, _ path: ObjectPath) throws {
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+}
+
+@Test("A shell presents, updates, declines and dismisses by lines of JSON")
+func presenter_lines_areCallsAndAnswers() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar clock --group panels --style popover --start-timeout 1m --grace 1m")
+  let path = try session.present("panels.calendar", "7", ["destination": .string("calendar")])
+  let number = try #require(CoordinatorNames.number(of: path))
+  let call = try shell.call()
+  #expect(call["call"] == "present" && call["presentation"]?.unsigned == number)
+  #expect(call["binding"] == "panels.calendar" && call["id"] == "7" && call["destination"] == "calendar")
+  #expect(call["item"]?["style"] == "popover" && call["item"]?["group"] == "panels")
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, path)
+
+  try session.runNavctl("update", "panels.calendar", "month=5")
+  let update = try shell.call()
+  #expect(update["call"] == "update" && update["item"]?["value"]?["month"] == "5")
+  shell.say(#"{"update":\#(number),"value":{"month":6}}"#)
+  try session.poll("its own update") {
+    try session.state()["presentations"]?.array?.first?["value"]?["month"]?.unsigned == 6
+  }
+  let watcher = try session.watch()
+  shell.say(#"{"act":\#(number),"action":"open","parameters":{"day":1}}"#)
+  try session.wait("its action") { watcher.events.last?.json["action"] == "open" }
+
+  // It asks, and declines; the other panel is not shown.
+  try session.runNavctl("select", "panels", "clock")
+  let dismiss = try shell.call()
+  #expect(dismiss["call"] == "dismiss" && dismiss["reason"] == "deselected" && dismiss["forced"] == false)
+  #expect(dismiss["animated"] == true)
+  shell.say(#"{"asking":\#(number),"message":"Save?"}"#)
+  try session.poll("it asks") { try session.navctl("list").outputText.contains("dismissing (asking)") }
+  shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
+  try session.wait("it is kept") { watcher.lines.contains("declined panels.calendar 7") }
+
+  // Two panels never overlap: the next is called when the first is gone.
+  try session.runNavctl("select", "panels", "clock", "--no-animation")
+  #expect(try shell.call()["animated"] == false)
+  shell.say(#"{"dismissed":\#(number),"result":{"answer":"bye"}}"#)
+  #expect(try session.ending(of: path).result == ["answer": .string("bye")])
+  let next = try shell.call()
+  #expect(next["call"] == "present" && next["destination"] == "clock")
+  let clock = try #require(next["presentation"]?.unsigned)
+  shell.say(#"{"failed":\#(clock),"error":"no screen"}"#)
+  let (reason, result) = try session.ending(of: CoordinatorNames.presentation(clock))
+  #expect(reason == "failed" && "\(result)".contains("no screen"))
+  #expect(shell.program.errorText == "")
+}
+
+@Test("A line that is wrong is answered with its number and what was expected, and changes nothing")
+func presenter_wrongLines_changeNothing() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  let path = try session.present("calendar")
+  let number = try #require(CoordinatorNames.number(of: path))
+  _ = try shell.call()
+  let serial = try session.state()["serial"]
+  let wrong: [(line: String, error: String)] = [
+    ("", "line 1: byte 1: expected"),
+    ("presented 1", "line 2: byte 1: expected"),
+    ("[1]", "line 3: expected an object, found a list"),
+    ("{}", "line 4: expected exactly one of presented"),
+    (#"{"presented":1,"closed":1}"#, "line 5: expected exactly one of"),
+    (#"{"presented":"1"}"#, "line 6: presented: expected the number of a presentation, found \"1\""),
+    (#"{"presented":\#(number),"result":{}}"#, "line 7: unknown member “result” of “presented”; expected none"),
+    (#"{"closed":\#(number),"result":1}"#, "line 8: result: expected"),
+    (#"{"act":\#(number)}"#, "line 9: act: expected “action”, found none"),
+    (#"{"dismissed":\#(number)}"#, "line 10: navd has not asked for this answer about presentation \(number)"),
+    (#"{"presented":99}"#, "line 11: presentation 99 is not shown here"),
+    (String(repeating: "x", count: 5 << 20), "line 12: expected at most 4 MiB, found more"),
+  ]
+  for (line, error) in wrong {
+    shell.say(line)
+    try shell.waitForError("navctl: presenter: \(error)")
+  }
+  #expect(try session.state()["serial"] == serial)
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, path)
+}
+
+@Test("A shell reports that its user closed a panel, and what is shown ends with standard input")
+func presenter_closesAndLeaves() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  let first = try session.present("calendar")
+  let number = try #require(try shell.call()["presentation"]?.unsigned)
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, first)
+  shell.say(#"{"closed":\#(number),"result":{"day":3}}"#)
+  let (reason, result) = try session.ending(of: first)
+  #expect(reason == "closed" && result == ["day": .int64(3)])
+
+  let second = try session.present("calendar")
+  let other = try #require(try shell.call()["presentation"]?.unsigned)
+  shell.say(#"{"presented":\#(other)}"#)
+  try isPresented(session, second)
+  shell.end()
+  #expect(try session.ending(of: second).reason == "failed")
+  try session.wait("it has ended") { shell.program.hasEnded }
+  #expect(shell.program.exitCode == 0 && shell.program.errorText == "")
+}
+
+@Test(
+  "A shell is registered again with another navd, which presents again what is shown", arguments: [SIGKILL, SIGTERM])
+func presenter_navdRestarted_presentsAgain(_ signal: Int32) throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  let shown = try session.present("calendar", "1")
+  let number = try #require(CoordinatorNames.number(of: shown))
+  _ = try shell.call()
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, shown)
+  // Another one is being dismissed, and a third is to be shown.
+  try session.present("calendar", "2")
+  #expect(try shell.call()["call"] == "dismiss")
+  let third = try session.present("third", "", ["destination": .string("calendar")])
+  #expect(try shell.call()["call"] == "present")
+  try session.stop(signal)
+  try session.start()
+  // The calls come again, in the order of the handles or of the ends.
+  let calls = try [shell.call(), shell.call()]
+  #expect(Set(calls.compactMap { $0["call"]?.string }) == ["dismiss", "present"])
+  shell.say(#"{"dismissed":\#(number)}"#)
+  shell.say(#"{"presented":\#(CoordinatorNames.number(of: third) ?? 0)}"#)
+  try isPresented(session, third)
+  let next = try shell.call()
+  #expect(next["call"] == "present" && next["id"] == "2")
+  try session.poll("it is registered again") {
+    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "calendar" }
+  }
+}
+
+@Test("For a shell that only listens, navctl answers")
+func presenter_automatic_answers() throws {
+  let session = try Session()
+  let navctl = session.executable("navctl")
+  let listener = try session.start(
+    program: "/bin/sh", ["-c", "exec \(navctl) presenter calendar --auto-present --auto-dismiss 1ms </dev/null"])
+  try session.poll("it is registered; \(listener.errorText)") {
+    try session.call(Rows.destinations, ()).contains { $0.fields.0 == "calendar" }
+  }
+  let path = try session.present("calendar")
+  try isPresented(session, path)
+  try session.dismiss("calendar")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  try session.wait("both lines") { listener.lines.count == 2 }
+}
+
+@Test("A shell that reads nothing delays neither navd nor other clients, and one that is gone has left")
+func presenter_readerSlowOrGone_delaysNobody() throws {
+  let session = try Session()
+  try #require(mkfifo(session.path("panels"), 0o600) == 0)
+  let reader = open(session.path("panels"), O_RDWR | O_CLOEXEC)
+  let shell = try LineShell(session, "calendar --auto-present --start-timeout 1m", redirection: ">\"$HOME/panels\"")
+  // More than a pipe takes.
+  let large: Properties = [
+    "destination": .string("calendar"),
+    "value": (["text": .string(String(repeating: "x", count: 200_000))] as Properties).value,
+  ]
+  let path = try session.present("calendar", "", large)
+  try session.present("other")
+  #expect(try session.state()["presentations"]?.array?.map { $0["phase"] } == ["presenting", "presented"])
+  // Its reader ends.
+  close(reader)
+  try session.wait("it ends") { shell.program.hasEnded }
+  #expect(try session.ending(of: path).reason == "failed")
+  #expect(shell.program.errorText == "")
+}
