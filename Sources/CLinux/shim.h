@@ -66,7 +66,7 @@ struct linux_command {
   int directory, input;
   // The file that becomes standard output, open for reading and writing; NULL for standard error.
   const char *output;
-  // An empty file that is created just before the program is executed; NULL for none.
+  // A file into which the process writes its number just before the program is executed; NULL for none.
   const char *evidence;
   // The limit of open descriptors; NULL for this process's.
   const struct rlimit *descriptors;
@@ -75,6 +75,19 @@ struct linux_command {
   // errno of the step that failed; 0 if the program was executed.
   int failure;
 };
+
+// Writes this process's number into a file. A file that cannot take it, on a full disk, is still evidence.
+static int linux_leave_number(const char *path) {
+  const int file = open(path, O_WRONLY | O_CREAT, 0600);
+  if (file < 0) return 0;
+  char text[24];
+  char *digit = text + sizeof(text);
+  *--digit = '\n';
+  for (long number = getpid(); number > 0; number /= 10) *--digit = (char)('0' + number % 10);
+  const ssize_t written = write(file, digit, (size_t)(text + sizeof(text) - digit));
+  (void)written;
+  return 1;
+}
 
 // Runs in the child, which shares the memory of its parent until it executes the program. All signals are blocked.
 static int linux_execute(void *argument) {
@@ -95,7 +108,7 @@ static int linux_execute(void *argument) {
   } else if (isReady) {
     isReady = dup2(2, 1) >= 0;
   }
-  if (isReady && command->evidence) isReady = open(command->evidence, O_WRONLY | O_CREAT, 0600) >= 0;
+  if (isReady && command->evidence) isReady = linux_leave_number(command->evidence);
   if (isReady) isReady = syscall(SYS_close_range, 3u, ~0u, 0u) == 0;
   // Last, since every number below the limit may be taken by a descriptor of the parent.
   if (isReady && command->descriptors) isReady = setrlimit(RLIMIT_NOFILE, command->descriptors) == 0;

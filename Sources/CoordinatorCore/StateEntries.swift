@@ -122,7 +122,9 @@ extension Destination {
     entry.group = group?.text
     entry.style = style
     switch presenter {
-    case .command(let arguments): entry.command = arguments.map { String(decoding: $0, as: UTF8.self) }
+    case .command(let arguments, let scope):
+      entry.command = arguments.map { String(decoding: $0, as: UTF8.self) }
+      entry.scope = scope.rawValue
     case .unit(let unit): entry.unit = unit
     case .bus(let name, let path):
       entry.bus = name

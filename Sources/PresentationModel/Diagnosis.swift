@@ -22,7 +22,7 @@ public struct Diagnosis: TypedDictionary {
       "directories", doc: "Where destination files are looked for, the most important directory first.")
     public let mistakes = DictionaryKey<[String]>(
       "mistakes", doc: "The mistakes in the configuration files, a line each; 100 at most.")
-    public let missing = DictionaryKey<[String]>(
-      "missing", doc: "The commands of destinations whose program is not found, a line each; 100 at most.")
+    public let warnings = DictionaryKey<[String]>(
+      "warnings", doc: "What may not work in them, such as a program that is not found, a line each; 100 at most.")
   }
 }

@@ -170,6 +170,8 @@ public struct DestinationEntry: TypedDictionary {
   public static let keys = Keys()
   public struct Keys: Sendable {
     public let command = DictionaryKey<[String]>("command", doc: "The program and its arguments.")
+    public let scope = DictionaryKey<String>(
+      "scope", doc: "Of a command: tree, if its item ends with all its processes, or process, if with its first one.")
     public let unit = DictionaryKey<String>("unit", doc: "The systemd unit.")
     public let bus = DictionaryKey<String>("bus", doc: "The bus name of the presenter.")
     public let path = DictionaryKey<ObjectPath>("path", doc: "The object path of the presenter.")

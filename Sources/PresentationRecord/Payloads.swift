@@ -219,7 +219,8 @@ extension Destination: Recordable {
     payload.put(name)
     switch presenter {
     case .none: payload.put(UInt8(0))
-    case .command(let arguments): payload.put(UInt8(1), InlineCommand(arguments: arguments))
+    case .command(let arguments, .tree): payload.put(UInt8(1), InlineCommand(arguments: arguments))
+    case .command(let arguments, .process): payload.put(UInt8(4), InlineCommand(arguments: arguments))
     case .unit(let unit): payload.put(UInt8(2), unit)
     case .bus(let name, let path): payload.put(UInt8(3), name, path.text)
     }
@@ -238,10 +239,12 @@ extension Destination: Recordable {
     let presenter: Presenter =
       switch try payload.get(UInt8.self) {
       case 0: .none
+      // Earlier releases know no other scope than the tree.
       case 1: .command(try payload.get(InlineCommand.self).arguments)
       case 2: .unit(try payload.get())
       case 3: try .bus(name: payload.get(), path: payload.path())
-      case let code: throw Unreadable("expected a kind of presenter, 0 to 3, found \(code)")
+      case 4: .command(try payload.get(InlineCommand.self).arguments, scope: .process)
+      case let code: throw Unreadable("expected a kind of presenter, 0 to 4, found \(code)")
       }
     let group: String = try payload.get()
     try self.init(

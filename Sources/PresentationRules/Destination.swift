@@ -7,7 +7,7 @@ public struct Destination: Hashable, Sendable {
   /// The program that shows an item.
   public enum Presenter: Hashable, Sendable {
     /// A program with its arguments, which may contain placeholders (D3). They are bytes, like file names.
-    case command([[UInt8]])
+    case command([[UInt8]], scope: CommandScope = .tree)
     /// A systemd unit; its name may contain placeholders (D5).
     case unit(String)
     /// A program on the bus that implements the presenter's interface (D4).

@@ -99,7 +99,7 @@ extension RecordedState {
   private func check(_ destination: Destination) throws(RecordFault) {
     // A command of a request has no name.
     if destination.source != .request { try check(destination: destination.name) }
-    if case .command(let arguments) = destination.presenter { try check(arguments) }
+    if case .command(let arguments, _) = destination.presenter { try check(arguments) }
   }
 
   /// C7: a presentation depends neither on itself, nor on another one that depends on it.

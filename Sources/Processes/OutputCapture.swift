@@ -17,7 +17,7 @@ public struct CapturedOutput: Hashable, Sendable {
 /// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader.
 /// - `PATH.output`, a file. The kernel moves the output from the FIFO into it, so that nothing is lost if the reader is
 ///   killed.
-/// - `PATH.started`, an empty file that exists once the command was started.
+/// - `PATH.started`, which exists once the command was started, and has the number of its process.
 ///
 /// All of them stay until ``remove()``, so that the result can be recorded first.
 public struct OutputCapture: Hashable, Sendable {
@@ -39,6 +39,11 @@ public struct OutputCapture: Hashable, Sendable {
   /// Whether the command was started; false after ``remove()``. If no process of a command is left, this shows whether it
   /// has ended or was never started.
   public var wasStarted: Bool { evidence.withCString { access($0, F_OK) } == 0 }
+  /// The process that was started; nil if none was, or if a release started it that did not write its number.
+  var startedProcess: pid_t? {
+    ProcessTable.read(evidence.description).flatMap { pid_t(ascii: $0.prefix { $0 != UInt8(ascii: "\n") }) }
+  }
+
   /// One byte more than the limit, which shows that the output was truncated.
   fileprivate var capacity: Int { limit == .max ? limit : limit + 1 }
 

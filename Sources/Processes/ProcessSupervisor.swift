@@ -10,9 +10,15 @@ public struct RememberedCommand: Hashable, Sendable {
   public var output: OutputCapture?
   /// The service that the command ran in, if a service manager may have started it: the name of a cgroup.
   public var service: ByteString?
+  /// Whether everything that descends from the first process belongs to it.
+  public var isWholeTree: Bool
 
-  public init(marker: ByteString, first: ProcessIdentity?, output: OutputCapture?, service: ByteString? = nil) {
+  public init(
+    marker: ByteString, first: ProcessIdentity?, output: OutputCapture?, service: ByteString? = nil,
+    isWholeTree: Bool = true
+  ) {
     (self.marker, self.first, self.output, self.service) = (marker, first, output, service)
+    self.isWholeTree = isWholeTree
   }
 }
 
@@ -21,6 +27,8 @@ public struct RememberedCommand: Hashable, Sendable {
 /// A process belongs to a command's tree if its parent does, if it is in the session that the command was started in,
 /// if it was seen in the tree before, if it carries the command's ``DescentMark``, or if it is in the command's service. A
 /// variable in its environment is no proof: other programs may pass it on to processes that descend from no command.
+///
+/// Of a command that is not a whole tree, only the first process belongs to it.
 ///
 /// Nothing here waits. The end of a process, a request to send a signal and a request to adopt each schedule an
 /// *inspection*. One inspection serves all of them, and reads the process table at most once. An inspection that
@@ -105,16 +113,19 @@ public final class ProcessSupervisor {
   /// - Parameters:
   ///   - marker: a value that no other tree of this supervisor has.
   ///   - output: where standard output is captured; earlier files there are removed. Nil sends it to standard error.
+  ///   - isWholeTree: whether everything that descends from the command belongs to it. Otherwise its standard output is
+  ///     its standard error: what it leaves behind may write after the capture has ended.
   /// - Throws: ``SpawnError``; then nothing was started.
   public func spawn(
-    _ command: Command, marker: ByteString, output: OutputCapture? = nil
+    _ command: Command, marker: ByteString, output: OutputCapture? = nil, isWholeTree: Bool = true
   ) throws(SpawnError) -> ProcessTree {
     guard trees[marker] == nil else { throw .malformed("the marker \(marker) is in use") }
     var command = command
     command.environment[markerVariable] = marker
-    let tree = ProcessTree(marker: marker, isScattered: !isReaper, supervisor: self)
+    let tree = ProcessTree(
+      marker: marker, isWhole: isWholeTree, isScattered: isWholeTree && !isReaper, supervisor: self)
     do throws(SystemError) {
-      if let output { tree.output = try .create(output, loop: loop) }
+      if let output, isWholeTree { tree.output = try .create(output, loop: loop) } else { output?.remove() }
     } catch { throw .failed(error) }
     do throws(SpawnError) {
       try start(command, output: output, as: tree)
@@ -123,20 +134,21 @@ public final class ProcessSupervisor {
       throw error
     }
     trees[marker] = tree
-    marks[tree.mark] = tree
+    if isWholeTree { marks[tree.mark] = tree }
     return tree
   }
 
   private func start(_ command: Command, output: OutputCapture?, as tree: ProcessTree) throws(SpawnError) {
     let pid = try Processes.spawn(
-      command, mark: tree.mark, output: output, descriptorLimit: descriptorLimitOfCommands?.limits)
+      command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil, evidence: output?.evidence,
+      descriptorLimit: descriptorLimitOfCommands?.limits)
     do throws(SystemError) {
       guard let entry = ProcessTable.entry(of: pid) else {
         throw SystemError(code: ESRCH, operation: "/proc/\(pid)/stat")
       }
       tree.first = entry.identity
       try addRoot(entry, to: tree)
-      sessions[pid] = tree
+      if tree.isWhole { sessions[pid] = tree }
     } catch {
       Glibc.kill(pid, SIGKILL)
       reap(pid)
@@ -160,15 +172,16 @@ public final class ProcessSupervisor {
   public func adopt(_ command: RememberedCommand, _ completion: @escaping (ProcessTree?) -> Void) {
     var adoption = Adoption(output: command.output, completion: completion)
     if trees[command.marker] == nil {
-      let tree = ProcessTree(marker: command.marker, isScattered: true, supervisor: self)
+      let isWhole = command.isWholeTree
+      let tree = ProcessTree(marker: command.marker, isWhole: isWhole, isScattered: isWhole, supervisor: self)
       tree.isBeingAdopted = true
       tree.first = command.first
-      if let first = command.first { remember(first, of: tree) }
       trees[command.marker] = tree
-      marks[tree.mark] = tree
-      if let service = command.service {
-        tree.service = service
-        services[service] = tree
+      if isWhole {
+        if let first = command.first { remember(first, of: tree) }
+        marks[tree.mark] = tree
+        tree.service = command.service
+        if let service = command.service { services[service] = tree }
       }
       adoption.tree = tree
       adoptions.append(adoption)
@@ -233,7 +246,7 @@ public final class ProcessSupervisor {
         continue
       }
       tree.isBeingAdopted = false
-      if let output = adoption.output { tree.output = try? .resume(output, loop: loop) }
+      if let output = adoption.output, tree.isWhole { tree.output = try? .resume(output, loop: loop) }
       // Its members have ended since, or could not be watched.
       if tree.roots.isEmpty { unsettle(tree) }
       adoption.completion(tree)
@@ -443,14 +456,14 @@ public final class ProcessSupervisor {
   /// Scans the process table for members of the scattered trees, and watches the roots among them.
   private func searchTable() -> Search {
     var scan = ProcessScan(reader)
-    for adoption in adoptions {
+    for adoption in adoptions where adoption.tree?.isWhole == true {
       // Session numbers are reused, so a session is the tree's only while the recorded first process is alive.
       guard let tree = adoption.tree, let first = tree.first, let entry = scan.processes[first.pid] else { continue }
       if entry.identity == first, entry.session == entry.pid { sessions[entry.pid] = tree }
     }
     var search = assignOwners(&scan)
     var hasNewSessions = false
-    for case let tree? in adoptions.map(\.tree) where tree.first == nil {
+    for case let tree? in adoptions.map(\.tree) where tree.isWhole && tree.first == nil {
       let leaders = tree.roots.values.map(\.entry).filter { $0.session == $0.pid }
       guard let first = leaders.map(\.identity).min(by: { $0.startTime < $1.startTime }) else { continue }
       tree.first = first
@@ -459,9 +472,27 @@ public final class ProcessSupervisor {
     }
     // Members that only the session tells.
     if hasNewSessions { search = assignOwners(&scan) }
+    for adoption in adoptions {
+      guard let tree = adoption.tree, !tree.isWhole, tree.roots.isEmpty,
+        let first = firstProcess(of: tree, adoption.output, in: &scan)
+      else { continue }
+      tree.first = first.identity
+      if !watch(first, in: tree) { search.isConclusive = false }
+    }
     let live = Set(scan.processes.values.lazy.map(\.session))
     for (session, tree) in sessions where tree.isScattered && !live.contains(session) { sessions[session] = nil }
     return search
+  }
+
+  /// The first process of a command that is not a whole tree. The start of an unrecorded one left its number; its mark
+  /// distinguishes it from a process that has the number now.
+  private func firstProcess(of tree: ProcessTree, _ output: OutputCapture?, in scan: inout ProcessScan) -> ProcessEntry?
+  {
+    if let first = tree.first { return scan.processes[first.pid].flatMap { $0.identity == first ? $0 : nil } }
+    guard let pid = output?.startedProcess, let entry = scan.processes[pid], scan.mark(of: pid) == tree.mark else {
+      return nil
+    }
+    return entry
   }
 
   private func assignOwners(_ scan: inout ProcessScan) -> Search {
@@ -504,11 +535,12 @@ public final class ProcessSupervisor {
     return descendants(ofRootsOf: tree)
   }
 
-  /// The living roots of a tree and all processes below them.
+  /// The living roots of a tree and, if it is whole, all processes below them.
   private func descendants(ofRootsOf tree: ProcessTree) -> [ProcessEntry] {
     var found = tree.roots.values.compactMap { root in
       ProcessTable.entry(of: root.entry.pid).flatMap { $0.identity == root.entry.identity && !$0.hasEnded ? $0 : nil }
     }
+    guard tree.isWhole else { return found }
     var pids = Set(found.map(\.pid))
     var index = 0
     while index < found.count {

@@ -11,6 +11,12 @@ public struct ProcessIdentity: Hashable, Sendable {
     (self.pid, self.startTime) = (pid, startTime)
   }
 
+  /// A running process; nil if there is none with this number.
+  public init?(of pid: pid_t) {
+    guard let entry = ProcessTable.entry(of: pid) else { return nil }
+    self = entry.identity
+  }
+
   /// The kernel's identifier of this start of the machine. Identities from another start are meaningless. Nil if it
   /// cannot be read.
   public static func bootIdentifier() -> String? {

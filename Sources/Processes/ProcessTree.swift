@@ -13,12 +13,15 @@ public struct ProcessResult: Hashable, Sendable {
   }
 }
 
-/// A command's first process and everything that descends from it, as far as it can be found (`docs/processes.md`).
+/// A command's first process and, if it is whole, everything that descends from it, as far as it can be found
+/// (`docs/processes.md`).
 /// A ``ProcessSupervisor`` watches it until its last process has ended, whether or not anybody holds this object.
 public final class ProcessTree {
   /// The value of the supervisor's variable in the environment of its first process.
   public let marker: ByteString
   let mark: DescentMark
+  /// Whether everything that descends from the first process belongs to it.
+  let isWhole: Bool
   /// The service that an adopted command may have run in.
   var service: ByteString?
   /// The process that was spawned; nil if it had ended when the tree was adopted.
@@ -63,9 +66,10 @@ public final class ProcessTree {
     let watch: ExitWatch
   }
 
-  init(marker: ByteString, isScattered: Bool, supervisor: ProcessSupervisor) {
+  init(marker: ByteString, isWhole: Bool, isScattered: Bool, supervisor: ProcessSupervisor) {
     self.marker = marker
     mark = DescentMark(marker)
+    self.isWhole = isWhole
     self.isScattered = isScattered
     self.supervisor = supervisor
   }

@@ -6,12 +6,13 @@ import Glibc
 /// descriptors it gets only standard error. Returns when the program was executed, or could not be.
 /// - Parameters:
 ///   - mark: the number that the child and all its descendants carry.
-///   - output: has the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
+///   - output: the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
 ///     this process, and its output does too. Nil sends standard output to standard error.
+///   - evidence: the file into which the child writes its number just before it executes the program.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
 /// - Returns: the child, which the caller reaps.
 func spawn(
-  _ command: Command, mark: DescentMark, output: OutputCapture?, descriptorLimit: rlimit?
+  _ command: Command, mark: DescentMark, output: ByteString?, evidence: ByteString?, descriptorLimit: rlimit?
 ) throws(SpawnError) -> pid_t {
   try validate(command)
   let directory = try openDirectory(command.directory)
@@ -25,7 +26,7 @@ func spawn(
   start.directory = directory
   start.input = input
   start.mark = rlim_t(mark.number)
-  let (pid, failure) = withCStrings([program, output?.fifo, output?.evidence]) { paths in
+  let (pid, failure) = withCStrings([program, output, evidence]) { paths in
     (start.program, start.output, start.evidence) = (
       UnsafePointer(paths[0]!), paths[1].map { UnsafePointer($0) }, paths[2].map { UnsafePointer($0) }
     )

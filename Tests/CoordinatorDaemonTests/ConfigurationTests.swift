@@ -278,6 +278,22 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
 }
 
+@Test(arguments: ["rofi", "/usr/bin/wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch"])
+func configurationReport_launcherWithoutItsScope_isAWarning(_ program: String) throws {
+  let bases = Bases()
+  let name = program.split(separator: "/").last!
+  let warning = "warning: \(name): what it starts ends with it; if it is a launcher, add scope = \"process\""
+  func warnings(_ text: String) throws -> Bool {
+    try bases.write(text, to: "a.toml")
+    return ConfigurationReport(of: bases.root.path(of: "0")).text.contains(warning)
+  }
+  #expect(try warnings("command = ['\(program)', '{id}']"))
+  #expect(try warnings("command = ['\(program)']\nscope = 'tree'"))
+  #expect(try !warnings("command = ['\(program)']\nscope = 'process'"))
+  // A menu, which prints what was chosen.
+  #expect(try !warnings("command = ['\(program)', '-dmenu']"))
+}
+
 @Test("L3: after a mistake the last valid inline-commands counts, and at the start none are allowed")
 func configuration_mistakeInSettings_switchesNothingOn() throws {
   var bases = Bases()

@@ -58,6 +58,11 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   #expect(try read(text).presenter == .bus(name: "org.example.Bar", path: "/presenter"))
 }
 
+@Test(arguments: [("", .tree), ("scope = 'tree'", .tree), ("scope = 'process'", .process)] as [(String, CommandScope)])
+func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandScope) throws {
+  #expect(try read("command = ['rofi']\n\(line)").presenter == .command([Array("rofi".utf8)], scope: scope))
+}
+
 @Test func destinationFile_unit_keepsItsPlaceholder() throws {
   #expect(try read(#"unit = "pulsemixer@{id}.service""#).presenter == .unit("pulsemixer@{id}.service"))
 }
@@ -73,12 +78,17 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
 
 // One mistake, and its message: the whole line that users read.
 @Test(arguments: [
+  ("scope = 'all'\ncommand = ['a']", "1:1: “scope”: expected “tree” or “process”, found “all”"),
+  (
+    "unit = 'a.service'\nscope = 'process'",
+    "2:1: “scope” needs a “command”: it says which of its processes belong to the item"
+  ),
   ("command = ['a'", "1:15: expected “,” or “]” after an element of an array, found the end of the file"),
   ("\n\ngroup = \"a\"\ngroup = 3", "4:1: “group” is already defined at line 3; define it once"),
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "title = 'x'",
-    "1:1: “title” is not a key of a destination; use one of command, unit, bus, group, style, start-timeout, grace"
+    "1:1: “title” is not a key of a destination; use one of command, unit, bus, scope, group, style, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",

@@ -160,8 +160,8 @@ private final class ServiceFixture {
     let marker = ByteString("\(directory.path)-\(handle)")
     let launch = Launch(
       handle: handle, binding: try BindingID("fact"), id: "1",
-      command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), inherited: [], marker: marker,
-      output: OutputCapture(path: ByteString(directory.path(of: "\(handle)")), limit: 100), grace: 1000)
+      command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), scope: .tree, inherited: [],
+      marker: marker, output: OutputCapture(path: ByteString(directory.path(of: "\(handle)")), limit: 100), grace: 1000)
     if isAlive {
       var process: pid_t = 0
       let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("1000"), nil]

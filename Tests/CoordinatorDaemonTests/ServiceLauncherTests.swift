@@ -53,28 +53,30 @@ private final class LauncherFixture: LaunchObserver {
 
   var output: OutputCapture { OutputCapture(path: ByteString(directory.path(of: "output")), limit: 100) }
 
-  func launch(_ arguments: [ByteString] = ["/bin/true", "$HOME"]) throws -> (any RunningCommand)? {
+  func launch(
+    _ arguments: [ByteString] = ["/bin/true", "$HOME"], scope: CommandScope = .tree
+  ) throws -> (any RunningCommand)? {
     let command = Command(
       arguments, environment: ["NAVD_ID": "1", "PATH": "/bin"], directory: "/tmp", input: Array("{}\n".utf8))
     let running = launcher.launch(
       Launch(
-        handle: handle, binding: try BindingID("panel"), id: "1", command: command, inherited: ["PATH"], marker: marker,
-        output: output, grace: 2000), for: self)
+        handle: handle, binding: try BindingID("panel"), id: "1", command: command, scope: scope, inherited: ["PATH"],
+        marker: marker, output: output, grace: 2000), for: self)
     try bus.settle()
     return running
   }
 
   /// Launches a command, and has its job done.
-  func launchWhole() throws -> any RunningCommand {
-    let running = try #require(try launch())
+  func launchWhole(scope: CommandScope = .tree) throws -> any RunningCommand {
+    let running = try #require(try launch(scope: scope))
     try systemd.finish(try systemd.accept())
     try bus.settle()
     return running
   }
 
   /// Launches a command that runs as a real process.
-  func launchRunning() throws -> (any RunningCommand, Program) {
-    let running = try launchWhole()
+  func launchRunning(scope: CommandScope = .tree) throws -> (any RunningCommand, Program) {
+    let running = try launchWhole(scope: scope)
     let process = try process()
     try announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(process.processID))])
     // The process may not execute its program yet.
@@ -294,6 +296,24 @@ func serviceLauncher_noAnswer_isAnErrorAndStopsTheService() throws {
   ])
   let result = ProcessResult(status: .signaled(signal: 9), output: CapturedOutput(bytes: [], isTruncated: false))
   #expect(fixture.events == [.ended(handle, result)])
+}
+
+@Test("D3: of a command whose first process is all of it, the manager ends the first process alone")
+func serviceLauncher_scopeOfAProcess_isThatOfItsUnit() throws {
+  let fixture = try LauncherFixture()
+  let (running, process) = try fixture.launchRunning(scope: .process)
+  let properties = fixture.systemd.transientProperties
+  #expect(properties["ExitType"] == .string("main"))
+  #expect(properties["KillMode"] == .string("process"))
+  #expect(properties["StandardOutput"] == .string("journal"))
+  #expect(properties["StandardOutputFileDescriptor"] == nil)
+  #expect(running.remembered.first == ProcessIdentity(of: process.processID))
+  #expect(running.remembered.scope == .process)
+  running.kill()
+  try fixture.bus.settle()
+  #expect(fixture.systemd.calls.last == "KillUnit \(unit) main 9")
+  try fixture.announceExit(3)
+  #expect(fixture.events == [.ended(handle, ProcessResult(status: .exited(code: 3), output: nil))])
 }
 
 @Test func serviceLauncher_stoppedWhileStarting_isNoError() throws {

@@ -142,7 +142,9 @@ private func write(_ directory: TemporaryDirectory, _ body: (Record) throws -> V
 @Test("R1: what was committed is there when the record is opened again, every field of it")
 func record_committed_isReadAgain() throws {
   let directory = TemporaryDirectory()
-  let state = try fullState()
+  // What earlier releases did not know.
+  var state = try fullState()
+  state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
   let session = Record.Session(bus: "b", boot: "c", clock: -5, token: "t")
   try write(directory) { record in
     record.note(changes(to: state))

@@ -275,7 +275,7 @@ extension Coordinator: CoordinatorHost {
     diagnosis.recordError = recordError
     diagnosis.directories = configuration.directories.map(displayed)
     diagnosis.mistakes = lines(faults)
-    diagnosis.missing = lines(ConfigurationReport.warnings(of: service.machine.destinations))
+    diagnosis.warnings = lines(ConfigurationReport.warnings(of: service.machine.destinations))
     return diagnosis
   }
 

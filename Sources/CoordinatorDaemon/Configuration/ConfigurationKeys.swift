@@ -1,6 +1,6 @@
 /// The keys of a destination's file, for its reader and for the documents.
 public enum DestinationKey: String, CaseIterable, Sendable {
-  case command, unit, bus, group, style
+  case command, scope, unit, bus, group, style
   case startTimeout = "start-timeout"
   case grace
 
@@ -8,6 +8,9 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   public var doc: String {
     switch self {
     case .command: "an array: the program, and its arguments"
+    case .scope:
+      "`tree`: the command is all its processes, and a dismissal ends them all (the default); `process`: it is its first "
+        + "process, and what that has started lives on, as launchers, terminals and file managers need"
     case .unit: "the name of a systemd unit of the user's, with placeholders"
     case .bus: "a table with the `name` and the `path` of a presenter on the bus"
     case .group: "the exclusive group to which its items belong"
@@ -22,6 +25,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   public var example: String {
     switch self {
     case .command: "[\"foot\", \"-e\", \"top\"]"
+    case .scope: "\"process\""
     case .unit: "\"pulsemixer@{id}.service\""
     case .bus: "{ name = \"org.example.Bar\", path = \"/presenter\" }"
     case .group: "\"panels\""

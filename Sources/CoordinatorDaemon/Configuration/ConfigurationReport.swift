@@ -9,7 +9,8 @@ public struct ConfigurationReport {
   private let destinations: [String]
   private let containerValues: [String]
   private let faults: [FileFault]
-  /// Programs not found here. navd may find them, since it may have another `PATH`.
+  /// Programs not found here, which navd may find, since it may have another `PATH`; and launchers without the scope
+  /// that they need.
   private let warnings: [FileFault]
 
   /// Reads the files as the daemon does.
@@ -25,14 +26,32 @@ public struct ConfigurationReport {
     warnings = Self.warnings(of: found.destinations)
   }
 
-  /// The commands whose program cannot be found.
-  static func warnings(of destinations: [Destination]) -> [FileFault] { destinations.compactMap(warning) }
+  /// What may not work, though the files have no mistake.
+  static func warnings(of destinations: [Destination]) -> [FileFault] { destinations.flatMap(warnings) }
 
-  private static func warning(of destination: Destination) -> FileFault? {
-    guard case .file(let path) = destination.source, case .command = destination.presenter,
+  private static func warnings(of destination: Destination) -> [FileFault] {
+    guard case .file(let path) = destination.source, case .command(_, let scope) = destination.presenter,
       let binding = try? BindingID("any"),
-      let program = destination.arguments(binding: binding, id: "", value: [:])?.first.map({ ByteString($0) })
-    else { return nil }
+      let arguments = destination.arguments(binding: binding, id: "", value: [:])?.map({ ByteString($0) })
+    else { return [] }
+    return [faultOfFinding(arguments[0]), scope == .tree ? faultOfScope(arguments) : nil].compactMap { message in
+      message.map { FileFault(path, nil, $0) }
+    }
+  }
+
+  /// Programs that start what their user chooses.
+  private static let launchers: Set<ByteString> = [
+    "rofi", "wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch",
+  ]
+
+  private static func faultOfScope(_ arguments: [ByteString]) -> String? {
+    let name = ByteString(arguments[0].bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? [])
+    // With this option they only print what was chosen.
+    guard launchers.contains(name), !arguments.contains("-dmenu"), !arguments.contains("--dmenu") else { return nil }
+    return "\(name): what it starts ends with it; if it is a launcher, add scope = \"process\""
+  }
+
+  private static func faultOfFinding(_ program: ByteString) -> String? {
     // A relative path starts in the request's directory, which is unknown here.
     guard !program.isRelativePath else { return nil }
     let environment = ProcessEnvironment.ofThisProcess()
@@ -40,7 +59,7 @@ public struct ConfigurationReport {
       _ = try Command([program], environment: environment, directory: environment["HOME"] ?? "/").program()
       return nil
     } catch {
-      return FileFault(path, nil, error.description)
+      return error.description
     }
   }
 

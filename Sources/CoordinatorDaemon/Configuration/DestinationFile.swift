@@ -48,15 +48,26 @@ extension TableReader {
         "expected one of “command”, “unit” and “bus”, found “\(other.key.rawValue)” after "
           + "“\(given[0].key.rawValue)” (line \(given[0].node.position.line))")
     }
+    let scope = scope(ofCommand: given.first?.key == .command)
     switch given.first?.key {
-    case .command: return given.first.flatMap { command($0.node) }
+    case .command: return given.first.flatMap { command($0.node, scope) }
     case .unit: return unit()
     case .bus: return given.first.flatMap { bus($0.node) }
     default: return nil
     }
   }
 
-  private mutating func command(_ node: TOMLNode) -> Destination.Presenter? {
+  private mutating func scope(ofCommand isOfCommand: Bool) -> CommandScope {
+    guard let (text, position) = text(DestinationKey.scope.rawValue, example: DestinationKey.scope.example) else {
+      return .tree
+    }
+    if !isOfCommand { fault(position, "“scope” needs a “command”: it says which of its processes belong to the item") }
+    if let scope = CommandScope(rawValue: text) { return scope }
+    fault(position, "“scope”: expected “tree” or “process”, found \(quoted(text))")
+    return .tree
+  }
+
+  private mutating func command(_ node: TOMLNode, _ scope: CommandScope) -> Destination.Presenter? {
     let elements: [TOMLNode]
     switch node.content {
     case .array(let nodes): elements = nodes
@@ -99,7 +110,7 @@ extension TableReader {
           + "code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
       )
     }
-    return .command(arguments.map { Array($0.utf8) })
+    return .command(arguments.map { Array($0.utf8) }, scope: scope)
   }
 
   private mutating func unit() -> Destination.Presenter? {

@@ -9,6 +9,7 @@ struct Launch {
   let binding: BindingID
   let id: String
   let command: Processes.Command
+  let scope: CommandScope
   /// The command's variables that come from navd's environment alone.
   let inherited: Set<ByteString>
   /// A value in the environment of the command's first process, unique among all commands of the user.
@@ -24,15 +25,16 @@ struct RememberedLaunch: Hashable, Sendable {
   var output: OutputCapture
   /// The command's unit, if the service manager runs it.
   var unit: UnitName?
-  /// The first process, if navd itself has started it.
+  /// The first process, if navd itself has started it, or if it is all that belongs to the command.
   var first: ProcessIdentity?
+  var scope = CommandScope.tree
 }
 
 /// A command that runs or starts.
 protocol RunningCommand: AnyObject {
-  /// Sends SIGTERM to all its processes.
+  /// Sends SIGTERM to all processes of its scope.
   func terminate()
-  /// Sends SIGKILL to all its processes.
+  /// Sends SIGKILL to all processes of its scope.
   func kill()
   /// Stops watching it; its end is not reported.
   /// - Returns: its processes or unit, for the log.
@@ -46,11 +48,11 @@ protocol RunningCommand: AnyObject {
 protocol LaunchObserver: AnyObject {
   /// - Parameter error: why the command could not be started, and nothing follows; nil if it runs.
   func started(_ handle: Handle, error: String?)
-  /// All processes of the command have ended.
+  /// All processes of the command's scope have ended.
   func ended(_ handle: Handle, _ result: ProcessResult)
 }
 
-/// Starts commands, and watches them until all their processes have ended.
+/// Starts commands, and watches them until all processes of their scopes have ended.
 protocol CommandLauncher: AnyObject {
   /// - Returns: nil if the command could not be started; the observer has received the error.
   func launch(_ launch: Launch, for observer: any LaunchObserver) -> (any RunningCommand)?

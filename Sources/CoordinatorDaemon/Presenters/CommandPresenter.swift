@@ -10,7 +10,7 @@ import Processes
 import TextFormats
 
 /// Shows items by running commands: as services if the user has a service manager, else as child processes of navd. An
-/// item is shown as long as its process tree lives (D3).
+/// item is shown as long as a process of its command's scope lives (D3).
 final class CommandPresenter: Presenter, LaunchObserver {
   /// The environment variable that identifies the processes of a command.
   static let markerVariable: ByteString = "NAVD_MARKER"
@@ -112,14 +112,22 @@ final class CommandPresenter: Presenter, LaunchObserver {
       let launch = launch(of: presentation, properties)
       outputs[handle] = launch.output
       running[handle] = launcher.launch(launch, for: self)
-      if let first = running[handle]?.remembered.first { remember(handle, first.properties) }
+      rememberFirst(of: handle)
     }
+  }
+
+  /// Records the first process, once it is known.
+  private func rememberFirst(of handle: Handle) {
+    if let first = running[handle]?.remembered.first { remember(handle, first.properties) }
   }
 
   // MARK: Launch observer
 
   func started(_ handle: Handle, error: String?) {
-    guard let error else { return report(.presentAnswered(handle, error: nil)) }
+    guard let error else {
+      rememberFirst(of: handle)
+      return report(.presentAnswered(handle, error: nil))
+    }
     running[handle] = nil
     // `ended` also completes a dismissal that came before the start.
     report(.ended(handle, failed: true, result: ["error": .string(error)]))
@@ -167,7 +175,8 @@ final class CommandPresenter: Presenter, LaunchObserver {
       // A command was started as a service if the manager has a unit of this name.
       launches[handle] = RememberedLaunch(
         marker: marker(of: handle), output: output, unit: ServiceLauncher.unit(presentation.binding, handle),
-        first: recovered.isSameBoot ? ProcessIdentity(memory) : nil)
+        first: recovered.isSameBoot ? ProcessIdentity(memory) : nil,
+        scope: presentation.item.destination?.scope ?? .tree)
     }
     removeLeftovers()
     manager.whenKnown { [self] in
@@ -211,8 +220,9 @@ final class CommandPresenter: Presenter, LaunchObserver {
     let handle = presentation.handle
     let (command, inherited) = command(for: presentation, properties)
     return Launch(
-      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command, inherited: inherited,
-      marker: marker(of: handle), output: output(of: handle),
+      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command,
+      scope: presentation.item.destination?.scope ?? .tree, inherited: inherited, marker: marker(of: handle),
+      output: output(of: handle),
       grace: presentation.item.destination?.grace ?? Destination.defaultGrace)
   }
 
@@ -245,6 +255,10 @@ final class CommandPresenter: Presenter, LaunchObserver {
       input: Array((JSON(input).text + "\n").utf8))
     return (command, inherited)
   }
+}
+
+extension Destination {
+  fileprivate var scope: CommandScope { if case .command(_, let scope) = presenter { scope } else { .tree } }
 }
 
 extension ProcessIdentity {

@@ -33,8 +33,9 @@ final class DirectLauncher: CommandLauncher {
       return nil
     }
     do throws(SpawnError) {
-      let tree = try supervisor.spawn(launch.command, marker: launch.marker, output: launch.output)
-      let command = DirectCommand(tree, launch.output)
+      let tree = try supervisor.spawn(
+        launch.command, marker: launch.marker, output: launch.output, isWholeTree: launch.scope == .tree)
+      let command = DirectCommand(tree, launch.output, launch.scope)
       observer.started(launch.handle, error: nil)
       command.reportEnd(of: launch.handle, to: observer)
       return command
@@ -79,8 +80,10 @@ final class DirectLauncher: CommandLauncher {
   private func find(_ remembered: RememberedLaunch, _ completion: @escaping (DirectCommand?) -> Void) {
     let command = RememberedCommand(
       marker: remembered.marker, first: remembered.first, output: remembered.output,
-      service: remembered.unit.map { ByteString($0.text) })
-    supervisor.adopt(command) { tree in completion(tree.map { DirectCommand($0, remembered.output) }) }
+      service: remembered.unit.map { ByteString($0.text) }, isWholeTree: remembered.scope == .tree)
+    supervisor.adopt(command) { tree in
+      completion(tree.map { DirectCommand($0, remembered.output, remembered.scope) })
+    }
   }
 }
 
@@ -88,10 +91,12 @@ final class DirectLauncher: CommandLauncher {
 private final class DirectCommand: RunningCommand {
   private let tree: ProcessTree
   private let output: OutputCapture
+  private let scope: CommandScope
 
-  init(_ tree: ProcessTree, _ output: OutputCapture) {
+  init(_ tree: ProcessTree, _ output: OutputCapture, _ scope: CommandScope) {
     self.tree = tree
     self.output = output
+    self.scope = scope
   }
 
   /// Reports its end, from now on. One that has ended since it was found is reported at once.
@@ -108,7 +113,9 @@ private final class DirectCommand: RunningCommand {
     return "the processes \(pids)"
   }
 
-  var remembered: RememberedLaunch { RememberedLaunch(marker: tree.marker, output: output, first: tree.first) }
+  var remembered: RememberedLaunch {
+    RememberedLaunch(marker: tree.marker, output: output, first: tree.first, scope: scope)
+  }
 
   var platform: Properties { tree.main.map { ["pid": .uint64(UInt64($0.pid))] } ?? [:] }
 }

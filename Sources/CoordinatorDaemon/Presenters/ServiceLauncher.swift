@@ -97,7 +97,7 @@ final class ServiceLauncher: CommandLauncher {
 
 extension RememberedLaunch {
   fileprivate init(_ launch: Launch, _ unit: UnitName) {
-    self.init(marker: launch.marker, output: launch.output, unit: unit)
+    self.init(marker: launch.marker, output: launch.output, unit: unit, scope: launch.scope)
   }
 }
 
@@ -138,12 +138,15 @@ private struct ServiceCall {
       Structure("Description", .string(Self.description(launch))), Structure("Slice", .string("app.slice")),
       // Not “exec”: the manager ends such a service, with all its processes, if its first process ends before the manager
       // has seen it execute.
-      Structure("Type", .string("simple")), Structure("ExitType", .string("cgroup")),
+      Structure("Type", .string("simple")), Structure("ExitType", .string(launch.scope == .tree ? "cgroup" : "main")),
       Structure("ExecStartEx", [execution].value), Structure("Environment", environment.value),
       Structure("WorkingDirectory", .string(directory)),
       // With output set to the journal, too, errors follow the descriptor for output.
-      Structure("StandardOutput", .string("null")), Structure("StandardError", .string("journal")),
-      Structure("KillMode", .string("control-group")), Structure("SendSIGHUP", .boolean(false)),
+      Structure("StandardOutput", .string(launch.scope == .tree ? "null" : "journal")),
+      Structure("StandardError", .string("journal")),
+      // With “process”, the others stay in the cgroup of the inactive unit, and keep it loaded.
+      Structure("KillMode", .string(launch.scope == .tree ? "control-group" : "process")),
+      Structure("SendSIGHUP", .boolean(false)),
       Structure("TimeoutStopUSec", .uint64(grace.overflow ? .max : grace.partialValue)),
       // The kernel's default; systemd's differs.
       Structure("IgnoreSIGPIPE", .boolean(false)),
@@ -212,18 +215,19 @@ private final class Service: RunningCommand {
     self.launch = launch
     program = call.program
     directory = launch.command.directory.text ?? ""
-    let reader = try OutputReader.create(launched.output, loop: launcher.loop)
     var properties = call.properties
     do throws(SystemError) {
       let input = Descriptor(owning: try launch.command.openInput())
-      let output = Descriptor(owning: try launched.output.openForCommand())
       properties.append(Structure("StandardInputFileDescriptor", .descriptor(input)))
-      properties.append(Structure("StandardOutputFileDescriptor", .descriptor(output)))
+      if launch.scope == .tree {
+        reader = try OutputReader.create(launched.output, loop: launcher.loop)
+        let output = Descriptor(owning: try launched.output.openForCommand())
+        properties.append(Structure("StandardOutputFileDescriptor", .descriptor(output)))
+      }
     } catch {
       launched.output.remove()
       throw error
     }
-    self.reader = reader
     watch = launcher.manager.watch(unit) { [weak self] in self?.changed() }
     launcher.manager.startTransient(unit, properties) { [self] end in
       switch end {
@@ -265,7 +269,7 @@ private final class Service: RunningCommand {
         return completion(false)
       }
       isUnderWay = true
-      reader = try? .resume(launched.output, loop: launcher.loop)
+      if launched.scope == .tree { reader = try? .resume(launched.output, loop: launcher.loop) }
       completion(true)
     }
   }
@@ -275,6 +279,10 @@ private final class Service: RunningCommand {
   private func changed() {
     guard let state = watch?.state else { return }
     pid = state.mainProcess
+    // The manager does not tell it any more when navd has to find it.
+    if launched.scope == .process, let pid, launched.first?.pid != pid_t(pid) {
+      launched.first = ProcessIdentity(of: pid_t(pid))
+    }
     switch state.active {
     // A manager that was away, and tells no more than that, may be another one, which has never started the unit.
     case "inactive" where isUnderWay && !isStopping && state.result == nil: handOver()
@@ -384,7 +392,7 @@ private final class Service: RunningCommand {
 
   func kill() {
     if let direct { return direct.kill() }
-    if !postpone(.kill) { launcher.manager.kill(unit) }
+    if !postpone(.kill) { launcher.manager.kill(unit, launched.scope) }
   }
 
   func abandon() -> String {

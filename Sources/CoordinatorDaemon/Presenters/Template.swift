@@ -99,7 +99,7 @@ extension Destination {
   ///
   /// Only a file's command has placeholders; a request's command is run as given.
   func arguments(binding: BindingID, id: String, value: Properties) -> [[UInt8]]? {
-    guard case .command(let arguments) = presenter else { return nil }
+    guard case .command(let arguments, _) = presenter else { return nil }
     guard case .file = source else { return arguments }
     return arguments.map { argument in
       // Never fails: a file with a mistake in a placeholder is not loaded.

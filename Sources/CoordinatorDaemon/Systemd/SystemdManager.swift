@@ -2,6 +2,7 @@ import DBus
 import DBusValues
 import EventLoops
 import Glibc
+import PresentationModel
 
 /// The properties of a unit, as far as the manager has sent them since the unit is watched.
 struct UnitState: Hashable, Sendable {
@@ -309,9 +310,10 @@ final class SystemdManager {
     unsubscribeIfIdle()
   }
 
-  /// Sends SIGKILL to every process of a unit.
-  func kill(_ unit: UnitName) {
+  /// Sends SIGKILL to every process of a unit, or to its main process alone.
+  func kill(_ unit: UnitName, _ scope: CommandScope = .tree) {
+    let whom = scope == .tree ? "all" : "main"
     try? connection.send(
-      Systemd.Manager.killUnit, on: Systemd.name, at: Systemd.path, (unit.text, "all", SIGKILL))
+      Systemd.Manager.killUnit, on: Systemd.name, at: Systemd.path, (unit.text, whom, SIGKILL))
   }
 }

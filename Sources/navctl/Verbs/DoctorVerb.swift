@@ -152,9 +152,9 @@ private struct Examined {
   }
 
   private var programs: [Finding] {
-    let missing = diagnosis.missing ?? []
-    if missing.isEmpty { return [Finding("programs", "those of all destinations are found")] }
-    return missing.map { Finding("programs", $0, "install it, or correct the command") }
+    let warnings = diagnosis.warnings ?? []
+    if warnings.isEmpty { return [Finding("programs", "those of all destinations are found")] }
+    return warnings.map { Finding("programs", $0, "install the program, or correct the file") }
   }
 
   private var ofFailures: Finding {
