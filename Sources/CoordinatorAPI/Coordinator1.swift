@@ -31,7 +31,8 @@ public enum CoordinatorInterface {
 
   /// The methods that may be requests of `Apply`, in the order of the interface.
   package static let changingMethods: [any AnyChangingMethod] = [
-    present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, push, pop, popTo, setPath,
+    present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, forget, push, pop, popTo,
+    setPath,
   ]
 
   private static let otherMembers: [any InterfaceMember] = [
@@ -199,6 +200,23 @@ extension CoordinatorInterface {
           ItemOptions(options)))
     },
     answer: selected)
+
+  public static let forget = ChangingMethod(
+    "Forget", in: Arg<String>("group", doc: "The group."), Arg<String>("tag", doc: "The tag."),
+    Arg<Properties>("options"),
+    options: Options.ofForget, isRemoval: true,
+    out: Arg<Bool>("changed", doc: "Whether watchers see a difference: a tag that a destination declares stays."),
+    Arg<UInt64>("serial", doc: "The serial after the request."),
+    doc: """
+      Makes the group forget the last request for the tag. An item that has the tag stays.
+
+      Options:
+      \(Options.ofForget.doc)
+      """,
+    read: { group, tag, options throws(Refusal) in
+      try Request(options, Options.ofForget, .forget(BindingID(group), tag: tag))
+    },
+    answer: changed)
 }
 
 // MARK: Stacks

@@ -25,6 +25,10 @@ public enum Options {
 
   // MARK: Single methods
 
+  public static let known = DictionaryKey<Bool>(
+    "known",
+    doc: "Refused (UnknownDestination, UnknownTag) if nothing is known by the name: an item needs a destination or a "
+      + "command, and a tag without them must be one that the group knows (default false).")
   public static let remove = DictionaryKey<[String]>("remove", doc: "Keys to remove from the item's value.")
   public static let startTimeout = DictionaryKey<UInt64>(
     "start-timeout", doc: "Milliseconds after which an item that is not on the screen ends as failed.")
@@ -40,8 +44,10 @@ extension Options {
   /// Options of the methods that change one slot.
   public static let ofSlot = ofChanges + expectations
 
-  public static let ofPresent = ofItem + ofSlot
-  public static let ofToggle = ofItem + ofSlot + OptionTable([anyID.row])
+  /// Options of the methods that present.
+  public static let ofPresenting = ofItem + OptionTable([known.row])
+  public static let ofPresent = ofPresenting + ofSlot
+  public static let ofToggle = ofPresenting + ofSlot + OptionTable([anyID.row])
   public static let ofUpdate =
     OptionTable([containerValues.row, remove.row, timeout.row, animated.row, expectedSerial.row]) + expectations
   public static let ofDismiss = ofSlot
@@ -50,11 +56,12 @@ extension Options {
       root.row, group.row(doc: "All members of this group, and its queue."),
       stack.row(doc: "All elements of this stack."), all.row,
     ]) + ofChanges
-  public static let ofSelect = OptionTable([binding.row, id.row]) + ofItem + ofChanges
+  public static let ofSelect = OptionTable([binding.row, id.row]) + ofPresenting + ofChanges
   public static let ofDeselect = ofChanges
-  public static let ofPush = ofItem + ofSlot
+  public static let ofForget = ofChanges
+  public static let ofPush = ofPresenting + ofSlot
   public static let ofPop = ofChanges
-  public static let ofSetPath = ofChanges
+  public static let ofSetPath = OptionTable([known.row]) + ofChanges
   public static let ofApply = ofChanges
   public static let ofRegisterPresenter = OptionTable([
     group.row(doc: "The group of items that name none."), style.row(doc: "The style of items that name none."),

@@ -28,6 +28,7 @@ public struct Request: Hashable, Sendable {
     /// - Parameter tag: nil for any selected tag.
     case deselect(BindingID, tag: String?)
     case toggleSelection(BindingID, tag: String, binding: BindingID?, id: String?, ItemOptions)
+    case forget(BindingID, tag: String)
     case push(BindingID, BindingID, id: String, ItemOptions)
     case pop(BindingID, count: UInt32)
     /// The second binding is the new top; nil pops the whole stack.
@@ -41,15 +42,18 @@ public struct Request: Hashable, Sendable {
   public var animated: Bool?
   /// Whether no presenter may decline to end what the request ends, or waits for (P15).
   public var isForced: Bool
+  /// Whether it is refused where it would present an item by a name that nothing knows (D2).
+  public var needsKnownName: Bool
 
   public init(
     _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
-    isForced: Bool = false
+    isForced: Bool = false, needsKnownName: Bool = false
   ) {
     self.operation = operation
     self.expectation = expectation
     self.animated = animated
     self.isForced = isForced
+    self.needsKnownName = needsKnownName
   }
 }
 
@@ -61,7 +65,7 @@ public enum Reply: Hashable, Sendable {
   case toggled(presented: Bool, Handle?)
   /// ToggleSelection.
   case selected(Bool)
-  /// Update, Dismiss, Deselect.
+  /// Update, Dismiss, Deselect, Forget.
   case changed(Bool)
   /// DismissAll, Pop, PopTo.
   case count(Int)
@@ -86,7 +90,7 @@ extension Request {
     }
     self.init(
       try operation(), expecting: expectation, animated: options[Options.animated],
-      isForced: options[Options.force] ?? false)
+      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] ?? false)
   }
 }
 
@@ -98,7 +102,7 @@ extension Request.Operation {
       .toggleSelection(_, _, _, _, let options), .push(_, _, _, let options):
       [options]
     case .setPath(_, let elements): elements.map(\.options)
-    case .update, .dismiss, .dismissAll, .deselect, .pop, .popTo: []
+    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: []
     }
   }
 }

@@ -129,8 +129,12 @@ extension Turn {
   /// - Returns: the tags that groups have learned or forgotten.
   private mutating func rememberTags(_ draft: borrowing Draft) -> Set<GroupTag> {
     var differing: Set<GroupTag> = []
+    for key in draft.forgotten {
+      state.tagMemory.remove(key)
+      if state.groups[key.group]?.remembered.remove(key.tag) != nil { differing.formSymmetricDifference([key]) }
+    }
     let bytes = draft.learned.mapValues(\.byteCount)
-    for key in draft.learnOrder {
+    for key in draft.learnOrder where draft.learned[key] != nil {
       if state.groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
         differing.formSymmetricDifference([key])
       }

@@ -20,6 +20,8 @@ struct Draft: ~Copyable, Sendable {
   var learned: [GroupTag: TagMemory] = [:]
   /// The keys of `learned`, in the order of the requests; a key may be there more than once.
   var learnOrder: [GroupTag] = []
+  /// The requests that groups are to forget, unless they learn them again.
+  var forgotten: Set<GroupTag> = []
   var lastQueueAge: UInt64
   /// The client whose request ends presentations.
   let endedBy: Client?

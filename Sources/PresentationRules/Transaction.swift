@@ -12,6 +12,8 @@ struct Transaction: ~Copyable {
   var draft: Draft
   /// The author of the request that is being planned.
   var author = Author(client: nil, request: 0, animated: true)
+  /// Whether the request that is being planned presents nothing by a name that nothing knows (D2).
+  private(set) var needsKnownName = false
   /// Bindings whose resolution has to be decided, or decided again.
   var unresolved: [BindingID] = []
   private var acceptances = 0
@@ -28,6 +30,7 @@ struct Transaction: ~Copyable {
   /// - Throws: `Refusal`, with the index of the request.
   mutating func plan(_ request: Request, by author: Author) throws(Refusal) -> Answer {
     self.author = author
+    needsKnownName = request.needsKnownName
     do throws(Refusal) {
       try check(request.expectation, of: request.operation)
       let answer = try plan(request.operation)
@@ -202,9 +205,11 @@ extension Transaction {
   }
 
   /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
-  /// - Parameter isTrusted: whether nothing of the options is from a client that may be in a sandbox, beside the author.
+  /// - Parameters:
+  ///   - isTrusted: whether nothing of the options is from a client that may be in a sandbox, beside the author.
+  ///   - isKnown: whether the item may be state only, though the request needs a known name.
   mutating func set(
-    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true
+    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false
   ) throws(Refusal) {
     try turn.machine.check(options)
     try turn.machine.check(id: id)
@@ -215,7 +220,7 @@ extension Transaction {
     if let current, isRefresh {
       try refresh(binding, current, options)
     } else {
-      try renew(binding, id: id, options)
+      try renew(binding, id: id, options, isKnown: isKnown || !needsKnownName)
     }
     if let membership = item(at: binding)?.membership {
       let isTrusted = isTrusted && author.trust == .trusted
@@ -281,8 +286,11 @@ extension Transaction {
   }
 
   /// Sets a slot to a new item, with another id or in an empty slot (P1, P3, S4).
-  private mutating func renew(_ binding: BindingID, id: String, _ options: ItemOptions) throws(Refusal) {
+  private mutating func renew(
+    _ binding: BindingID, id: String, _ options: ItemOptions, isKnown: Bool
+  ) throws(Refusal) {
     let destination = try destination(for: binding, options)
+    if destination == nil, !isKnown { throw unknownDestination(binding.text) }
     let membership = try membership(for: binding, options, destination)
     let current = item(at: binding)
     let stack = options.stack ?? current?.position?.stack
@@ -333,13 +341,16 @@ extension Transaction {
       return Destination(name: "", presenter: .command(command.arguments), source: .request)
     }
     guard let name = options.destination else { return state.registry[binding.text] }
-    guard let destination = state.registry[name] else {
-      throw Refusal(
-        .unknownDestination,
-        "destination \(quoted(name)) is not registered; add \(quoted("destinations/\(name).toml")) and reload, or register a "
-          + "presenter for it")
-    }
+    guard let destination = state.registry[name] else { throw unknownDestination(name) }
     return destination
+  }
+
+  private func unknownDestination(_ name: String) -> Refusal {
+    let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
+    return Refusal(
+      .unknownDestination,
+      "there is no destination \(quoted(name)); \(hint ?? "")write "
+        + "\(quoted("~/.config/navd/destinations/\(name).toml")) and reload, or register a presenter for it")
   }
 
   /// The group and tag of a request (G7).
@@ -464,7 +475,7 @@ extension Transaction {
     var memory = TagMemory(binding: binding, id: id, options: options.repeatable, isTrusted: isTrusted)
     memory.options.group = membership.group
     memory.options.tag = membership.tag
-    if let earlier = draft.learned[key] ?? state.tagMemory[key], earlier.binding == binding, earlier.id == id {
+    if let earlier = remembered(key), earlier.binding == binding, earlier.id == id {
       if addingToEarlier {
         memory.options = earlier.options.overridden(by: memory.options)
         guard try mayAdd(to: earlier, memory.options) else { return }
@@ -476,6 +487,7 @@ extension Transaction {
       }
     }
     draft.learned[key] = memory
+    draft.forgotten.remove(key)
     draft.learnOrder.append(key)
     withGroup(membership.group) { _ in }
   }

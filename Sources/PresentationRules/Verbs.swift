@@ -54,6 +54,16 @@ extension Transaction {
       }
       return .selected(group, tag: tag)
 
+    case .forget(let group, let tag):
+      try turn.machine.check(tag: tag)
+      let key = GroupTag(group: group, tag: tag)
+      if remembered(key) != nil {
+        draft.learned[key] = nil
+        draft.forgotten.insert(key)
+        withGroup(group) { _ in }
+      }
+      return .changed(.group(group))
+
     case .push(let stack, let binding, let id, var options):
       if let position = item(at: binding)?.position,
         position.stack != stack || position.index != height(of: stack) - 1
@@ -197,7 +207,7 @@ extension Transaction {
       try set(selected, id: id ?? item.id, withGroup(given, group, tag))
       return selected
     }
-    let remembered = remembered(group, tag)
+    let remembered = remembered(GroupTag(group: group, tag: tag))
     var memory = remembered ?? declared(group, tag)
     // A queued item is found by its tag even if the group no longer remembers the request for it.
     if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
@@ -212,13 +222,34 @@ extension Transaction {
         "tag \(quoted(tag)) is unknown in the group “\(group)”, and \(quoted("\(group).\(tag)")) is not a binding; present "
           + "an item with this group and tag once, or give a binding")
     }
+    // What neither the group nor a destination knows, and what the request itself does not say how to show.
+    if needsKnownName, memory == nil, binding == nil, given.destination == nil, given.command == nil,
+      state.registry[target.text] == nil
+    {
+      throw unknownTag(tag, in: group)
+    }
     let id = id ?? memory?.id ?? ""
     var options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
     if let memory {
       options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))
     }
-    try set(target, id: id, options, isTrusted: memory?.isTrusted ?? true)
+    try set(target, id: id, options, isTrusted: memory?.isTrusted ?? true, isKnown: memory != nil)
     return target
+  }
+
+  private func unknownTag(_ tag: String, in group: BindingID) -> Refusal {
+    let tags = turn.machine.tags(of: group)
+    if tags.isEmpty {
+      let groups = turn.machine.groupNames.lazy.map(\.text)
+      let hint = nearest(to: group.text, among: groups).map { "did you mean “\($0)”?" }
+      return Refusal(
+        .unknownTag,
+        "there is no group “\(group)”; \(hint ?? "present an item with this group, or give one a destination with it")")
+    }
+    let hint = nearest(to: tag, among: tags).map { "did you mean \(quoted($0))?" }
+    return Refusal(
+      .unknownTag,
+      "the group “\(group)” has no tag \(quoted(tag)); \(hint ?? "present an item with this group and tag once")")
   }
 
   private func withGroup(_ options: ItemOptions, _ group: BindingID, _ tag: String) -> ItemOptions {
@@ -229,9 +260,8 @@ extension Transaction {
   }
 
   /// The last request for a tag, if it is remembered (G7).
-  private func remembered(_ group: BindingID, _ tag: String) -> TagMemory? {
-    let key = GroupTag(group: group, tag: tag)
-    return draft.learned[key] ?? state.tagMemory[key]
+  func remembered(_ key: GroupTag) -> TagMemory? {
+    draft.learned[key] ?? (draft.forgotten.contains(key) ? nil : state.tagMemory[key])
   }
 
   /// The request that a destination declares for a tag (G7).
@@ -354,7 +384,7 @@ extension Request.Operation {
       (binding, .slot(binding))
     case .select(let group, _, let binding, _, _), .toggleSelection(let group, _, let binding, _, _):
       (binding, .group(group))
-    case .deselect(let group, _): (nil, .group(group))
+    case .deselect(let group, _), .forget(let group, _): (nil, .group(group))
     case .push(let stack, let binding, _, _): (binding, .stack(stack))
     case .popTo(let stack, let binding): (binding, .stack(stack))
     case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))

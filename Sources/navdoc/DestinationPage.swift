@@ -33,8 +33,8 @@ struct DestinationPage {
     page.heading("Keys of a destination")
     page.paragraph(
       """
-      All keys are optional; at most one of `command`, `unit` and `bus` is allowed. Without these three, items are state \
-      only, for watchers to draw. A duration is a number with `ms`, `s`, `m` or `h`.
+      All keys are optional; at most one of `command`, `unit`, `bus` and `state = true` is allowed. Without all of them, \
+      items are state only, for watchers to draw. A duration is a number with `ms`, `s`, `m` or `h`.
       """)
     for key in DestinationKey.allCases {
       page.item(ManualPage.bold(key.rawValue), ManualPage.sentence(key.doc))

@@ -58,6 +58,10 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   #expect(try read(text).presenter == .bus(name: "org.example.Bar", path: "/presenter"))
 }
 
+@Test func destinationFile_state_isStateOnly() throws {
+  #expect(try read("state = true\ngroup = 'panels'").presenter == .none)
+}
+
 @Test(arguments: [("", .tree), ("scope = 'tree'", .tree), ("scope = 'process'", .process)] as [(String, CommandScope)])
 func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandScope) throws {
   #expect(try read("command = ['rofi']\n\(line)").presenter == .command([Array("rofi".utf8)], scope: scope))
@@ -78,6 +82,11 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
 
 // One mistake, and its message: the whole line that users read.
 @Test(arguments: [
+  (
+    "state = true\ncommand = ['a']",
+    "2:1: expected only one of “state” and “command”: with state = true no program shows the items"
+  ),
+  ("state = 'yes'", "1:1: “state”: expected true or false, found a string"),
   ("scope = 'all'\ncommand = ['a']", "1:1: “scope”: expected “tree” or “process”, found “all”"),
   (
     "unit = 'a.service'\nscope = 'process'",
@@ -88,7 +97,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "title = 'x'",
-    "1:1: “title” is not a key of a destination; use one of command, unit, bus, scope, group, style, start-timeout, grace"
+    "1:1: “title” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",

@@ -70,6 +70,7 @@ extension ContainerValues {
     #expect(try await coordinator.toggleSelection("panels", "wifi"))
     #expect(try await coordinator.deselect("panels", "volume") == false)
     #expect(try await coordinator.deselect("panels"))
+    #expect(try await coordinator.forget("panels", "volume"))
 
     try await coordinator.push("main", "settings")
     try await coordinator.push("main", "network", id: "eth0")

@@ -1,6 +1,6 @@
 /// The keys of a destination's file, for its reader and for the documents.
 public enum DestinationKey: String, CaseIterable, Sendable {
-  case command, scope, unit, bus, group, style
+  case command, scope, unit, bus, state, group, style
   case startTimeout = "start-timeout"
   case grace
 
@@ -9,10 +9,12 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     switch self {
     case .command: "an array: the program, and its arguments"
     case .scope:
-      "`tree`: the command is all its processes, and a dismissal ends them all (the default); `process`: it is its first "
-        + "process, and what that has started lives on, as launchers, terminals and file managers need"
+      "which processes belong to the item: `tree`, the command and all that it starts (the default), or `process`, the "
+        + "first one alone, so that what it has started lives on, as launchers, terminals and file managers need"
     case .unit: "the name of a systemd unit of the user's, with placeholders"
     case .bus: "a table with the `name` and the `path` of a presenter on the bus"
+    case .state:
+      "whether no program shows its items, so that they are state only, for watchers to draw; default `false`"
     case .group: "the exclusive group to which its items belong"
     case .style: "for presenters: `sheet`, `popover`, `alert`, …"
     case .startTimeout: "how long showing may take before it has failed; default `10s`"
@@ -28,6 +30,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .scope: "\"process\""
     case .unit: "\"pulsemixer@{id}.service\""
     case .bus: "{ name = \"org.example.Bar\", path = \"/presenter\" }"
+    case .state: "true"
     case .group: "\"panels\""
     case .style: "\"popover\""
     case .startTimeout: "\"10s\""

@@ -49,6 +49,11 @@ extension TableReader {
           + "“\(given[0].key.rawValue)” (line \(given[0].node.position.line))")
     }
     let scope = scope(ofCommand: given.first?.key == .command)
+    if bool(DestinationKey.state.rawValue, default: false) == true, let presenter = given.first {
+      fault(
+        presenter.node.position,
+        "expected only one of “state” and “\(presenter.key.rawValue)”: with state = true no program shows the items")
+    }
     switch given.first?.key {
     case .command: return given.first.flatMap { command($0.node, scope) }
     case .unit: return unit()

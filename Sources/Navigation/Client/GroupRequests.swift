@@ -32,6 +32,13 @@ extension Coordinator {
   ) async throws(NavigationError) -> Bool {
     try await change(Rows.toggleSelection, (group, tag, try await selecting(binding, id, options, expectedSerial))).0
   }
+
+  /// Makes the group forget the last request for a tag (G7).
+  /// - Returns: whether the request changed anything.
+  @discardableResult
+  public func forget(_ group: String, _ tag: String) async throws(NavigationError) -> Bool {
+    try await change(Rows.forget, (group, tag, [:])).0
+  }
 }
 
 extension Coordinator.Change {
@@ -59,6 +66,11 @@ extension Coordinator.Change {
     properties[Options.binding] = binding
     properties[Options.id] = id
     return Self(method, (group, tag, properties), declaring: options.containerValues.declarations)
+  }
+
+  /// As ``Coordinator/forget(_:_:)``.
+  public static func forget(_ group: String, _ tag: String) -> Self {
+    Self(Coordinator.Rows.forget, (group, tag, [:]))
   }
 
   /// As ``Coordinator/deselect(_:_:animated:expectedSerial:)``.

@@ -50,6 +50,8 @@ struct ItemOptions: ParsableArguments {
   @Option(help: "Screen to show it on, e.g. DP-1.")
   var output: String?
 
+  @OptionGroup var state: StateOption
+
   @Argument(
     parsing: .postTerminator, help: "After “--”: program that shows it, instead of a destination.",
     completion: .file())
@@ -76,6 +78,7 @@ struct ItemOptions: ParsableArguments {
     if owned { options[Options.owned] = true }
     options[Options.ifBusy] = ifBusy?.rawValue
     options[Options.priority] = priority
+    state.write(to: &options)
     if !command.isEmpty {
       let bytes = RawArguments.last(command.count)
       let texts = bytes.compactMap { String(validating: $0, as: UTF8.self) }
@@ -92,8 +95,17 @@ extension ItemOptions {
       ($0.destination, $0.values, $0.containerValues) = (nil, [], [])
       ($0.style, $0.title, $0.from, $0.timeout, $0.owned) = (nil, nil, nil, nil, false)
       ($0.ifBusy, $0.priority, $0.output, $0.command) = (nil, nil, nil, [])
+      $0.state = .filled { $0.isAllowed = false }
     }
   }
+}
+
+/// Whether a name that no destination and no command shows is meant, and not a mistake.
+struct StateOption: ParsableArguments, RequestOptions {
+  @Flag(name: .customLong("state"), help: "Allow a name without a destination, for programs that draw it themselves.")
+  var isAllowed = false
+
+  func write(to options: inout Properties) { if !isAllowed { options[Options.known] = true } }
 }
 
 /// The id of an item, as an argument or as an option.

@@ -7,7 +7,7 @@ import TextFormats
 extension Verbs {
   static let ofGroups: [Verb] = [
     ("select", { Select.self }), ("deselect", { Deselect.self }), ("toggle-selection", { ToggleSelection.self }),
-    ("selection", { Selection.self }),
+    ("selection", { Selection.self }), ("forget", { Forget.self }),
   ]
 }
 
@@ -86,6 +86,23 @@ struct Selection: ParsableCommand {
     members[GroupEntry.keys.selection] = tag
     global.write(json: JSON(members), plain: tag.map { $0.printable + "\n" } ?? "")
     if tag == nil { throw ExitCode(CommandStatus.notPresented.rawValue) }
+  }
+}
+
+struct Forget: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "forget", "Make a group forget a tag, for example a mistyped one.",
+    "What is open stays open. A tag that a destination declares stays, too.")
+
+  @OptionGroup var global: GlobalOptions
+  @Argument(help: .group, completion: .groups) var group: String
+  @Argument(help: .tag, completion: .tags) var tag: String
+  @OptionGroup var change: ChangeOptions
+
+  func run() throws {
+    let daemon = try DaemonClient(global, "forget \(group) \(tag)")
+    let (changed, serial) = try daemon.call(CoordinatorInterface.forget, (group, tag, change.properties))
+    global.report(changed: changed, serial: serial)
   }
 }
 

@@ -27,7 +27,6 @@ struct Present: ParsableCommand {
       try options.wait(daemon, global, presentation)
     } else {
       try global.reportPresented(daemon, presentation, changed: changed, serial: serial)
-      if !global.json, !global.quiet { daemon.warnIfNotShown(binding) }
     }
   }
 }
@@ -57,9 +56,7 @@ struct Toggle: ParsableCommand {
       global.report(
         changed: true, presentation: presentation, serial: serial, ["presented": presented.value],
         verbose: "dismissed\n")
-      guard presented else { return }
-      try daemon.requireStart(of: presentation)
-      if !global.json, !global.quiet { daemon.warnIfNotShown(binding) }
+      if presented { try daemon.requireStart(of: presentation) }
     }
   }
 }
@@ -102,17 +99,16 @@ extension GlobalOptions {
 }
 
 extension DaemonClient {
-  /// Tells a user at a terminal that no program shows the item: they may have mistyped a destination's name.
-  fileprivate func warnIfNotShown(_ binding: String) {
-    guard isatty(STDERR_FILENO) == 1, let properties = try? ask(CoordinatorInterface.get, binding).1 else { return }
-    let item = StateEntry(properties)
-    guard item.knownPhase == .presented, item.destination == nil, !item.hasProcess,
-      let destinations = try? destinations()
+  /// Tells a user at a terminal that a name is known nowhere: they may have mistyped it.
+  fileprivate func warnIfUnknown(_ binding: String) {
+    guard isatty(STDERR_FILENO) == 1, let destinations = try? destinations().map(\.name),
+      let open = try? state().entries.compactMap(\.binding), !(destinations + open).contains(binding),
+      let endings = try? history(1, [Options.binding.name: binding.value]), endings.isEmpty
     else { return }
-    let hint = nearest(to: binding, among: destinations.map(\.name)).map { "did you mean “\($0)”? " } ?? ""
+    let hint = nearest(to: binding, among: destinations + open).map { "did you mean “\($0)”?" }
     StandardError.write(
-      "navctl: \(operation): no window opens, since there is no destination “\(binding)”; "
-        + "\(hint)“navctl destinations” lists them, “navctl reload” loads new files")
+      "navctl: \(operation): nothing is open as “\(binding)”, and nothing knows that name; "
+        + (hint ?? "“navctl list” shows what is open"))
   }
 }
 
@@ -190,6 +186,7 @@ struct Dismiss: ParsableCommand {
     for binding in bindings {
       let (changed, serial) = try daemon.call(CoordinatorInterface.dismiss, (binding, slot.properties))
       anyChanged = anyChanged || changed
+      if !changed, !global.json, !global.quiet { daemon.warnIfUnknown(binding) }
       last = serial
     }
     global.report(changed: anyChanged, serial: last)

@@ -80,12 +80,15 @@ struct SetPath: ParsableCommand {
   @Argument(
     help: ArgumentHelp("Contents from bottom to top; none closes the whole stack.", valueName: "binding[=id]"))
   var elements: [String] = []
+  @OptionGroup var state: StateOption
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
     let daemon = try DaemonClient(global, "set-path \(stack)")
+    var options = change.properties
+    state.write(to: &options)
     let (presentations, serial) = try daemon.call(
-      CoordinatorInterface.setPath, (stack, elements.map(Self.element), change.properties))
+      CoordinatorInterface.setPath, (stack, elements.map(Self.element), options))
     let numbers = presentations.compactMap { CoordinatorNames.number(of: $0) }
     guard global.json || global.verbose else { return }
     global.write(

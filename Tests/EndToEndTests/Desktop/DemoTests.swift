@@ -76,7 +76,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
   try one.press("?", shows: "Counter", "navctl dismiss BINDING")
   try one.press("h", shows: "Counter", "2 3 2")
   #expect(try session.navctl("selection", "\(one.counter).panel").outputText == "history\n")
-  try session.runNavctl("select", "\(one.counter).panel", "help")
+  try session.runNavctl("select", "--state", "\(one.counter).panel", "help")
   try one.expect("Counter", "navctl dismiss BINDING")
   try session.runNavctl("deselect", "\(one.counter).panel")
   try one.terminal.wait("no panel is open") { $0.count == 5 }

@@ -260,7 +260,7 @@ func recipe_rofi_opensWhatIsChosen() throws {
   }
   // Choosing it again closes it. The mode for all items works as well.
   for (mode, closing) in [("panels:navctl rofi --group panels", "mixer"), ("navd:navctl rofi", "note")] {
-    try session.runNavctl("present", "note")
+    try session.runNavctl("present", "--state", "note")
     let rofi = try session.start(program: "/usr/bin/rofi", ["-modi", mode, "-show", String(mode.prefix { $0 != ":" })])
     try session.waitForUnmanaged("rofi")
     try session.type(closing)

@@ -87,7 +87,7 @@ func remote_session_isAskedDrivenAndWatched() throws {
   #expect(!present.outputText.contains("the-desk's"))
   try desk.wait("the watcher prints the end") { watch.lines.contains("dismissed fact 1") }
 
-  #expect(try desk.navctl("--host=127.0.0.1:\(server.port)", "present", "note").exitCode == 0)
+  #expect(try desk.navctl("--host=127.0.0.1:\(server.port)", "present", "--state", "note").exitCode == 0)
   #expect(try kiosk.call(Rows.get, "note").0 != .root)
   let list = try desk.navctl("-H", "kiosk", "list", "--json")
   #expect(try list.json == kiosk.navctl("list", "--json").json)

@@ -65,7 +65,7 @@ func navctlApply_refused_namesTheRequest() throws {
   try session.call(CoordinatorInterface.declareContainerValue, ("badge", .byte(0)))
   let before = try session.state()
   for (request, status, message) in [
-    (#"["Present","x","",{"destination":"nowhere"}]"#, 4, "request 40: destination “nowhere” is not registered"),
+    (#"["Present","x","",{"destination":"nowhere"}]"#, 4, "request 40: there is no destination “nowhere”; write"),
     (#"["Present","x[","",{}]"#, 2, "request 40: binding “x[”"),
     (#"["Present","x","",{"group":"g","if-busy":"refuse"}]"#, 6, "request 40: group “g” has “held” selected"),
     (#"["PopTo","s","x",{}]"#, 3, "request 40: "),

@@ -17,7 +17,8 @@ extension Program {
 @Test("navctl present prints nothing, the number with -v, and the whole result with --json")
 func navctl_present_reportsItsResult() throws {
   let session = try Session()
-  let first = try session.navctl("present", "fact", "1", "--title", "T", "--value", "a=1", "--value", "b:=[1,2.5,true]")
+  let first = try session.navctl(
+    "present", "--state", "fact", "1", "--title", "T", "--value", "a=1", "--value", "b:=[1,2.5,true]")
   #expect(first.exitCode == 0)
   #expect(first.outputText == "" && first.errorText == "")
   let item = try session.call(Rows.get, "fact").1
@@ -27,14 +28,14 @@ func navctl_present_reportsItsResult() throws {
     item["value"].flatMap { Properties(value: $0) }
       == ["a": .string("1"), "b": [Value.int64(1), .double(2.5), .boolean(true)].value])
 
-  let again = try session.navctl("present", "fact", "1", "--json")
+  let again = try session.navctl("present", "--state", "fact", "1", "--json")
   #expect(again.exitCode == 0)
   #expect(again.outputText == "{\"changed\":false,\"presentation\":1,\"serial\":1}\n")
-  let other = try session.navctl("--json", "present", "fact", "2")
+  let other = try session.navctl("--json", "present", "--state", "fact", "2")
   #expect(other.json == ["changed": true, "presentation": 2, "serial": 3])
-  #expect(try session.navctl("present", "note", "-v").outputText == "3\n")
-  #expect(try session.navctl("present", "note", "-q", "--json").outputText == "")
-  #expect(try session.navctl("present", "note", "--style", "sheet", "--json").json?["changed"] == true)
+  #expect(try session.navctl("present", "--state", "note", "-v").outputText == "3\n")
+  #expect(try session.navctl("present", "--state", "note", "-q", "--json").outputText == "")
+  #expect(try session.navctl("present", "--state", "note", "--style", "sheet", "--json").json?["changed"] == true)
 }
 
 @Test("navctl present -- COMMAND runs it with navctl's directory and the session's variables")
@@ -57,15 +58,18 @@ func navctl_presentCommand_runsItHere() throws {
 func navctl_changingVerbs_changeTheState() throws {
   let session = try Session()
   #expect(
-    try session.navctl("toggle", "fact", "--json").json == [
+    try session.navctl("toggle", "--state", "fact", "--json").json == [
       "changed": true, "presented": true, "presentation": 1, "serial": 1,
     ])
-  #expect(try session.navctl("toggle", "fact", "--json").json == ["changed": true, "presented": false, "serial": 2])
+  #expect(
+    try session.navctl("toggle", "--state", "fact", "--json").json == [
+      "changed": true, "presented": false, "serial": 2,
+    ])
   // Without an id any item is dismissed; with an id another item is replaced.
   try session.present("fact", "x")
-  #expect(try session.navctl("toggle", "fact", "y").exitCode == 0)
+  #expect(try session.navctl("toggle", "--state", "fact", "y").exitCode == 0)
   #expect(try session.call(Rows.get, "fact").1["id"] == .string("y"))
-  #expect(try session.navctl("toggle", "fact").exitCode == 0)
+  #expect(try session.navctl("toggle", "--state", "fact").exitCode == 0)
   #expect(try session.call(Rows.get, "fact").0 == .root)
 
   let path = try session.present("fact", "", ["value": ["a": Value.int64(1), "b": .int64(2)].value])
@@ -112,25 +116,25 @@ func navctl_failures_haveTheirExitStatuses() throws {
   try check(3, "note", "update", "note", "a=1")
   try check(3, "note", "show", "note")
   try check(3, "note", "wait", "note")
-  try check(3, "nothing", "present", "note", "--from", "nothing")
+  try check(3, "nothing", "present", "--state", "note", "--from", "nothing")
   try check(4, "nowhere", "present", "note", "--to", "nowhere")
   try check(4, "99", "wait", "--presentation", "99")
   try check(4, "99", "closed", "99")
   try check(6, "expected-id", "dismiss", "fact", "--expected-id", "2")
-  try check(6, "expected-serial", "present", "fact", "2", "--expected-serial", "0")
+  try check(6, "expected-serial", "present", "--state", "fact", "2", "--expected-serial", "0")
   try check(6, "expected-presentation", "toggle", "fact", "--expected-presentation", "99")
-  try check(6, "g", "present", "note", "--group", "g", "--if-busy", "refuse")
-  try check(6, "limit", "present", "note", String(repeating: "x", count: 5000))
+  try check(6, "g", "present", "--state", "note", "--group", "g", "--if-busy", "refuse")
+  try check(6, "limit", "present", "--state", "note", String(repeating: "x", count: 5000))
   #expect(try session.state()["serial"] == 4)
 
   session.navd?.send(SIGSTOP)
-  try check(5, "navd did not answer in time", "present", "note", "-w", "0.2")
+  try check(5, "navd did not answer in time", "present", "--state", "note", "-w", "0.2")
   try check(5, "in time", "list", "--within", "0.2")
   session.navd?.send(SIGCONT)
 
   try session.stop()
   try check(8, "navd is not running", "list")
-  try check(8, "navd is not running", "present", "note")
+  try check(8, "navd is not running", "present", "--state", "note")
   try check(8, "bus", "list", "--address", "unix:path=/nowhere")
   // Without navd, quit has nothing to do.
   #expect(try session.navctl("quit").exitCode == 0)
@@ -185,7 +189,7 @@ func navctl_navdNotRunning_isStartedOnlyForChanges() throws {
   let session = try Session(starting: false, activatable: true)
   #expect(try session.navctl("list").exitCode == 8)
   #expect(try session.navctl("is-presented", "fact").exitCode == 8)
-  #expect(try session.navctl("present", "fact").exitCode == 0)
+  #expect(try session.navctl("present", "--state", "fact").exitCode == 0)
   #expect(try session.navctl("is-presented", "fact").exitCode == 0)
   #expect(try session.navctl("quit").exitCode == 0)
 }

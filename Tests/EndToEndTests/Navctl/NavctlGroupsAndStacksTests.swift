@@ -33,19 +33,19 @@ func navctl_groupVerbs_selectAndPrintTheSelection() throws {
   let session = try Session()
   try session.check([
     Line("selection panels", "", 3), Line("selection panels --json", #"{"group":"panels"}"# + "\n", 3),
-    Line("select panels volume"), Line("selection panels", "volume\n"),
+    Line("select panels volume --state"), Line("selection panels", "volume\n"),
     Line("selection panels --json", #"{"group":"panels","selection":"volume"}"# + "\n"),
-    Line("select panels volume --json", #"{"changed":false,"presentation":1,"serial":3}"# + "\n"),
-    Line("select panels wifi -v", "2\n"), Line("select panels bluetooth --if-busy refuse", "", 6),
-    Line("select panels bluetooth --if-busy queue --priority 5 -v", "3\n"),
-    Line("select panels battery --if-busy queue --priority 7"),
+    Line("select panels volume --json --state", #"{"changed":false,"presentation":1,"serial":3}"# + "\n"),
+    Line("select panels wifi -v --state", "2\n"), Line("select panels bluetooth --if-busy refuse --state", "", 6),
+    Line("select panels bluetooth --if-busy queue --priority 5 -v --state", "3\n"),
+    Line("select panels battery --if-busy queue --priority 7 --state"),
     Line("deselect panels volume --json", #"{"changed":false,"serial":11}"# + "\n"),
     // G9: the highest priority of the queue is next.
     Line("deselect panels wifi"), Line("selection panels", "battery\n"),
-    Line("toggle-selection panels battery -v", "deselected\n"), Line("selection panels", "bluetooth\n"),
-    Line("toggle-selection panels volume --json", #"{"changed":true,"selected":true,"serial":22}"# + "\n"),
+    Line("toggle-selection panels battery -v --state", "deselected\n"), Line("selection panels", "bluetooth\n"),
+    Line("toggle-selection panels volume --json --state", #"{"changed":true,"selected":true,"serial":22}"# + "\n"),
     Line("list --group panels", "5\tpanels.volume\t\tpresented\t\tpanels\tvolume\t\t\n"),
-    Line("present mixer 1 --group panels --tag sound"), Line("selection panels", "sound\n"),
+    Line("present mixer 1 --group panels --tag sound --state"), Line("selection panels", "sound\n"),
     Line("dismiss --group panels --json", #"{"changed":true,"count":1,"serial":28}"# + "\n"),
     Line("selection panels", "", 3), Line("deselect panels -q"),
     // An invalid name is an error, unlike a group without selection.
@@ -57,26 +57,27 @@ func navctl_groupVerbs_selectAndPrintTheSelection() throws {
 func navctl_stackVerbs_changeAndPrintThePath() throws {
   let session = try Session()
   try session.check([
-    Line("path main"), Line("path main --json", "[]\n"), Line("push main settings 1"),
-    Line("push main network -v", "2\n"), Line("push main network", ""), Line("push main settings", "", 6),
-    Line("push other network", "", 6), Line("path main", "settings\t1\nnetwork\t\n"),
+    Line("path main"), Line("path main --json", "[]\n"), Line("push main settings 1 --state"),
+    Line("push main network -v --state", "2\n"), Line("push main network --state", ""),
+    Line("push main settings --state", "", 6),
+    Line("push other network --state", "", 6), Line("path main", "settings\t1\nnetwork\t\n"),
     Line("path main --json", #"[{"binding":"settings","id":"1"},{"binding":"network","id":""}]"# + "\n"),
-    Line("push main wifi --json", #"{"changed":true,"presentation":3,"serial":6}"# + "\n"),
+    Line("push main wifi --json --state", #"{"changed":true,"presentation":3,"serial":6}"# + "\n"),
     Line("pop main -v", "1\n"), Line("pop main 0 --json", #"{"changed":false,"popped":0,"serial":8}"# + "\n"),
     Line("pop-to main nowhere", "", 3), Line("pop-to main settings -v", "1\n"),
-    Line("set-path main settings=1 network=2 about --json", #"{"presentations":[1,4,5],"serial":13}"# + "\n"),
-    Line("set-path main settings=1 about -v", "1\n6\n"), Line("path main", "settings\t1\nabout\t\n"),
+    Line("set-path main settings=1 network=2 about --json --state", #"{"presentations":[1,4,5],"serial":13}"# + "\n"),
+    Line("set-path main settings=1 about -v --state", "1\n6\n"), Line("path main", "settings\t1\nabout\t\n"),
     // S5: elements without a binding.
-    Line("set-path plain =a =a"), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
+    Line("set-path plain =a =a --state"), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
     Line("list --stack plain", "7\tplain[0]\ta\tpresented\t\t\t\tplain\t\n8\tplain[1]\ta\tpresented\t\t\t\tplain\t\n"),
     // S6: refused as a whole.
-    Line("set-path plain =a b[ =c", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
-    Line("set-path plain"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
+    Line("set-path plain =a b[ =c --state", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
+    Line("set-path plain --state"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
     Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
     Line("dismiss --stack main --json", #"{"changed":false,"count":0,"serial":26}"# + "\n"),
-    Line("push main mixer --group panels --tag sound"), Line("selection panels", "sound\n"),
+    Line("push main mixer --group panels --tag sound --state"), Line("selection panels", "sound\n"),
     // C7: it would stand on the member that it deselects.
-    Line("push main wifi --group panels", "", 2), Line("path main", "mixer\t\n"),
+    Line("push main wifi --group panels --state", "", 2), Line("path main", "mixer\t\n"),
   ])
 }
 
@@ -86,13 +87,15 @@ func navctl_valueVerbs_readTheDeclaredType() throws {
   try session.check([
     Line("value declare badge y 0"), Line("value declare badge y 0"), Line("value declare badge y 1", "", 2),
     Line("value declare badge x 0", "", 2), Line(#"value declare tags as ["a"]"#), Line("value declare name s 7"),
-    Line("present inbox --container-value badge=3 --container-value name=5"), Line("value get inbox badge", "3\n"),
+    Line("present inbox --container-value badge=3 --container-value name=5 --state"),
+    Line("value get inbox badge", "3\n"),
     Line("value get inbox name --json", "\"5\"\n"), Line("value get inbox tags", "[\"a\"]\n"),
     Line("value set inbox badge 300", "", 2),
     Line("value set inbox badge 255 --json", #"{"changed":true,"serial":2}"# + "\n"),
     Line("value set inbox badge 255 --json", #"{"changed":false,"serial":2}"# + "\n"),
     Line("value set inbox colour red", "", 4), Line("value get outbox badge", "", 3),
-    Line("push main one --container-value badge=9"), Line("select panels two --container-value badge=8"),
+    Line("push main one --container-value badge=9 --state"),
+    Line("select panels two --container-value badge=8 --state"),
     Line(
       "members --stack main --json",
       #"[{"binding":"one","container-values":{"badge":9,"name":"7","tags":["a"]},"id":"","presentation":2}]"# + "\n"),

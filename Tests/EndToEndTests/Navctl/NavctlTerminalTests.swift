@@ -147,7 +147,7 @@ func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
     try onTerminal("wait --presentation \(number)").hasPrefix("out\\u{1b}]0;x\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}"))
   #expect(try onTerminal("wait --presentation \(number)").hasSuffix("\n\tend"))
   // A presenter's error is one line.
-  let failure = try onTerminal("present screen --wait")
+  let failure = try onTerminal("present screen --state --wait")
   #expect(
     failure.hasPrefix("navctl: present screen: ") && failure.contains("bad\\u{1b}]0;x") && failure.contains("\\nend")
   )
@@ -157,11 +157,11 @@ func navctl_textOfOthers_isEscapedOnATerminalOnly() throws {
   }
   #expect(try onTerminal("list --json").contains("\\u202e\\u200f\\u061c\\u2066"))
   #expect(try onTerminal("dismiss note --expected-id x").contains("\\xe2\\x80\\xae"))
-  #expect(try onTerminal("present note --group 'a\u{202e}b'").contains("navctl: present note: "))
+  #expect(try onTerminal("present note --state --group 'a\u{202e}b'").contains("navctl: present note: "))
 
   // Into a pipe.
   #expect(try session.navctl("wait", "--presentation", "\(number)").outputText == "out\(attack)\n\tend")
-  let piped = try session.navctl("present", "screen", "--wait")
+  let piped = try session.navctl("present", "--state", "screen", "--wait")
   #expect(piped.errorText.contains("bad\(attack)\nend"))
   #expect(try session.navctl("list", "--json").outputText.contains("\u{202e}\u{200f}\u{61c}\u{2066}"))
   let entries = try JSON.parse(session.navctl("list", "--json").outputText)["presentations"]?.array

@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import TextFormats
 
+private typealias Rows = CoordinatorInterface
+
 @Test(
   "navctl refuses incomplete command lines and prints the usage",
   arguments: [
@@ -59,14 +61,14 @@ func navctlUsage_mistypedVerb_namesTheNearest() throws {
 @Test("navctl: values and ids that begin with “-” are written with “=”")
 func navctlUsage_valuesThatBeginWithADash_areWrittenWithAnEqualsSign() throws {
   let session = try Session()
-  #expect(try session.navctl("present", "fact", "--id=-1", "--title=-x", "--value=a=-b").exitCode == 0)
+  #expect(try session.navctl("present", "--state", "fact", "--id=-1", "--title=-x", "--value=a=-b").exitCode == 0)
   let shown = try session.navctl("show", "fact", "--json").json
   #expect(shown?["id"] == "-1" && shown?["title"] == "-x" && shown?["value"] == ["a": "-b"])
   #expect(try session.navctl("is-presented", "fact", "--id=-1").exitCode == 0)
   #expect(try session.navctl("is-presented", "fact", "--id=-2").exitCode == 3)
   #expect(try session.navctl("dismiss", "fact", "--expected-id=-2").exitCode == 6)
   #expect(try session.navctl("toggle", "fact", "--id=-1", "-v").outputText == "dismissed\n")
-  #expect(try session.navctl("push", "main", "a", "--id=--").exitCode == 0)
+  #expect(try session.navctl("push", "--state", "main", "a", "--id=--").exitCode == 0)
   #expect(try session.navctl("path", "main").outputText == "a\t--\n")
   for (arguments, remedy) in [
     (["present", "fact", "--title", "-x"], "write a value that begins with “-” as --title=-x"),
@@ -104,21 +106,65 @@ func navctlUsage_argumentsThatAreNotUTF8_areRefused() throws {
   #expect(shown.output == Array("a".utf8) + [0xff])
 }
 
-@Test("navctl: a mistyped destination is reported on a terminal, with the nearest name")
-func navctlUsage_mistypedDestination_isReportedOnATerminal() throws {
+@Test("D2: navctl opens nothing by a name that nothing knows, and names the nearest one")
+func navctlUsage_mistypedName_isRefused() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"])
+  #expect(try session.navctl("select", "panels", "mixer").exitCode == 0)
+  for (arguments, error) in [
+    (["toggle", "mixr"], "there is no destination “mixr”; did you mean “mixer”? Otherwise write"),
+    (["present", "Mixer"], "there is no destination “Mixer”; did you mean “mixer”? Otherwise write"),
+    (
+      ["present", "editor", "foot"], "there is no destination “editor”; write “~/.config/navd/destinations/editor.toml”"
+    ),
+    (["push", "main", "mixr"], "there is no destination “mixr”; did you mean “mixer”?"),
+    (["set-path", "main", "mixr"], "element 0: there is no destination “mixr”; did you mean “mixer”?"),
+    (["select", "pannels", "mixer"], "there is no group “pannels”; did you mean “panels”?"),
+    (["select", "panels", "mixr"], "the group “panels” has no tag “mixr”; did you mean “mixer”?"),
+    (["toggle-selection", "panels", "mixr"], "the group “panels” has no tag “mixr”; did you mean “mixer”?"),
+  ] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 4, "\(arguments)")
+    let what = arguments.prefix(
+      arguments[0] == "present" || arguments[0] == "toggle" || arguments[0] == "set-path" ? 2 : 3)
+    #expect(
+      run.errorText.hasPrefix("navctl: \(what.joined(separator: " ")): \(error)"), "\(arguments): \(run.errorText)")
+  }
+  #expect(try session.navctl("selection", "panels").outputText == "mixer\n")
+  // State only is still there, for those who ask for it; what is open is known.
+  #expect(try session.navctl("present", "note", "1", "--state").exitCode == 0)
+  #expect(try session.navctl("present", "note", "1", "--title", "T").exitCode == 0)
+  #expect(try session.navctl("toggle", "note").exitCode == 0)
+  #expect(try session.call(Rows.present, ("other", "", [:])).1)
+}
+
+@Test("navctl dismiss of a name that nothing knows says so on a terminal")
+func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
   func atATerminal(_ arguments: String) throws -> Program {
     let command = "'\(Session.program("navctl"))' \(arguments)"
     return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
   }
-  let mistyped = try atATerminal("toggle mixr")
+  let mistyped = try atATerminal("dismiss mixr")
   #expect(mistyped.exitCode == 0)
   #expect(
     mistyped.outputText.hasPrefix(
-      "navctl: toggle mixr: no window opens, since there is no destination “mixr”; "
-        + "did you mean “mixer”?"), "\(mistyped.outputText)")
-  for quiet in ["toggle mixer", "present note -q", "present other -- sleep 60", "toggle mixr"] {
+      "navctl: dismiss mixr: nothing is open as “mixr”, and nothing knows that name; did you mean “mixer”?"),
+    "\(mistyped.outputText)")
+  try session.present("note")
+  try session.dismiss("note")
+  for quiet in ["dismiss mixer", "dismiss note", "dismiss mixr -q"] {
     #expect(try atATerminal(quiet).outputText == "", "\(quiet)")
   }
-  #expect(try session.navctl("toggle", "mixr").errorText == "")
+  #expect(try session.navctl("dismiss", "mixr").errorText == "")
+}
+
+@Test("G7: navctl forget makes a group forget a mistyped tag")
+func navctlUsage_forget_removesATag() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"])
+  for tag in ["mixr", "mixer"] { #expect(try session.navctl("select", "panels", tag, "--state").exitCode == 0) }
+  #expect(try session.navctl("forget", "panels", "mixr", "--json").json?["changed"] == true)
+  #expect(try session.navctl("forget", "panels", "mixr", "--json").json?["changed"] == false)
+  #expect(try session.navctl("forget", "panels", "mixer", "--json").json?["changed"] == false)
+  #expect(try session.state()["groups"]?["panels"]?["tags"] == ["mixer"])
+  #expect(try session.navctl("select", "panels", "mixr").exitCode == 4)
 }

@@ -39,7 +39,7 @@ func navctl_presentAndWaitJSON_printsTheWholeResult() throws {
   #expect(absent.json?["error"]?.string?.contains("/nowhere/nothing") == true)
   #expect(absent.errorText.hasPrefix("navctl: present a: "))
 
-  let waiting = try session.startNavctl("present", "b", "7", "--wait", "--json")
+  let waiting = try session.startNavctl("present", "--state", "b", "7", "--wait", "--json")
   try session.poll("it is presented") { try session.call(Rows.get, "b").0 != .root }
   let path = try session.call(Rows.get, "b").0
   try session.call(Rows.closed, (path, ["answer": .string("yes")]))
@@ -123,12 +123,12 @@ func navctl_waitForADismissedItem_endsWhenItIsGone() throws {
 func navctl_owned_endsTogetherWithTheItem() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 20)])
   let watcher = try session.watch()
-  let staying = try session.startNavctl("present", "fact", "1", "--owned")
+  let staying = try session.startNavctl("present", "--state", "fact", "1", "--owned")
   try session.wait(for: "start 1", of: "fact")
   try session.dismiss("fact")
   try session.wait("navctl ends") { staying.hasEnded }
   #expect(staying.exitCode == 0)
-  let interrupted = try session.startNavctl("present", "fact", "2", "--owned")
+  let interrupted = try session.startNavctl("present", "--state", "fact", "2", "--owned")
   try session.wait(for: "start 2", of: "fact")
   interrupted.send(SIGINT)
   try session.wait("it is gone") { watcher.lines.last == "dismissed fact 2 owner" }

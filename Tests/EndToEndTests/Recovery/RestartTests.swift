@@ -272,7 +272,7 @@ func restart_busPresenter_mayBeGone() throws {
 func restart_navctl_waitsOn() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
   // The answer to Present is sent before the command starts.
-  let wait = try session.startNavctl("present", "fact", "1", "--wait", "--json")
+  let wait = try session.startNavctl("present", "--state", "fact", "1", "--wait", "--json")
   try session.wait(for: "start 1", of: "fact")
   for signal in [SIGKILL, SIGTERM, SIGKILL] { try session.restart(signal) }
   try session.dismiss("fact")

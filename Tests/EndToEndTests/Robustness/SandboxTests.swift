@@ -96,7 +96,7 @@ extension Session {
 
     // Destinations of the user's files are allowed, because navctl sends no command.
     let navctl = Self.program("navctl")
-    let present = try run(try wrap([navctl, "present", "panel", "1", "--value", "a=1"]))
+    let present = try run(try wrap([navctl, "present", "--state", "panel", "1", "--value", "a=1"]))
     #expect(present.exitCode == 0, "\(present.errorText)")
     try poll("the command runs") { processes().map(\.name) == ["sleep"] }
     #expect(try run(try wrap([navctl, "dismiss", "panel"])).exitCode == 0)
@@ -272,7 +272,7 @@ func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   #expect(result["error"].flatMap { String(value: $0) }?.contains("switched off by inline-commands") == true)
   #expect(session.processes().map(\.binding) == ["running"])
   // Destinations of files are still allowed, with the directory and the variables that navctl sends.
-  #expect(try session.navctl("present", "panel").exitCode == 0)
+  #expect(try session.navctl("present", "--state", "panel").exitCode == 0)
 
   // A mistake in the file changes nothing, not even at a restart; after that, the setting is unknown.
   try write("inline-commands = true\nbadge = 1\nbadge = 2\n")

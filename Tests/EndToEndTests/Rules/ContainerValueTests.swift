@@ -99,9 +99,9 @@ func containerValue_inAFile_isDeclaredFromTheStart() throws {
   let session = try Session(settings: "[container-values]\nbadge = { signature = \"u\", default = 4 }\n")
   #expect(try session.standard("badge") == .uint32(4))
   // navctl parses a value by its declared type and refuses another type.
-  #expect(try session.navctl("present", "inbox", "--container-value", "badge=3").exitCode == 0)
+  #expect(try session.navctl("present", "--state", "inbox", "--container-value", "badge=3").exitCode == 0)
   #expect(try session.call(Rows.containerValue, ("inbox", "badge")) == .uint32(3))
-  #expect(try session.navctl("present", "inbox", "2", "--container-value", "badge=x").exitCode == 2)
+  #expect(try session.navctl("present", "--state", "inbox", "2", "--container-value", "badge=x").exitCode == 2)
   let refusal = try session.refusal(
     Rows.present, ("inbox", "2", ["container-values": ["badge": Value.int64(3)].value]))
   #expect(refusal?.name == .containerValueType)

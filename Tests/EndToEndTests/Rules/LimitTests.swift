@@ -197,8 +197,8 @@ func limit_inNavctl_isExplained() throws {
   let long = String(repeating: "x", count: 5000)
   let many = (0..<5000).map { "[\"Present\",\"n[\($0)]\",\"\",{}]" }.joined(separator: ",")
   for (run, verb, limit) in [
-    (try session.navctl("present", "a", long), "present a", "id"),
-    (try session.navctl("present", "a", "--title", long), "present a", "id"),
+    (try session.navctl("present", "--state", "a", long), "present a", "id"),
+    (try session.navctl("present", "--state", "a", "--title", long), "present a", "id"),
     (try session.navctl("apply", "-", input: "[\(many)]"), "apply -", "transaction"),
     (try session.navctl("act", "1", long), "act 1 \(long.prefix(200))", "id"),
   ] {

@@ -30,7 +30,7 @@ func owner_leaving_endsWhatItOwns() throws {
 func owner_killed_endsWhatItOwns() throws {
   let session = try Session()
   let watcher = try session.watch()
-  let navctl = try session.startNavctl("present", "fact", "--owned")
+  let navctl = try session.startNavctl("present", "--state", "fact", "--owned")
   try session.wait("it is presented") { watcher.lines.last == "presented fact" }
   navctl.send(SIGKILL)
   try session.wait("it has ended") { watcher.lines.last == "dismissed fact owner" }

@@ -102,7 +102,7 @@ func stack_pathsOfCommands_endFromTheTopAndStartFromTheBottom() throws {
   /// Sets the path, waits until the state settles, and returns the journal of the commands and the presented bindings.
   func setPath(_ elements: [String], ending: Int, starting: Int) throws -> (ended: [String], presented: [String]) {
     watcher.clear()
-    let run = try session.run(program: Session.program("navctl"), ["set-path", "s"] + elements)
+    let run = try session.run(program: Session.program("navctl"), ["set-path", "--state", "s"] + elements)
     #expect(run.exitCode == 0, "\(run.errorText)")
     try session.wait("\(ending) have ended, \(starting) have started") {
       session.journalLines.count == known + 2 * ending + starting

@@ -206,5 +206,5 @@ func restart_navdThatFailsRepeatedly_isGivenUp() throws {
   try session.write("", toUnit: "navd.service.d/test.conf")
   #expect(try session.systemctl("reset-failed", "navd.service").exitCode == 0)
   #expect(try session.systemctl("start", "navd.service").exitCode == 0)
-  #expect(try session.installedNavctl("present", "fact").exitCode == 0)
+  #expect(try session.installedNavctl("present", "--state", "fact").exitCode == 0)
 }

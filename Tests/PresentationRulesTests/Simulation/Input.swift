@@ -104,6 +104,7 @@ extension Request {
     case .select(let group, let tag, let binding, let id, let options):
       text = "select \(group) “\(tag)” at \(binding?.text ?? "-")=\(id ?? "-")\(options.shown)"
     case .deselect(let group, let tag): text = "deselect \(group) “\(tag ?? "*")”"
+    case .forget(let group, let tag): text = "forget \(group) “\(tag)”"
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       text = "toggle selection \(group) “\(tag)” at \(binding?.text ?? "-")=\(id ?? "-")\(options.shown)"
     case .push(let stack, let binding, let id, let options): text = "push \(stack) \(binding)=\(id)\(options.shown)"
@@ -114,6 +115,7 @@ extension Request {
       text = "set path \(stack) [\(path.joined(separator: ", "))]"
     }
     if isForced { text += ", forced" }
+    if needsKnownName { text += ", known" }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
     if expectation.content != nil {
       text += ", expecting \(expectation.presentation.map(\.description) ?? "nothing")"

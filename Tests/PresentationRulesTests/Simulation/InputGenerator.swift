@@ -141,7 +141,7 @@ struct InputGenerator {
     return operations.map {
       Request(
         $0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil,
-        isForced: hasForce && dice.chance(10))
+        isForced: hasForce && dice.chance(10), needsKnownName: dice.chance(8))
     }
   }
 
@@ -218,7 +218,8 @@ struct InputGenerator {
   }
 
   private enum Verb {
-    case present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, push, pop, popTo, setPath
+    case present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, forget, push, pop, popTo,
+      setPath
   }
 
   private func operation(on slot: BindingID, _ view: View, _ dice: inout SplitMix64) -> Request.Operation {
@@ -226,7 +227,7 @@ struct InputGenerator {
       (prefersQueues ? 80 : 34, .present), (6, .toggle), (6, .update), (prefersQueues ? 6 : 12, .dismiss),
       (prefersQueues ? 1 : 2, .dismissAll),
     ]
-    if !groups.isEmpty { verbs += [(8, .select), (3, .deselect), (5, .toggleSelection)] }
+    if !groups.isEmpty { verbs += [(8, .select), (3, .deselect), (5, .toggleSelection), (2, .forget)] }
     if !stacks.isEmpty { verbs += [(16, .push), (4, .pop), (2, .popTo), (6, .setPath)] }
     let id = id(at: slot, view, &dice)
     switch dice.pick(weighted: verbs) {
@@ -251,6 +252,7 @@ struct InputGenerator {
       return .select(
         dice.pick(groups), tag: tag(&dice), binding: dice.chance(20) ? slot : nil, id: dice.chance(20) ? id : nil,
         dice.chance(50) ? ItemOptions() : options(view, &dice))
+    case .forget: return .forget(dice.pick(groups), tag: dice.pick(tags))
     case .deselect: return .deselect(dice.pick(groups), tag: dice.chance(50) ? dice.pick(tags) : nil)
     case .toggleSelection:
       return .toggleSelection(

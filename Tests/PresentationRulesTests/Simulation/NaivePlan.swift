@@ -23,6 +23,8 @@ struct NaivePlan {
   var items: [BindingID: NaiveItem]
   var paths: [BindingID: [BindingID]]
   var memory: [NaiveModel.Memory]
+  /// D2: whether the request at hand presents nothing by an unknown name.
+  private var needsKnownName = false
   /// What the requests since gave for a slot that was nil, or another, in between: what P2 would take over if the slot's
   /// presentation can stay (T1).
   var given: [BindingID: ItemOptions] = [:]
@@ -100,6 +102,7 @@ struct NaivePlan {
   mutating func judge(
     _ request: Request, serials: (NaiveSubject) -> UInt64, serial: UInt64, tokens: (Handle) -> Token?
   ) throws(NaiveRefusal) {
+    needsKnownName = request.needsKnownName
     let (slot, subject) = request.operation.subjects
     if let id = request.expectation.id {
       guard let slot else { throw NaiveRefusal(.invalidArgument) }
@@ -174,6 +177,11 @@ struct NaivePlan {
         _ = try select(group, tag, binding, id, options)
       }
       answers.append(.tag(group, tag))
+
+    case .forget(let group, let tag):
+      guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
+      memory.removeAll { $0.group == group && $0.tag == tag }
+      answers.append(.group(group))
 
     case .push(let stack, let binding, let id, let options):
       try push(stack, binding, id, options)
@@ -273,6 +281,7 @@ struct NaivePlan {
       destination = before.destination(name)
       if destination == nil { faults.insert(.unknownDestination) }
     }
+    if needsKnownName, destination == nil, options.command == nil { faults.insert(.unknownDestination) }
     let group = options.group ?? destination?.group
     let tag = group.map { options.tag ?? standardTag(of: binding, in: $0) }
     if group == nil, options.tag != nil { faults.insert(.invalidArgument) }
@@ -402,6 +411,13 @@ struct NaivePlan {
       standard.destination = declared.destination
     }
     guard let target else { throw NaiveRefusal(.unknownTag) }
+    let isKnown = waiting != nil || known != nil || before.declaredTags(of: group)[tag] != nil
+    if needsKnownName, !isKnown, binding == nil, options.destination == nil, options.command == nil,
+      before.destination(target.text) == nil
+    {
+      throw NaiveRefusal(.unknownTag)
+    }
+    if isKnown { needsKnownName = false }
     try present(target, id ?? standardID, merged(standard, options))
     return target
   }
@@ -599,7 +615,7 @@ extension Request.Operation {
       (binding, .slot(binding))
     case .select(let group, _, let binding, _, _), .toggleSelection(let group, _, let binding, _, _):
       (binding, .group(group))
-    case .deselect(let group, _): (nil, .group(group))
+    case .deselect(let group, _), .forget(let group, _): (nil, .group(group))
     case .push(let stack, let binding, _, _): (binding, .stack(stack))
     case .popTo(let stack, let binding): (binding, .stack(stack))
     case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))

@@ -1,0 +1,89 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// D2: requests that need a name that something knows.
+struct KnownNameTests {
+  private let fixture = RulesFixture(destinations: [
+    Destination(
+      name: "mixer", presenter: .command([Array("foot".utf8)]), group: "panels", source: RulesFixture.file("mixer"))
+  ])
+
+  /// The refusal of a request that needs a known name; nil if it is carried out.
+  private func refusal(_ operation: Request.Operation) -> Refusal? {
+    do throws(Refusal) {
+      _ = try fixture.apply([Request(operation, needsKnownName: true)])
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("D2: a name without a destination is refused, with the nearest one")
+  func known_unknownName_isRefused() throws {
+    let refusal = refusal(.present("mixr", id: "", ItemOptions()))
+    #expect(refusal?.code == .unknownDestination)
+    #expect(
+      refusal?.message == "there is no destination “mixr”; did you mean “mixer”? Otherwise write "
+        + "“~/.config/navd/destinations/mixr.toml” and reload, or register a presenter for it")
+    #expect(self.refusal(.toggle("mixr", id: "", ItemOptions(), anyID: true))?.code == .unknownDestination)
+    #expect(self.refusal(.push("s", "mixr", id: "", ItemOptions()))?.code == .unknownDestination)
+    #expect(
+      self.refusal(.setPath("s", [RequestedElement(binding: "cmd", id: ""), RequestedElement(binding: "x", id: "")]))?
+        .code == .unknownDestination)
+    #expect(fixture.shown == [])
+  }
+
+  @Test("D2: a destination, a command, and what is open are known")
+  func known_knownName_isPresented() throws {
+    #expect(refusal(.present("mixer", id: "", ItemOptions())) == nil)
+    #expect(refusal(.present("a", id: "", .with(to: "bare"))) == nil)
+    #expect(refusal(.present("b", id: "", .with(command: ["sleep"]))) == nil)
+    try fixture.present("note", "1")
+    #expect(refusal(.present("note", id: "1", ItemOptions())) == nil)
+    #expect(refusal(.present("note", id: "2", ItemOptions()))?.code == .unknownDestination)
+    #expect(refusal(.toggle("note", id: "", ItemOptions(), anyID: true)) == nil)
+    #expect(fixture.shown == ["a", "b", "mixer"])
+  }
+
+  @Test("G7: a tag is known if its group remembers it, a destination declares it, or the request says how to show it")
+  func known_tag_isSelectedIfItIsKnown() throws {
+    func select(_ group: BindingID, _ tag: String, _ options: ItemOptions = ItemOptions()) -> Refusal? {
+      refusal(.select(group, tag: tag, binding: nil, id: nil, options))
+    }
+    #expect(select("panels", "mixr")?.message == "the group “panels” has no tag “mixr”; did you mean “mixer”?")
+    #expect(select("pannels", "mixer")?.message == "there is no group “pannels”; did you mean “panels”?")
+    #expect(select("panels", "mixr")?.code == .unknownTag)
+    #expect(select("panels", "mixer") == nil)
+    #expect(select("panels", "other", .with(to: "bare")) == nil)
+    try fixture.ask(.select("panels", tag: "drawn", binding: nil, id: nil, ItemOptions()))
+    try fixture.ask(.deselect("panels", tag: nil))
+    #expect(select("panels", "drawn") == nil)
+  }
+
+  @Test("G7: a forgotten tag is unknown; one that a destination declares stays")
+  func forget_tag_isUnknown() throws {
+    try fixture.ask(.select("panels", tag: "mixr", binding: nil, id: nil, ItemOptions()))
+    try fixture.ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()))
+    _ = fixture.taken()
+    #expect(try fixture.ask(.forget("panels", tag: "mixr")) == .changed(true))
+    #expect(fixture.taken() == ["group panels mixer ·"])
+    #expect(try fixture.ask(.forget("panels", tag: "mixr")) == .changed(false))
+    #expect(try fixture.ask(.forget("panels", tag: "mixer")) == .changed(false))
+    #expect(fixture.taken() == [])
+    #expect(fixture.machine.selection(of: "panels") == "mixer")
+    #expect(refusal(.select("panels", tag: "mixr", binding: nil, id: nil, ItemOptions()))?.code == .unknownTag)
+  }
+
+  @Test("T1: a tag that a transaction forgets and selects again is remembered anew")
+  func forget_andSelect_isRemembered() throws {
+    try fixture.ask(.select("g", tag: "x", binding: nil, id: "1", ItemOptions()))
+    let select = Request.Operation.select("g", tag: "x", binding: nil, id: nil, ItemOptions())
+    _ = try fixture.apply([.deselect("g", tag: nil), .forget("g", tag: "x"), select].map { Request($0) })
+    #expect(fixture.shown == ["g.x"])
+    #expect(fixture.machine.tags(of: "g") == ["x"])
+    _ = try fixture.apply([.forget("g", tag: "x"), select, .forget("g", tag: "x")].map { Request($0) })
+    #expect(fixture.machine.tags(of: "g") == [])
+  }
+}
