@@ -118,7 +118,7 @@ extension Transaction {
     }
     switch operation {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .dismiss(let binding): return subjects(of: binding)
-    case .update: return []
+    case .update, .forget: return []
     case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
     case .select(let group, _, _, _, _), .toggleSelection(let group, _, _, _, _):
       return subjects(of: selected(in: group)).union([.group(group)])

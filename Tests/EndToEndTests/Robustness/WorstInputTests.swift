@@ -112,6 +112,15 @@ private func worstInput(of method: String) -> WorstInput? {
     return WorstInput(
       prepare: { try $0.presentFamily($1, member) },
       ask: { [$0.begun(Rows.toggleSelection, ("group", "tag", none), $1)] })
+  case "Forget":
+    return WorstInput(
+      count: (256, 256),
+      prepare: { session, count in
+        let options: Properties = ["group": .string("group")]
+        try session.apply(count) { number in
+          ("Present", [.string("m"), .string(""), options.merging(["tag": .string("\(number)")]) { $1 }.value])
+        }
+      }, ask: { session, client in (0..<256).map { session.begun(Rows.forget, ("group", "\($0)", none), client) } })
   case "Push":
     return WorstInput(
       count: (4032, 4032), prepare: { try $0.pushMany($1) },
@@ -194,6 +203,11 @@ private func worstInput(of method: String) -> WorstInput? {
     return WorstInput(
       prepare: { try $0.presentFamily($1) },
       ask: { session, client in [session.begun(Rows.closed, (try session.call(Rows.get, "parent").0, none), client)] })
+  case "Asking":
+    return WorstInput(
+      prepare: { try $0.presentFamily($1) },
+      ask: { session, client in [session.begun(Rows.asking, (try session.call(Rows.get, "parent").0, "Save?"), client)]
+      })
   case "Act":
     return WorstInput(
       prepare: { session, _ in try session.present("large") },

@@ -217,7 +217,7 @@ struct NaivePlan {
     }
     switch operation {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .dismiss(let binding): return around(binding)
-    case .update: return []
+    case .update, .forget: return []
     case .dismissAll(.everything): return [.everything]
     case .dismissAll(.root(let root)):
       let all = Array(items.keys) + before.going.values.map(\.binding) + before.slots.keys
