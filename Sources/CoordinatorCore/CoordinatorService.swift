@@ -405,9 +405,11 @@ extension CoordinatorService {
       answer(call) { () throws(Refusal) in try host.reload() }
     }
     binder.bind(Rows.quit) { [unowned self] _, call in
-      host.willQuit()
-      end(machine.beginShutDown()[...], by: call.client) {}
-      call.reply(())
+      answer(call) { () throws(Refusal) in
+        try machine.checkShutDown()
+        host.willQuit()
+        end(machine.beginShutDown()[...], by: call.client) {}
+      }
     }
     binder.bind(Rows.version) { Rows.currentVersion }
     binder.bind(Rows.release) { Release.version }

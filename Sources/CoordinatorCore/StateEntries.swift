@@ -95,6 +95,8 @@ extension Ending {
     entry.group = group?.text
     entry.stack = stack?.text
     entry.time = time
+    entry.status = result[PresentationResult.keys.status]
+    entry.signal = result[PresentationResult.keys.signal]
     entry.by = by?.entry.properties
     entry.shownFor = presentedAt.map {
       (endedAt.nanoseconds - min(endedAt.nanoseconds, $0.nanoseconds)) / 1_000_000
@@ -121,6 +123,7 @@ extension Destination {
     entry.grace = grace
     entry.group = group?.text
     entry.style = style
+    if isProtected { entry.protected = true }
     switch presenter {
     case .command(let arguments, let scope):
       entry.command = arguments.map { String(decoding: $0, as: UTF8.self) }

@@ -142,6 +142,8 @@ public struct EndingEntry: TypedDictionary {
     public let time = DictionaryKey<UInt64>("time", doc: "When it ended, in milliseconds since 1970.")
     public let shownFor = DictionaryKey<UInt64>(
       "shown-for", doc: "Milliseconds from its presentation to the end; absent if it was never presented.")
+    public let status = DictionaryKey<Int32>("status", doc: "The exit status of its command.")
+    public let signal = DictionaryKey<String>("signal", doc: "The signal that ended its command.")
     public let by = DictionaryKey<Properties>("by", doc: "The client whose request ended it.")
   }
 
@@ -172,6 +174,7 @@ public struct DestinationEntry: TypedDictionary {
     public let command = DictionaryKey<[String]>("command", doc: "The program and its arguments.")
     public let scope = DictionaryKey<String>(
       "scope", doc: "Of a command: tree, if its item ends with all its processes, or process, if with its first one.")
+    public let protected = DictionaryKey<Bool>("protected", doc: "True if its items end only by themselves.")
     public let unit = DictionaryKey<String>("unit", doc: "The systemd unit.")
     public let bus = DictionaryKey<String>("bus", doc: "The bus name of the presenter.")
     public let path = DictionaryKey<ObjectPath>("path", doc: "The object path of the presenter.")

@@ -215,8 +215,12 @@ extension Record.Session: Recordable {
 }
 
 extension Destination: Recordable {
+  /// Precedes the kind of a presenter whose items are protected.
+  private static let protection: UInt8 = 5
+
   func write(to payload: inout PayloadWriter) {
     payload.put(name)
+    if isProtected { payload.put(Self.protection) }
     switch presenter {
     case .none: payload.put(UInt8(0))
     case .command(let arguments, .tree): payload.put(UInt8(1), InlineCommand(arguments: arguments))
@@ -236,6 +240,7 @@ extension Destination: Recordable {
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     let name: String = try payload.get()
+    let isProtected = payload.isNext(Self.protection)
     let presenter: Presenter =
       switch try payload.get(UInt8.self) {
       case 0: .none
@@ -250,7 +255,7 @@ extension Destination: Recordable {
     try self.init(
       name: name, presenter: presenter, group: group.isEmpty ? nil : BindingID(recorded: group),
       style: payload.get(Bool.self) ? payload.get() : nil, startTimeout: payload.get(), grace: payload.get(),
-      source: .request)
+      source: .request, isProtected: isProtected)
     switch try payload.get(UInt8.self) {
     case 0: break
     case 1: source = .file(path: try payload.get())

@@ -72,7 +72,8 @@ extension StateMachine {
   public func containerValue(_ key: String, at binding: BindingID?) throws(Refusal) -> Value {
     guard let declaration = state.containerValueDeclarations[key] else {
       throw Refusal(
-        .unknownContainerValue, "key \(quoted(key)) is not declared; declare it with DeclareContainerValue first")
+        .unknownContainerValue,
+        "key \(quoted(key)) is not declared; first, for example: navctl value declare KEY x 0")
     }
     guard let binding else { return declaration.defaultValue }
     guard let item = current(at: binding)?.item else { throw .notPresented(binding) }

@@ -36,10 +36,13 @@ public struct Destination: Hashable, Sendable {
   /// Milliseconds that a dismissal may take before SIGKILL; on the bus, before the presentation counts as gone (P14).
   public var grace: UInt64
   public var source: Source
+  /// Whether its items end only by themselves: no request ends them (D12).
+  public var isProtected: Bool
 
   public init(
     name: String, presenter: Presenter, group: BindingID? = nil, style: String? = nil,
-    startTimeout: UInt64 = Destination.defaultStartTimeout, grace: UInt64 = Destination.defaultGrace, source: Source
+    startTimeout: UInt64 = Destination.defaultStartTimeout, grace: UInt64 = Destination.defaultGrace, source: Source,
+    isProtected: Bool = false
   ) {
     self.name = name
     self.presenter = presenter
@@ -48,6 +51,7 @@ public struct Destination: Hashable, Sendable {
     self.startTimeout = startTimeout
     self.grace = grace
     self.source = source
+    self.isProtected = isProtected
   }
 
   /// Whether a dismissal that times out is followed by SIGKILL (P14).

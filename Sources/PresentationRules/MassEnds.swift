@@ -63,6 +63,7 @@ extension StateMachine {
     do throws(Refusal) {
       let request = try body(&transaction)
       try transaction.settle()
+      if request != nil { try transaction.checkProtected() }
       if transaction.countOfEnds > transaction.state.limits.ends { mass = transaction.massEnds(of: request) }
     } catch {
       // The caller meets the same refusal.

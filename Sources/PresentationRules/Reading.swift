@@ -46,7 +46,8 @@ extension StateMachine {
   func requireGivenOut(_ handle: Handle) throws(Refusal) {
     guard handle.number > 0, handle <= lastHandle else {
       throw Refusal(
-        .unknownPresentation, "presentation \(handle) is unknown; use a handle from Present or GetState")
+        .unknownPresentation,
+        "there was no presentation \(handle); “navctl list” and “navctl history” show the numbers")
     }
   }
 

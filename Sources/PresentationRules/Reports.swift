@@ -20,6 +20,9 @@ extension StateMachine {
     guard byPresenter || presentation.item.destination?.isBus != true else {
       throw .notItsPresenter(handle, "report it closed")
     }
+    if presentation.isProtected, !byPresenter {
+      throw .protected(presentation.binding, "it cannot be reported as closed")
+    }
     return isCurrent(handle)
   }
 
@@ -111,6 +114,9 @@ extension Turn {
     guard var dismissal = presentation.phase.dismissal else {
       guard presentation.phase != .waiting else { return }
       presentation.result = machine.limited(result)
+      if reason == .failed, presentation.result[PresentationResult.keys.error] == nil {
+        presentation.result[PresentationResult.keys.error] = presentation.result.crash
+      }
       state.presentations[handle] = presentation
       clear([End(handle: handle, reason: reason, isOver: true)], by: client)
       return
@@ -135,6 +141,15 @@ extension Turn {
     let updates = state.presentations[handle]!.updates
     state.presentations[handle]!.updates = .idle
     if case .underWayAndPending(let author) = updates { sendUpdate(of: handle, by: author) }
+  }
+}
+
+extension Properties {
+  /// Why a presentation failed that gave no reason.
+  fileprivate var crash: String {
+    let crashes = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS"]
+    guard let signal = self[PresentationResult.keys.signal] else { return "it failed, and gave no reason" }
+    return crashes.contains(signal) ? "it crashed (\(signal))" : "\(signal) ended it, which navd did not send"
   }
 }
 

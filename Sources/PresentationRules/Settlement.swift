@@ -181,8 +181,12 @@ extension Transaction {
       let slot = draft.slots[binding]!
       if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
       let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
+      // A protected item ends with no parent.
+      let isProtected = slot.item?.destination?.isProtected == true
       draft.slots[binding]!.from =
-        if let named, canBeParent(named) { .named(named) } else { .implied(impliedParent(of: binding)) }
+        if isProtected { .implied(nil) } else if let named, canBeParent(named) { .named(named) } else {
+          .implied(impliedParent(of: binding))
+        }
     }
     for binding in new {
       let slot = draft.slots[binding]!

@@ -63,6 +63,7 @@ public struct StateMachine: ~Copyable, Sendable {
             by: Author(client: client, trust: trust, request: index, animated: request.animated ?? animated)))
       }
       try transaction.settle()
+      try transaction.checkProtected()
       try transaction.checkEnds()
     } catch {
       self = transaction.turn.machine

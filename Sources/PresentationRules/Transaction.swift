@@ -231,6 +231,7 @@ extension Transaction {
   /// Updates the item with the same id: options that the request gives are replaced, the others stay (P2).
   private mutating func refresh(_ binding: BindingID, _ current: Shared<Item>, _ options: ItemOptions) throws(Refusal) {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
+    try checkProtected(binding, current.destination, options)
     try turn.machine.check(options.ifBusy, with: options.stack)
     var item = current.content.applying(options, by: author)
     try requireTrust(of: author, toReplace: current.content, by: item, at: binding)
@@ -268,7 +269,7 @@ extension Transaction {
       return differs("destination", name, current.destination?.givenName)
     }
     if let command = options.command, .command(command.arguments) != current.destination?.inlinePresenter {
-      return differs("command", command.shown, current.destination?.givenName)
+      return differs("command", command.shown, current.destination?.shownCommand)
     }
     if let from = options.from, from != parent(of: binding) {
       return differs("from", from.text, parent(of: binding)?.text)
@@ -291,6 +292,7 @@ extension Transaction {
   ) throws(Refusal) {
     let destination = try destination(for: binding, options)
     if destination == nil, !isKnown { throw unknownDestination(binding.text) }
+    try checkProtected(binding, destination, options)
     let membership = try membership(for: binding, options, destination)
     let current = item(at: binding)
     let stack = options.stack ?? current?.position?.stack
@@ -514,6 +516,11 @@ extension Transaction {
     }
     item.value = try edit(item.value)
     item.containerValues = try editContainer(item.containerValues)
+    if let timeout {
+      var options = ItemOptions()
+      options.timeout = timeout
+      try checkProtected(binding, item.destination, options)
+    }
     item = item.keepingHowToRun(ifAs: before, by: author)
     try requireTrust(of: author, toReplace: before, by: item, at: binding)
     if let timeout { item.timeout = timeout == 0 ? nil : timeout }
@@ -547,6 +554,14 @@ extension Destination {
   /// The name by which a request could ask for it; nil for a command given with a request.
   var givenName: String? { source == .request ? nil : name }
   fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
+  /// The command of a request, or the destination's name.
+  fileprivate var shownCommand: String {
+    if source == .request, case .command(let arguments, _) = presenter {
+      InlineCommand(arguments: arguments).shown
+    } else {
+      "the destination \(name)"
+    }
+  }
 }
 
 extension InlineCommand {

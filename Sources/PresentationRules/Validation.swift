@@ -54,7 +54,8 @@ extension StateMachine {
       guard let declaration = state.containerValueDeclarations[key] else {
         throw Refusal(
           .unknownContainerValue,
-          "container-values: the key \(quoted(key)) is not declared; declare it with DeclareContainerValue first")
+          "container-values: the key \(quoted(key)) is not declared; first, for example: navctl value declare KEY x 0"
+        )
       }
       guard entry.type == declaration.type else {
         throw Refusal(

@@ -39,6 +39,7 @@ struct Navctl: ParsableCommand {
       try verb.run()
     } catch let failure as Failure {
       StandardError.write(failure.line)
+      if has(DesktopNotification.option) { DesktopNotification.show(failure) }
       exit(isPropagating ? .ownFailure : failure.status)
     } catch let status as ExitCode {
       Glibc.exit(status.rawValue)
@@ -95,7 +96,9 @@ struct Navctl: ParsableCommand {
 
   /// Whether navctl exits with the presented command's status, so that its own failures have status 125. Read from the
   /// arguments, since parsing them may have failed.
-  private static var isPropagating: Bool {
-    CommandLine.arguments.prefix { $0 != "--" }.contains("--propagate")
+  private static var isPropagating: Bool { has("propagate") }
+
+  private static func has(_ flag: String) -> Bool {
+    CommandLine.arguments.prefix { $0 != "--" }.contains("--\(flag)")
   }
 }

@@ -58,6 +58,15 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   #expect(try read(text).presenter == .bus(name: "org.example.Bar", path: "/presenter"))
 }
 
+@Test func destinationFile_protected_isProtected() throws {
+  #expect(try read("command = ['swaylock']\nprotected = true").isProtected)
+  #expect(try !read("command = ['swaylock']\nprotected = false").isProtected)
+  #expect(
+    faults("protected = true") == [
+      " “protected” needs a “command”, “unit” or “bus”: an item without a program never ends by itself"
+    ])
+}
+
 @Test func destinationFile_state_isStateOnly() throws {
   #expect(try read("state = true\ngroup = 'panels'").presenter == .none)
 }
@@ -97,7 +106,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "title = 'x'",
-    "1:1: “title” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, start-timeout, grace"
+    "1:1: “title” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",
@@ -117,7 +126,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ),
   (
     "command = ['a',\n '{ID}']",
-    "2:2: element 1 of “command” has the unknown placeholder “{ID}”; did you mean “{id}”?"
+    "2:2: element 1 of “command” has “{ID}”, which is not a placeholder of navd; did you mean “{id}”?"
   ),
   (
     "command = ['a', '{value.9}']",
@@ -126,7 +135,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("command = ['a', '{id']", "1:17: element 1 of “command” has a “{” without its “}”; “{{” stands for a brace"),
   (
     "command = ['awk', '{print}']",
-    "1:19: element 1 of “command” has the unknown placeholder “{print}”; use “{id}”, “{binding}” or “{value.KEY}”, or “{{” for a brace"
+    "1:19: element 1 of “command” has “{print}”, which is not a placeholder of navd; use “{id}”, “{binding}” or “{value.KEY}”, or “{{print}}” for literal braces"
   ),
   ("command = ['a', 'b}']", "1:17: element 1 of “command” has a “}” without its “{”; “}}” stands for a brace"),
   (

@@ -145,6 +145,7 @@ func record_committed_isReadAgain() throws {
   // What earlier releases did not know.
   var state = try fullState()
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
+  state.presentations[Handle(3)]?.presentation.item.destination?.isProtected = true
   let session = Record.Session(bus: "b", boot: "c", clock: -5, token: "t")
   try write(directory) { record in
     record.note(changes(to: state))

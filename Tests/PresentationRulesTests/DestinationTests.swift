@@ -141,7 +141,9 @@ import Testing
     try fixture.show("a", "1")
     fixture.ends(1, failed: failed, result: ["status": .int32(3)])
     #expect(fixture.taken() == ["dismissed a 1 \(failed ? "failed" : "closed")"])
-    #expect(fixture.ending(1)?.result == ["status": .int32(3)])
+    // What failed says why (D7).
+    let error: Properties = failed ? ["error": .string("it failed, and gave no reason")] : [:]
+    #expect(fixture.ending(1)?.result == error.merging(["status": .int32(3)]) { $1 })
   }
 
   // MARK: D6

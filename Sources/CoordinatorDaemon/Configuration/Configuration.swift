@@ -15,6 +15,8 @@ public struct Configuration {
   let settingsFiles: [[UInt8]]
   /// Whether a missing directory is a mistake: the user named this one, while those of the session are optional.
   private let isDirectoryRequired: Bool
+  /// The name of the one file to read; nil for all.
+  private let onlyFile: [UInt8]?
   /// The files as last read, so that an unchanged file is not parsed again.
   private var files: [String: ParsedFile] = [:]
   /// The destinations in effect, which may come from an earlier text of their files.
@@ -32,23 +34,38 @@ public struct Configuration {
   /// - Parameter baseDirectories: absolute paths, the most important first.
   public init(baseDirectories: [[UInt8]]) { self.init(roots: baseDirectories.map { $0 + Array("/navd".utf8) }) }
 
-  /// The configuration that `check-config DIR` reads: `DIR/navd` or `DIR`, whichever contains `destinations` or
+  /// The configuration that `check-config PATH` reads: a file, or `DIR/navd` or `DIR`, whichever contains `destinations` or
   /// `navd.toml`; else the destination files in `DIR` itself.
   public init(only directory: [UInt8]) {
+    if (try? ConfigurationFiles.content(of: directory, maxBytes: Self.maxFileBytes)) != nil {
+      let slash = directory.lastIndex(of: UInt8(ascii: "/"))
+      let name = slash.map { directory[($0 + 1)...] } ?? directory[...]
+      let parent = slash.map { Array(directory[..<$0]) } ?? [UInt8(ascii: ".")]
+      // In a directory called `destinations`, `navd.toml` declares the destination `navd`.
+      let isSettings =
+        name.elementsEqual(SettingsFile.name.utf8)
+        && parent.split(separator: UInt8(ascii: "/")).last?.elementsEqual("destinations".utf8) != true
+      self.init(
+        directories: isSettings ? [] : [parent], settingsFiles: isSettings ? [directory] : [],
+        isDirectoryRequired: true, only: Array(name))
+      return
+    }
     let roots = [directory + Array("/navd".utf8), directory]
     if let root = roots.first(where: Self.isRoot) {
       self.init(roots: [root])
     } else {
-      self.init(directories: [directory], settingsFiles: [], isDirectoryRequired: true)
+      self.init(directories: [directory], settingsFiles: [], isDirectoryRequired: true, only: nil)
     }
   }
 
   private init(roots: [[UInt8]]) {
     self.init(
-      directories: roots.map(Self.destinations), settingsFiles: roots.map(Self.settings), isDirectoryRequired: false)
+      directories: roots.map(Self.destinations), settingsFiles: roots.map(Self.settings), isDirectoryRequired: false,
+      only: nil)
   }
 
-  private init(directories: [[UInt8]], settingsFiles: [[UInt8]], isDirectoryRequired: Bool) {
+  private init(directories: [[UInt8]], settingsFiles: [[UInt8]], isDirectoryRequired: Bool, only file: [UInt8]?) {
+    onlyFile = file
     self.directories = directories
     self.settingsFiles = settingsFiles
     self.isDirectoryRequired = isDirectoryRequired
@@ -152,7 +169,10 @@ public struct Configuration {
         }
         continue
       }
-      for fileName in names where Self.isDestinationFile(fileName) {
+      if let onlyFile, !onlyFile.suffix(5).elementsEqual(".toml".utf8) {
+        faults.append(FileFault(displayed(directory + Array("/".utf8) + onlyFile), nil, "expected a file NAME.toml"))
+      }
+      for fileName in names where Self.isDestinationFile(fileName) && (onlyFile ?? fileName) == fileName {
         let path = directory + [UInt8(ascii: "/")] + fileName
         guard let name = String(validating: fileName.dropLast(5), as: UTF8.self) else {
           faults.append(FileFault(displayed(path), nil, "the file's name is not UTF-8; use another name"))

@@ -1,6 +1,7 @@
 /// The keys of a destination's file, for its reader and for the documents.
 public enum DestinationKey: String, CaseIterable, Sendable {
   case command, scope, unit, bus, state, group, style
+  case protected
   case startTimeout = "start-timeout"
   case grace
 
@@ -17,6 +18,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
       "whether no program shows its items, so that they are state only, for watchers to draw; default `false`"
     case .group: "the exclusive group to which its items belong"
     case .style: "for presenters: `sheet`, `popover`, `alert`, …"
+    case .protected:
+      "whether its items end only by themselves, not by a request, as screen lockers need; default `false`"
     case .startTimeout: "how long showing may take before it has failed; default `10s`"
     case .grace:
       "how long a dismissal may take before SIGKILL, or before an item on the bus counts as gone; default `2s`"
@@ -33,6 +36,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .state: "true"
     case .group: "\"panels\""
     case .style: "\"popover\""
+    case .protected: "true"
     case .startTimeout: "\"10s\""
     case .grace: "\"2s\""
     }

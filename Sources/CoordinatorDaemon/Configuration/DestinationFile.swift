@@ -29,6 +29,7 @@ enum DestinationFile {
       }
       return text
     }
+    destination.isProtected = reader.isProtected(destination)
     destination.startTimeout = reader.duration(.startTimeout) ?? Destination.defaultStartTimeout
     destination.grace = reader.duration(.grace) ?? Destination.defaultGrace
     let faults = reader.finish()
@@ -146,6 +147,14 @@ extension TableReader {
     add(reader.finish())
     guard let name, let path else { return nil }
     return .bus(name: name.text, path: path)
+  }
+
+  fileprivate mutating func isProtected(_ destination: Destination) -> Bool {
+    guard bool(DestinationKey.protected.rawValue, default: false) == true else { return false }
+    if destination.presenter == .none, faults.isEmpty {
+      fault(nil, "“protected” needs a “command”, “unit” or “bus”: an item without a program never ends by itself")
+    }
+    return true
   }
 
   fileprivate mutating func group(of destination: Destination) -> BindingID? {

@@ -46,8 +46,8 @@ struct Template: Hashable, Sendable {
       guard name.hasPrefix("value.") else {
         let hint =
           nearest(to: name, among: ["id", "binding"]).map { "did you mean “{\($0)}”?" }
-          ?? "use “{id}”, “{binding}” or “{value.KEY}”, or “{{” for a brace"
-        throw BracedText.Mistake("has the unknown placeholder \(quoted("{\(name)}")); \(hint)")
+          ?? "use “{id}”, “{binding}” or “{value.KEY}”, or \(quoted("{{\(name)}}")) for literal braces"
+        throw BracedText.Mistake("has \(quoted("{\(name)}")), which is not a placeholder of navd; \(hint)")
       }
       let key = String(name.dropFirst("value.".count))
       guard BindingID.isName(key) else {

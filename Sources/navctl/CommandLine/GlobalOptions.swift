@@ -17,6 +17,10 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Leave out titles and explanations of tables.")
   var noLegend = false
 
+  @Flag(
+    name: .customLong(DesktopNotification.option), help: "Show a failure also as a notification of the desktop.")
+  var notifies = false
+
   @Option(
     name: [.customShort("w", allowingJoined: true), .long],
     help: ArgumentHelp("Give up after this long (exit status 5).", valueName: "seconds"),

@@ -62,6 +62,7 @@ extension GlobalOptions {
   static var notGiven: Self {
     filled {
       ($0.json, $0.quiet, $0.verbose, $0.noLegend) = (false, false, false, false)
+      $0.notifies = false
       ($0.within, $0.address, $0.host) = (nil, nil, nil)
     }
   }

@@ -64,6 +64,11 @@ struct ItemOptions: ParsableArguments {
     }
   }
 
+  /// The id of a command that is given without one: its command line, so that another command replaces it.
+  var commandLine: String? { command.isEmpty ? nil : String(command.joined(separator: " ").prefix(Self.maxID)) }
+  /// Far below the limit of an id, also in characters of four bytes.
+  private static let maxID = 250
+
   /// Options of the request. Asks the daemon for the declared types of container values.
   func options(_ daemon: DaemonClient) throws -> Properties {
     var options: Properties = [:]

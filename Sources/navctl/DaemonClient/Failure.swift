@@ -66,5 +66,6 @@ struct Failure: Error, Equatable {
   }
 
   static let unreachableBus = "run navctl in a desktop session, or set DBUS_SESSION_BUS_ADDRESS or --address"
+  static let listed = "“navctl list” shows what there is"
   static let disconnected = "the connection to the bus was lost"
 }

@@ -97,7 +97,7 @@ extension DaemonClient {
   ///   that would depend on timing.
   func requireStart(of presentation: ObjectPath) throws(Failure) {
     guard presentation != .root, let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
-      let error = outcome.result.error
+      outcome.result.signal == nil, let error = outcome.result.error
     else { return }
     throw Failure(operation, StandardError.part(error))
   }

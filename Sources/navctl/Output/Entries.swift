@@ -57,6 +57,9 @@ extension StateEntry {
 extension EndingEntry {
   var hasFailed: Bool { self.reason == Reason.failed.rawValue }
 
+  /// The signal that ended its command, or the exit status; empty for success.
+  var shownStatus: String { self.signal ?? self.status.flatMap { $0 == 0 ? nil : String($0) } ?? "" }
+
   /// Why it failed. The history does not contain it (rule D6); `history` adds it while navd remembers the result.
   var error: String? {
     get { properties[PresentationResult.keys.error] }

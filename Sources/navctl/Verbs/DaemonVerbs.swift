@@ -76,20 +76,22 @@ struct CheckConfiguration: ParsableCommand {
     "Runs the program navd beside navctl, otherwise the one in PATH. The daemon need not be running.")
 
   @OptionGroup var global: GlobalOptions
-  @Argument(help: "Directory to check instead of the files in use.", completion: .directory) var directory: String?
+  @Argument(help: "File, or directory, to check instead of the files in use.", completion: .file())
+  var path: String?
 
   func validate() throws {
     if let host = global.host {
       throw ValidationError(
         "--host is not supported; use “\(host.ssh("navd --check-config"))”")
     }
-    guard directory != "" else {
-      throw ValidationError("expected a directory, found an empty text; leave it out to check the files in use")
+    guard path != "" else {
+      throw ValidationError(
+        "expected a file or a directory, found an empty text; leave it out to check the files in use")
     }
   }
 
   func run() throws {
-    let arguments = ["navd", "--check-config"] + (global.json ? ["--json"] : []) + [directory].compactMap { $0 }
+    let arguments = ["navd", "--check-config"] + (global.json ? ["--json"] : []) + [path].compactMap { $0 }
     var pointers = arguments.map { strdup($0) } + [nil]
     defer { pointers.forEach { free($0) } }
     if let beside = Self.beside { execv(beside, &pointers) }

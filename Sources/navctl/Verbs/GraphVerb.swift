@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoordinatorAPI
 import PresentationModel
 import TextFormats
 
@@ -102,7 +103,13 @@ struct Graph: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "graph")
-    let state = StateFilter(group: group, stack: stack).apply(try daemon.state())
-    global.write(json: .null, plain: GraphText.dot(state))
+    let state = try daemon.state()
+    if let group, state.groupEntries[group] == nil {
+      throw Failure("graph", "there is no group “\(group)”", hint: Failure.listed, status: .unknownName)
+    }
+    if let stack, state.paths[stack] == nil {
+      throw Failure("graph", "there is no stack “\(stack)”", hint: Failure.listed, status: .unknownName)
+    }
+    global.write(json: .null, plain: GraphText.dot(StateFilter(group: group, stack: stack).apply(state)))
   }
 }

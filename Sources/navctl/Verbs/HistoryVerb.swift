@@ -8,7 +8,8 @@ struct History: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "history", "List what has closed, the latest first: why, when and by whom.",
     """
-    BY is the program and process that closed it, or “itself” if no other program did. SHOWN is how long it was open.
+    BY is the program and process that closed it, or “itself” if no other program did. SHOWN is how long it was open. \
+    STATUS is the exit status of its program, or the signal that ended it.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -62,11 +63,12 @@ struct History: ParsableCommand {
 
   private static func table(_ entries: [EndingEntry]) -> Table {
     var table = Table(
-      .number("NUMBER"), "BINDING", "ID", "REASON", .number("SERIAL"), "BY", "SHOWN", "ENDED", "ERROR")
+      .number("NUMBER"), "BINDING", "ID", "REASON", "STATUS", .number("SERIAL"), "BY", "SHOWN", "ENDED", "ERROR")
     for entry in entries {
       table.add(
         entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
-        Table.Cell(entry.text(\.reason), entry.hasFailed ? .bad : nil), entry.cell(\.serial), Table.Cell(entry.endedBy),
+        Table.Cell(entry.text(\.reason), entry.hasFailed ? .bad : nil), Table.Cell(entry.shownStatus),
+        entry.cell(\.serial), Table.Cell(entry.endedBy),
         Table.Cell(entry.shownFor.map { DurationText.text($0) } ?? ""),
         Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.error ?? ""))
     }

@@ -12,7 +12,10 @@ extension Verbs {
 struct Present: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "present", "Open a panel, dialog or window, or replace what is open under its name.",
-    "The same ID again changes what is open without closing it. Another ID closes what is open first.")
+    """
+    The same ID again changes what is open without closing it. Another ID closes what is open first. Without ID, a \
+    program after “--” has its command line as its id.
+    """)
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: .binding, completion: .presentable) var binding: String
@@ -22,7 +25,8 @@ struct Present: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "present \(binding)")
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.present, (binding, id.text ?? "", try options.properties(daemon)))
+      CoordinatorInterface.present, (binding, id.text ?? options.item.commandLine ?? "", try options.properties(daemon))
+    )
     if options.isWaiting {
       try options.wait(daemon, global, presentation)
     } else {
@@ -49,7 +53,7 @@ struct Toggle: ParsableCommand {
     var properties = try options.properties(daemon)
     if id.text == nil { properties[Options.anyID] = true }
     let (presented, presentation, serial) = try daemon.call(
-      CoordinatorInterface.toggle, (binding, id.text ?? "", properties))
+      CoordinatorInterface.toggle, (binding, id.text ?? options.item.commandLine ?? "", properties))
     if presented, options.isWaiting {
       try options.wait(daemon, global, presentation)
     } else {

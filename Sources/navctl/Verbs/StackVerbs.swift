@@ -29,7 +29,7 @@ struct Push: ParsableCommand {
     membership.write(to: &options)
     slot.write(to: &options)
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.push, (stack, binding, id.text ?? "", options))
+      CoordinatorInterface.push, (stack, binding, id.text ?? item.commandLine ?? "", options))
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: item.owned)
   }
 }
@@ -107,7 +107,7 @@ struct SetPath: ParsableCommand {
 
 struct Path: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "path", "Print the contents of a stack, from bottom to top.", "Prints nothing if the stack is empty.")
+    verb: "path", "Print the contents of a stack, from bottom to top.", "An empty stack does not exist: exit status 4.")
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: .stack, completion: .stacks) var stack: String
@@ -117,6 +117,9 @@ struct Path: ParsableCommand {
     // Members of a stack are returned in the order of its path.
     let path = try daemon.ask(CoordinatorInterface.members, ("stack", stack)).map {
       PathElement(binding: $0.fields.0, id: $0.fields.1)
+    }
+    if path.isEmpty {
+      throw Failure("path \(stack)", "there is no stack “\(stack)”", hint: Failure.listed, status: .unknownName)
     }
     var table = Table("BINDING", "ID")
     for element in path { table.add(.init(element.binding), .init(element.id)) }

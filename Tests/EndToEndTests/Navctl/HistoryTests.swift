@@ -56,9 +56,9 @@ func history_entry_saysByWhomAndWhen() throws {
   #expect(own["shown-for"]?.unsigned != nil)
   let line = try #require(try session.navctl("history", "-n", "1").lines.first)
   let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-  #expect(cells.count == 9)
-  #expect(cells[5] == "\(ownName)[\(getpid())]")
-  #expect(cells[7].hasPrefix("20"))
+  #expect(cells.count == 10)
+  #expect(cells[6] == "\(ownName)[\(getpid())]")
+  #expect(cells[8].hasPrefix("20"))
 
   // A program that ended by itself was not ended by a request.
   let path = try session.present("fact", "2", ["command": ["true"].value])
@@ -81,6 +81,28 @@ func history_entry_saysByWhomAndWhen() throws {
   try session.stop(SIGKILL)
   try session.start()
   #expect(try session.call(Rows.history, (0, [:])) == history)
+}
+
+@Test("D6, D7: a crash and an exit status can be seen afterwards")
+func history_failures_sayWhy() throws {
+  let session = try Session()
+  func end(_ binding: String, _ script: String) throws -> (reason: String, result: Properties) {
+    try session.ending(of: session.present(binding, "", ["command": ["sh", "-c", script].value]))
+  }
+  #expect(try end("a", "kill -SEGV $$").result["error"] == .string("it crashed (SIGSEGV)"))
+  #expect(try end("b", "kill -TERM $$").result["error"] == .string("SIGTERM ended it, which navd did not send"))
+  #expect(try end("c", "exit 3").result["error"] == nil)
+  #expect(try end("d", "exit 0").result["status"] == .int32(0))
+  let rows = try session.navctl("history").lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+  #expect(
+    rows.map { "\($0[1]) \($0[3]) \($0[4])" } == ["d closed ", "c closed 3", "b failed SIGTERM", "a failed SIGSEGV"])
+  #expect(rows.last?.last == "it crashed (SIGSEGV)")
+  let entries = try session.navctl("history", "--json").json?.array ?? []
+  #expect(entries.map { $0["status"] } == [0, 3, nil, nil])
+  #expect(entries.map { $0["signal"]?.string } == [nil, nil, "SIGTERM", "SIGSEGV"])
+  let wait = try session.navctl("wait", "--presentation", "1")
+  #expect(wait.exitCode == 1)
+  #expect(wait.errorText == "navctl: wait --presentation 1: it crashed (SIGSEGV)\n")
 }
 
 @Test func history_ofAReasonOrATime_listsOnlyThose() throws {

@@ -167,7 +167,7 @@ func navctl_programThatCannotBeStarted_isReported() throws {
   // The history contains the failure.
   let last = try session.navctl("history", "-n", "1")
   let serial = try session.state()["serial"]?.text ?? ""
-  #expect(last.outputText.contains("\tfailed\t\(serial)\titself\t\t"), "\(last.outputText)")
+  #expect(last.outputText.contains("\tfailed\t\t\(serial)\titself\t\t"), "\(last.outputText)")
   #expect(last.outputText.hasSuffix("\t/etc/passwd: cannot be executed: Permission denied\n"))
   #expect(
     try session.navctl("history", "-n", "1", "--json").json?.array?.first?["error"]

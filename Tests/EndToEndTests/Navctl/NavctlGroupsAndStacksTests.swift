@@ -57,7 +57,7 @@ func navctl_groupVerbs_selectAndPrintTheSelection() throws {
 func navctl_stackVerbs_changeAndPrintThePath() throws {
   let session = try Session()
   try session.check([
-    Line("path main"), Line("path main --json", "[]\n"), Line("push main settings 1 --state"),
+    Line("path main", "", 4), Line("path main --json", "", 4), Line("push main settings 1 --state"),
     Line("push main network -v --state", "2\n"), Line("push main network --state", ""),
     Line("push main settings --state", "", 6),
     Line("push other network --state", "", 6), Line("path main", "settings\t1\nnetwork\t\n"),
@@ -72,7 +72,7 @@ func navctl_stackVerbs_changeAndPrintThePath() throws {
     Line("list --stack plain", "7\tplain[0]\ta\tpresented\t\t\t\tplain\t\n8\tplain[1]\ta\tpresented\t\t\t\tplain\t\n"),
     // S6: refused as a whole.
     Line("set-path plain =a b[ =c --state", "", 2), Line("path plain", "plain[0]\ta\nplain[1]\ta\n"),
-    Line("set-path plain --state"), Line("path plain"), Line("pop-to main", ""), Line("path main"),
+    Line("set-path plain --state"), Line("path plain", "", 4), Line("pop-to main", ""), Line("path main", "", 4),
     Line("path main[", "", 2), Line("list --stack main[", "", 2), Line("list --stack others"),
     Line("dismiss --stack main --json", #"{"changed":false,"count":0,"serial":26}"# + "\n"),
     Line("push main mixer --group panels --tag sound --state"), Line("selection panels", "sound\n"),

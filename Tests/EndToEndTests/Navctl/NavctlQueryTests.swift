@@ -72,7 +72,7 @@ func navctl_otherQueries_areAnswered() throws {
 
   try session.present("a", "1")
   try session.present("a", "2")
-  #expect(try session.navctl("history").outputText.hasPrefix("1\ta\t1\treplaced\t3\t"))
+  #expect(try session.navctl("history").outputText.hasPrefix("1\ta\t1\treplaced\t\t3\t"))
   #expect(try session.navctl("history", "--json").json?.array?.first?["reason"] == "replaced")
 
   let text = try session.navctl("introspect")
@@ -107,7 +107,8 @@ func navctl_configuration_isChecked() throws {
   let empty = try session.navctl("check-config", "")
   #expect(empty.exitCode == 2)
   #expect(
-    empty.errorText.hasPrefix("navctl: check-config: expected a directory, found an empty text; "), "\(empty.errorText)"
+    empty.errorText.hasPrefix("navctl: check-config: expected a file or a directory, found an empty text; "),
+    "\(empty.errorText)"
   )
   // A missing program is only a warning: navd may have another PATH.
   try session.write("command = [\"no-such-program\"]\n", toDestination: "fact")

@@ -1,4 +1,6 @@
 import CoordinatorAPI
+import DBus
+import DBusValues
 import TestSupport
 import Testing
 import TextFormats
@@ -156,6 +158,76 @@ func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
     #expect(try atATerminal(quiet).outputText == "", "\(quiet)")
   }
   #expect(try session.navctl("dismiss", "mixr").errorText == "")
+}
+
+@Test("navctl graph and path of a group or stack that does not exist have exit status 4")
+func navctlUsage_unknownGroupOrStack_isAnError() throws {
+  let session = try Session()
+  try session.call(Rows.select, ("panels", "mixer", [:]))
+  for arguments in [["graph", "--group", "nope"], ["graph", "--stack", "nope"], ["path", "nope"]] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 4, "\(arguments)")
+    #expect(run.errorText.contains("“nope”; “navctl list” shows what there is"), "\(run.errorText)")
+  }
+  #expect(try session.navctl("graph", "--group", "panels").exitCode == 0)
+}
+
+@Test("P3: a command without an id has its command line as its id, so another command replaces it")
+func navctlUsage_anotherCommandWithoutAnID_replacesTheFirst() throws {
+  let session = try Session()
+  #expect(try session.navctl("present", "q", "--", "sleep", "600").exitCode == 0)
+  #expect(try session.navctl("present", "q", "--json", "--", "sleep", "600").exitCode == 0)
+  #expect(try session.call(Rows.get, "q").1["id"] == .string("sleep 600"))
+  #expect(try session.navctl("present", "q", "--json", "--", "sleep", "700").json?["changed"] == true)
+  #expect(try session.call(Rows.get, "q").1["id"] == .string("sleep 700"))
+  // With the same id, the message names both commands.
+  let same = try session.navctl("present", "q", "--id=sleep 700", "--", "sleep", "800")
+  #expect(same.exitCode == 2)
+  #expect(
+    same.errorText.hasPrefix(
+      "navctl: present q: command is “sleep 800”, but the item “sleep 700” at “q” has “sleep 700”; dismiss it first"),
+    "\(same.errorText)")
+}
+
+@Test("navctl --notify shows a failure as a notification of the desktop")
+func navctlUsage_notify_showsTheFailure() throws {
+  let session = try Session()
+  let desktop = try session.connect()
+  let name: InterfaceName = "org.freedesktop.Notifications"
+  let notify = Method(
+    name, "Notify", in: Arg<String>("app_name"), Arg<UInt32>("replaces_id"), Arg<String>("app_icon"),
+    Arg<String>("summary"), Arg<String>("body"), Arg<[String]>("actions"), Arg<Properties>("hints"),
+    Arg<Int32>("expire_timeout"), out: Arg<UInt32>("id"))
+  var shown: [String] = []
+  let notifications = ImplementedInterface(Interface(name, members: [notify]))
+  notifications.implement(notify) { input, call in
+    shown.append("\(input.3): \(input.4)")
+    call.reply(1)
+  }
+  desktop.export("/org/freedesktop/Notifications", [notifications])
+  var isOwner = false
+  desktop.requestName("org.freedesktop.Notifications") { isOwner = (try? $0.get()) != nil }
+  try session.wait("notifications can be shown") { isOwner }
+  #expect(try session.navctl("dismiss", "mixr", "--notify").exitCode == 0)
+  #expect(try session.navctl("present", "mixr", "--notify").exitCode == 4)
+  #expect(try session.navctl("present", "mixr").exitCode == 4)
+  #expect(shown.count == 1)
+  #expect(shown.first?.hasPrefix("navctl present mixr: there is no destination “mixr”; write") == true, "\(shown)")
+}
+
+@Test("navctl check-config checks one file")
+func navctlUsage_checkConfigOfAFile_checksThatOne() throws {
+  let session = try Session(destinations: ["good": "command = ['sh']\n", "bad": "comand = 3\n"], starting: false)
+  let good = try session.navctl("check-config", session.destinationPath("good"))
+  #expect(good.exitCode == 0)
+  #expect(good.outputText == "1 destination, 0 container values, no mistakes\n")
+  let bad = try session.navctl("check-config", session.destinationPath("bad"))
+  #expect(bad.exitCode == 1)
+  #expect(bad.outputText.hasPrefix("\(session.destinationPath("bad")):1:1: “comand” is not a key"), "\(bad.outputText)")
+  try session.write("inline-commands = 3\n", to: "config/navd/navd.toml")
+  #expect(try session.navctl("check-config", session.path("config/navd/navd.toml")).exitCode == 1)
+  try session.write("", to: "note.txt")
+  #expect(try session.navctl("check-config", session.path("note.txt")).outputText.contains("expected a file NAME.toml"))
 }
 
 @Test("G7: navctl forget makes a group forget a mistyped tag")

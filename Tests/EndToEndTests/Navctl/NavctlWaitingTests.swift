@@ -32,7 +32,10 @@ func navctl_presentAndWaitJSON_printsTheWholeResult() throws {
   #expect(exited.json == ["reason": "closed", "status": 3, "output": "out\n"])
   let killed = try session.navctl("present", "a", "--wait", "--json", "--", "sh", "-c", "kill -KILL $$")
   #expect(killed.exitCode == 1)
-  #expect(killed.json == ["reason": "failed", "signal": "SIGKILL", "output": ""])
+  #expect(
+    killed.json == [
+      "reason": "failed", "signal": "SIGKILL", "output": "", "error": "SIGKILL ended it, which navd did not send",
+    ])
   let absent = try session.navctl("present", "a", "--wait", "--json", "--", "/nowhere/nothing")
   #expect(absent.exitCode == 1)
   #expect(absent.json?["reason"] == "failed")

@@ -122,7 +122,6 @@ func schema_output_fits() throws {
   try record("push", "push", "--state", "main", "settings", "1")
   try record("set-path", "set-path", "--state", "main", "settings=1", "network", "wired=2")
   try record("path", "path", "main")
-  try record("path", "path", "none")
   try record("members", "members", "--all")
   try record("list", "list")
   try record("list", "list", "--group", "panels")

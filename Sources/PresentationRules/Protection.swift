@@ -1,0 +1,47 @@
+import PresentationModel
+
+// Items of a protected destination end only by themselves (D12): a screen locker must not be closed by a key binding or a
+// script that closes something else.
+
+extension Transaction {
+  /// Refuses requests that would end a protected item which is on screen.
+  func checkProtected() throws(Refusal) {
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], slot.resolution == .replaced,
+        let before = slot.before.flatMap({ state.presentations[$0] }), before.isProtected
+      else { continue }
+      throw Refusal.protected(binding, "no request can end it").about(slot.author)
+    }
+  }
+
+  /// Refuses options by which an item would end with something else.
+  func checkProtected(_ binding: BindingID, _ destination: Destination?, _ options: ItemOptions) throws(Refusal) {
+    guard destination?.isProtected == true else { return }
+    let given: [(String, Bool)] = [
+      (Options.timeout.name, options.timeout ?? 0 > 0), (Options.owned.name, options.owned == true),
+      (Options.from.name, options.from != nil), (Options.stack.name, options.stack != nil),
+    ]
+    guard let name = given.first(where: \.1)?.0 else { return }
+    throw Refusal.protected(binding, "leave \(name) out, which would end it")
+  }
+}
+
+extension Presentation {
+  /// Whether only its own end ends it. While it waits, nothing of it is on screen.
+  var isProtected: Bool { item.destination?.isProtected == true && phase != .waiting }
+}
+
+extension StateMachine {
+  /// Refuses to end everything while a protected item is on screen.
+  /// - Throws: `Refusal` with the code `accessDenied`.
+  public func checkShutDown() throws(Refusal) {
+    guard let shown = state.presentations.values.first(where: \.isProtected) else { return }
+    throw Refusal.protected(shown.binding, "navd quits only after it has ended; SIGTERM stops navd, and leaves it open")
+  }
+}
+
+extension Refusal {
+  static func protected(_ binding: BindingID, _ consequence: String) -> Refusal {
+    Refusal(.accessDenied, "“\(binding)” is protected by its destination, and ends only by itself: \(consequence)")
+  }
+}

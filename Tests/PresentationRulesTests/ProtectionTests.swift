@@ -1,0 +1,72 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// D12: items of a protected destination end only by themselves.
+struct ProtectionTests {
+  private let fixture = RulesFixture(destinations: [
+    Destination(
+      name: "lock", presenter: .command([Array("swaylock".utf8)]), group: "g", source: RulesFixture.file("lock"),
+      isProtected: true)
+  ])
+
+  @Test(
+    "D12: no request ends a protected item that is shown",
+    arguments: [
+      .dismiss("lock"), .toggle("lock", id: "", ItemOptions(), anyID: true), .dismissAll(.everything),
+      .dismissAll(.group("g")), .dismissAll(.root("lock")), .present("lock", id: "2", ItemOptions()),
+      .present("y", id: "", .with(group: "g")), .deselect("g", tag: nil),
+      .select("g", tag: "y", binding: nil, id: nil, ItemOptions()),
+      .toggleSelection("g", tag: "lock", binding: nil, id: nil, ItemOptions()),
+    ] as [Request.Operation])
+  func protected_request_isRefused(_ operation: Request.Operation) throws {
+    try fixture.show("lock", "", ItemOptions())
+    try fixture.present("other")
+    let refusal = try #require(fixture.refusal(of: .dismiss("other"), operation))
+    #expect(refusal.code == .accessDenied)
+    #expect(refusal.index == 1)
+    #expect(refusal.message == "“lock” is protected by its destination, and ends only by itself: no request can end it")
+    #expect(fixture.shown == ["lock", "other"])
+  }
+
+  @Test("D12: its own end ends it, and its group goes on")
+  func protected_ownEnd_endsIt() throws {
+    try fixture.show("lock", "", ItemOptions())
+    try fixture.present("y", "", .with(group: "g", ifBusy: .queue))
+    fixture.ends(1)
+    #expect(fixture.shown == ["y"])
+    #expect(fixture.ending(1)?.reason == .closed)
+  }
+
+  @Test("D12: what would end it later is refused, too")
+  func protected_optionsThatWouldEndIt_areRefused() throws {
+    try fixture.present("p")
+    for options: ItemOptions in [
+      .with(from: "p"), .with(stack: "s"), .with(timeout: 5), .with(owned: true),
+    ] {
+      #expect(fixture.refusal(.present("lock", id: "", options)) == .accessDenied)
+    }
+    try fixture.show("p.lock", "", .with(to: "lock"))
+    #expect(fixture.parent("p.lock") == nil)
+    #expect(fixture.refusal(.present("p.lock", id: "", .with(timeout: 5))) == .accessDenied)
+    #expect(
+      fixture.refusal(.update("p.lock", value: [:], remove: [], containerValues: nil, timeout: 5)) == .accessDenied)
+    try fixture.dismiss("p")
+    #expect(fixture.shown == ["p.lock"])
+  }
+
+  @Test("D12: navd does not quit while it is shown; a waiting one is not protected yet")
+  func protected_waiting_isNotProtected() throws {
+    try fixture.present("x", "", .with(to: "cmd", group: "g"))
+    fixture.shows(1)
+    try fixture.present("lock", "", .with(ifBusy: .queue))
+    try fixture.machine.checkShutDown()
+    try fixture.dismiss("lock")
+    #expect(fixture.shown == ["x"])
+    try fixture.dismiss("x")
+    fixture.goes(1)
+    try fixture.show("lock", "", ItemOptions())
+    #expect(throws: Refusal.self) { try fixture.machine.checkShutDown() }
+  }
+}
