@@ -855,7 +855,10 @@ import Testing
     #expect(try fixture.dismiss("a") == .changed(false))
     fixture.goes(2)
     #expect(fixture.taken() == ["dismissed b 1 parent", "dismissed a 1 failed"])
-    #expect(fixture.ending(1)?.result == ["signal": .string("SEGV")])
+    #expect(
+      fixture.ending(1)?.result == [
+        "signal": .string("SEGV"), "error": .string("SEGV ended it, which navd did not send"),
+      ])
   }
 
   // MARK: P13
