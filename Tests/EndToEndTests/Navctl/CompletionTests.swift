@@ -109,7 +109,7 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   #expect(try session.offered(shell, "navctl", "gr") == ["graph"])
   #expect(try session.offered(shell, "navctl", "rofi", "--group", "") == ["panels"])
   #expect(try session.offered(shell, "navctl", "list", "--fo") == ["--format"])
-  #expect(try session.offered(shell, "navctl", "history", "--no") == ["--no-legend"])
+  #expect(try session.offered(shell, "navctl", "history", "--no-l") == ["--no-legend"])
   let bindings = ["counter.fact", "fact", "settings", "wifi"]
   #expect(Set(try session.offered(shell, "navctl", "dismiss", "")).isSuperset(of: bindings))
   #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))
