@@ -87,8 +87,12 @@ extension Turn {
     // An item that nothing else ends, but whose owner has left, ends for that.
     let lost = Set(ends.map(\.handle))
     let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
-    // First the dismissals that were under way: they are not begun again.
-    _ = machine.force(owned)
+    // First the dismissals that were under way: they are not begun again. What is forced because something is gone is asked
+    // for once.
+    let departed = open.filter { presentation, survival in
+      if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
+    }
+    _ = machine.force(owned + departed.map(\.0.handle))
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     advance()
     clear(ends + owned.sorted().map { End(handle: $0, reason: .owner) })

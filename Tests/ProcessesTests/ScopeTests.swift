@@ -22,11 +22,18 @@ import Testing
     RememberedCommand(marker: command.tree.marker, first: first, output: output, isWholeTree: false)
   }
 
+  /// Ends what outlives its command. Nobody else would, and a zombie would keep exit tests from their end.
+  private func end(_ process: pid_t) {
+    kill(process, SIGKILL)
+    waitpid(process, nil, 0)
+  }
+
   @Test("D3: SIGTERM and SIGKILL reach the first process alone", arguments: [false, true])
   func scope_process_isTheOnlyOneSignalled(kills: Bool) throws {
     let fixture = try ProcessFixture()
     let command = try start(script, fixture)
     let child = try fixture.pid(in: "child")
+    defer { end(child) }
     #expect(command.tree.processes().map(\.pid) == [command.tree.first?.pid])
     if kills { command.tree.kill() } else { command.tree.terminate() }
     #expect(try fixture.end(of: command).status == .signaled(signal: kills ? SIGKILL : SIGTERM))
@@ -46,7 +53,9 @@ import Testing
     fixture.touch("go")
     // More than a FIFO takes that is not read.
     #expect(try fixture.line(in: "line") == "done")
-    #expect(isAlive(try fixture.pid(in: "child")))
+    let child = try fixture.pid(in: "child")
+    defer { end(child) }
+    #expect(isAlive(child))
   }
 
   @Test("R2, R6: the first process is adopted, recorded or not, and only that one", arguments: [false, true])
@@ -55,6 +64,7 @@ import Testing
     let capture = fixture.capture("out")
     let command = try start(script, fixture, output: capture)
     let (first, child) = (try #require(command.tree.first), try fixture.pid(in: "child"))
+    defer { end(child) }
     fixture.restart()
     let adopted = try #require(try fixture.adopt(remember(command, first: isRecorded ? first : nil, output: capture)))
     #expect(adopted.tree.first == first)
@@ -70,6 +80,7 @@ import Testing
     let capture = fixture.capture("out")
     let command = try start("setsid sleep 1000 & echo $! > $DIR/child", fixture, output: capture)
     let (first, child) = (try #require(command.tree.first), try fixture.pid(in: "child"))
+    defer { end(child) }
     _ = try fixture.end(of: command)
     fixture.restart()
     #expect(try fixture.adopt(remember(command, first: isRecorded ? first : nil, output: capture)) == nil)

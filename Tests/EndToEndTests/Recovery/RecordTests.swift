@@ -35,9 +35,11 @@ private func put(_ bytes: [UInt8], _ path: String) throws {
 @Test("R1: a navd that was updated continues with the record of an earlier release", arguments: RecordFixture.allCases)
 func record_ofEarlierRelease_isContinued(release: RecordFixture) throws {
   let session = try Session(starting: false)
-  try release.copy(to: session.bus.directory + "/navd")
+  // On another bus, only a record that the user names counts as a whole (R8).
+  let directory = session.path("record")
+  try release.copy(to: directory)
   for signal in [SIGKILL, SIGTERM] {
-    try session.start()
+    try session.start(["--state-directory", directory])
     let state = try session.state()
     let presented = (state["presentations"]?.array ?? []).map {
       "\($0["binding"]?.string ?? "") \($0["id"]?.string ?? "") \($0["phase"]?.string ?? "")"
@@ -55,7 +57,7 @@ func record_ofEarlierRelease_isContinued(release: RecordFixture) throws {
     #expect(session.navd?.errorText.contains("cannot be read") == false)
     try session.stop(signal)
   }
-  try session.start()
+  try session.start(["--state-directory", directory])
   // The queue continues, and so do the numbers.
   try session.dismiss("panels.volume")
   #expect(try session.state()["groups"]?["panels"]?["selection"]?.string == "late")

@@ -29,7 +29,7 @@ private final class Editor {
   /// Selects another member, and waits until the editor is told to end.
   func leave() throws {
     let count = presenter.log.count
-    try session.runNavctl("select", "panels", "other")
+    try session.runNavctl("select", "panels", "other", "--state")
     try session.wait("the editor is told to end") { presenter.log.count == count + 1 }
   }
 
@@ -73,7 +73,7 @@ func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
     try editor.ask()
     editor.watcher.clear()
   }
-  try editor.session.runNavctl("select", "panels", "other", "--force")
+  try editor.session.runNavctl("select", "panels", "other", "--state", "--force")
   try editor.session.wait("it is told, by force") { editor.presenter.log.last == "dismiss deselected forced" }
   editor.presenter.isAnswering = true
   #expect(try editor.session.ending(of: editor.path).reason == "deselected")
@@ -84,8 +84,9 @@ func navctl_force_endsWhatDeclines(isAsked: Bool) throws {
 func navctl_force_isTakenByEveryVerbThatEnds() throws {
   let session = try Session()
   for words in [
-    ["present", "a"], ["toggle", "a"], ["dismiss", "a"], ["dismiss", "--all"], ["select", "g", "x"], ["deselect", "g"],
-    ["toggle-selection", "g", "x"], ["push", "s", "b"], ["pop", "s"], ["pop-to", "s"], ["set-path", "s", "b"],
+    ["present", "a", "--state"], ["toggle", "a", "--state"], ["dismiss", "a"], ["dismiss", "--all"],
+    ["select", "g", "x", "--state"], ["deselect", "g"], ["toggle-selection", "g", "x", "--state"],
+    ["push", "s", "b", "--state"], ["pop", "s"], ["pop-to", "s"], ["set-path", "s", "b", "--state"],
   ] {
     let run = try session.run(program: session.executable("navctl"), words + ["--force"])
     #expect(run.exitCode == 0, "\(words): \(run.errorText)")
