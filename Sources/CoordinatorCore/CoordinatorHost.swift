@@ -11,7 +11,7 @@ package protocol CoordinatorHost: AnyObject {
   var wallClock: UInt64 { get }
   /// The host's own limits, by name, beside those of the state machine.
   var limits: [String: UInt64] { get }
-  /// What it knows of itself, for a user in trouble.
+  /// Facts about it, for a user in trouble.
   var diagnosis: Diagnosis { get }
 
   // MARK: Requests

@@ -4,7 +4,7 @@ import PresentationModel
 // Declining a dismissal (P15), forcing one, and asking the user first (P16).
 
 extension StateMachine {
-  /// Takes in that the presenter of a presentation that it was told to dismiss asks its user first (P16).
+  /// Takes in that a presenter, called to dismiss a presentation, asks its user first (P16).
   ///
   /// - Throws: `Refusal`: `unknownPresentation`, `accessDenied`, `limitExceeded`.
   public mutating func asking(
@@ -24,7 +24,7 @@ extension StateMachine {
     return process(at: now) { $0.ask(handle, message) }
   }
 
-  /// Whether a presenter was told to dismiss the presentation and may decline that.
+  /// Whether a presenter was called to dismiss the presentation, and may decline that.
   func mayDecline(_ handle: Handle) -> Bool {
     guard let dismissal = state.presentations[handle]?.phase.dismissal, !dismissal.isForced else { return false }
     switch dismissal.stage {
@@ -113,8 +113,8 @@ extension Turn {
 
   // MARK: Forcing
 
-  /// Forces the dismissals in `mayForce`, and those of everything that has to end before. A presenter that was told, and might
-  /// decline, is told again.
+  /// Forces the dismissals in `mayForce`, and those of everything that has to end before. A presenter that was called, and might
+  /// decline, is called again.
   mutating func force() {
     guard !mayForce.isEmpty else { return }
     let forced = machine.force(mayForce)
@@ -233,7 +233,7 @@ extension Transaction {
 }
 
 extension StateMachine {
-  /// Marks dismissals as forced, and those of everything that has to end before. What was never shown holds nothing up.
+  /// Marks dismissals as forced, and those of everything that has to end before. Presentations that were never shown hold nothing up.
   /// - Returns: those that were not forced.
   mutating func force(_ handles: [Handle]) -> [Handle] {
     var forced: [Handle] = []

@@ -26,7 +26,7 @@ public struct ConfigurationReport {
     warnings = Self.warnings(of: found.destinations)
   }
 
-  /// What may not work, though the files have no mistake.
+  /// Destinations that may not work, though their files have no mistake.
   static func warnings(of destinations: [Destination]) -> [FileFault] { destinations.flatMap(warnings) }
 
   private static func warnings(of destination: Destination) -> [FileFault] {

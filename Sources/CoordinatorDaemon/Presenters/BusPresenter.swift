@@ -15,7 +15,7 @@ final class BusPresenter: Presenter {
     var watch: NameWatch?
     /// The owner of the name, as far as known.
     var owner: Client?
-    /// Whether it was called to dismiss without leave to decline (P15).
+    /// Whether navd has called it to dismiss without a way to decline (P15).
     var isForced = false
 
     init(name: BusName, path: ObjectPath) {
