@@ -23,6 +23,7 @@ public struct Diagnosis: TypedDictionary {
     public let mistakes = DictionaryKey<[String]>(
       "mistakes", doc: "The mistakes in the configuration files, a line each; 100 at most.")
     public let warnings = DictionaryKey<[String]>(
-      "warnings", doc: "Destinations that may not work, such as one with a program that is not found, a line each; 100 at most.")
+      "warnings",
+      doc: "Destinations that may not work, such as one with a program that is not found, a line each; 100 at most.")
   }
 }

@@ -297,7 +297,9 @@ func recipe_zenity_isAnswered() throws {
   try session.type("Blob")
   try session.press("Return")
   let watcher = try session.watch()
-  try session.wait("the second question") { watcher.lines(of: "ask.sure").last?.hasPrefix("presented") == true || answered.hasEnded }
+  try session.wait("the second question") {
+    watcher.lines(of: "ask.sure").last?.hasPrefix("presented") == true || answered.hasEnded
+  }
   try windows.waitForFocus(on: "Zenity")
   try session.press("Return")
   try session.wait("the script ends") { answered.hasEnded }

@@ -128,7 +128,9 @@ func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
     #expect(times.percentile(99.9) <= .milliseconds(100), "NAVD_SEED=\(seed)")
   #endif
   // The heap grows by up to a mebibyte at a time.
-  #expect(Double(after) <= Double(memory) * 1.1 + Double(1 << 20), "NAVD_SEED=\(seed): \(memory >> 10) KiB, then \(after >> 10) KiB")
+  #expect(
+    Double(after) <= Double(memory) * 1.1 + Double(1 << 20),
+    "NAVD_SEED=\(seed): \(memory >> 10) KiB, then \(after >> 10) KiB")
   // navd opens a second connection when it has sent much.
   #expect(Session.descriptors(of: navd.processID) <= descriptors + 1)
   #expect(navd.status == nil)

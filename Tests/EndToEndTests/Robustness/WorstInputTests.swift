@@ -118,7 +118,10 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { session, count in
         let options: Properties = ["group": .string("group")]
         try session.apply(count) { number in
-          ("Present", [.string("many[\(number)]"), .string(""), options.merging(["tag": .string("\(number)")]) { $1 }.value])
+          (
+            "Present",
+            [.string("many[\(number)]"), .string(""), options.merging(["tag": .string("\(number)")]) { $1 }.value]
+          )
         }
       }, ask: { session, client in (0..<256).map { session.begun(Rows.forget, ("group", "\($0)", none), client) } })
   case "Push":
