@@ -71,8 +71,8 @@ struct ConsistencyCheck {
     }
     for (binding, path, item) in slots {
       // The remaining time and the process, which the manager tells when it likes, are not part of the state.
-      func constant(_ entry: JSON?) -> JSON {
-        .object((entry?.object ?? [:]).filter { $0.key != "timeout-left" && $0.key != "pid" })
+      func constant(_ entry: JSON?) -> String {
+        JSON.object((entry?.object ?? [:]).filter { $0.key != "timeout-left" && $0.key != "pid" }).text
       }
       let entry = held.first { $0["binding"]?.string == binding }
       if path != entry.flatMap(self.path) ?? .root || constant(JSON(item)) != constant(entry) {
