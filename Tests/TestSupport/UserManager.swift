@@ -50,9 +50,9 @@ public final class UserManager: SessionBus {
           exec setpriv --reuid "$user" --regid "$group" --init-groups env -i "$@" /lib/systemd/systemd --user
         ' sh "$groups" "$user" "$group" "$@" &
         manager=$!
-        while kill -0 "$manager" && ! [ -S "$directory/bus" ]; do sleep 0.02; done
+        while kill -0 "$manager" 2>/dev/null && ! [ -S "$directory/bus" ]; do sleep 0.02; done
       done
-      if kill -0 "$manager"; then echo "$manager" >&4; else cat "$directory/setup.log" >&4; fi
+      if kill -0 "$manager" 2>/dev/null; then echo "$manager" >&4; else cat "$directory/setup.log" >&4; fi
       exec 4>&-
       read -r _ <&3 || true
       set +e
