@@ -42,7 +42,7 @@ public struct Request: Hashable, Sendable {
   public var animated: Bool?
   /// Whether no presenter may decline to end what the request ends, or waits for (P15).
   public var isForced: Bool
-  /// Whether it is refused where it would present an item by a name that nothing knows (D2).
+  /// Refuses the request if it would present an item under an unknown name (D2).
   public var needsKnownName: Bool
 
   public init(

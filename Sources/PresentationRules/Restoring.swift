@@ -87,8 +87,8 @@ extension Turn {
     // An item that nothing else ends, but whose owner has left, ends for that.
     let lost = Set(ends.map(\.handle))
     let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
-    // First the dismissals that were under way: they are not begun again. What is forced because something is gone is asked
-    // for once.
+    // Dismissals under way come first: they are not begun again. A presenter is called once, also for a dismissal that is
+    // forced because something is gone.
     let departed = open.filter { presentation, survival in
       if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
     }

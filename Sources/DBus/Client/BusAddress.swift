@@ -11,11 +11,13 @@ public enum BusAddress {
     return "unixexec:" + arguments.joined(separator: ",")
   }
 
-  /// Whether the address is that of the bus in `$XDG_RUNTIME_DIR`, where the user's service manager has it.
+  /// The address of the bus in `$XDG_RUNTIME_DIR`, where the user's service manager has it; nil without that variable.
+  static var inRuntimeDirectory: String? { getenv("XDG_RUNTIME_DIR").map { "unix:path=\(escaped($0))/bus" } }
+
+  /// Whether the address is that of the bus in `$XDG_RUNTIME_DIR`.
   public static func isOfSession(_ address: String) -> Bool {
-    guard let directory = getenv("XDG_RUNTIME_DIR") else { return false }
     // The address may have the bus's guid, too, and be one of several.
-    let path = "unix:path=\(escaped(directory))/bus"
+    guard let path = inRuntimeDirectory else { return false }
     return address.split(separator: ";").contains { $0 == path || $0.hasPrefix(path + ",") }
   }
 

@@ -118,7 +118,7 @@ public final class Connection {
   /// The address of the session bus.
   public static func sessionAddress() throws(DBusError) -> String {
     if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 { return String(cString: address) }
-    if let directory = getenv("XDG_RUNTIME_DIR") { return "unix:path=\(BusAddress.escaped(directory))/bus" }
+    if let address = BusAddress.inRuntimeDirectory { return address }
     throw DBusError(
       name: .noServer,
       message: "expected the session bus in DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR, but neither is set")

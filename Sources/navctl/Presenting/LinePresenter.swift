@@ -24,7 +24,7 @@ final class LinePresenter {
   private let daemon: DaemonClient
   private let writer: LineWriter
   private let automatic: Automatic
-  /// What it shows or is to show, by the number of the presentation.
+  /// The presentations that it shows or is to show, by number.
   private var showings: [UInt64: Showing] = [:]
   /// Called when the reader has taken all lines.
   private var whenRead: [() -> Void] = []
