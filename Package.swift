@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// Settings of all targets: Swift 6 mode; a warning is an error.
@@ -8,29 +9,46 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Dependencies that a program with the library needs only if it enables the trait.
+let macros = TargetDependencyCondition.when(traits: ["Macros"])
+let programs = TargetDependencyCondition.when(traits: ["Programs"])
+
 /// `docs/architecture.md` draws the dependencies of these targets, and a test compares the two.
 let package = Package(
   name: "navd",
   products: [
     .executable(name: "navd", targets: ["navd"]),
     .executable(name: "navctl", targets: ["navctl"]),
+    .executable(name: "navd-windows", targets: ["navd-windows"]),
     .executable(name: "navbench", targets: ["navbench"]),
     .executable(name: "navdoc", targets: ["navdoc"]),
     // For Swift programs that present from their own state.
     .library(name: "Navigation", targets: ["Navigation", "DBusValues", "PresentationModel"]),
+    // For their tests.
+    .library(name: "NavigationTesting", targets: ["NavigationTesting"]),
     // For Swift programs that call the bus directly.
     .library(
       name: "DBus", targets: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats"]),
+  ],
+  traits: [
+    .trait(name: "Macros", description: "The macros @Cases and @Navigable of Navigation, which need swift-syntax."),
+    .trait(
+      name: "Programs", description: "navd, navctl and all other programs. A program with the library needs none."),
+    .default(enabledTraits: ["Programs"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"604.0.0"),
   ],
   targets: [
     // C libraries.
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CLinux"),
+    // Without pkgConfig: SwiftPM would warn everybody who builds another product without these libraries.
+    .systemLibrary(name: "CWayland"),
+    .systemLibrary(name: "CXCB"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // Libraries that know nothing of navd.
@@ -49,6 +67,7 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
+    .target(name: "WindowRules", dependencies: ["DBusValues", "PresentationModel"], swiftSettings: strict),
     .target(
       name: "PresentationRecord",
       dependencies: ["CLinux", "CSQLite", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules"],
@@ -67,48 +86,70 @@ let package = Package(
       name: "CoordinatorDaemon",
       dependencies: [
         "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationRecord",
-        "PresentationModel", "PresentationRules", "Processes", "TextFormats",
-        .product(name: "Logging", package: "swift-log"),
+        "PresentationModel", "PresentationRules", "Processes", "TextFormats", "WindowRules",
+        .product(name: "Logging", package: "swift-log", condition: programs),
+      ], swiftSettings: strict),
+    .target(
+      name: "Logs",
+      dependencies: ["TextFormats", .product(name: "Logging", package: "swift-log", condition: programs)],
+      swiftSettings: strict),
+    // Empty without the trait.
+    .macro(
+      name: "NavigationMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: macros),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax", condition: macros),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: macros),
       ], swiftSettings: strict),
     .target(
       name: "Navigation",
       dependencies: [
-        "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops", "PresentationModel",
-        "PresentationRules",
-        "TextFormats",
+        "CLinux", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops",
+        .byName(name: "NavigationMacros", condition: macros), "PresentationModel", "PresentationRules", "TextFormats",
       ], swiftSettings: strict),
+    .target(name: "NavigationTesting", dependencies: ["DBusValues", "Navigation"], swiftSettings: strict),
     .executableTarget(
       name: "navd",
       dependencies: [
-        "CoordinatorDaemon", "CoordinatorAPI",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
+        "CoordinatorDaemon", "CoordinatorAPI", "Logs", "TextFormats",
+        .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navctl",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TextFormats",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "navd-windows",
+      dependencies: [
+        "CWayland", "CXCB", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "Logs", "PresentationModel",
+        "Processes", "TextFormats",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+        .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict),
     .executableTarget(
       name: "navbench",
       dependencies: [
         "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "PresentationRules",
         "Processes", "TextFormats",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict),
 
     .executableTarget(
       name: "navdoc",
       dependencies: [
         "CoordinatorDaemon", "CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "TextFormats",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
       ], swiftSettings: strict),
 
     // Examples for users to copy, built and tested with the rest.
     .executableTarget(
       name: "demo",
-      dependencies: ["DBusValues", "Navigation", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "DBusValues", "Navigation",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "presenter", dependencies: ["CoordinatorAPI", "DBus", "DBusValues", "EventLoops"],
@@ -130,8 +171,13 @@ let package = Package(
       name: "DBusTests", dependencies: ["DBus", "DBusValues", "EventLoops", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "PresentationRulesTests", dependencies: ["PresentationModel", "PresentationRules", "DBusValues"],
-      swiftSettings: strict),
+      name: "PresentationRulesTests",
+      dependencies: [
+        "PresentationModel", "PresentationRules", "DBusValues",
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "WindowRulesTests", dependencies: ["DBusValues", "PresentationModel", "WindowRules"], swiftSettings: strict),
     .testTarget(
       name: "PresentationRecordTests",
       dependencies: [
@@ -150,7 +196,8 @@ let package = Package(
     .testTarget(
       name: "NavigationTests",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "PresentationModel", "Navigation", "TestSupport", "TextFormats", "navd",
+        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "Navigation", "NavigationTesting",
+        "TestSupport", "TextFormats", "navd",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -158,7 +205,7 @@ let package = Package(
       dependencies: [
         "CLinux", "CoordinatorDaemon", "CoordinatorAPI", "CoordinatorCore", "DBus", "DBusValues", "EventLoops",
         "PresentationModel", "PresentationRecord", "PresentationRules", "Processes", "TestSupport", "TextFormats",
-        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Logging", package: "swift-log", condition: programs),
       ],
       swiftSettings: strict),
     .testTarget(
@@ -169,10 +216,16 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "WindowsTests",
+      dependencies: [
+        "CXCB", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "navd-windows",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "demo",
-        "navd", "navctl",
+        "navd", "navctl", "navd-windows",
         "navbench", "navdoc", "presenter",
       ],
       swiftSettings: strict),

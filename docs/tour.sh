@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs/tour.sh [DIRECTORY OF THE BINARIES]: shows navd with real programs on a private bus; your session is not touched.
+# docs/tour.sh [DIRECTORY OF THE BINARIES]: shows navd with real programs on a private bus; your session is not touched, but on
+# a desktop whose windows navd-windows knows, two terminals open for a moment.
 # The tour is a test, too: it waits for events, never for a time, and exits with 1 at the first difference.
 set -euo pipefail
 
@@ -15,19 +16,21 @@ exec 2>&3 3>&-
 
 # ── A private session ───────────────────────────────────────────────────────────────────────────────────────────────
 
+# The name of a Wayland display is relative to the runtime directory of its session.
+if [[ -n ${WAYLAND_DISPLAY:-} && $WAYLAND_DISPLAY != /* ]]; then export WAYLAND_DISPLAY=${XDG_RUNTIME_DIR:-}/$WAYLAND_DISPLAY; fi
 home=$(mktemp -d "${TMPDIR:-/tmp}/navd-tour.XXXXXX")
 export XDG_RUNTIME_DIR=$home/run XDG_CONFIG_HOME=$home/config XDG_CONFIG_DIRS=$home/none XDG_DATA_DIRS=$home/none
 export PATH=$binaries:$PATH
 destinations=$XDG_CONFIG_HOME/navd/destinations
 mkdir -p "$XDG_RUNTIME_DIR" "$destinations"
 
-navd_pid='' watch_pid='' sampler_pid=''
+navd_pid='' watch_pid='' sampler_pid='' windows_pid=''
 finish() {
   local status=$? pid
   trap - EXIT
   # Quit ends all presentations, and then navd; a signal would leave them.
   [[ -z $navd_pid ]] || { timeout 20 navctl quit && timeout 20 tail --pid="$navd_pid" -f /dev/null; } 2>/dev/null || true
-  for pid in $navd_pid $watch_pid $sampler_pid; do { kill "$pid" && wait "$pid"; } 2>/dev/null || true; done
+  for pid in $navd_pid $watch_pid $sampler_pid $windows_pid; do { kill "$pid" && wait "$pid"; } 2>/dev/null || true; done
   if ((status)) && [[ -s $home/navd.log ]]; then printf '\nThe log of navd:\n' >&2; cat "$home/navd.log" >&2; fi
   rm -rf "$home"
   exit "$status"
@@ -159,6 +162,27 @@ cat >"$destinations/fragile.toml" <<TOML
 command = ["$home/sleep", "1000"]
 TOML
 
+# The terminal of this desktop, if there is one; each of its windows is the tour's.
+terminal=()
+if [[ -x $binaries/navd-windows ]]; then
+  if [[ -n ${WAYLAND_DISPLAY:-} ]] && command -v foot >/dev/null; then terminal=(foot --app-id=navd-tour -e)
+  elif [[ -n ${DISPLAY:-} ]] && command -v xterm >/dev/null; then terminal=(xterm -class navd-tour -e); fi
+fi
+if ((${#terminal[@]})); then
+  cat >"$destinations/terminal.toml" <<TOML
+command = [$(printf '"%s", ' "${terminal[@]}")"$home/window", "{id}"]
+window = { app-id = "navd-tour" }
+TOML
+fi
+
+# windows NUMBER: shows the windows of the tour, and expects so many.
+windows() {
+  succeeds navctl windows --app-id navd-tour
+  local count
+  count=$(grep -c . <<<"$said") || true
+  ((count == $1)) || fail "expected $1 windows of the tour, found $count"
+}
+
 cat <<INTRODUCTION
 ${bold}navd, a tour$plain
 
@@ -260,10 +284,10 @@ nothing
 good 'and none of them is selected now'
 
 step 'A question, and its answer' 'navd returns the output of a command to the clients that wait for it.'
-run navctl present question --wait --propagate -- bash -c 'echo forty-two; exit 3'
+run navctl present question 10 --wait --propagate -- bash -c 'echo forty-two; exit 3'
 [[ $said == forty-two ]] || fail "expected the answer “forty-two”, found “$said”"
 ((status == 3)) || fail "expected the exit status 3 of the command, found $status"
-events 'phase question presenting' 'presented question' 'dismissed question closed'
+events 'phase question 10 presenting' 'presented question 10' 'dismissed question 10 closed'
 good 'its output, and its exit status'
 
 step 'A program that does not end' \
@@ -277,6 +301,40 @@ events 'phase fact presenting' 'presented fact' 'phase fact dismissing' 'dismiss
 show_table
 nothing
 good 'all four are gone'
+
+# start_windows: starts the adapter for the windows, and waits until it knows them. Fails where it knows no window system.
+start_windows() {
+  ((${#terminal[@]})) || return 1
+  navd-windows 2>"$home/windows.log" &
+  windows_pid=$!
+  until navctl windows >/dev/null 2>&1; do
+    kill -0 "$windows_pid" 2>/dev/null || { windows_pid=''; return 1; }
+  done
+}
+if start_windows; then
+  step 'On a desktop, an item is its window' \
+    'navd-windows tells navd of the windows, and the destination “terminal” follows its own.' \
+    'So the item is presented when its window is there, and it is asked to close.'
+  succeeds navctl present fact A --to terminal
+  events 'phase fact A presenting' 'presented fact A'
+  windows 1
+  succeeds navctl present fact B --to terminal
+  events 'phase fact A dismissing' 'phase fact B waiting' 'dismissed fact A replaced' 'phase fact B presenting' \
+    'presented fact B'
+  windows 1
+  [[ $said == *fact* ]] || fail 'expected the window to belong to “fact”'
+  # A terminal may show its window before it starts its program.
+  end=$((SECONDS + 30))
+  until [[ -n $(processes bash window B) ]]; do ((SECONDS < end)) || fail 'expected the program in the terminal, found none'; done
+  run kill -USR1 "$(processes bash window B)"
+  events 'dismissed fact B closed'
+  windows 0
+  nothing
+  good 'one window at a time, and none is left'
+else
+  printf '\n   %sOn a desktop whose windows navd-windows knows, such as sway or i3, and with foot or xterm, a step about windows follows.%s\n' \
+    "$dim" "$plain"
+fi
 
 step 'A file with a mistake' 'The version loaded before stays in effect.'
 printf 'comand = ["%s/window"]\n' "$home" >"$destinations/window.toml"

@@ -27,6 +27,7 @@
 #define LINUX_MFD_CLOEXEC 1u
 #define LINUX_O_PATH 010000000
 #define LINUX_SPLICE_F_NONBLOCK 2u
+#define LINUX_RLIMIT_LOCKS 10u
 #define LINUX_PF_KTHREAD 0x00200000u
 
 int memfd_create(const char *name, unsigned int flags);
@@ -35,6 +36,7 @@ const char *strerrordesc_np(int error);
 const char *sigabbrev_np(int signal);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+#define LINUX_CLONE_PIDFD 0x1000
 
 // The first parameter of waitid is an enumeration of glibc, to which Swift cannot convert P_PIDFD.
 static inline int linux_wait_pidfd(int pidfd, siginfo_t *info, int options) {
@@ -47,6 +49,7 @@ static inline int linux_siginfo_status(const siginfo_t *info) { return info->si_
 
 // prctl is variadic, which Swift cannot call.
 static inline int linux_set_child_subreaper(int on) { return prctl(PR_SET_CHILD_SUBREAPER, (unsigned long)on, 0, 0, 0); }
+static inline pid_t linux_thread(void) { return (pid_t)syscall(SYS_gettid); }
 static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
 
 // The function statfs and its structure have the same name; Swift imports only one of them.
@@ -62,18 +65,23 @@ struct linux_command {
   const char *program;
   char *const *arguments;
   char *const *environment;
-  // Descriptors: of the working directory, and of the file that becomes standard input.
-  int directory, input;
+  const char *directory;
+  // The descriptor of the file that becomes standard input.
+  int input;
   // The file that becomes standard output, open for reading and writing; NULL for standard error.
   const char *output;
   // A file into which the process writes its number just before the program is executed; NULL for none.
   const char *evidence;
   // The limit of open descriptors; NULL for this process's.
   const struct rlimit *descriptors;
-  // The soft limit RLIMIT_LOCKS, which the kernel has ignored since Linux 2.4.25, and which every descendant inherits.
-  rlim_t mark;
+  // The limit RLIMIT_LOCKS, which the kernel has ignored since Linux 2.4.25, and whose soft part every descendant inherits.
+  struct rlimit mark;
+  // The signals that this process handles or ignores: a bit for each, that of signal 1 the lowest.
+  unsigned long long handled;
   // errno of the step that failed; 0 if the program was executed.
   int failure;
+  // Whether that step was to enter the directory.
+  int has_bad_directory;
 };
 
 // Writes this process's number into a file. A file that cannot take it, on a full disk, is still evidence.
@@ -93,14 +101,16 @@ static int linux_leave_number(const char *path) {
 static int linux_execute(void *argument) {
   struct linux_command *const command = argument;
   const struct sigaction standard = {.sa_handler = SIG_DFL};
-  // Fails for two signals of the C library, and for those that have no handlers.
-  for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
-  struct rlimit mark;
-  if (getrlimit(RLIMIT_LOCKS, &mark) == 0) {
-    mark.rlim_cur = command->mark;
-    setrlimit(RLIMIT_LOCKS, &mark);
+  // A handler would run in the memory of the parent. Fails for two signals of the C library.
+  for (int number = 1; number < NSIG; number++) {
+    if (command->handled >> (number - 1) & 1) sigaction(number, &standard, NULL);
   }
-  int isReady = setsid() >= 0 && fchdir(command->directory) == 0;
+  setrlimit(RLIMIT_LOCKS, &command->mark);
+  int isReady = setsid() >= 0;
+  if (isReady && chdir(command->directory) != 0) {
+    isReady = 0;
+    command->has_bad_directory = 1;
+  }
   if (isReady) isReady = (command->input == 0 ? fcntl(0, F_SETFD, 0) : dup2(command->input, 0)) >= 0;
   if (isReady && command->output) {
     const int output = open(command->output, O_RDWR);
@@ -124,17 +134,21 @@ static int linux_execute(void *argument) {
 
 // Starts a child, and returns when it has executed its program; -1 if it could not, for the reason in `failure`. Unlike
 // posix_spawn, it can set limits in the child alone: this process has other children, or other threads that start some.
-static __attribute__((noinline, unused)) pid_t linux_start(struct linux_command *command) {
+// `pidfd` becomes the child's, which the caller closes.
+static __attribute__((noinline, unused)) pid_t linux_start(struct linux_command *command, int *pidfd) {
   char stack[1 << 15] __attribute__((aligned(16)));
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   command->failure = 0;
-  pid_t pid = clone(linux_execute, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, command);
+  *pidfd = -1;
+  pid_t pid = clone(
+      linux_execute, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | LINUX_CLONE_PIDFD | SIGCHLD, command, pidfd);
   if (pid < 0) command->failure = errno;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (command->failure == 0) return pid;
   if (pid > 0) waitpid(pid, NULL, 0);
+  if (*pidfd >= 0) close(*pidfd);
   return -1;
 }
 

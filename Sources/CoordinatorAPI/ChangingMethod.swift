@@ -20,6 +20,7 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
   package let arguments: @Sendable (Input) -> [Value]
   private let decode: @Sendable ([Value]) -> Input?
   private let encode: @Sendable (Output) -> [Value]
+  private let decodeOutput: @Sendable ([Value]) -> Output?
 
   init<each I: ValueConvertible, each O: ValueConvertible>(
     _ name: MemberName, in inputs: repeat Arg<each I>, options: OptionTable, isRemoval: Bool = false,
@@ -46,6 +47,10 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
       repeat values.append((each output).value)
       return values
     }
+    decodeOutput = { values in
+      var rest = values[...]
+      return try? (repeat rest.next((each O).self))
+    }
     super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc)
   }
 
@@ -68,6 +73,12 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     }
     return try read(input)
   }
+
+  /// The answer of the method; nil if the values are not of its types.
+  /// - Parameters:
+  ///   - values: its answer in a reply of `Apply`, without the serial.
+  ///   - serial: the serial of the answer.
+  package func output(_ values: [Value], _ serial: UInt64) -> Output? { decodeOutput(values + [serial.value]) }
 
   package func values(_ reply: Reply) -> [Value] { encode(answer(reply, 0)).dropLast() }
 

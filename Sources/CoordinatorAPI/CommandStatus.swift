@@ -22,7 +22,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
     case .notPresented: "nothing is presented there, or no"
     case .unknownName: "there is no such destination, tag, presentation or container value"
     case .timedOut: "not in the time that `-w` gave"
-    case .refused: "refused: busy, stale, past a limit, already in a stack, not allowed"
+    case .refused: "refused: busy, held, stale, past a limit, already in a stack, not allowed"
     case .unreachable: "navd, or the bus, cannot be reached"
     case .ownFailure: "with `--propagate`: navctl's own failures; every other status is the command's"
     }
@@ -35,8 +35,10 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
         switch name {
         case .invalidBinding, .invalidArgument, .containerValueType: .usage
         case .notPresented: .notPresented
-        case .unknownDestination, .unknownTag, .unknownPresentation, .unknownContainerValue: .unknownName
-        case .stale, .busy, .alreadyInStack, .limitExceeded, .accessDenied, .declined: .refused
+        case .unknownDestination, .unknownTag, .unknownPresentation, .unknownContainerValue, .unknownWindow:
+          .unknownName
+        case .stale, .busy, .alreadyInStack, .limitExceeded, .accessDenied, .declined, .notSupported, .held:
+          .refused
         case .invalidConfiguration, .notRecorded: .failed
         case .shuttingDown: .unreachable
         }

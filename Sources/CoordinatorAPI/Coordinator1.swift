@@ -23,8 +23,8 @@ public enum CoordinatorInterface {
 
       Errors are org.navd.Error.*: InvalidBinding, InvalidArgument, UnknownDestination, UnknownTag, \
       UnknownPresentation, NotPresented, Stale, Busy, AlreadyInStack, UnknownContainerValue, ContainerValueType, \
-      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded, Declined. The message names the \
-      argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
+      LimitExceeded, InvalidConfiguration, AccessDenied, ShuttingDown, NotRecorded, Declined, NotSupported, Held. The message \
+      names the argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
       with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
     members: changingMethods + otherMembers)
@@ -36,12 +36,12 @@ public enum CoordinatorInterface {
   ]
 
   private static let otherMembers: [any InterfaceMember] = [
-    apply, wait, get, getState, members,
+    apply, wait, get, getState, members, hold, releaseHold, holds,
     declareContainerValue, containerValue,
     registerPresenter, unregisterPresenter, destinations,
     closed, asking, act, history, reload, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
-    selectionChanged, pathChanged, groupChanged, destinationsChanged,
+    selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, destinationsChanged,
     version, release, serial, limits, diagnosis,
   ]
 }
@@ -128,10 +128,10 @@ extension CoordinatorInterface {
   public static let dismissAll = ChangingMethod(
     "DismissAll", inOne: Arg<Properties>("options"),
     options: Options.ofDismissAll, isRemoval: true,
-    out: Arg<UInt32>("count", doc: "The number of slots that held an item."),
+    out: Arg<UInt32>("count", doc: "The number of slots that held an item; with parked, of programs."),
     Arg<UInt64>("serial", doc: "The serial after the request."),
     doc: """
-      Sets many slots to nil at once. Give exactly one of root, group, stack and all.
+      Sets many slots to nil at once. Give exactly one of root, group, stack, all and parked; parked empties no slot.
 
       Options:
       \(Options.ofDismissAll.doc)
@@ -163,7 +163,8 @@ extension CoordinatorInterface {
       try Request(
         options, Options.ofSelect,
         .select(
-          BindingID(group), tag: tag, binding: BindingID(optional: options[Options.binding]), id: options[Options.id],
+          BindingID(group, as: "group"), tag: tag, binding: BindingID(optional: options[Options.binding]),
+          id: options[Options.id],
           ItemOptions(options)))
     },
     answer: presentation)
@@ -182,7 +183,7 @@ extension CoordinatorInterface {
       \(Options.ofDeselect.doc)
       """,
     read: { group, tag, options throws(Refusal) in
-      try Request(options, Options.ofDeselect, .deselect(BindingID(group), tag: tag.isEmpty ? nil : tag))
+      try Request(options, Options.ofDeselect, .deselect(BindingID(group, as: "group"), tag: tag.isEmpty ? nil : tag))
     },
     answer: changed)
 
@@ -196,7 +197,8 @@ extension CoordinatorInterface {
       try Request(
         options, Options.ofSelect,
         .toggleSelection(
-          BindingID(group), tag: tag, binding: BindingID(optional: options[Options.binding]), id: options[Options.id],
+          BindingID(group, as: "group"), tag: tag, binding: BindingID(optional: options[Options.binding]),
+          id: options[Options.id],
           ItemOptions(options)))
     },
     answer: selected)
@@ -214,7 +216,7 @@ extension CoordinatorInterface {
       \(Options.ofForget.doc)
       """,
     read: { group, tag, options throws(Refusal) in
-      try Request(options, Options.ofForget, .forget(BindingID(group), tag: tag))
+      try Request(options, Options.ofForget, .forget(BindingID(group, as: "group"), tag: tag))
     },
     answer: changed)
 }
@@ -235,7 +237,8 @@ extension CoordinatorInterface {
       Options: those of Present.
       """,
     read: { stack, binding, id, options throws(Refusal) in
-      try Request(options, Options.ofPush, .push(BindingID(stack), BindingID(binding), id: id, ItemOptions(options)))
+      try Request(
+        options, Options.ofPush, .push(BindingID(stack, as: "stack"), BindingID(binding), id: id, ItemOptions(options)))
     },
     answer: presentation)
 
@@ -252,7 +255,7 @@ extension CoordinatorInterface {
       \(Options.ofPop.doc)
       """,
     read: { stack, count, options throws(Refusal) in
-      try Request(options, Options.ofPop, .pop(BindingID(stack), count: count))
+      try Request(options, Options.ofPop, .pop(BindingID(stack, as: "stack"), count: count))
     },
     answer: count)
 
@@ -270,7 +273,7 @@ extension CoordinatorInterface {
     read: { stack, binding, options throws(Refusal) in
       try Request(
         options, Options.ofPop,
-        .popTo(BindingID(stack), BindingID(optional: binding.isEmpty ? nil : binding)))
+        .popTo(BindingID(stack, as: "stack"), BindingID(optional: binding.isEmpty ? nil : binding)))
     },
     answer: count)
 
@@ -292,7 +295,7 @@ extension CoordinatorInterface {
       \(Options.ofSetPath.doc)
       """,
     read: { stack, elements, options throws(Refusal) in
-      try Request(options, Options.ofSetPath, .setPath(BindingID(stack), RequestedElement.path(elements)))
+      try Request(options, Options.ofSetPath, .setPath(BindingID(stack, as: "stack"), RequestedElement.path(elements)))
     },
     answer: path)
 }
@@ -487,11 +490,17 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   public static let presented = Signal(
     name, "Presented", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
-    Arg<UInt64>("serial"), Arg<Properties>("item", doc: "The entry of GetState."), doc: "The item is on screen.")
+    Arg<UInt64>("serial"), Arg<Properties>("item"),
+    doc: """
+      The item is on screen.
+
+      The item, without what GetState and Get know about its presentation; a key without a value is absent:
+      \(StateEntry.ofSignal.doc)
+      """)
 
   public static let updated = Signal(
     name, "Updated", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"), Arg<UInt64>("serial"),
-    Arg<Properties>("item", doc: "The entry of GetState."), doc: "The item was changed in place.")
+    Arg<Properties>("item", doc: "The whole item, as in Presented."), doc: "The item was changed in place.")
 
   public static let phaseChanged = Signal(
     name, "PhaseChanged", Arg<String>("binding"), Arg<String>("id"), Arg<ObjectPath>("presentation"),
@@ -504,7 +513,8 @@ extension CoordinatorInterface {
     Arg<String>(
       "reason",
       doc: """
-        dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost, shutdown or declined.
+        dismissed, closed, replaced, deselected, popped, parent, expired, owner, failed, lost, shutdown, declined, \
+        unfocused, output-gone or held.
         """),
     doc: "The presentation has ended. Every presentation ends exactly once, shown or not.")
 
@@ -540,6 +550,10 @@ extension CoordinatorInterface {
   public static let groupChanged = Signal(
     name, "GroupChanged", Arg<String>("group"), Arg<[String]>("tags"), Arg<[String]>("queue"), Arg<UInt64>("serial"),
     doc: "The tags or the queue of the group have changed.")
+
+  public static let parkedChanged = Signal(
+    name, "ParkedChanged", Arg<[Properties]>("parked", doc: "As GetState has them."), Arg<UInt64>("serial"),
+    doc: "Windows of other programs are hidden: a dismissal has hidden some, or some are shown again or have closed.")
 
   public static let destinationsChanged = Signal(
     name, "DestinationsChanged", doc: "The answer of Destinations has changed.")
@@ -635,9 +649,9 @@ extension RequestedElement {
 
 extension Scope where Name == BindingID {
   /// Reads the scope of `DismissAll` from its options.
-  /// - Throws: `Refusal` unless exactly one of `root`, `group`, `stack` and `all` is given.
+  /// - Throws: `Refusal` unless exactly one of `root`, `group`, `stack`, `all` and `parked` is given.
   fileprivate init(_ options: Properties) throws(Refusal) {
-    let names = [Options.root.name, Options.group.name, Options.stack.name, Options.all.name]
+    let names = [Options.root.name, Options.group.name, Options.stack.name, Options.all.name, Options.parked.name]
     let given = names.filter { options[$0] != nil }
     guard given.count == 1 else {
       throw Refusal(
@@ -652,14 +666,15 @@ extension Scope where Name == BindingID {
       }
       self = .root(root)
     } else if let group = options[Options.group] {
-      self = .group(try BindingID(group))
+      self = .group(try BindingID(group, as: "group"))
     } else if let stack = options[Options.stack] {
-      self = .stack(try BindingID(stack))
+      self = .stack(try BindingID(stack, as: "stack"))
     } else {
-      guard options[Options.all] == true else {
-        throw Refusal(.invalidArgument, "all: expected true, found false; leave it out and give another option")
+      guard options[given[0]] == true.value else {
+        throw Refusal(
+          .invalidArgument, "\(given[0]): expected true, found false; leave it out and give another option")
       }
-      self = .everything
+      self = given[0] == Options.parked.name ? .parked : .everything
     }
   }
 }

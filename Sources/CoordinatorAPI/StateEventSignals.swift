@@ -61,6 +61,12 @@ extension StateEvent {
     case Rows.groupChanged.name:
       let (group, tags, queue, serial) = try Rows.groupChanged.arguments(of: message)
       self.init(.group(group, tags: tags, queue: queue), serial: serial)
+    case Rows.holdChanged.name:
+      let (name, isInForce, serial) = try Rows.holdChanged.arguments(of: message)
+      self.init(.hold(name, isInForce: isInForce), serial: serial)
+    case Rows.parkedChanged.name:
+      let (parked, serial) = try Rows.parkedChanged.arguments(of: message)
+      self.init(.parked(parked.map(ParkedEntry.init)), serial: serial)
     default: return nil
     }
   }
@@ -88,6 +94,8 @@ extension StateEvent {
     case .group(let group, let tags, let queue): emitter.emit(Rows.groupChanged, (group, tags, queue, serial))
     case .path(let stack, let path):
       emitter.emit(Rows.pathChanged, (stack, path.map { Structure($0.binding, $0.id) }, serial))
+    case .hold(let name, let isInForce): emitter.emit(Rows.holdChanged, (name, isInForce, serial))
+    case .parked(let parked): emitter.emit(Rows.parkedChanged, (parked.map(\.properties), serial))
     }
   }
 
@@ -140,6 +148,13 @@ extension StateEvent {
       set("path")
       members[entry.stack] = stack
       members["path"] = path.map(\.properties).value
+    case .hold(let name, let isInForce):
+      set("hold")
+      members["hold"] = .string(name)
+      members["in-force"] = .boolean(isInForce)
+    case .parked(let parked):
+      set("parked")
+      members[StateSnapshot.keys.parked] = parked.map(\.properties)
     }
     return JSON(members)
   }

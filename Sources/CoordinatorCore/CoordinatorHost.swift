@@ -19,13 +19,16 @@ package protocol CoordinatorHost: AnyObject {
   /// Answers a call with the value of `body` after its client is authorized to make the requests.
   /// - Parameters:
   ///   - isTransaction: whether a refusal gives the index of its request.
-  ///   - body: gets what is known of the client (L3). If it refuses with `Refusal.needsTrust`, it is called again when more
-  ///     is known. It returns nil if it answers the call itself, later.
+  ///   - body: gets what is known of the client (L3), and the requests with what the host knows of outputs (U1). If it refuses
+  ///     with `Refusal.needsTrust`, it is called again when more is known. It returns nil if it answers the call itself, later.
   /// - Throws: `Refusal` if no client may make them.
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping (Trust) throws(Refusal) -> Output?
+    _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal)
+  /// Answers a call with the value of `body` after its client is authorized to hold (H1).
+  func authorizeHold<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?)
   /// Answers a call with the value of `body` after its client is authorized to register presenters.
   func authorizePresenter<Output>(
     _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?)
@@ -34,8 +37,14 @@ package protocol CoordinatorHost: AnyObject {
   /// Reads the configuration files again.
   /// - Throws: `Refusal` with the code `invalidConfiguration`.
   func reload() throws(Refusal)
+  /// Reads the configuration files again if they have changed since they were read.
+  /// - Returns: whether they had.
+  func readChangedFiles() -> Bool
   /// Called before the state machine ends everything; the host exits after that (R5).
   func willQuit()
+
+  /// Notes that a group's fallback cannot be selected (K1).
+  func note(_ refused: RefusedFallback)
 
   // MARK: Clients
 
@@ -73,4 +82,10 @@ package protocol CoordinatorHost: AnyObject {
   /// Lets the later calls of a client wait until `release`.
   func hold(_ client: Client)
   func release(_ client: Client)
+}
+
+extension CoordinatorHost {
+  package func readChangedFiles() -> Bool { false }
+
+  package func note(_ refused: RefusedFallback) {}
 }

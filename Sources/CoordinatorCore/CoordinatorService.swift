@@ -41,7 +41,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ request: Request, for call: some ServiceCall<Output>, trust: Trust, _ answer: @escaping (Reply) -> Output
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
-    let mass = machine.massEnds(of: request, by: call.client)
+    let mass = machine.massEnds(of: request, by: call.client, at: tick())
     guard !mass.isEmpty else {
       let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: tick())
       take(outcome)
@@ -65,11 +65,18 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     return nil
   }
 
-  private func perform(
-    _ requests: [Request], animated: Bool, by client: Client, trust: Trust
+  /// Carries out a transaction.
+  /// - Parameters:
+  ///   - client: nil for one of the host's own.
+  ///   - isRestoring: whether it presents items of an earlier session again (K4).
+  /// - Throws: `Refusal`, with nothing changed.
+  @discardableResult
+  package func perform(
+    _ requests: [Request], animated: Bool = true, by client: Client?, trust: Trust = .trusted, isRestoring: Bool = false
   ) throws(Refusal) -> [Reply] {
     try host.requireRecord()
-    let (replies, outcome) = try machine.perform(requests, animated: animated, by: client, trust: trust, at: tick())
+    let (replies, outcome) = try machine.perform(
+      requests, animated: animated, by: client, trust: trust, isRestoring: isRestoring, at: tick())
     take(outcome)
     return replies
   }
@@ -79,11 +86,22 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) {
     do throws(Refusal) {
       let request = try method.read(input)
-      try host.authorize([request], isTransaction: false, call) { [unowned self] trust throws(Refusal) in
-        try perform(request, for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
+      try host.authorize([request], isTransaction: false, call) { [unowned self] trust, requests throws(Refusal) in
+        try withCurrentFiles { () throws(Refusal) in
+          try perform(requests[0], for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
+        }
       }
     } catch {
       call.fail(error)
+    }
+  }
+
+  /// Carries out requests; once more if they name what nothing knows, and files have changed that may declare it.
+  private func withCurrentFiles<Output>(_ body: () throws(Refusal) -> Output) throws(Refusal) -> Output {
+    do throws(Refusal) { return try body() } catch {
+      let isUnknown = error.code == .unknownDestination || error.code == .unknownTag
+      guard isUnknown, host.readChangedFiles() else { throw error }
+      return try body()
     }
   }
 
@@ -92,7 +110,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ call: some ServiceCall<Output>, _ body: @escaping (Trust) throws(Refusal) -> Output?
   ) {
     do throws(Refusal) {
-      try host.authorize([], isTransaction: false, call, body)
+      try host.authorize([], isTransaction: false, call) { trust, _ throws(Refusal) in try body(trust) }
     } catch {
       call.fail(error)
     }
@@ -104,10 +122,13 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     do throws(Refusal) {
       let transaction = try TransactionRequests(requests, options)
       let animated = options[Options.animated] ?? true
-      try host.authorize(transaction.requests, isTransaction: true, call) { [unowned self] trust throws(Refusal) in
+      try host.authorize(transaction.requests, isTransaction: true, call) {
+        [unowned self] trust, requests throws(Refusal) in
         // Others may have changed the state before this client was authorized.
         try transaction.requireCurrent(at: machine.serial)
-        let replies = try perform(transaction.requests, animated: animated, by: call.client, trust: trust)
+        let replies = try withCurrentFiles { () throws(Refusal) in
+          try perform(requests, animated: animated, by: call.client, trust: trust)
+        }
         return (transaction.values(replies), serial)
       }
     } catch {
@@ -127,7 +148,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       if let ending = machine.ending(of: handle) { return call.reply((ending.reason.rawValue, ending.result)) }
       if awaited == .presented, machine.presentation(handle)?.presentedAt != nil { return call.reply(("", [:])) }
       guard call.isReplyExpected else { return call.reply(("", [:])) }
-      try machine.limits.checkWaits(waiters.count(of: call.client) + 1)
+      try machine.limits.checkWaits(waiters.count(of: call.client) + 1, all: waiters.count + 1)
       waiters.add(call, for: handle, until: awaited)
       host.follow(call.client)
     } catch {
@@ -161,7 +182,54 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   }
 
   /// Replaces the destinations that files declare.
-  package func load(_ destinations: [Destination]) { take(machine.load(destinations)) }
+  /// - Parameter holds: what holds do with items whose destinations do not say it (H3).
+  package func load(_ destinations: [Destination], holds: [String: HoldAction] = [:]) {
+    machine.setHolds(holds)
+    take(machine.load(destinations))
+  }
+
+  // MARK: Holds
+
+  /// Begins to hold (H1).
+  /// - Returns: the number by which it is released; nil if the call is answered later.
+  private func hold(_ request: HoldRequest, _ call: some ServiceCall<UInt64>) throws(Refusal) -> UInt64? {
+    try host.requireRecord()
+    let client = call.client
+    func begin() throws(Refusal) -> UInt64 {
+      let (cookie, outcome) = try machine.hold(request, by: client, at: tick())
+      take(outcome)
+      return cookie
+    }
+    host.hold(client)
+    let isLater = endBefore(hold: request.name) { [self] in
+      answer(call, begin)
+      host.release(client)
+    }
+    if isLater { return nil }
+    host.release(client)
+    return try begin()
+  }
+
+  /// Takes in whether a fact of the session is true (H2).
+  package func set(_ fact: SessionFact, _ isTrue: Bool) {
+    func set() { take(machine.set(fact, isTrue, at: tick())) }
+    if !isTrue || !endBefore(hold: fact.rawValue, set) { set() }
+  }
+
+  /// Ends what a hold ends when it begins, if that is too much for one turn.
+  /// - Parameter completion: called after that.
+  /// - Returns: whether it is.
+  private func endBefore(hold name: String, _ completion: @escaping () -> Void) -> Bool {
+    let ends = machine.ends(ofHold: name)
+    guard ends.count <= Self.endsPerTurn else {
+      end(ends[...], by: nil, completion)
+      return true
+    }
+    return endBefore(ends, completion)
+  }
+
+  /// Replaces the fallbacks of groups (K1); the next input selects those that are missing.
+  package func load(fallbacks: [BindingID: String]) { machine.load(fallbacks: fallbacks) }
 
   /// Declares container values: all, or none if one is refused (V1).
   /// - Parameter overridingRecord: whether a declaration replaces a recorded one.
@@ -218,9 +286,15 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// - Parameters:
   ///   - survivals: results of the presenters' search for their presentations.
   ///   - left: recorded clients that left the bus in the meantime.
-  package func resume(_ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false) {
-    take(machine.resume(survivals, left: left, isOtherSession: isOtherSession, at: tick()))
+  ///   - facts: the facts of the session that are known (H5).
+  package func resume(
+    _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false, facts: [SessionFact: Bool] = [:]
+  ) {
+    take(machine.resume(survivals, left: left, isOtherSession: isOtherSession, facts: facts, at: tick()))
   }
+
+  /// Ends the presenting of kept items: those that the state does not have are forgotten.
+  package func forgetOtherKeptItems() { machine.forgetOtherKeptItems() }
 
   /// Removes and returns the changes that have not been recorded.
   package func takeUnrecorded() -> RecordChanges { machine.takeUnrecorded() }
@@ -265,6 +339,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     if !outcome.commands.isEmpty { host.carryOut(outcome.commands) }
     for client in outcome.owners { host.follow(client) }
     for client in outcome.requesters { host.identify(client) }
+    if outcome.hasHeld { host.soon { [unowned self] in take(machine.presentHeld(at: tick())) } }
+    for refused in outcome.refusedFallbacks { host.note(refused) }
     answerRestOfWaiters()
     setAlarm()
   }
@@ -309,6 +385,27 @@ extension CoordinatorService {
     bindReading(to: binder)
     bindPresenting(to: binder)
     bindManagement(to: binder)
+    bindHolds(to: binder)
+  }
+
+  private func bindHolds(to binder: some ServiceBinder) {
+    binder.bind(Rows.hold) { [unowned self] input, call in
+      do throws(Refusal) {
+        let request = try HoldRequest(input.0, input.1)
+        host.authorizeHold(call) { [unowned self] () throws(Refusal) in try hold(request, call) }
+      } catch {
+        call.fail(error)
+      }
+    }
+    binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
+      host.authorizeHold(call) { [unowned self] () throws(Refusal) in
+        try host.requireRecord()
+        take(try machine.releaseHold(cookie, at: tick()))
+      }
+    }
+    binder.bind(Rows.holds) { [unowned self] _, call in
+      call.reply(machine.holdEntries(at: host.now).map(\.properties))
+    }
   }
 
   private func bindReading(to binder: some ServiceBinder) {
@@ -408,6 +505,7 @@ extension CoordinatorService {
       answer(call) { () throws(Refusal) in
         try machine.checkShutDown()
         host.willQuit()
+        take(machine.endParked(isForced: true))
         end(machine.beginShutDown()[...], by: call.client) {}
       }
     }

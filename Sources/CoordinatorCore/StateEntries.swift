@@ -37,6 +37,12 @@ extension StateMachine {
     if let since = presentation.since { properties[keys.since] = since }
     if let owner = presentation.item.owner { properties[keys.owner] = owner.name }
     if let timeout = presentation.item.timeout { properties[keys.timeout] = timeout }
+    let heldBy = heldBy(presentation)
+    if !heldBy.isEmpty { properties[keys.heldBy] = heldBy }
+    if let restarts = presentation.continuation?.restarts, restarts > 0 { properties[keys.restarts] = restarts }
+    if presentation.phase == .waiting, let due = presentation.continuation?.due, let lead = wallClockLead {
+      properties[keys.restartAt] = due.moved(by: lead).nanoseconds / 1_000_000
+    }
     if presentation.item.priority != 0 { properties[keys.priority] = presentation.item.priority }
     if !platform.isEmpty { properties.merge(platform) { first, _ in first } }
     return StateEntry(properties)
@@ -49,8 +55,15 @@ extension StateMachine {
 
   /// The answer of `GetState`.
   package func snapshot(platform: (Handle) -> Properties) -> StateSnapshot {
-    let keys = StateSnapshot.keys
     let entries = allPresentations.map { Value.properties(entry($0, platform: platform($0.handle)).properties) }
+    var properties = snapshotWithoutPresentations
+    properties[StateSnapshot.keys.presentations.name] = .array(element: Properties.valueType, entries)
+    return StateSnapshot(properties)
+  }
+
+  /// The answer of `GetState` but for the presentations.
+  package var snapshotWithoutPresentations: Properties {
+    let keys = StateSnapshot.keys
     var groups: Properties = [:]
     for name in groupNames {
       var group = GroupEntry([:])
@@ -61,11 +74,40 @@ extension StateMachine {
     }
     var stacks: Properties = [:]
     for name in stackNames { stacks[name.text] = path(of: name).map(\.properties).value }
-    return StateSnapshot([
-      keys.serial.name: .uint64(serial.number),
-      keys.presentations.name: .array(element: Properties.valueType, entries),
-      keys.groups.name: groups.value, keys.stacks.name: stacks.value,
-    ])
+    var rest: Properties = [
+      keys.serial.name: .uint64(serial.number), keys.groups.name: groups.value, keys.stacks.name: stacks.value,
+    ]
+    let parked = parkedEntries
+    if !parked.isEmpty { rest[keys.parked] = parked }
+    if !holdsInForce.isEmpty { rest[keys.holds] = holdsInForce }
+    return rest
+  }
+
+  /// The answer of `Holds`.
+  package func holdEntries(at now: Instant) -> [HoldEntry] {
+    holders.map { key, holder in
+      var entry = HoldEntry([:])
+      entry.name = key.name
+      if key.cookie != 0 { entry.cookie = key.cookie }
+      entry.client = holder.client?.name
+      if holder.isOwned { entry.owned = true }
+      if !holder.message.isEmpty { entry.message = holder.message }
+      entry.since = holder.since
+      entry.timeoutLeft = holder.expires.map { ($0.nanoseconds - min($0.nanoseconds, now.nanoseconds)) / 1_000_000 }
+      return entry
+    }
+  }
+
+  /// The parked programs in the state (N8).
+  fileprivate var parkedEntries: [Properties] {
+    parked.map { presentation in
+      var entry = ParkedEntry([:])
+      entry.binding = presentation.binding.text
+      entry.id = presentation.item.id
+      entry.destination = presentation.item.destinationName
+      entry.presentation = presentation.handle.number
+      return entry.properties
+    }
   }
 
   /// The stored endings that match a filter, the latest first, without their results (D6).
@@ -105,6 +147,15 @@ extension Ending {
   }
 }
 
+extension RestartRule {
+  fileprivate var properties: Properties {
+    [
+      "when": .string(condition.rawValue), "delay": .uint64(delay), "delay-max": .uint64(maxDelay),
+      "limit": .uint32(limit),
+    ]
+  }
+}
+
 extension Requester {
   fileprivate var entry: RequesterEntry {
     var entry = RequesterEntry([:])
@@ -124,9 +175,25 @@ extension Destination {
     entry.group = group?.text
     entry.style = style
     if isProtected { entry.protected = true }
+    entry.window = window?.properties
+    func texts(_ command: [[UInt8]]) -> [String] { command.map { String(decoding: $0, as: UTF8.self) } }
+    if let settings = itemSettings?.content {
+      entry.id = settings.id
+      entry.title = settings.options.title
+      entry.value = settings.options.value
+      entry.timeout = settings.options.timeout
+      entry.directory = settings.options.directory
+      entry.environment = settings.options.environment
+      entry.onPresent = settings.onPresent.map(texts)
+      entry.onDismiss = settings.onDismiss.map(texts)
+      entry.restart = settings.restart?.properties
+      if settings.restoresAtLogin { entry.restore = "login" }
+      if !settings.holds.isEmpty { entry.holds = settings.holds.mapValues(\.rawValue) }
+      if !settings.inhibits.isEmpty { entry.inhibit = settings.inhibits.map(\.rawValue).sorted() }
+    }
     switch presenter {
     case .command(let arguments, let scope):
-      entry.command = arguments.map { String(decoding: $0, as: UTF8.self) }
+      entry.command = texts(arguments)
       entry.scope = scope.rawValue
     case .unit(let unit): entry.unit = unit
     case .bus(let name, let path):
@@ -148,9 +215,21 @@ extension Destination {
     try Options.ofRegisterPresenter.check(options)
     self.init(
       name: name, presenter: .bus(name: client.name, path: path),
-      group: try BindingID(optional: options[Options.group]), style: options[Options.style],
+      group: try BindingID(optional: options[Options.group], as: "group"), style: options[Options.style],
       startTimeout: options[Options.startTimeout] ?? Destination.defaultStartTimeout,
       grace: options[Options.grace] ?? Destination.defaultGrace, source: .client(client))
+  }
+}
+
+extension WindowFollowing {
+  fileprivate var properties: Properties {
+    var all: Properties = ["adopt": .boolean(adopts), "kill": .boolean(kills), "linger": .uint64(linger)]
+    all["unfocus"] = .string(endsUnfocused ? "dismiss" : "keep")
+    all["output-gone"] = .string(endsWithOutput ? "dismiss" : "keep")
+    all["dismissal"] = .string(hides ? "hide" : "close")
+    if let appID = pattern.appID { all["app-id"] = .string(appID) }
+    if let title = pattern.title { all["title"] = .string(title) }
+    return all
   }
 }
 
@@ -178,9 +257,11 @@ extension StateEvent {
     case .action(let handle, let binding, let id, let action, let parameters):
       kind = .action(subject(handle, binding, id), action, parameters: parameters)
     case .selection(let group, let tag): kind = .selection(group: group.text, tag: tag)
+    case .hold(let name, let isInForce): kind = .hold(name, isInForce: isInForce)
     case .group(let group):
       kind = .group(group.text, tags: machine.tags(of: group), queue: machine.queuedTags(of: group))
     case .path(let stack): kind = .path(stack: stack.text, machine.path(of: stack))
+    case .parked: kind = .parked(machine.parkedEntries.map(ParkedEntry.init))
     }
     self.init(kind, serial: change.serial.number)
   }

@@ -3,15 +3,15 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The requests of a call of `Apply` (T1).
-struct TransactionRequests {
-  private(set) var requests: [Request] = []
+/// The requests of a call of `Apply` (T1), or of the start (K4).
+package struct TransactionRequests {
+  package private(set) var requests: [Request] = []
   private var methods: [any AnyChangingMethod] = []
 
   private let expectedSerial: UInt64?
 
   /// - Throws: `Refusal`; its index is that of the refused request.
-  init(_ requests: [Structure<String, [Value]>], _ options: Properties) throws(Refusal) {
+  package init(_ requests: [Structure<String, [Value]>], _ options: Properties = [:]) throws(Refusal) {
     try Options.ofApply.check(options)
     expectedSerial = options[Options.expectedSerial]
     let isForced = options[Options.force] ?? false

@@ -19,11 +19,15 @@ struct Waiters {
   private var handles: [Client: [ObjectIdentifier: Handle]] = [:]
   private var lastNumber: UInt64 = 0
 
+  /// The number of calls without an answer.
+  private(set) var count = 0
+
   /// The number of a client's calls without an answer.
   func count(of client: Client) -> Int { handles[client]?.count ?? 0 }
 
   mutating func add(_ call: WaitCall, for handle: Handle, until phase: WaitPhase) {
     lastNumber += 1
+    count += 1
     waiting[handle, default: [:]][ObjectIdentifier(call)] = Waiter(phase: phase, call: call, number: lastNumber)
     handles[call.client, default: [:]][ObjectIdentifier(call)] = handle
   }
@@ -90,6 +94,7 @@ struct Waiters {
   mutating func remove(_ call: any ServiceCall) -> Bool {
     let id = ObjectIdentifier(call)
     guard let handle = handles[call.client]?.removeValue(forKey: id) else { return false }
+    count -= 1
     if handles[call.client]!.isEmpty { handles[call.client] = nil }
     waiting[handle]![id] = nil
     if waiting[handle]!.isEmpty { waiting[handle] = nil }
@@ -101,6 +106,7 @@ struct Waiters {
     let all = waiting.values.flatMap(\.values)
     waiting = [:]
     handles = [:]
+    count = 0
     due = []
     for waiter in Self.inOrder(all) { waiter.call.fail(refusal) }
   }

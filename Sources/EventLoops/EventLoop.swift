@@ -127,9 +127,11 @@ public final class EventLoop {
     armed = nil
   }
 
-  private func armTimer() {
-    guard let first = timers.first else { return }
-    if let armed, armed <= first.deadline { return }
+  /// - Returns: whether a timer is due already, so that the turn must not wait.
+  private func armTimer() -> Bool {
+    guard let first = timers.first else { return false }
+    if let armed, armed <= first.deadline { return first.deadline <= now }
+    if first.deadline <= now { return true }
     // A time of zero would disarm it.
     let nanoseconds = max(first.deadline.nanoseconds, 1)
     var setting = itimerspec()
@@ -137,19 +139,24 @@ public final class EventLoop {
     setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
     timerfd_settime(timerDescriptor, Int32(TFD_TIMER_ABSTIME), &setting, nil)
     armed = first.deadline
+    return false
   }
 
-  private func fireTimers() {
-    guard timers.first != nil else { return }
+  /// - Returns: whether a timer was due.
+  private func fireTimers() -> Bool {
+    guard timers.first != nil else { return false }
     let now = self.now
     let newest = lastSequence
+    var isDue = false
     // A timer that a handler creates waits for the next turn, so that one which renews itself starves none.
     while let timer = timers.first, timer.deadline <= now, timer.sequence <= newest {
+      isDue = true
       timers.remove(timer)
       let handler = timer.handler
       timer.handler = nil
       handler?()
     }
+    return isDue
   }
 
   // MARK: Work
@@ -196,8 +203,8 @@ public final class EventLoop {
     isInTurn = true
     defer { isInTurn = false }
 
-    armTimer()
-    let count = epoll_wait(epoll, &events, Int32(Self.batch), waitMilliseconds(wait))
+    let isTimerDue = armTimer()
+    let count = epoll_wait(epoll, &events, Int32(Self.batch), isTimerDue ? 0 : waitMilliseconds(wait))
     // Errors other than an interruption (EBADF, EINVAL) are bugs, and continuing would spin.
     precondition(count >= 0 || errno == EINTR, "epoll_wait failed")
 
@@ -209,9 +216,9 @@ public final class EventLoop {
       let event = events[index]
       watches[event.data.u64]?.handler?(Readiness(epoll: event.events))
     }
-    fireTimers()
+    let hasFired = fireTimers()
     runHooks()
-    return count > 0 || !work.isEmpty
+    return count > 0 || !work.isEmpty || hasFired
   }
 
   private func waitMilliseconds(_ wait: Duration?) -> Int32 {

@@ -66,7 +66,14 @@ extension EventLoop {
   public func onExit(
     of pid: pid_t, _ handler: @escaping (ProcessStatus) -> Void
   ) throws(SystemError) -> ExitWatch {
-    let exitWatch = ExitWatch(pidfd: try check("pidfd_open \(pid)") { pidfd_open(pid, 0) })
+    try onExit(pidfd: try check("pidfd_open \(pid)") { pidfd_open(pid, 0) }, handler)
+  }
+
+  /// The same for a process of which the caller has a pidfd. The watch closes it; also if this throws.
+  public func onExit(
+    pidfd: Int32, _ handler: @escaping (ProcessStatus) -> Void
+  ) throws(SystemError) -> ExitWatch {
+    let exitWatch = ExitWatch(pidfd: pidfd)
     do throws(SystemError) {
       try exitWatch.start(self, handler)
     } catch {

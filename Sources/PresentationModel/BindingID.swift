@@ -13,10 +13,11 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 
-  /// - Throws: `Refusal` with the code `invalidBinding`; its message gives the byte at fault.
-  public init(_ text: String) throws(Refusal) {
+  /// - Parameter role: what the text names, in the message.
+  /// - Throws: `Refusal` with the code `invalidBinding`; its message gives the fault.
+  public init(_ text: String, as role: String = "binding") throws(Refusal) {
     if let fault = Self.fault(in: text) {
-      throw Refusal(.invalidBinding, "binding \(quoted(text)): \(fault)")
+      throw Refusal(.invalidBinding, "\(role) \(quoted(text)) \(fault)")
     }
     self.init(unchecked: text)
   }
@@ -34,9 +35,9 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   /// Reads an optional argument.
   /// - Returns: nil for nil.
   /// - Throws: `Refusal` with the code `invalidBinding`.
-  package init?(optional text: String?) throws(Refusal) {
+  package init?(optional text: String?, as role: String = "binding") throws(Refusal) {
     guard let text else { return nil }
-    try self.init(text)
+    try self.init(text, as: role)
   }
 
   /// The binding `text.name` (B4); nil if that is not a binding.
@@ -76,6 +77,13 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     return text.utf8.allSatisfy(\.continuesName)
   }
 
+  /// Why no item finds a destination by its own name, as a warning about the destination's file; nil if items do.
+  package static func warning(ofDestination name: String) -> String? {
+    fault(in: name).map {
+      "an item cannot have the name \(quoted(name)), which \($0); rename the file, or present another name with --to"
+    }
+  }
+
   /// The first fault of a text, with its byte; nil if the text is a binding.
   private static func fault(in text: String) -> String? {
     let bytes = text.utf8
@@ -89,10 +97,13 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
       offset += 1
     }
     func expected(_ wanted: String) -> String {
-      "\(byte().map { "has \(shown($0))" } ?? "ends") at byte \(offset); expected \(wanted)"
+      "\(byte() == nil ? "ends" : "has \(shown(text.unicodeScalars[index]))") at byte \(offset); expected \(wanted)"
     }
     func nameFault() -> String? {
-      guard let first = byte(), first.startsName else { return expected("a name, which starts with a letter or “_”") }
+      guard let first = byte(), first.startsName else {
+        if offset == 0 { return "begins with \(shown(text.unicodeScalars[index])); a name begins with a letter or _" }
+        return expected("a name, which begins with a letter or _")
+      }
       while let next = byte(), next.continuesName { advance() }
       return nil
     }
@@ -109,23 +120,31 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
       return nil
     }
     if let fault = nameFault() { return fault }
+    var isAfterIndex = false
     while let next = byte() {
       switch next {
       case UInt8(ascii: "."):
         advance()
         if let fault = nameFault() { return fault }
+        isAfterIndex = false
       case UInt8(ascii: "["):
         advance()
         if let fault = indexFault() { return fault }
-      default: return expected("“.”, “[” or the end")
+        isAfterIndex = true
+      case _ where isAfterIndex: return expected("“.”, “[” or the end")
+      default: return "contains \(shown(text.unicodeScalars[index])); letters, digits, _ and - are allowed"
       }
     }
     return nil
   }
 
-  private static func shown(_ byte: UInt8) -> String {
-    (0x21...0x7e).contains(byte)
-      ? "“\(Character(Unicode.Scalar(byte)))”" : byte == 0x20 ? "a blank" : "the value \(byte)"
+  private static func shown(_ character: Unicode.Scalar) -> String {
+    switch character.properties.generalCategory {
+    case _ where character == " ": "a blank"
+    case .control, .format, .nonspacingMark, .spaceSeparator, .lineSeparator, .paragraphSeparator, .unassigned:
+      "U+\(String(character.value, radix: 16, uppercase: true))"
+    default: "“\(character)”"
+    }
   }
 }
 

@@ -5,6 +5,8 @@ import TextFormats
 public enum BusyPolicy: String, Hashable, Sendable, CaseIterable {
   /// Deselects the other member and presents this one.
   case replace
+  /// Like `replace`, but the other member waits in the queue, before all others (K2).
+  case interrupt
   /// Queues this one until no member is selected (G9).
   case queue
   /// Refuses the request with `busy`.
@@ -25,6 +27,8 @@ public struct ItemOptions: Hashable, Sendable {
   public var containerValues: Properties?
   public var style: String?
   public var title: String?
+  /// The output to appear on, empty for none in particular (U1).
+  public var output: String?
   /// The binding that the item is presented from (C1).
   public var from: BindingID?
   public var group: BindingID?
@@ -32,6 +36,8 @@ public struct ItemOptions: Hashable, Sendable {
   public var stack: BindingID?
   /// Milliseconds from `presented` until it ends as `expired` (O2); 0 removes a timeout.
   public var timeout: UInt64?
+  /// Milliseconds from the request until it ends as `expired` if it still waits then (H6); 0 for never.
+  public var within: UInt64?
   public var owned: Bool?
   public var ifBusy: BusyPolicy?
   public var priority: Int32?
@@ -72,11 +78,13 @@ public struct ItemOptions: Hashable, Sendable {
     copy.containerValues = later.containerValues ?? containerValues
     copy.style = later.style ?? style
     copy.title = later.title ?? title
+    copy.output = later.output ?? output
     copy.from = later.from ?? from
     copy.group = later.group ?? group
     copy.tag = later.tag ?? tag
     copy.stack = later.stack ?? stack
     copy.timeout = later.timeout ?? timeout
+    copy.within = later.within ?? within
     copy.owned = later.owned ?? owned
     copy.ifBusy = later.ifBusy ?? ifBusy
     copy.priority = later.priority ?? priority
@@ -97,6 +105,12 @@ extension Options {
     "container-values", doc: "Values for declared keys, each of its declared type.")
   public static let style = DictionaryKey<String>("style", doc: "Passed to the presenter: sheet, popover, alert, …")
   public static let title = DictionaryKey<String>("title", doc: "A name for people.")
+  /// ``focusedOutput`` stands for a name in requests alone: items have the real one.
+  public static let output = DictionaryKey<String>(
+    "output",
+    doc:
+      "The output where it appears, such as DP-1. In a request also “focused”, the one with the focus, or empty for none."
+  )
   public static let from = DictionaryKey<String>(
     "from", doc: "The binding of the parent, which must hold an item. Default: the nearest one.")
   public static let group = DictionaryKey<String>(
@@ -106,10 +120,14 @@ extension Options {
   public static let stack = DictionaryKey<String>("stack", doc: "The stack that it is the top of.")
   public static let timeout = DictionaryKey<UInt64>(
     "timeout", doc: "Milliseconds from its presentation until it expires; giving it again restarts it.")
+  public static let within = DictionaryKey<UInt64>(
+    "within",
+    doc: "Milliseconds from the request until it expires if it has not been presented by then; 0 for never.")
   public static let owned = DictionaryKey<Bool>(
     "owned", doc: "Whether it ends when the sender leaves the bus. False: it has no owner.")
   public static let ifBusy = DictionaryKey<String>(
-    "if-busy", doc: "The action if another member of the group is selected: replace (the default), queue or refuse.")
+    "if-busy",
+    doc: "The action if another member of the group is selected: replace (the default), interrupt, queue or refuse.")
   public static let priority = DictionaryKey<Int32>(
     "priority", doc: "Its priority in a queue: the highest is selected first, among equals the oldest.")
   /// As strings, or as bytes where an argument is not UTF-8; read it by `Properties.command`.
@@ -120,23 +138,27 @@ extension Options {
   public static let environment = DictionaryKey<[String: String]>(
     "environment", doc: "Variables for the command, added to its environment.")
   public static let platformData = DictionaryKey<Properties>(
-    "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
+    "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s.")
+
+  /// The output with the focus, as a value of ``output``.
+  package static let focusedOutput = "focused"
 
   /// The options that only presenters interpret. An item carries them to presenters and watchers under the same names.
-  public static let ofAppearance = OptionTable([style.row, title.row])
+  public static let ofAppearance = OptionTable([style.row, title.row, output.row])
 
   /// The options of an item: those of `SetPath`'s elements, and of every method that presents.
   public static let ofItem =
     OptionTable([destination.row, value.row, containerValues.row]) + ofAppearance
     + OptionTable([
-      from.row, group.row, tag.row, stack.row, timeout.row, owned.row, ifBusy.row, priority.row, command.row,
-      directory.row, environment.row, platformData.row,
+      from.row, group.row, tag.row, stack.row, timeout.row, within.row, owned.row, ifBusy.row, priority.row,
+      command.row, directory.row, environment.row, platformData.row,
     ])
 }
 
 extension StateEntry.Keys {
   public var style: DictionaryKey<String> { Options.style }
   public var title: DictionaryKey<String> { Options.title }
+  public var output: DictionaryKey<String> { Options.output }
 }
 
 extension ItemOptions {
@@ -151,11 +173,13 @@ extension ItemOptions {
     containerValues = options[Options.containerValues]
     style = options[Options.style]
     title = options[Options.title]
+    output = options[Options.output]
     from = try BindingID(optional: options[Options.from])
-    group = try BindingID(optional: options[Options.group])
+    group = try BindingID(optional: options[Options.group], as: "group")
     tag = options[Options.tag]
-    stack = try BindingID(optional: options[Options.stack])
+    stack = try BindingID(optional: options[Options.stack], as: "stack")
     timeout = options[Options.timeout]
+    within = options[Options.within]
     owned = options[Options.owned]
     priority = options[Options.priority]
     command = options.command.map { InlineCommand(arguments: $0) }

@@ -9,6 +9,11 @@ public enum Options {
   public static let anyID = DictionaryKey<Bool>("any-id", doc: "Dismiss the item also if it has another id.")
   public static let root = DictionaryKey<String>("root", doc: "All bindings of this root.")
   public static let all = DictionaryKey<Bool>("all", doc: "Everything; must be true.")
+  public static let parked = DictionaryKey<Bool>(
+    "parked",
+    doc:
+      "The programs whose windows dismissals have hidden: they are asked to close, and with force they end; must be true."
+  )
 
   // MARK: Execution
 
@@ -29,6 +34,11 @@ public enum Options {
     "known",
     doc: "Refused (UnknownDestination, UnknownTag) if nothing is known by the name: an item needs a destination or a "
       + "command, and a tag without them must be one that the group knows (default false).")
+  public static let raise = DictionaryKey<Bool>(
+    "raise",
+    doc:
+      "Whether the windows of what is shown already are brought to the front. Then Toggle and ToggleSelection dismiss it "
+      + "only if it has the focus (default false).")
   public static let remove = DictionaryKey<[String]>("remove", doc: "Keys to remove from the item's value.")
   public static let startTimeout = DictionaryKey<UInt64>(
     "start-timeout", doc: "Milliseconds after which an item that is not on the screen ends as failed.")
@@ -45,7 +55,7 @@ extension Options {
   public static let ofSlot = ofChanges + expectations
 
   /// Options of the methods that present.
-  public static let ofPresenting = ofItem + OptionTable([known.row])
+  public static let ofPresenting = ofItem + OptionTable([known.row, raise.row])
   public static let ofPresent = ofPresenting + ofSlot
   public static let ofToggle = ofPresenting + ofSlot + OptionTable([anyID.row])
   public static let ofUpdate =
@@ -54,7 +64,7 @@ extension Options {
   public static let ofDismissAll =
     OptionTable([
       root.row, group.row(doc: "All members of this group, and its queue."),
-      stack.row(doc: "All elements of this stack."), all.row,
+      stack.row(doc: "All elements of this stack."), all.row, parked.row,
     ]) + ofChanges
   public static let ofSelect = OptionTable([binding.row, id.row]) + ofPresenting + ofChanges
   public static let ofDeselect = ofChanges

@@ -41,4 +41,10 @@ public enum Reason: String, Hashable, Sendable, CaseIterable {
   case shutdown
   /// It waited for the end of a presentation whose presenter declined to end it (P15).
   case declined
+  /// Its window has lost the focus (N9).
+  case unfocused
+  /// A hold has begun (H5).
+  case held
+  /// The output of its window was unplugged (U3).
+  case outputGone = "output-gone"
 }

@@ -21,6 +21,12 @@ public enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case notRecorded = "NotRecorded"
   /// A presenter keeps what it was to dismiss (P15).
   case declined = "Declined"
+  /// An adapter for the window system knows no such window.
+  case unknownWindow = "UnknownWindow"
+  /// The window system cannot do it here.
+  case notSupported = "NotSupported"
+  /// A hold in force refuses it (H3).
+  case held = "Held"
 
   private static let prefix = "org.navd.Error."
 

@@ -44,16 +44,24 @@ public struct Request: Hashable, Sendable {
   public var isForced: Bool
   /// Refuses the request if it would present an item under an unknown name (D2).
   public var needsKnownName: Bool
+  /// Whether the windows of what is open already are brought to the front (N7).
+  public var raises: Bool
+  /// Why windows cannot be moved to an output (U1), as the coordinator finds when it carries out the request; nil if they can, or
+  /// if it does not know.
+  package var whyNoMoving: String?
+  /// Why windows cannot be hidden (N8), in the same way.
+  package var whyNoHiding: String?
 
   public init(
     _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
-    isForced: Bool = false, needsKnownName: Bool = false
+    isForced: Bool = false, needsKnownName: Bool = false, raises: Bool = false
   ) {
     self.operation = operation
     self.expectation = expectation
     self.animated = animated
     self.isForced = isForced
     self.needsKnownName = needsKnownName
+    self.raises = raises
   }
 }
 
@@ -90,7 +98,8 @@ extension Request {
     }
     self.init(
       try operation(), expecting: expectation, animated: options[Options.animated],
-      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] ?? false)
+      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] ?? false,
+      raises: options[Options.raise] ?? false)
   }
 }
 
@@ -103,6 +112,22 @@ extension Request.Operation {
       [options]
     case .setPath(_, let elements): elements.map(\.options)
     case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: []
+    }
+  }
+
+  /// The request with other options of its items.
+  package func mapItems(_ change: (ItemOptions) -> ItemOptions) -> Self {
+    switch self {
+    case .present(let binding, let id, let options): .present(binding, id: id, change(options))
+    case .toggle(let binding, let id, let options, let anyID): .toggle(binding, id: id, change(options), anyID: anyID)
+    case .select(let group, let tag, let binding, let id, let options):
+      .select(group, tag: tag, binding: binding, id: id, change(options))
+    case .toggleSelection(let group, let tag, let binding, let id, let options):
+      .toggleSelection(group, tag: tag, binding: binding, id: id, change(options))
+    case .push(let stack, let binding, let id, let options): .push(stack, binding, id: id, change(options))
+    case .setPath(let stack, let elements):
+      .setPath(stack, elements.map { RequestedElement(binding: $0.binding, id: $0.id, options: change($0.options)) })
+    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: self
     }
   }
 }

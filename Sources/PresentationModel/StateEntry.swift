@@ -55,10 +55,19 @@ public struct StateEntry: TypedDictionary {
     public let timeout = DictionaryKey<UInt64>("timeout", doc: "Milliseconds from its presentation until it expires.")
     public let timeoutLeft = DictionaryKey<UInt64>(
       "timeout-left", doc: "The remaining milliseconds of its timeout, if that runs.")
+    public let heldBy = DictionaryKey<[String]>(
+      "held-by", doc: "While it waits: the holds in force that keep it from being presented.")
+    public let restarts = DictionaryKey<UInt32>(
+      "restarts", doc: "How many times it was presented again after it had ended by itself; absent if it was not.")
+    public let restartAt = DictionaryKey<UInt64>(
+      "restart-at", doc: "While it waits for that: when it is presented again, in milliseconds since 1970.")
     public let priority = DictionaryKey<Int32>(
       "priority", doc: "Its priority in the queue of its group; absent if it is 0.")
     public let pid = DictionaryKey<UInt64>("pid", doc: "The process that shows it.")
     public let unit = DictionaryKey<String>("unit", doc: "The systemd unit that shows it.")
+    public let windows = DictionaryKey<[Properties]>(
+      "windows",
+      doc: "If it follows windows: each with id s, app-id s, title s, output s and focused b, as far as known.")
     public let animated = DictionaryKey<Bool>("animated", doc: "Whether the presenter animates the change.")
     public let restored = DictionaryKey<Bool>(
       "restored", doc: "True if the coordinator was restarted: an item that is still on the screen stays.")
@@ -74,10 +83,16 @@ public struct StateEntry: TypedDictionary {
           .contains(row.name)
       }) + Options.ofAppearance
 
+  /// Keys of the item in a signal.
+  package static let ofSignal = OptionTable([
+    keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.output.row, keys.destination.row,
+    keys.group.row, keys.tag.row, keys.stack.row, keys.from.row,
+  ])
+
   /// Keys of the item that a presenter gets.
   package static let ofPresenter = OptionTable([
-    keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.group.row, keys.tag.row,
-    keys.stack.row, keys.from.row, keys.animated.row, keys.restored.row, keys.platformData.row,
+    keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.output.row, keys.group.row,
+    keys.tag.row, keys.stack.row, keys.from.row, keys.animated.row, keys.restored.row, keys.platformData.row,
   ])
 
   /// The phase; nil if it is absent or unknown.
@@ -97,9 +112,17 @@ public struct StateSnapshot: TypedDictionary {
     public let groups = DictionaryKey<Properties>("groups", doc: "The groups by name.")
     public let stacks = DictionaryKey<Properties>(
       "stacks", doc: "The paths of the stacks by name: arrays of elements from the bottom to the top.")
+    public let holds = DictionaryKey<[String]>(
+      "holds", doc: "The names of the holds in force; absent if there is none.")
+    public let parked = DictionaryKey<[Properties]>(
+      "parked",
+      doc: "The programs whose windows dismissals have hidden, the oldest first; absent if there is none. Each: "
+        + "binding s, id s, destination s, presentation t.")
   }
 
   public var entries: [StateEntry] { (self.presentations ?? []).map(StateEntry.init) }
+
+  public var parkedEntries: [ParkedEntry] { (self.parked ?? []).map(ParkedEntry.init) }
 
   public var groupEntries: [String: GroupEntry] {
     (self.groups ?? [:]).compactMapValues { Properties(value: $0).map(GroupEntry.init) }
@@ -120,6 +143,21 @@ public struct GroupEntry: TypedDictionary {
     public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent if no member is selected.")
     public let tags = DictionaryKey<[String]>("tags", doc: "The tags that the group knows.")
     public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
+  }
+}
+
+/// A program whose windows a dismissal has hidden, in the state (N8).
+public struct ParkedEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let binding = DictionaryKey<String>("binding", doc: "The binding that held its item.")
+    public let id = DictionaryKey<String>("id", doc: "The id of the item.")
+    public let destination = DictionaryKey<String>("destination", doc: "The destination that showed it.")
+    public let presentation = DictionaryKey<UInt64>(
+      "presentation", doc: "The number of the presentation for which the program was started.")
   }
 }
 
@@ -149,6 +187,19 @@ public struct EndingEntry: TypedDictionary {
 
   /// The client whose request ended it; nil if it ended without a request.
   public var requester: RequesterEntry? { self.by.map(RequesterEntry.init) }
+
+  /// Whether it could not be shown, or crashed.
+  public var hasFailed: Bool { self.reason == Reason.failed.rawValue }
+
+  /// Why it failed, as long as the coordinator remembers it. The answer of `History` has no results (rule D6); clients add this
+  /// from the answer of `Wait`.
+  public var error: String? {
+    get { properties[PresentationResult.keys.error] }
+    set { properties[PresentationResult.keys.error] = newValue }
+  }
+
+  /// The presentation whose result has the error: `Wait` answers at once, since it has ended. nil if it has not failed.
+  package var failedPresentation: Handle? { hasFailed ? self.presentation.map(Handle.init) : nil }
 }
 
 /// The client whose request ended a presentation.
@@ -180,10 +231,37 @@ public struct DestinationEntry: TypedDictionary {
     public let path = DictionaryKey<ObjectPath>("path", doc: "The object path of the presenter.")
     public let group = DictionaryKey<String>("group", doc: "The group of items that name none.")
     public let style = DictionaryKey<String>("style", doc: "The style of items that name none.")
+    public let id = DictionaryKey<String>("id", doc: "The id of items whose requests give none.")
+    public let title = DictionaryKey<String>("title", doc: "The title of items whose requests give none.")
+    public let value = DictionaryKey<Properties>("value", doc: "The value of items whose requests give none.")
+    public let timeout = DictionaryKey<UInt64>(
+      "timeout", doc: "The timeout of items whose requests give none, in milliseconds.")
+    public let directory = DictionaryKey<String>("directory", doc: "The working directory of its command.")
+    public let environment = DictionaryKey<[String: String]>("environment", doc: "Variables of its command.")
+    public let onPresent = DictionaryKey<[String]>(
+      "on-present", doc: "The command that is run when an item was presented.")
+    public let onDismiss = DictionaryKey<[String]>(
+      "on-dismiss", doc: "The command that is run when a presented item has ended.")
+    public let restart = DictionaryKey<Properties>(
+      "restart",
+      doc:
+        "If its items are presented again that end by themselves: when s (on-failure or always), delay t, delay-max t, limit u."
+    )
+    public let restore = DictionaryKey<String>(
+      "restore", doc: "login, if its items are kept beyond the session and presented again at the next login.")
+    public let holds = DictionaryKey<[String: String]>(
+      "holds", doc: "What holds do with its items, by their names: show, postpone, refuse or dismiss.")
+    public let inhibit = DictionaryKey<[String]>(
+      "inhibit", doc: "What logind is kept from while an item is presented.")
     public let file = DictionaryKey<String>("file", doc: "The file that declares it.")
     public let client = DictionaryKey<String>("client", doc: "The client that registered it.")
     public let startTimeout = DictionaryKey<UInt64>("start-timeout", doc: "Milliseconds that showing may take.")
     public let grace = DictionaryKey<UInt64>("grace", doc: "Milliseconds that a dismissal may take.")
+    public let window = DictionaryKey<Properties>(
+      "window",
+      doc:
+        "If its items follow windows: app-id s, title s, adopt b, linger t, kill b, unfocus s, output-gone s, dismissal s."
+    )
   }
 }
 

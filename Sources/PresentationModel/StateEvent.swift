@@ -40,6 +40,10 @@ public struct StateEvent: Hashable, Sendable {
     case group(String, tags: [String], queue: [String])
     /// A stack has another path.
     case path(stack: String, [PathElement])
+    /// One more client or fact holds, or one less (H1).
+    case hold(String, isInForce: Bool)
+    /// Other programs are parked (N8), the oldest first.
+    case parked([ParkedEntry])
   }
 
   /// The serial of the state after the event; one more than that of the event before.

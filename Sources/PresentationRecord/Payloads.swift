@@ -22,6 +22,9 @@ extension Item {
     try coder.field(13, &environment, default: [:])
     try coder.field(14, &platformData, default: [:])
     try coder.field(15, &animated, default: true)
+    try coder.field(16, &output)
+    try coder.mark(17, &isInterrupted)
+    try coder.holds(20, &holds)
     self.environment = environment.texts
   }
 }
@@ -46,7 +49,19 @@ extension ItemOptions {
     try coder.field(15, &directory)
     try coder.field(16, &environment)
     try coder.field(17, &platformData)
+    try coder.field(18, &output)
+    try coder.field(20, &within)
     self.environment = environment?.texts
+  }
+}
+
+extension FieldCoder {
+  /// What holds do, by their names (H3).
+  fileprivate mutating func holds(_ code: UInt8, _ holds: inout [String: HoldAction]) throws(Failure) {
+    var words = holds.mapValues { Value.string($0.rawValue) }
+    try field(code, &words, default: [:])
+    // A word that no release has written does nothing.
+    holds = words.texts.compactMapValues(HoldAction.init)
   }
 }
 
@@ -88,8 +103,12 @@ extension RecordedState.PresentationRow {
     dismissing?.timeLeft = timeLeft
     var message: String? = if case .asking(let message) = dismissing?.stage { message } else { nil }
     try coder.field(49, &message)
+    try coder.field(55, &presentation.startsBy)
     if let message { dismissing?.stage = .asking(message: message) }
+    try coder.field(56, &presentation.continuation)
     if let dismissing { presentation.phase = .dismissing(dismissing) }
+    try coder.mark(50, &isParked)
+    try coder.field(51, &presentation.program)
   }
 
   func write(to payload: inout PayloadWriter) {
@@ -217,10 +236,22 @@ extension Record.Session: Recordable {
 extension Destination: Recordable {
   /// Precedes the kind of a presenter whose items are protected.
   private static let protection: UInt8 = 5
+  /// Precedes the kind of a presenter whose items follow windows.
+  private static let windows: UInt8 = 7
+  /// Precedes the settings of its items.
+  private static let settings: UInt8 = 6
 
   func write(to payload: inout PayloadWriter) {
     payload.put(name)
+    if let itemSettings {
+      var content = PayloadWriter()
+      var copy = itemSettings.content
+      copy.code(with: &content)
+      payload.put(Self.settings)
+      payload.put(bytes: content.bytes)
+    }
     if isProtected { payload.put(Self.protection) }
+    if let window { payload.put(Self.windows, window) }
     switch presenter {
     case .none: payload.put(UInt8(0))
     case .command(let arguments, .tree): payload.put(UInt8(1), InlineCommand(arguments: arguments))
@@ -240,7 +271,16 @@ extension Destination: Recordable {
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     let name: String = try payload.get()
+    var itemSettings: Shared<ItemSettings>?
+    if payload.isNext(Self.settings) {
+      var content = PayloadReader(try payload.bytes())
+      var settings = ItemSettings()
+      try settings.code(with: &content)
+      try content.finish()
+      itemSettings = Shared(settings)
+    }
     let isProtected = payload.isNext(Self.protection)
+    let window: WindowFollowing? = payload.isNext(Self.windows) ? try payload.get() : nil
     let presenter: Presenter =
       switch try payload.get(UInt8.self) {
       case 0: .none
@@ -253,15 +293,102 @@ extension Destination: Recordable {
       }
     let group: String = try payload.get()
     try self.init(
-      name: name, presenter: presenter, group: group.isEmpty ? nil : BindingID(recorded: group),
+      name: name, presenter: presenter,
       style: payload.get(Bool.self) ? payload.get() : nil, startTimeout: payload.get(), grace: payload.get(),
-      source: .request, isProtected: isProtected)
+      source: .request, isProtected: isProtected, itemSettings: itemSettings, window: window)
+    if !group.isEmpty { self.group = try DestinationGroup(recorded: group) }
     switch try payload.get(UInt8.self) {
     case 0: break
     case 1: source = .file(path: try payload.get())
     case 2: source = .client(try payload.get())
     case let code: throw Unreadable("expected the kind of a destination's source, 0 to 2, found \(code)")
     }
+  }
+}
+
+extension WindowFollowing: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    // An empty pattern, which matches no window, stands for none.
+    payload.put(pattern.appID ?? "", pattern.title ?? "")
+    payload.put(adopts, kills, endsUnfocused)
+    payload.put(linger, endsWithOutput, hides)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    let (appID, title): (String, String) = try (payload.get(), payload.get())
+    self.init(
+      WindowPattern(appID: appID.isEmpty ? nil : appID, title: title.isEmpty ? nil : title), adopts: try payload.get(),
+      kills: try payload.get(), endsUnfocused: try payload.get())
+    (linger, endsWithOutput, hides) = try (payload.get(), payload.get(), payload.get())
+  }
+}
+
+extension ItemSettings {
+  fileprivate mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    var onPresent = onPresent.map { InlineCommand(arguments: $0) }
+    var onDismiss = onDismiss.map { InlineCommand(arguments: $0) }
+    try options.code(with: &coder)
+    try coder.field(32, &id)
+    try coder.field(33, &onPresent)
+    try coder.field(34, &onDismiss)
+    try coder.holds(45, &holds)
+    var words = inhibits.isEmpty ? nil : inhibits.map(\.rawValue).sorted().joined(separator: ":")
+    try coder.field(46, &words)
+    inhibits = Set((words ?? "").split(separator: ":").compactMap { InhibitedAction(rawValue: String($0)) })
+    try coder.field(35, &restart)
+    try coder.mark(36, &restoresAtLogin)
+    self.onPresent = onPresent?.arguments
+    self.onDismiss = onDismiss?.arguments
+  }
+}
+
+extension RestartRule: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(condition == .always)
+    payload.put(delay, maxDelay)
+    payload.put(limit)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(
+      payload.get() ? .always : .onFailure, delay: payload.get(), maxDelay: payload.get(), limit: payload.get())
+  }
+}
+
+extension Continuation: Recordable {
+  /// No item has been presented again so late.
+  private static let never = UInt64.max
+
+  func write(to payload: inout PayloadWriter) {
+    payload.put(restarts)
+    payload.put(due?.nanoseconds ?? Self.never, timeLeft ?? Self.never)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(restarts: payload.get())
+    let (due, timeLeft): (UInt64, UInt64) = try (payload.get(), payload.get())
+    if due != Self.never { self.due = Instant(nanoseconds: due) }
+    if timeLeft != Self.never { self.timeLeft = timeLeft }
+  }
+}
+
+extension KeptItem: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(id, handle)
+    var copy = self
+    copy.code(with: &payload)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(id: payload.get(), options: ItemOptions(), handle: payload.get())
+    try code(with: &payload)
+  }
+
+  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try options.code(with: &coder)
+    try coder.field(32, &queueAge)
+    try coder.mark(33, &isInterrupted)
+    try coder.field(34, &index, default: 0)
   }
 }
 
@@ -274,6 +401,27 @@ extension InlineCommand: Recordable {
   init(from payload: inout PayloadReader) throws(Unreadable) {
     self.init(arguments: [])
     for _ in 0..<(try payload.get(UInt32.self)) { arguments.append(Array(try payload.bytes())) }
+  }
+}
+
+extension Holder: Recordable {
+  func write(to payload: inout PayloadWriter) {
+    payload.put(message)
+    var copy = self
+    copy.code(with: &payload)
+  }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    self.init()
+    message = try payload.get()
+    try code(with: &payload)
+  }
+
+  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+    try coder.field(1, &client)
+    try coder.mark(2, &isOwned)
+    try coder.field(3, &since)
+    try coder.field(4, &expires)
   }
 }
 
@@ -300,6 +448,13 @@ extension StackPosition: Recordable {
 extension GroupTag: Recordable {
   func write(to payload: inout PayloadWriter) { payload.put(group, tag) }
   init(from payload: inout PayloadReader) throws(Unreadable) { try self.init(group: payload.get(), tag: payload.get()) }
+}
+
+extension Holder.Key: Recordable {
+  func write(to payload: inout PayloadWriter) { payload.put(name, cookie) }
+  init(from payload: inout PayloadReader) throws(Unreadable) {
+    try self.init(name: payload.get(), cookie: payload.get())
+  }
 }
 
 extension Subject: Recordable {

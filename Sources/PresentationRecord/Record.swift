@@ -148,6 +148,11 @@ public final class Record {
   /// Notes changes for the next commit.
   public func note(_ changes: RecordChanges) { pending.rows(of: changes) }
 
+  /// Notes items that are kept beyond the session, or not any more (K4).
+  public func note(kept rows: RecordChanges.Rows<BindingID, KeptItem>) {
+    for (binding, item) in rows { pending.row(.kept, binding, item) }
+  }
+
   /// Notes what a presenter needs in order to recognize what it shows; it is forgotten with the presentation.
   public func note(memory: Properties, of handle: Handle) { pending.row(.memory, handle, memory) }
 

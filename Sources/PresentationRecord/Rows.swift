@@ -4,7 +4,7 @@ import PresentationRules
 
 /// What a row is of; the first byte of its key.
 enum RowKind: UInt8 {
-  case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration
+  case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration, hold, kept
 }
 
 extension PayloadWriter {
@@ -40,6 +40,7 @@ extension PayloadWriter {
     row(kind, key, content) { $0.put($1) }
   }
 
+  /// Adds all rows but those of kept items, which have a file of their own.
   mutating func rows(of changes: RecordChanges) {
     if let numbers = changes.numbers { row(.numbers, Mark(), numbers) }
     for (handle, row) in changes.presentations { self.row(.presentation, handle, row) { $1.write(to: &$0) } }
@@ -50,6 +51,7 @@ extension PayloadWriter {
     for (name, row) in changes.registrations {
       self.row(.registration, name, row) { payload, list in for destination in list { payload.put(destination) } }
     }
+    for (key, row) in changes.holders { self.row(.hold, key, row) }
   }
 }
 
@@ -113,7 +115,9 @@ struct LiveRows {
       case .registration:
         let name: String = try key.get()
         while !payload.isAtEnd { content.state.registrations[name, default: []].append(try payload.get()) }
-      case nil: throw Unreadable("expected a kind of row, 1 to 9, found \(code)")
+      case .hold: content.state.holders[try key.get()] = try payload.get()
+      case .kept: content.state.kept[try key.get()] = try payload.get()
+      case nil: throw Unreadable("expected a kind of row, 1 to 11, found \(code)")
       }
       guard key.isAtEnd else { throw Unreadable("a row's key is longer than expected") }
       try payload.finish()

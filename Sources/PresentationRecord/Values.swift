@@ -118,6 +118,14 @@ extension BindingID: RecordableAsOther {
   }
 }
 
+extension DestinationGroup: RecordableAsOther {
+  var recorded: String { text }
+
+  init(recorded text: String) throws(Unreadable) {
+    do throws(Refusal) { try self.init(text) } catch { throw Unreadable(error.message) }
+  }
+}
+
 extension RecordableAsOther where Self: RawRepresentable<String> {
   var recorded: String { rawValue }
 

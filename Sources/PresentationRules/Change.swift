@@ -20,6 +20,10 @@ public struct Change: Hashable, Sendable {
     case group(BindingID)
     /// Its path changed; read it from the machine, for the same reason.
     case path(BindingID)
+    /// One has begun to hold, or holds no longer (H1).
+    case hold(String, isInForce: Bool)
+    /// Other programs are parked (N8).
+    case parked
   }
   public let serial: Serial
   public let event: Event
@@ -34,8 +38,14 @@ public enum Command: Hashable, Sendable {
   case dismiss(Handle, Reason, animated: Bool, isForced: Bool)
   /// Its grace is over: send SIGKILL (P14). Answered like `dismiss`.
   case kill(Handle)
+  /// Activate its windows (N7).
+  case raise(Handle)
+  /// Move its windows to its output (U2).
+  case move(Handle)
   /// It counts as ended although it never answered (P14); release what is kept for it.
   case abandon(Handle)
+  /// End a parked program (N8). Answered by `Report.parkedEnded`, or not at all if its user keeps it.
+  case endParked(Handle, isForced: Bool)
 }
 
 extension Command {
@@ -43,7 +53,7 @@ extension Command {
   public var handle: Handle {
     switch self {
     case .present(let handle), .update(let handle, _), .dismiss(let handle, _, _, _), .kill(let handle),
-      .abandon(let handle):
+      .raise(let handle), .move(let handle), .abandon(let handle), .endParked(let handle, _):
       handle
     }
   }
@@ -58,6 +68,16 @@ public enum Report: Hashable, Sendable {
   case dismissAnswered(Handle, result: Properties)
   /// The other answer to `Command.dismiss`: the presenter keeps it (P15).
   case declined(Handle, message: String)
+  /// The window with the focus is another one: of a presentation, or of none. `isOwn`: the coordinator has moved the focus.
+  case focused(Handle?, isOwn: Bool)
+  /// The other answer to `Command.dismiss`: its windows are hidden, and its program goes on (N8).
+  case hidden(Handle)
+  /// The output of its windows was unplugged (U3).
+  case outputGone(Handle)
+  /// A parked program has ended (N8).
+  case parkedEnded(Handle)
+  /// It asks its user before it answers `Command.dismiss` (P16).
+  case asking(Handle, message: String)
   /// It ended, whether or not it was dismissed.
   case ended(Handle, failed: Bool, result: Properties)
 }
@@ -72,7 +92,11 @@ public struct Outcome: Sendable {
   public var destinationsChanged = false
   /// Clients that own an item and owned none before. Call `clientLeft` when they leave the bus (O1).
   public var owners: [Client] = []
+  /// Whether more waits to be presented after the end of a hold. Call `presentHeld`, after others were served.
+  public var hasHeld = false
   /// Unknown clients whose requests ended presentations. Call `identify` for each.
   public var requesters: [Client] = []
+  /// Fallbacks that cannot be selected, each once for each cause (K1).
+  public var refusedFallbacks: [RefusedFallback] = []
   public init() {}
 }

@@ -26,6 +26,8 @@ extension Turn {
       announceKept(handle, message: handle == draft.kept.handles.last ? draft.kept.message : "")
     }
     for subject in draft.forced { mayForce += machine.awaited(by: subject) }
+    raise(draft.raised)
+    if draft.endsParked.isAsked { endParked(isForced: draft.endsParked.isForced) }
     advance()
   }
 
@@ -59,12 +61,13 @@ extension Turn {
     var presentation = state.presentations[handle]!
     let before = presentation.item
     var item = slot.updated(before)
-    if item.queueAge != nil, presentation.phase != .waiting { item.queueAge = nil }
+    if presentation.phase != .waiting { item.leaveQueue() }
     if before.owner != item.owner {
       if let owner = before.owner { state.disown(handle, owner) }
       own(handle, item.owner)
     }
     presentation.item = item
+    if slot.restartsTimeout { presentation.continuation?.timeLeft = nil }
     if slot.from.isNamed { presentation.hasNamedParent = true }
     state.bytesOfItems += item.byteCount - before.byteCount
     if slot.restartsTimeout, presentation.phase == .presented {
@@ -73,6 +76,7 @@ extension Turn {
       if expires != presentation.expires { state.schedule(expires, .expiry, handle) }
       presentation.expires = expires
     }
+    if let within = slot.within, presentation.phase == .waiting { expect(&presentation, within: within) }
     if before.isQueued != item.isQueued {
       changed.insert(.slot(presentation.binding))
       mayStart.append(handle)
@@ -83,6 +87,7 @@ extension Turn {
     changed.insert(.slot(presentation.binding))
     announce(.updated(handle, presentation.binding, id: item.id, item))
     sendUpdate(of: handle, by: slot.author.client)
+    if before.output != item.output { move(handle) }
   }
 
   private mutating func giveHandle(to binding: BindingID) {
@@ -106,18 +111,34 @@ extension Turn {
     var presentation = Presentation(
       handle: handle, binding: binding, item: item, parent: parent, creator: slot.author.client)
     presentation.hasNamedParent = slot.from.isNamed
+    if let within = slot.within { expect(&presentation, within: within) }
+    if var continuation = slot.continuation {
+      if slot.restartsTimeout { continuation.timeLeft = nil }
+      // The items of a client that has left are not counted any more.
+      let creator = slot.before.flatMap { state.presentations[$0]?.creator }
+      presentation.creator = creator.flatMap { state.countsOfClients[$0] == nil ? nil : $0 }
+      presentation.continuation = continuation
+      state.schedule(continuation.due, .restart, handle)
+    }
     state.presentations[handle] = presentation
+    if state.departed[binding] != nil { state.departed[binding] = nil }
     state.bytesOfItems += item.byteCount
     own(handle, item.owner)
     // The presentation before it at this position may have started; this one has not.
     if let position = item.position {
       state.stacks[position.stack]!.started = min(state.stacks[position.stack]!.started, position.index)
     }
-    if let client = slot.author.client { state.countsOfClients[client, default: 0] += 1 }
+    if let client = presentation.creator { state.countsOfClients[client, default: 0] += 1 }
     changed.insert(.slot(binding))
     outcome.created.append(handle)
     touched.append(handle)
     mayStart.append(handle)
+  }
+
+  /// Sets how long a presentation may wait (H6).
+  private mutating func expect(_ presentation: inout Presentation, within milliseconds: UInt64) {
+    presentation.startsBy = milliseconds == 0 ? nil : now.after(milliseconds: milliseconds)
+    state.schedule(presentation.startsBy, .start, presentation.handle)
   }
 
   private mutating func own(_ handle: Handle, _ owner: Client?) {

@@ -21,7 +21,7 @@ extension StateMachine {
   /// - Throws: `Refusal`: `invalidArgument`, `containerValueType` if it is declared differently, `limitExceeded`.
   public mutating func declareContainerValue(_ key: String, defaultValue: Value) throws(Refusal) {
     guard BindingID.isName(key), key.utf8.count <= limits.tag else {
-      throw .invalidKey(key, in: "DeclareContainerValue")
+      throw .invalidKey(key)
     }
     try check(entriesOf: [key: defaultValue], named: "default")
     try limits.check(
@@ -29,10 +29,7 @@ extension StateMachine {
     let declaration = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     if let known = state.containerValueDeclarations[key] {
       guard known == declaration else {
-        throw Refusal(
-          .containerValueType,
-          "key “\(key)” is already declared, with the type “\(known.type.signature)” and another default or type than this "
-            + "one of type “\(declaration.type.signature)”; declare it as before, or use another key")
+        throw Refusal(.containerValueType, known.contradiction(declaration, of: key))
       }
       return
     }
@@ -67,13 +64,18 @@ extension StateMachine {
   /// The declared keys and their defaults.
   public var containerValueDefaults: Properties { state.containerValueDeclarations.mapValues(\.defaultValue) }
 
+  /// The hint for a key that is not declared; short, however long the key is.
+  static func howToDeclare(_ key: String) -> String {
+    "first: navctl value declare \(BindingID.isName(key) && key.utf8.count <= 64 ? key : "KEY") x 0"
+  }
+
   /// Reads a key of an item: the value that was set, or the default; without a binding, the default (V3).
   /// - Throws: `Refusal`: `unknownContainerValue`, `notPresented`.
   public func containerValue(_ key: String, at binding: BindingID?) throws(Refusal) -> Value {
     guard let declaration = state.containerValueDeclarations[key] else {
       throw Refusal(
         .unknownContainerValue,
-        "key \(quoted(key)) is not declared; first, for example: navctl value declare KEY x 0")
+        "key \(quoted(key)) is not declared; \(Self.howToDeclare(key))")
     }
     guard let binding else { return declaration.defaultValue }
     guard let item = current(at: binding)?.item else { throw .notPresented(binding) }
@@ -131,6 +133,17 @@ extension StateMachine {
 
 extension Refusal {
   static func notPresented(_ binding: BindingID) -> Refusal {
-    Refusal(.notPresented, "nothing is presented at “\(binding)”; present it first")
+    Refusal(.notPresented, "nothing is open under the name “\(binding)”; open it first, or look at what is open")
+  }
+}
+
+extension ContainerValueDeclaration {
+  /// Why a second declaration of a key is refused, as a sentence for people.
+  fileprivate func contradiction(_ second: ContainerValueDeclaration, of key: String) -> String {
+    let why =
+      type == second.type
+      ? "with another default"
+      : "with the type “\(type.signature)”, and the new default has the type “\(second.type.signature)”"
+    return "“\(key)” is declared already, \(why); give the same default, or use another key"
   }
 }

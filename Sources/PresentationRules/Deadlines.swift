@@ -4,23 +4,26 @@ import PresentationModel
 
 /// A time at which something may be due. A deadline that no longer holds is skipped.
 struct Deadline: Comparable, Sendable {
-  enum Kind: Sendable { case answer, expiry }
+  enum Kind: Sendable {
+    case answer, expiry, restart
+    /// It is to have been presented (H6).
+    case start
+    /// A holder ends, whose number stands for the handle (H1).
+    case hold
+    /// An item that has ended by itself is not kept any more (K4).
+    case departure
+  }
   let at: Instant
   let kind: Kind
   let handle: Handle
-
-  func holds(for presentation: Presentation?) -> Bool {
-    guard let presentation else { return false }
-    return at == (kind == .answer ? presentation.answerDue : presentation.expires)
-  }
 
   static func < (a: Deadline, b: Deadline) -> Bool { (a.at, a.handle) < (b.at, b.handle) }
   static func == (a: Deadline, b: Deadline) -> Bool { (a.at, a.handle) == (b.at, b.handle) }
 }
 
 extension StateMachine {
-  /// When to call `expire` next; nil for never. It may have passed, and then there may be nothing to do.
-  public var nextDeadline: Instant? { state.deadlines.min?.at }
+  /// When to call `expire` next; nil for never.
+  public var nextDeadline: Instant? { [state.deadlines.min?.at, nextFallback].compactMap(\.self).min() }
 
   /// Carries out what is due first, as one change, so that each stack and group announces it once (W1). `nextDeadline`
   /// says whether more is due already.
@@ -43,7 +46,7 @@ extension StateMachine {
   /// The presentation whose time is over next, if that is due.
   public func nextEnd(at now: Instant) -> End? {
     guard let deadline = state.deadlines.min, deadline.at <= now,
-      deadline.holds(for: state.presentations[deadline.handle])
+      deadline.kind != .hold, deadline.kind != .restart, deadline.kind != .departure, state.holds(deadline)
     else { return nil }
     return End(handle: deadline.handle, reason: .expired, isOver: true)
   }
@@ -54,9 +57,27 @@ extension State {
     guard let at else { return }
     deadlines.insert(Deadline(at: at, kind: kind, handle: handle))
     // Keeps stale deadlines few: a timeout that is always set again leaves one each time.
-    if deadlines.count > 4 * presentations.count + 64 {
-      let holding = deadlines.unordered.filter { $0.holds(for: presentations[$0.handle]) }
+    if deadlines.count > 4 * (presentations.count + holders.count) + 64 {
+      let holding = deadlines.unordered.filter { holds($0) }
       deadlines = Heap(holding)
+    }
+  }
+
+  /// Forgets stale deadlines before the next that holds: the caller's timer would wake up for nothing.
+  mutating func forgetStaleDeadlines() {
+    while let next = deadlines.min, !holds(next) { deadlines.removeMin() }
+  }
+
+  func holds(_ deadline: Deadline) -> Bool {
+    let presentation = presentations[deadline.handle]
+    return switch deadline.kind {
+    case .answer: deadline.at == presentation?.answerDue
+    case .expiry: deadline.at == presentation?.expires
+    case .start: deadline.at == presentation?.startsBy
+    case .restart: deadline.at == presentation?.continuation?.due && presentation?.phase == .waiting
+    case .departure:
+      departed.contains { $0.value.item.handle == deadline.handle && $0.value.until == deadline.at }
+    case .hold: holders.contains { $0.key.cookie == deadline.handle.number && $0.value.expires == deadline.at }
     }
   }
 }
@@ -71,25 +92,44 @@ extension Turn {
 
   fileprivate mutating func expire(most: Int) {
     var ends: [End] = []
+    var unanswered: [Deadline] = []
+    var released: [Holder.Key] = []
     var first: Instant?
     var count = 0
     while count < most, let deadline = state.deadlines.min, deadline.at <= first ?? now {
       state.deadlines.removeMin()
-      guard deadline.holds(for: state.presentations[deadline.handle]) else { continue }
+      guard state.holds(deadline) else { continue }
       first = deadline.at
       count += 1
       let handle = deadline.handle
-      switch (deadline.kind, state.presentations[handle]!.phase) {
-      case (.expiry, _): ends.append(End(handle: handle, reason: .expired))
+      guard deadline.kind != .departure else {
+        forgetDeparted(handle)
+        continue
+      }
+      guard let phase = state.presentations[handle]?.phase, deadline.kind != .hold else {
+        released += state.holders.keys.filter { $0.cookie == handle.number }
+        continue
+      }
+      switch (deadline.kind, phase) {
+      case (.restart, _):
+        state.presentations[handle]!.continuation!.due = nil
+        mayStart.append(handle)
+      case (.expiry, _), (.start, _): ends.append(End(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
         // It may still appear, so it is dismissed and not forgotten.
-        let limit = state.presentations[handle]!.item.destination?.startTimeout ?? 0
-        state.presentations[handle]!.result["error"] = .string("not shown within \(limit) ms (start-timeout)")
+        let destination = state.presentations[handle]!.item.destination
+        let late = destination?.window == nil ? "not shown" : "no window of it opened"
+        state.presentations[handle]!.result[PresentationResult.keys.error] =
+          "\(late) within \(destination?.startTimeout ?? 0) ms (start-timeout)"
         ends.append(End(handle: handle, reason: .failed))
-      case (.answer, _): dismissalUnanswered(by: handle)
+      case (.answer, _): unanswered.append(deadline)
+      case (.hold, _), (.departure, _): break
       }
     }
+    // Items that have waited too long end first: another end could let them be presented (H6).
     clear(ends)
+    for deadline in unanswered where state.holds(deadline) { dismissalUnanswered(by: deadline.handle) }
+    release(released)
   }
 
   private mutating func dismissalUnanswered(by handle: Handle) {

@@ -26,10 +26,14 @@ extension StateMachine {
 
   /// Whether a presenter was called to dismiss the presentation, and may decline that.
   func mayDecline(_ handle: Handle) -> Bool {
-    guard let dismissal = state.presentations[handle]?.phase.dismissal, !dismissal.isForced else { return false }
+    guard let presentation = state.presentations[handle], let dismissal = presentation.phase.dismissal,
+      !dismissal.isForced
+    else { return false }
     switch dismissal.stage {
     case .asked, .asking: return true
-    case .overtaken, .held, .departed, .killed: return false
+    // Windows that are still there after the grace are kept, and only then is it known (N6).
+    case .killed: return presentation.item.destination?.window != nil
+    case .overtaken, .held, .departed: return false
     }
   }
 
@@ -42,12 +46,31 @@ extension StateMachine {
     }
   }
 
-  /// The presentations that end before another one that is being dismissed can: those that directly depend on it (C7).
+  /// The presentations that end before another one can: those that directly depend on it (C7).
   fileprivate func dependents(of handle: Handle) -> [Handle] {
     guard let presentation = state.presentations[handle] else { return [] }
     var found = Array(presentation.children)
-    if let position = presentation.item.position, let above = dismissed(on: position.stack, at: position.index + 1) {
-      found.append(above)
+    if let position = presentation.item.position {
+      if let above = dismissed(on: position.stack, at: position.index + 1) {
+        found.append(above)
+      } else if !presentation.phase.isDismissing, let above = current(on: position.stack, at: position.index + 1) {
+        found.append(above)
+      }
+    }
+    return found
+  }
+
+  private func current(on stack: BindingID, at index: Int) -> Handle? {
+    guard let path = state.stacks[stack]?.path, path.indices.contains(index) else { return nil }
+    return current(at: path[index])?.handle
+  }
+
+  /// The presentations whose dismissals are forced when others end by themselves, which may still be shown.
+  func dismissed(before handles: [Handle]) -> [Handle] {
+    var (found, open, seen) = ([Handle](), handles, Set<Handle>())
+    while let handle = open.popLast() {
+      guard let presentation = state.presentations[handle], seen.insert(handle).inserted else { continue }
+      if presentation.phase.isDismissing { found.append(handle) } else { open += dependents(of: handle) }
     }
     return found
   }
@@ -88,7 +111,7 @@ extension StateMachine {
   }
 
   /// A message within its limit, cut off at the end (L1).
-  fileprivate func limited(_ message: String) -> String {
+  func limited(_ message: String) -> String {
     message.utf8.count <= limits.id ? message : String(decoding: message.utf8.prefix(limits.id), as: UTF8.self)
   }
 }
@@ -96,7 +119,7 @@ extension StateMachine {
 extension Turn {
   // MARK: Asking
 
-  fileprivate mutating func ask(_ handle: Handle, _ message: String) {
+  mutating func ask(_ handle: Handle, _ message: String) {
     var dismissal = state.presentations[handle]!.phase.dismissal!
     guard dismissal.stage != .asking(message: message) else { return }
     dismissal.stage = .asking(message: message)
@@ -225,7 +248,10 @@ extension Transaction {
     for child in children.sorted() { lose(child) }
     withGroup(item.membership!.group) { group in
       group.selected = nil
-      group.enqueue(QueueEntry(priority: item.priority, age: age, binding: binding, tag: item.membership!.tag))
+      group.enqueue(
+        QueueEntry(
+          priority: item.priority, age: age, binding: binding, tag: item.membership!.tag,
+          isInterrupted: item.isInterrupted))
     }
     withSlot(binding) { $0.item!.isQueued = true }
     reopen(binding)
@@ -270,7 +296,8 @@ extension Reason {
   var isForced: Bool {
     switch self {
     case .closed, .failed, .lost, .owner, .shutdown: true
-    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .declined: false
+    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .declined, .unfocused, .outputGone, .held:
+      false
     }
   }
 }

@@ -29,7 +29,7 @@ public struct Destination: Hashable, Sendable {
 
   public var name: String
   public var presenter: Presenter
-  public var group: BindingID?
+  public var group: DestinationGroup?
   public var style: String?
   /// Milliseconds that showing an item may take before it counts as failed.
   public var startTimeout: UInt64
@@ -38,20 +38,26 @@ public struct Destination: Hashable, Sendable {
   public var source: Source
   /// Whether its items end only by themselves: no request ends them (D12).
   public var isProtected: Bool
+  /// How its items follow the windows of their commands or units; nil if they do not (N1–N6).
+  public var window: WindowFollowing?
+  /// nil for a destination whose file has none of its keys.
+  public var itemSettings: Shared<ItemSettings>?
 
   public init(
     name: String, presenter: Presenter, group: BindingID? = nil, style: String? = nil,
     startTimeout: UInt64 = Destination.defaultStartTimeout, grace: UInt64 = Destination.defaultGrace, source: Source,
-    isProtected: Bool = false
+    isProtected: Bool = false, itemSettings: Shared<ItemSettings>? = nil, window: WindowFollowing? = nil
   ) {
     self.name = name
     self.presenter = presenter
-    self.group = group
+    self.group = group.map(DestinationGroup.named)
     self.style = style
     self.startTimeout = startTimeout
     self.grace = grace
     self.source = source
     self.isProtected = isProtected
+    self.window = window
+    self.itemSettings = itemSettings
   }
 
   /// Whether a dismissal that times out is followed by SIGKILL (P14).
@@ -60,6 +66,12 @@ public struct Destination: Hashable, Sendable {
     case .command, .unit: true
     case .bus, .none: false
     }
+  }
+
+  /// Whether a program is run for its items with their directory and environment (L3).
+  var runsCommand: Bool {
+    if case .command = presenter { return true }
+    return itemSettings?.onPresent != nil || itemSettings?.onDismiss != nil
   }
 
   /// Whether a program on the bus shows it. Only such a presenter receives updates (D8, D10).
@@ -71,11 +83,12 @@ public struct Destination: Hashable, Sendable {
       && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
 
-  /// The tag that the destination declares in its group, and the binding of that tag (G7).
+  /// The tag that the destination declares in its group, and the binding of that tag (G7); nil if it has no group, or one for each
+  /// output (U3).
   ///
   /// - Throws: `Refusal` with the code `invalidConfiguration` if its name gives no binding.
   public func declaredTag() throws(Refusal) -> (group: BindingID, tag: String, binding: BindingID)? {
-    guard let group else { return nil }
+    guard case .named(let group) = group else { return nil }
     if let binding = try? BindingID(name) { return (group, name, binding) }
     if let binding = group.appending(name: name) { return (group, name, binding) }
     throw Refusal(

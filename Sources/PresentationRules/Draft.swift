@@ -29,6 +29,10 @@ struct Draft: ~Copyable, Sendable {
   var over: Set<Handle> = []
   /// What requests force, whether or not they change it (P15).
   var forced: Set<Subject> = []
+  /// Whether requests end what is parked, and whether without a question (N8).
+  var endsParked: (isAsked: Bool, isForced: Bool) = (false, false)
+  /// Slots whose windows requests raise (N7).
+  var raised: [BindingID] = []
   /// Presentations that are presented again, what they depend on first, and why the last one of them is (P15).
   var kept: (handles: [Handle], message: String) = ([], "")
   /// Slots with new items, in the order of the requests; a slot may be there more than once.
@@ -49,6 +53,8 @@ struct SlotDraft: Sendable {
     case refreshed
     /// A new item. If the presentation of before can show it (P2, T1), that takes over what requests have given.
     case renewed(given: Shared<ItemOptions>)
+    /// Presented again without a request, since its presentation ended by itself (K3) or gave way (K2).
+    case continued
     /// Presented by a request, and certainly by a new presentation, since something it depends on ends.
     case recreated
     /// The slot is empty.
@@ -96,9 +102,13 @@ struct SlotDraft: Sendable {
   let before: Handle?
   var item: Shared<Item>?
   var change = Change.edited
+  /// What its new presentation has of the one before (K2, K3).
+  var continuation: Continuation?
   /// Counts requests that present something; members are listed in that order (V5).
   var accepted = 0
   var from = From.asBefore
+  /// What the last request gave that gave one (H6).
+  var within: UInt64?
   /// Whether a request gave a timeout (O2).
   var restartsTimeout = false
   /// The first cause of the end of the presentation before (P12).
@@ -110,7 +120,7 @@ struct SlotDraft: Sendable {
   var isRequested: Bool {
     switch change {
     case .refreshed, .renewed, .recreated: true
-    case .edited, .cleared, .givenBack: false
+    case .edited, .continued, .cleared, .givenBack: false
     }
   }
 
@@ -134,6 +144,7 @@ struct SlotDraft: Sendable {
     guard let item, case .renewed(let given) = change else { return self.item ?? before }
     var updated = Shared(before.content.applying(given.content, by: author))
     updated.isQueued = item.isQueued
+    updated.isInterrupted = item.isInterrupted
     updated.queueAge = item.queueAge == nil ? nil : before.queueAge ?? item.queueAge
     return updated
   }

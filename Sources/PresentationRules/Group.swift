@@ -7,9 +7,14 @@ struct QueueEntry: Hashable, Sendable {
   let age: UInt64
   let binding: BindingID
   let tag: String
+  /// Whether the item was selected, and another member interrupted it (K2).
+  var isInterrupted = false
 
   func comesBefore(_ other: QueueEntry) -> Bool {
-    priority != other.priority ? priority > other.priority : age < other.age
+    if isInterrupted || other.isInterrupted {
+      return isInterrupted && (!other.isInterrupted || age > other.age)
+    }
+    return priority != other.priority ? priority > other.priority : age < other.age
   }
 }
 

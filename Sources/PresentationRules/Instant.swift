@@ -24,5 +24,7 @@ public struct Instant: Hashable, Comparable, Sendable {
   }
 
   /// The point some nanoseconds later or earlier.
-  func moved(by span: Int64) -> Instant { Instant(nanoseconds: UInt64(clamping: Int128(nanoseconds) + Int128(span))) }
+  package func moved(by span: Int64) -> Instant {
+    Instant(nanoseconds: UInt64(clamping: Int128(nanoseconds) + Int128(span)))
+  }
 }

@@ -20,6 +20,8 @@ public struct Item: Hashable, Sendable {
   public var containerValues: Properties
   public var style: String?
   public var title: String?
+  /// The output that it was asked to appear on (U1); its windows say where they are.
+  public var output: String?
   /// Milliseconds; nil for never (O2).
   public var timeout: UInt64?
   /// The client that ends it by leaving the bus (O1).
@@ -31,19 +33,24 @@ public struct Item: Hashable, Sendable {
   /// Its age in the queue of its group, among items of the same priority. It keeps that while it waits, unless a request selects
   /// it, and then has it back in the queue if the member before it stays (P15).
   public var queueAge: UInt64?
+  /// Whether another member interrupted it, and it waits to return (K2).
+  public var isInterrupted = false
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]
   public var platformData: Properties
   /// Whether showing it is animated (T2).
   public var animated: Bool
+  /// What holds do with it, as it was when it began (H3); nothing where they show it.
+  public var holds: [String: HoldAction] = [:]
 
   /// The name of its destination; nil for state only, and for a command given with the request.
   public var destinationName: String? { destination?.givenName }
 
   /// The approximate size in memory and in signals, in bytes (L1).
   var byteCount: Int {
-    let texts = id.utf8.count + (style?.utf8.count ?? 0) + (title?.utf8.count ?? 0) + (membership?.tag.utf8.count ?? 0)
+    let texts =
+      id.utf8.count + [style, title, output, membership?.tag].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     let started = environment.reduce(directory?.utf8.count ?? 0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     return texts + started + value.byteCount + containerValues.byteCount + platformData.byteCount
   }
@@ -52,7 +59,7 @@ public struct Item: Hashable, Sendable {
   /// without an event (P2), and the position, which has its own events.
   func looksLike(_ other: Item) -> Bool {
     id == other.id && value == other.value && containerValues == other.containerValues && style == other.style
-      && title == other.title && owner == other.owner && priority == other.priority
+      && title == other.title && output == other.output && owner == other.owner && priority == other.priority
   }
 }
 
@@ -60,8 +67,9 @@ extension Item {
   /// An item with nothing but an id.
   public init(id: String) {
     self.init(
-      id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, timeout: nil, owner: nil,
-      priority: 0, membership: nil, isQueued: false, queueAge: nil, position: nil, directory: nil, environment: [:],
+      id: id, destination: nil, value: [:], containerValues: [:], style: nil, title: nil, output: nil, timeout: nil,
+      owner: nil, priority: 0, membership: nil, isQueued: false, queueAge: nil, position: nil, directory: nil,
+      environment: [:],
       platformData: [:],
       animated: true)
   }
@@ -70,15 +78,19 @@ extension Item {
 extension Item {
   /// Creates an item from the options of a request.
   init(
-    id: String, destination: Destination?, options: ItemOptions, membership: GroupTag?, author: Author
+    id: String, destination: Destination?, options: ItemOptions, membership: GroupTag?,
+    holds: [String: HoldAction], author: Author
   ) {
+    let settings = destination?.itemSettings?.options
+    let timeout = options.timeout ?? settings?.timeout
     self.init(
-      id: id, destination: destination, value: options.value ?? [:], containerValues: options.containerValues ?? [:],
-      style: options.style ?? destination?.style, title: options.title,
-      timeout: options.timeout == 0 ? nil : options.timeout, owner: options.owned == true ? author.client : nil,
+      id: id, destination: destination, value: options.value ?? settings?.value ?? [:],
+      containerValues: options.containerValues ?? [:], style: options.style ?? destination?.style,
+      title: options.title ?? settings?.title, output: options.namedOutput, timeout: timeout == 0 ? nil : timeout,
+      owner: options.owned == true ? author.client : nil,
       priority: options.priority ?? 0, membership: membership, isQueued: false, queueAge: nil, position: nil,
       directory: options.directory, environment: options.environment ?? [:],
-      platformData: options.platformData ?? [:], animated: author.animated)
+      platformData: options.platformData ?? [:], animated: author.animated, holds: holds)
   }
 
   /// The item after a request with the same id (P2).
@@ -88,6 +100,7 @@ extension Item {
     copy.containerValues = options.containerValues ?? containerValues
     copy.style = options.style ?? style
     copy.title = options.title ?? title
+    if options.output != nil { copy.output = options.namedOutput }
     if let timeout = options.timeout { copy.timeout = timeout == 0 ? nil : timeout }
     if let owned = options.owned { copy.owner = owned ? author.client : nil }
     copy.priority = options.priority ?? priority
@@ -101,6 +114,7 @@ extension Item {
     properties[keys.containerValues] = containerValues
     if let style { properties[keys.style] = style }
     if let title { properties[keys.title] = title }
+    if let output { properties[keys.output] = output }
     if let destinationName { properties[keys.destination] = destinationName }
     if let membership {
       properties[keys.group] = membership.group.text
@@ -110,11 +124,20 @@ extension Item {
   }
 }
 
+extension Shared<Item> {
+  /// Forgets where it was in the queue of its group, to which it does not return.
+  mutating func leaveQueue() {
+    self.queueAge = nil
+    self.isInterrupted = false
+  }
+}
+
 extension Limits {
   /// Checks the texts that only presenters interpret (L1).
   func check(appearanceOf options: ItemOptions) throws(Refusal) {
     if let style = options.style { try check("id", style.utf8.count, id, of: "bytes of style") }
     if let title = options.title { try check("id", title.utf8.count, id, of: "bytes of title") }
+    if let output = options.output { try check("id", output.utf8.count, id, of: "bytes of output") }
   }
 }
 

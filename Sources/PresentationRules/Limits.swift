@@ -33,7 +33,10 @@ public struct Limits: Sendable, Hashable {
   /// Items that one client presented.
   public var itemsPerClient = 50_000
   /// Calls of one client that wait for presentations.
-  public var waitsPerClient = 16_384
+  public var waitsPerClient = 512
+  /// Calls that wait for presentations in all. dbus-daemon goes through all of them for each answer, and everybody else's
+  /// answers wait meanwhile.
+  public var waits = 4096
   /// Requests in one transaction, or elements in one path.
   public var transaction = 4096
   /// Steps of one request or transaction: what it looks at beside its own arguments, such as an item on whose parents and
@@ -55,15 +58,25 @@ public struct Limits: Sendable, Hashable {
   public var endings = 1024
   /// Destinations that clients registered.
   public var registrations = 4096
+  /// Holders of holds.
+  public var holds = 1024
+  /// Commands of `on-present` and `on-dismiss` that run or wait; past that, they are left out.
+  public var hooks = 1024
+  /// Programs whose windows are hidden (N8); past that, a dismissal closes the windows.
+  public var parked = 64
   /// Unanswered calls to one presenter on the bus; past that, it is asked to show nothing new.
   public var callsPerPresenter = 4096
-  /// Unanswered calls to all other programs, past which no presenter is called. The bus allows navd 50 000; the rest is
-  /// for the service manager. A presenter has at most ``shareOfCalls`` of those that are left.
+  /// Unanswered calls to all other programs, past which a presenter has only ``guaranteedCalls``. The bus allows navd
+  /// 50 000; the rest is for the service manager. A presenter has at most ``shareOfCalls`` of those that are left.
   public var calls = 40_960
 
   /// The share of the calls that are left, past which a presenter gets no more: one in this number. So one presenter may
   /// still have `callsPerPresenter`, and dozens that never answer leave some for others.
   public static let shareOfCalls = 8
+  /// Unanswered calls that a presenter may have however few are left for all, up to ``allCalls``.
+  public static let guaranteedCalls = 8
+  /// Unanswered calls to all other programs, with those past ``calls`` that presenters are guaranteed.
+  public var allCalls: Int { calls + calls / 10 }
 
   public init() {}
 
@@ -73,18 +86,24 @@ public struct Limits: Sendable, Hashable {
       "binding": binding, "id": id, "tag": tag, "destination": destination, "value": value, "value-depth": valueDepth,
       "container-values": containerValues, "declared-container-values": declaredContainerValues, "result": result,
       "output": output, "state": state, "remembered": remembered, "items": items, "items-per-client": itemsPerClient,
-      "waits-per-client": waitsPerClient, "transaction": transaction, "work": work, "ends": ends, "stack": stack,
+      "waits-per-client": waitsPerClient, "waits": waits, "transaction": transaction, "work": work, "ends": ends,
+      "stack": stack,
       "members": members,
       "queue": queue, "tags": tags, "tags-per-group": tagsPerGroup, "endings": endings,
-      "registrations": registrations, "calls-per-presenter": callsPerPresenter,
+      "registrations": registrations, "holds": holds, "hooks": hooks, "parked": parked,
+      "calls-per-presenter": callsPerPresenter,
       "calls": calls,
     ]
     return limits.mapValues(UInt64.init)
   }
 
-  /// Refuses a number of waiting calls of one client.
-  public func checkWaits(_ count: Int) throws(Refusal) {
+  /// Refuses numbers of waiting calls.
+  /// - Parameters:
+  ///   - count: those of one client.
+  ///   - all: those of all clients.
+  public func checkWaits(_ count: Int, all: Int) throws(Refusal) {
     try check("waits-per-client", count, waitsPerClient, of: "calls of Wait")
+    try check("waits", all, waits, of: "calls of Wait by all clients")
   }
 
   /// Refuses a count that exceeds the limit of that name.
@@ -100,12 +119,13 @@ public struct Limits: Sendable, Hashable {
     switch name {
     case "items", "items-per-client", "state": "dismiss something first"
     case "queue": "dismiss a queued item, or wait until one is presented"
-    case "waits-per-client": "wait for fewer presentations at a time"
+    case "waits-per-client", "waits": "wait for fewer presentations at a time"
     case "transaction", "work", "ends": "split it into several"
     case "stack": "pop something first"
     case "members": "ask for a group, a stack or a parent with fewer"
     case "declared-container-values": "use a declared key"
     case "registrations", "tags-per-group": "unregister a destination first"
+    case "holds": "release one first"
     case "value-depth": "use a flatter value"
     default: "use fewer"
     }

@@ -14,9 +14,9 @@ public struct MassEnds: Sendable {
 
 extension StateMachine {
   /// What to end before a request is carried out; nothing for a request that is refused, and for nearly all others.
-  public mutating func massEnds(of request: Request, by client: Client?) -> MassEnds {
+  public mutating func massEnds(of request: Request, by client: Client?, at now: Instant) -> MassEnds {
     guard mayBeMass, !state.isShuttingDown else { return MassEnds() }
-    return plan(by: client) { transaction throws(Refusal) in
+    return plan(by: client, at: now) { transaction throws(Refusal) in
       _ = try transaction.plan(request, by: Author(client: client, request: 0, animated: request.animated ?? true))
       return request
     }
@@ -43,7 +43,9 @@ extension StateMachine {
         transaction.giveBack(with: handle, message: message)
         return nil
       }
-    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined: MassEnds()
+    case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
+    case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
+    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded: MassEnds()
     }
   }
 
@@ -56,9 +58,9 @@ extension StateMachine {
   private var mayBeMass: Bool { state.presentations.count > limits.ends }
 
   private mutating func plan(
-    by client: Client?, _ body: (inout Transaction) throws(Refusal) -> Request?
+    by client: Client?, at now: Instant? = nil, _ body: (inout Transaction) throws(Refusal) -> Request?
   ) -> MassEnds {
-    var transaction = Transaction(in: Turn(of: consume self, at: nil), by: client)
+    var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
     var mass = MassEnds()
     do throws(Refusal) {
       let request = try body(&transaction)

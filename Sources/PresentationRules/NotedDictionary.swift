@@ -50,6 +50,9 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   mutating func noteAll() { noted = Array(entries.keys) }
 
+  /// The keys that ``takeNoted()`` would return.
+  var notedKeys: Set<Key> { Set(noted) }
+
   /// The keys noted since this was last called.
   mutating func takeNoted() -> [Key] {
     guard !noted.isEmpty else { return [] }

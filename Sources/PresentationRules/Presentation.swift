@@ -91,6 +91,8 @@ public struct Presentation: Hashable, Sendable {
   public package(set) var since: UInt64?
   /// When it ends as `expired` (O2).
   public package(set) var expires: Instant?
+  /// When it ends as `expired` if it still waits then (H6).
+  public package(set) var startsBy: Instant?
   /// The deadline for its presenter's answer.
   public package(set) var answerDue: Instant?
   public package(set) var updates = UpdateState.idle
@@ -98,6 +100,10 @@ public struct Presentation: Hashable, Sendable {
   public package(set) var result: Properties = [:]
   /// The client whose request ends it.
   public package(set) var endedBy: Requester?
+  /// The presentation for which its program was started, if that was parked since (N8).
+  public package(set) var program: Handle?
+  /// The count, delay and timeout that it takes over from the presentation before; nil if it is the first one of its item.
+  public package(set) var continuation: Continuation?
   var announced: Phase?
 
   package init(

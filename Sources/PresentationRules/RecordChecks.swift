@@ -21,7 +21,7 @@ extension RecordedState {
     for ending in endings.values {
       try check(ending.handle, "an ending")
       try check(ending.serial, "the ending of \(ending.handle)")
-      if presentations[ending.handle] != nil {
+      if let row = presentations[ending.handle], !row.isParked {
         throw RecordFault("presentation \(ending.handle) has ended, and is there")
       }
       try check(result: ending.result)
@@ -48,6 +48,13 @@ extension RecordedState {
       }
       for destination in list { try check(destination) }
     }
+    for (key, holder) in holders {
+      try check("a holder", key.cookie, Self.maxNumber)
+      guard HoldRequest.isName(key.name), key.cookie != 0 || SessionFact(rawValue: key.name) != nil,
+        (key.cookie == 0) == (holder.client == nil)
+      else { throw RecordFault("\(quoted(key.name)) is no hold of a client, and no fact of a session") }
+    }
+    try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.holds))
     try checkDependencies()
     let bytes = presentations.values.reduce(0) { $0 + $1.presentation.item.byteCount }
     try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
@@ -66,6 +73,10 @@ extension RecordedState {
     let handle = presentation.handle
     try check(handle, "a presentation")
     try check(row.slotChanged, "the slot of \(handle)")
+    if let program = presentation.program { try check(program, "the program of \(handle)") }
+    if row.isParked, item.membership != nil || item.position != nil || presentation.phase != .presented {
+      throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")
+    }
     try check("the age of \(handle) in its queue", item.queueAge ?? 0, numbers.lastQueueAge)
     if let destination = item.destination { try check(destination) }
     if let tag = item.membership?.tag { try check(tag: tag) }
@@ -85,11 +96,12 @@ extension RecordedState {
     default: break
     }
     if let parent = presentation.parent {
-      guard let parent = presentations[parent]?.presentation else {
+      guard let row = presentations[parent], !row.isParked else {
         throw RecordFault("presentation \(handle) has the parent \(parent), which does not exist")
       }
-      if parent.item.isQueued || parent.phase.isDismissing && !presentation.phase.isDismissing {
-        throw RecordFault("presentation \(handle) stays while its parent \(parent.handle) ends or is queued")
+      let (item, phase) = (row.presentation.item, row.presentation.phase)
+      if item.isQueued || phase.isDismissing && !presentation.phase.isDismissing {
+        throw RecordFault("presentation \(handle) stays while its parent \(parent) ends or is queued")
       }
     } else if presentation.hasNamedParent {
       throw RecordFault("presentation \(handle) has no parent, though a request named one")

@@ -20,6 +20,8 @@ public struct RecordedState: Hashable, Sendable {
     public var presentation: Presentation
     /// When its slot last changed (P10); of two presentations in one slot, the later counts.
     public var slotChanged = Serial(0)
+    /// Whether the presentation has ended, and its program is parked (N8).
+    public var isParked = false
 
     public init(_ presentation: Presentation) { self.presentation = presentation }
   }
@@ -63,6 +65,11 @@ public struct RecordedState: Hashable, Sendable {
   /// Registrations of clients by name, the one that counts last (D1).
   public var registrations: [String: [Destination]] = [:]
 
+  /// Those for whom holds are in force (H1).
+  public var holders: [Holder.Key: Holder] = [:]
+  /// Items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
+  public var kept: [BindingID: KeptItem] = [:]
+
   public init(numbers: Numbers = Numbers()) { self.numbers = numbers }
 }
 
@@ -77,12 +84,14 @@ public struct RecordChanges: Sendable {
   public var endings: Rows<Handle, Ending> = []
   public var containerValues: Rows<String, Value> = []
   public var registrations: Rows<String, [Destination]> = []
+  public var holders: Rows<Holder.Key, Holder> = []
+  public var kept: Rows<BindingID, KeptItem> = []
 
   public init() {}
 
   public var isEmpty: Bool {
     numbers == nil && presentations.isEmpty && changed.isEmpty && tags.isEmpty && endings.isEmpty
-      && containerValues.isEmpty && registrations.isEmpty
+      && containerValues.isEmpty && registrations.isEmpty && holders.isEmpty && kept.isEmpty
   }
 }
 
@@ -98,6 +107,9 @@ extension RecordedState {
       row.presentation.presentedAt = moved(row.presentation.presentedAt)
       row.presentation.expires = moved(row.presentation.expires)
       row.presentation.answerDue = moved(row.presentation.answerDue)
+      row.presentation.startsBy = moved(row.presentation.startsBy)
+      let due = moved(row.presentation.continuation?.due)
+      row.presentation.continuation?.due = due
       return row
     }
     copy.endings = endings.mapValues { ending in
@@ -105,6 +117,11 @@ extension RecordedState {
       ending.presentedAt = moved(ending.presentedAt)
       ending.endedAt = moved(ending.endedAt) ?? ending.endedAt
       return ending
+    }
+    copy.holders = holders.mapValues { holder in
+      var holder = holder
+      holder.expires = moved(holder.expires)
+      return holder
     }
     return copy
   }

@@ -12,8 +12,10 @@ extension StateMachine {
       changes.numbers = numbers
       state.recordedNumbers = numbers
     }
-    var handles = Set(state.presentations.takeNoted())
-    for binding in state.slots.takeNoted() {
+    var handles = Set(state.presentations.takeNoted()).union(state.parked.takeNoted())
+    let slots = state.slots.takeNoted()
+    changes.kept = takeUnrecordedKeptItems(slots, handles)
+    for binding in slots {
       if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.insert(holder) }
     }
     for handle in handles { changes.presentations.append((handle, row(of: handle))) }
@@ -33,11 +35,15 @@ extension StateMachine {
       let registrations = state.registry.registrationsOfClients(name)
       changes.registrations.append((name, registrations.isEmpty ? nil : registrations))
     }
+    for key in state.holders.takeNoted() { changes.holders.append((key, state.holders[key])) }
     return changes
   }
 
+  /// The presentations that may have changed since `takeUnrecorded` was last called.
+  public var unrecordedPresentations: Set<Handle> { state.presentations.notedKeys }
+
   private func row(of handle: Handle) -> RecordedState.PresentationRow? {
-    guard var presentation = state.presentations[handle] else { return nil }
+    guard var presentation = state.presentations[handle] else { return state.parked[handle]?.row }
     presentation.children = []
     presentation.announced = nil
     var row = RecordedState.PresentationRow(presentation)
@@ -73,7 +79,10 @@ extension State {
     containerValueDeclarations.isNoting = true
     tagMemory.isNoting = true
     endings.isNoting = true
+    parked.isNoting = true
     changesOfAbsent.isNoting = true
     registry.isNoting = true
+    holders.isNoting = true
+    departed.isNoting = true
   }
 }

@@ -99,8 +99,20 @@ extension Turn {
       case .overtaken, .held, .departed, nil: break
       }
 
+    case .hidden(let handle): park(handle)
+
+    case .parkedEnded(let handle): unpark(handle)
+
+    case .outputGone(let handle): take(outputOf: handle)
+
     case .declined(let handle, let message):
       decline(handle, message: message)
+
+    case .asking(let handle, let message):
+      if machine.mayDecline(handle) { ask(handle, machine.limited(message)) }
+
+    case .focused(let handle, let isOwn):
+      take(focusOf: handle, isOwn: isOwn)
 
     case .ended(let handle, let failed, let result):
       take(endOf: handle, reason: failed ? .failed : .closed, result: result)

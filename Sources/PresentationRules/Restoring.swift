@@ -24,7 +24,10 @@ extension StateMachine {
   public init(
     limits: Limits = Limits(), restoring recorded: RecordedState, destinations: [Destination] = []
   ) throws(RecordFault) {
-    state = try State(limits: limits, restoring: recorded, destinations: destinations)
+    try recorded.check(limits)
+    var state = State(limits: limits, serial: recorded.numbers.serial, lastHandle: recorded.numbers.lastHandle)
+    try state.restore(recorded, destinations)
+    self.state = state
     forceRecorded()
   }
 
@@ -32,6 +35,7 @@ extension StateMachine {
   public mutating func noteAll() {
     state.presentations.noteAll()
     state.endings.noteAll()
+    state.parked.noteAll()
     state.recordedNumbers = nil
   }
 
@@ -39,7 +43,8 @@ extension StateMachine {
 
   /// The clients that own or registered something, or whose items are counted. They may have left the bus.
   public var knownClients: Set<Client> {
-    Set(state.ownedBy.keys).union(state.registry.ofClients.keys).union(state.countsOfClients.keys)
+    let holding = state.holders.values.filter(\.isOwned).compactMap(\.client)
+    return Set(state.ownedBy.keys).union(state.registry.ofClients.keys).union(state.countsOfClients.keys).union(holding)
   }
 
   /// The presentations that a presenter may still show; `resume` has to know what became of each.
@@ -54,8 +59,10 @@ extension StateMachine {
   ///   - survivals: what became of the `survivors`; one that is missing counts as gone.
   ///   - left: the clients that are no longer on the bus (R7: on another bus, all).
   ///   - isOtherSession: whether the record is of another session, of which only what still runs counts (R8).
+  ///   - facts: the facts of the session that are known; others count as recorded (H5).
   public mutating func resume(
-    _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false, at now: Instant
+    _ survivals: [Handle: Survival], left: Set<Client>, isOtherSession: Bool = false,
+    facts: [SessionFact: Bool] = [:], at now: Instant
   ) -> Outcome {
     let found = survivors.map { presentation in
       let survival = survivals[presentation.handle] ?? .gone(result: [:])
@@ -66,12 +73,18 @@ extension StateMachine {
       let shown = Set(found.map(\.0.handle))
       former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }.map(\.handle)
     }
-    return process(at: now) { $0.resume(found, former: former.sorted(), left: left) }
+    return process(at: now) { turn in
+      let held = turn.resumeHolds(facts, isOtherSession: isOtherSession)
+      turn.resume(found, former: former.sorted(), held: held, left: left, survivals, isOtherSession: isOtherSession)
+    }
   }
 }
 
 extension Turn {
-  fileprivate mutating func resume(_ found: [(Presentation, Survival)], former: [Handle], left: Set<Client>) {
+  fileprivate mutating func resume(
+    _ found: [(Presentation, Survival)], former: [Handle], held: [End], left: Set<Client>,
+    _ survivals: [Handle: Survival], isOtherSession: Bool
+  ) {
     var ends = former.map { End(handle: $0, reason: .lost) }
     var open: [(Presentation, Survival)] = []
     for (presentation, survival) in found {
@@ -79,7 +92,8 @@ extension Turn {
       if !presentation.phase.isDismissing { state.presentations[presentation.handle]!.updates = .idle }
       if case .gone(let result) = survival, !presentation.phase.isDismissing {
         state.presentations[presentation.handle]!.result = machine.limited(result)
-        ends.append(End(handle: presentation.handle, reason: .lost, isOver: true))
+        let isFinal = isOtherSession || presentation.item.owner.map(left.contains) ?? false
+        ends.append(End(handle: presentation.handle, reason: .lost, isOver: true, isFinal: isFinal))
       } else {
         open.append((presentation, survival))
       }
@@ -92,17 +106,22 @@ extension Turn {
     let departed = open.filter { presentation, survival in
       if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
     }
-    _ = machine.force(owned + departed.map(\.0.handle))
+    _ = machine.force(machine.dismissed(before: ends.map(\.handle) + owned + departed.map(\.0.handle)))
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
+    loseParked(survivals)
     advance()
-    clear(ends + owned.sorted().map { End(handle: $0, reason: .owner) })
-    for client in left { forget(client) }
+    let gone = Set(ends.map(\.handle) + owned)
+    clear(
+      ends + owned.sorted().map { End(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
+    for client in left.sorted() {
+      releaseHolds(of: client)
+      forget(client)
+    }
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()
-    // After a damaged record, something may wait for nothing.
-    mayStart += state.presentations.values.filter { $0.phase == .waiting }.map(\.handle).sorted()
+    // After a damaged record, something may wait for nothing; so may what a hold has held.
     mayEnd += state.presentations.values.filter(\.phase.isDismissing).map(\.handle).sorted()
-    advance()
+    presentHeld()
   }
 
   /// A dismissal whose presentation is gone has succeeded; any other is asked for again, since nobody knows whether the
@@ -156,18 +175,17 @@ extension Turn {
 }
 
 extension Presentation {
-  fileprivate var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
+  var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
   fileprivate var isOver: Bool { phase.dismissal?.stage == .departed }
 }
 
 extension State {
-  fileprivate init(limits: Limits, restoring recorded: RecordedState, destinations: [Destination]) throws(RecordFault) {
-    try recorded.check(limits)
-    self.init(limits: limits, serial: recorded.numbers.serial, lastHandle: recorded.numbers.lastHandle)
+  fileprivate mutating func restore(_ recorded: RecordedState, _ destinations: [Destination]) throws(RecordFault) {
     _ = registry.load(destinations)
     lastQueueAge = recorded.numbers.lastQueueAge
     changesForgotten = recorded.numbers.changesForgotten
     recordedNumbers = recorded.numbers
+    keptOnRecord = recorded.kept
     for (key, defaultValue) in recorded.containerValues {
       containerValueDeclarations[key] = ContainerValueDeclaration(type: defaultValue.type, defaultValue: defaultValue)
     }
@@ -185,10 +203,16 @@ extension State {
         if case .client(let client) = destination.source { _ = registry.register(destination, by: client) }
       }
     }
-    for row in recorded.presentations.values.sorted(by: { $0.presentation.handle < $1.presentation.handle }) {
-      try restore(row)
+    for row in recorded.presentations.values where row.isParked { restore(parked: row) }
+    let rows = recorded.presentations.values.filter { !$0.isParked }
+    for row in rows.sorted(by: { $0.presentation.handle < $1.presentation.handle }) { try restore(row) }
+    for (key, holder) in recorded.holders {
+      holders[key] = holder
+      holdsInForce.insert(key.name)
+      schedule(holder.expires, .hold, Handle(key.cookie))
     }
-    for row in recorded.presentations.values { try restoreRelations(of: row) }
+    for row in rows { try restoreRelations(of: row) }
+    restoreClaims()
     try finishStacks()
     try finishGroups()
     try checkPhases()
@@ -205,9 +229,12 @@ extension State {
     case (.presenting, _), (_, .asked), (_, .killed): presentation.expires = nil
     case (.waiting, _), (.dismissing, _): (presentation.answerDue, presentation.expires) = (nil, nil)
     }
+    if presentation.phase != .waiting { presentation.startsBy = nil }
     presentations[presentation.handle] = presentation
     schedule(presentation.answerDue, .answer, presentation.handle)
     schedule(presentation.expires, .expiry, presentation.handle)
+    schedule(presentation.startsBy, .start, presentation.handle)
+    if presentation.phase == .waiting { schedule(presentation.continuation?.due, .restart, presentation.handle) }
     bytesOfItems += presentation.item.byteCount
     if let owner = presentation.item.owner { ownedBy[owner, default: []].insert(presentation.handle) }
     if let creator = presentation.creator { countsOfClients[creator, default: 0] += 1 }
@@ -248,7 +275,7 @@ extension State {
         group.queue.append(
           QueueEntry(
             priority: presentation.item.priority, age: presentation.item.queueAge ?? 0, binding: presentation.binding,
-            tag: membership.tag))
+            tag: membership.tag, isInterrupted: presentation.item.isInterrupted))
       } else if !isGoing {
         guard group.selected == nil else { throw RecordFault("two members of “\(membership.group)” are selected") }
         group.selected = presentation.binding
@@ -294,7 +321,6 @@ extension State {
     for name in groups.keys {
       groups[name]!.queue.sort { $0.comesBefore($1) }
       let (queue, selected) = (groups[name]!.queue, groups[name]!.selected)
-      if selected == nil, !queue.isEmpty { throw RecordFault("“\(name)” has a queue, and selects nothing") }
       let tag = selected.flatMap { slots[$0]?.current }.flatMap { presentations[$0]?.item.membership?.tag }
       guard Set(queue.map(\.age)).count == queue.count, Set(queue.map(\.tag) + [tag ?? ""]).count == queue.count + 1
       else {

@@ -10,6 +10,7 @@ extension Transaction {
     keepWhatCameBack()
     try requireTrustForWhatCameBack()
     nameOverStacks()
+    try refuseHeld()
     // An item that a queue supplies can be a parent (C1).
     serveQueues()
     try findParents()
@@ -71,7 +72,7 @@ extension Transaction {
     let given: Shared<ItemOptions>
     switch slot.change {
     case .edited, .refreshed: return true
-    case .recreated, .cleared, .givenBack: return false
+    case .continued, .recreated, .cleared, .givenBack: return false
     case .renewed(let options): given = options
     }
     guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
@@ -126,6 +127,8 @@ extension Transaction {
     switch slot.change {
     case .recreated, .givenBack: return true
     case .edited, .refreshed, .renewed, .cleared: return slot.resolution == .replaced
+    // It ends for good with what it depends on.
+    case .continued: return false
     }
   }
 
@@ -164,7 +167,9 @@ extension Transaction {
         let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
       else { continue }
       let entry = QueueEntry(
-        priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag)
+        priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag,
+        isInterrupted: earlier.isInterrupted)
+      draft.slots[binding]!.item!.isInterrupted = entry.isInterrupted
       withGroup(membership.group) { group in
         group.dequeue(binding)
         group.enqueue(entry)
@@ -219,7 +224,7 @@ extension Transaction {
         .invalidArgument, "from: “\(parent)” depends on “\(binding)” itself; use another parent"
       ).about(slot.author)
     }
-    return Refusal(.notPresented, "from: nothing is presented at “\(parent)”; present it first, or leave from out")
+    return Refusal(.notPresented, "from: nothing is open under the name “\(parent)”; open it first, or leave from out")
       .about(slot.author)
   }
 
@@ -276,13 +281,15 @@ extension Transaction {
 
   // MARK: Queues and counts
 
-  /// Selects the next item of each queue whose group has lost its selection (G9).
+  /// Selects the next item of each queue whose group has lost its selection (G9), past those that are held (H4).
   private mutating func serveQueues() {
     guard !state.isShuttingDown else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
-      guard let drafted = draft.groups[group], drafted.selected == nil, let next = drafted.queue.first else { continue }
+      guard let drafted = draft.groups[group], drafted.selected == nil,
+        let next = drafted.queue.first(where: { item(at: $0.binding).map { state.isHeld($0) } != true })
+      else { continue }
       withGroup(group) { draft in
-        draft.queue.removeFirst()
+        draft.dequeue(next.binding)
         draft.selected = next.binding
       }
       withSlot(next.binding) { slot in
@@ -307,7 +314,8 @@ extension Transaction {
       guard slot.resolution == .replaced else { continue }
       if slot.isNew {
         added += 1
-        ofClient += 1
+        // What continues has the creator of the one before.
+        if slot.continuation == nil || before?.creator == client { ofClient += 1 }
       }
       if let before {
         added -= 1

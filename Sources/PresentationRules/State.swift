@@ -34,6 +34,10 @@ struct State: Sendable {
   var groups = NotedDictionary<BindingID, Group>()
   var stacks = NotedDictionary<BindingID, Stack>()
   var registry = Registry()
+  /// Programs whose windows are hidden, by the presentations for which they were started (N8).
+  var parked = NotedDictionary<Handle, Parked>()
+  /// Those of them that were announced last.
+  var toldParked: [Handle] = []
   var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
   var tagMemory: RecencyMap<GroupTag, TagMemory>
   var endings: RecencyMap<Handle, Ending>
@@ -43,12 +47,32 @@ struct State: Sendable {
   var changesForgotten = Serial(0)
   var requesters = Requesters()
   var deadlines = Heap<Deadline>()
+  var holders = NotedDictionary<Holder.Key, Holder>()
+  /// Items that have ended by themselves shortly before, by the slots that they left empty (K4).
+  var departed = NotedDictionary<BindingID, DepartedItem>()
+  /// Kept items as last recorded (K4).
+  var keptOnRecord: [BindingID: KeptItem] = [:]
+  /// Whether the next recording compares them all with the state.
+  var comparesKeptItems = false
   var isShuttingDown = false
   /// Nanoseconds by which the wall clock is ahead of the clock of the inputs; nil if unknown. Only timestamps of
   /// endings and presentations use it: no rule depends on it.
   var wallClockLead: Int64?
   /// Counters as last recorded.
   var recordedNumbers: RecordedState.Numbers?
+
+  /// In the order of their groups. Files say which there are, so they are not recorded (K1).
+  var fallbacks: [Fallback] = []
+
+  // Facts of the window system, which a restart learns anew.
+
+  /// The presentation whose window has the focus; nil if the focused window belongs to none.
+  var focused: Handle?
+  /// Presentations that have just ended because they had lost the focus.
+  var unfocused: [Unfocused] = []
+
+  /// What holds do with items whose destinations do not say it (H3); from the settings file, at each start.
+  var holdsOfAll: [String: HoldAction] = [:]
 
   // Derived from the above, to find things fast.
 
@@ -57,6 +81,8 @@ struct State: Sendable {
   var countsOfClients: [Client: Int] = [:]
   /// Bytes of the items of all presentations (L1).
   var bytesOfItems = 0
+  /// The names of the holders.
+  var holdsInForce: Set<String> = []
 
   init(limits: Limits, serial: Serial = Serial(0), lastHandle: Handle = Handle(0)) {
     self.limits = limits

@@ -30,6 +30,7 @@ public struct StateMachine: ~Copyable, Sendable {
   mutating func process(at now: Instant? = nil, _ body: (inout Turn) -> Void) -> Outcome {
     var turn = Turn(of: consume self, at: now)
     body(&turn)
+    if now != nil { turn.fallBack() }
     let outcome = turn.finish()
     self = turn.machine
     return outcome
@@ -43,16 +44,20 @@ public struct StateMachine: ~Copyable, Sendable {
   ///   - animated: whether changes are animated where a request does not say (T2).
   ///   - client: the client that sent the requests.
   ///   - trust: whether it may use what trusted clients have said about running programs (L3).
+  ///   - isRestoring: whether the items were accepted in an earlier session, so that no hold refuses them (H3, K4).
   /// - Returns: one reply for each request, describing the final state, and the outcome.
   /// - Throws: `Refusal`, with nothing changed; its `index` names the request.
   public mutating func perform(
-    _ requests: [Request], animated: Bool = true, by client: Client?, trust: Trust = .trusted, at now: Instant
+    _ requests: [Request], animated: Bool = true, by client: Client?, trust: Trust = .trusted,
+    isRestoring: Bool = false,
+    at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
     try limits.check("transaction", requests.count, limits.transaction, of: "requests")
     var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
+    transaction.isRestoring = isRestoring
     var answers: [Answer] = []
     do throws(Refusal) {
       answers.reserveCapacity(requests.count)
@@ -72,6 +77,7 @@ public struct StateMachine: ~Copyable, Sendable {
     let draft = transaction.draft
     var turn = transaction.turn
     turn.commit(draft)
+    turn.fallBack()
     var replies: [Reply] = []
     replies.reserveCapacity(answers.count)
     for answer in answers { replies.append(turn.reply(to: answer)) }
@@ -110,6 +116,7 @@ public struct StateMachine: ~Copyable, Sendable {
     let ends = ends(ofItemsOf: client, most: most)
     return process(at: now) { turn in
       turn.clear(ends, by: client)
+      turn.releaseHolds(of: client)
       if turn.state.ownedBy[client] == nil { turn.state.requesters.forget(client) }
       turn.forget(client)
     }
@@ -118,18 +125,24 @@ public struct StateMachine: ~Copyable, Sendable {
   /// Ends everything, since navd quits (R5).
   /// - Parameter client: the client that asked for it.
   public mutating func shutDown(by client: Client? = nil, at now: Instant) -> Outcome {
-    end(beginShutDown(), by: client, at: now)
+    let ended = endParked(isForced: true)
+    var outcome = end(beginShutDown(), by: client, at: now)
+    outcome.commands += ended.commands
+    return outcome
   }
 
   /// Refuses requests from now on.
   /// - Returns: everything, to be ended; end the last ones first.
   public mutating func beginShutDown() -> [End] {
     state.isShuttingDown = true
+    for binding in Array(state.departed.keys) { state.departed[binding] = nil }
+    // Nothing is kept any more, whether or not it is in a slot (K4).
+    state.comparesKeptItems = true
     return state.presentations.keys.sorted().map { End(handle: $0, reason: .shutdown) }
   }
 
-  /// Whether there are no presentations; true after `shutDown` once everything has ended.
-  public var isEmpty: Bool { state.presentations.isEmpty }
+  /// Whether there are no presentations and no parked programs; true after `shutDown` once everything has ended.
+  public var isEmpty: Bool { state.presentations.isEmpty && state.parked.isEmpty }
 
   // MARK: Destinations
 

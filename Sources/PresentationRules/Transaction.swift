@@ -14,6 +14,14 @@ struct Transaction: ~Copyable {
   var author = Author(client: nil, request: 0, animated: true)
   /// Whether the request that is being planned presents nothing by a name that nothing knows (D2).
   private(set) var needsKnownName = false
+  /// Whether its items were accepted in an earlier session (K4).
+  var isRestoring = false
+  /// Whether the request that is being planned raises what is open already (N7).
+  private(set) var raises = false
+  /// Why the request that is being planned can have no windows moved (U1); nil if it can.
+  private var whyNoMoving: String?
+  /// Why the request that is being planned can have no windows hidden (N8); nil if it can.
+  private var whyNoHiding: String?
   /// Bindings whose resolution has to be decided, or decided again.
   var unresolved: [BindingID] = []
   private var acceptances = 0
@@ -31,10 +39,14 @@ struct Transaction: ~Copyable {
   mutating func plan(_ request: Request, by author: Author) throws(Refusal) -> Answer {
     self.author = author
     needsKnownName = request.needsKnownName
+    raises = request.raises
+    whyNoMoving = request.whyNoMoving
+    whyNoHiding = request.whyNoHiding
     do throws(Refusal) {
       try check(request.expectation, of: request.operation)
       let answer = try plan(request.operation)
       if request.isForced { draft.forced.formUnion(try forced(by: request.operation)) }
+      if raises, let binding = presented(by: answer) { draft.raised.append(binding) }
       return answer
     } catch {
       throw error.about(author)
@@ -42,16 +54,25 @@ struct Transaction: ~Copyable {
   }
 
   /// Plans to empty the slots of presentations that are the current ones of theirs.
-  mutating func clear(_ ends: [End]) {
+  /// - Parameter continuations: of those whose items are presented again (K3).
+  mutating func clear(_ ends: [End], _ continuations: [Handle: Continuation] = [:]) {
     var reasons: [BindingID: Reason] = [:]
+    var again: [BindingID: Continuation] = [:]
     var bindings: [BindingID] = []
     for end in ends {
       guard let binding = state.presentations[end.handle]?.binding else { continue }
       reasons[binding] = end.reason
       bindings.append(binding)
+      again[binding] = continuations[end.handle]
       if end.isOver { draft.over.insert(end.handle) }
     }
-    for binding in topmostFirst(bindings) { clear(binding, reason: reasons[binding]!) }
+    for binding in topmostFirst(bindings) {
+      if let continuation = again[binding] {
+        present(again: binding, continuation, after: reasons[binding]!)
+      } else {
+        clear(binding, reason: reasons[binding]!)
+      }
+    }
   }
 }
 
@@ -176,6 +197,7 @@ extension Transaction {
     withSlot(binding) { slot in
       slot.item = nil
       slot.change = .cleared
+      slot.continuation = nil
       slot.ends(reason, by: author)
     }
     reopen(binding)
@@ -212,6 +234,7 @@ extension Transaction {
     _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false
   ) throws(Refusal) {
     try turn.machine.check(options)
+    let id = requestedID(id, at: binding, options)
     try turn.machine.check(id: id)
     // The search for the nearest parent (C1).
     try spend(12 * binding.projections)
@@ -221,6 +244,12 @@ extension Transaction {
       try refresh(binding, current, options)
     } else {
       try renew(binding, id: id, options, isKnown: isKnown || !needsKnownName)
+    }
+    if let whyNoMoving, options.namedOutput != nil, item(at: binding)?.destination?.window != nil {
+      throw Refusal(.notSupported, whyNoMoving)
+    }
+    if let whyNoHiding, item(at: binding)?.destination?.window?.hides == true {
+      throw Refusal(.notSupported, whyNoHiding)
     }
     if let membership = item(at: binding)?.membership {
       let isTrusted = isTrusted && author.trust == .trusted
@@ -237,7 +266,7 @@ extension Transaction {
     try requireTrust(of: author, toReplace: current.content, by: item, at: binding)
     if let membership = current.membership {
       try take(
-        membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
+        membership, for: binding, item: &item, in: nil, policy: options.ifBusy ?? .replace,
         dependencies: [parent(of: binding)].compactMap(\.self))
     }
     let author = author
@@ -246,12 +275,16 @@ extension Transaction {
       slot.item = Shared(item)
       if case .renewed(let given) = slot.change {
         slot.change = .renewed(given: Shared(given.content.overridden(by: options)))
+      } else if slot.continuation != nil, item.isQueued {
+        slot.change = .recreated
       } else {
         slot.change = .refreshed
+        slot.continuation = nil
       }
       slot.accepted = accepted
+      slot.within = options.within ?? slot.within
       if let from = options.from { slot.from = .named(from) }
-      slot.restartsTimeout = slot.restartsTimeout || options.timeout != nil
+      slot.restartsTimeout = slot.restartsTimeout || options.givesTimeout(with: current.destination)
       slot.author = author
     }
     reopen(binding)
@@ -262,7 +295,7 @@ extension Transaction {
     func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
       Refusal(
         .invalidArgument,
-        "\(what) is \(quoted(asked)), but the item \(quoted(current.id)) at “\(binding)” has "
+        "\(what) is \(quoted(asked)), but the item \(current.id.isEmpty ? "" : quoted(current.id) + " ")at “\(binding)” has "
           + (held.map(quoted) ?? "none") + "; dismiss it first, or leave \(what) out")
     }
     if let name = options.destination, name != current.destination?.givenName {
@@ -276,6 +309,12 @@ extension Transaction {
     }
     if let group = options.group, group != current.membership?.group {
       return differs("group", group.text, current.membership?.group.text)
+    }
+    if options.output != nil, options.namedOutput != current.output, case .perOutput = current.destination?.group,
+      let membership = current.membership,
+      (try? current.destination?.group?.binding(on: current.output)) == membership.group
+    {
+      return differs("output", options.output ?? "", current.output)
     }
     if let tag = options.tag, tag != current.membership?.tag {
       return differs("tag", tag, current.membership?.tag)
@@ -309,13 +348,14 @@ extension Transaction {
       throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
     }
     var item = Item(
-      id: id, destination: destination, options: options, membership: membership, author: author)
+      id: id, destination: destination, options: options, membership: membership,
+      holds: turn.machine.holds(for: destination), author: author)
     if let position = current?.position { cut(position.stack, to: position.index + 1) }
     if let current { leave(current, at: binding) }
     if let membership {
       let below = stack.flatMap { height(of: $0) > 0 ? self.binding(on: $0, at: height(of: $0) - 1) : nil }
       try take(
-        membership, for: binding, item: &item, policy: options.ifBusy ?? .replace,
+        membership, for: binding, item: &item, in: stack, policy: options.ifBusy ?? .replace,
         dependencies: [options.from, below].compactMap(\.self))
     }
     if let stack {
@@ -328,9 +368,11 @@ extension Transaction {
     withSlot(binding) { slot in
       slot.item = Shared(item)
       slot.change = .renewed(given: Shared(options))
+      slot.continuation = nil
       slot.accepted = accepted
       slot.from = options.from.map(SlotDraft.From.named) ?? .implied(nil)
-      slot.restartsTimeout = options.timeout != nil
+      slot.within = options.within
+      slot.restartsTimeout = options.givesTimeout(with: destination)
       slot.ends(.replaced, by: author)
       slot.author = author
     }
@@ -347,19 +389,21 @@ extension Transaction {
     return destination
   }
 
-  private func unknownDestination(_ name: String) -> Refusal {
+  func unknownDestination(_ name: String) -> Refusal {
     let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
     return Refusal(
       .unknownDestination,
       "there is no destination \(quoted(name)); \(hint ?? "")write "
-        + "\(quoted("~/.config/navd/destinations/\(name).toml")) and reload, or register a presenter for it")
+        + "\(quoted("~/.config/navd/destinations/\(name).toml"))")
   }
 
   /// The group and tag of a request (G7).
   private func membership(
     for binding: BindingID, _ options: ItemOptions, _ destination: Destination?
   ) throws(Refusal) -> GroupTag? {
-    guard let group = options.group ?? destination?.group else {
+    var group = options.group
+    if group == nil { group = try destination?.group?.binding(on: options.namedOutput) }
+    guard let group else {
       if let tag = options.tag {
         throw Refusal(.invalidArgument, "tag \(quoted(tag)) is given without a group; give a group, or leave tag out")
       }
@@ -384,36 +428,55 @@ extension Transaction {
     return queue(of: membership.group).first { $0.tag == membership.tag }?.binding
   }
 
-  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9).
+  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9). One that is held displaces nobody (H4).
   ///
   /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
   private mutating func take(
-    _ membership: GroupTag, for binding: BindingID, item: inout Item, policy: BusyPolicy, dependencies: [BindingID]
+    _ membership: GroupTag, for binding: BindingID, item: inout Item, in stack: BindingID?, policy: BusyPolicy,
+    dependencies: [BindingID]
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
+    // A fallback gives way (K1).
+    let isIdle = other.map { turn.machine.isFallback(self.item(at: $0)?.membership) } ?? true
     try spend(queue(of: group).count / 2)
     if other == binding {
-      if policy != .queue { item.queueAge = nil }
+      if policy != .queue { (item.queueAge, item.isInterrupted) = (nil, false) }
       return
     }
-    if let other, policy == .refuse {
+    if let other, policy == .queue || policy == .interrupt, turn.machine.isFallback(membership) {
+      throw Refusal(
+        .invalidArgument,
+        "“\(binding)” is the fallback of “\(group)”, which neither waits nor interrupts: it comes when nothing else is "
+          + "selected, after \(quoted(self.item(at: other)?.membership?.tag ?? "")); leave if-busy out")
+    }
+    if let other, !isIdle, policy == .refuse {
       throw Refusal(
         .busy,
         "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
-    if other != nil, policy == .queue {
+    let isHeld = other != nil && state.isHeld(Shared(item))
+    if isHeld, stack != nil || turn.machine.isFallback(membership) {
+      let cause = stack == nil ? "a fallback is never queued" : "what is in a stack cannot wait in a queue"
+      throw held(
+        Shared(item), at: binding, .postpone, ", another member of “\(group)” is selected, and \(cause)")
+    }
+    if isHeld || (!isIdle && policy == .queue) {
       let waiting = queue(of: group)
       let earlier = waiting.first { $0.binding == binding }
       if earlier == nil {
-        try state.limits.check("queue", waiting.count + 1, state.limits.queue, of: "items in the queue of “\(group)”")
+        try state.limits.check(
+          "queue", waiting.count { !$0.isInterrupted } + 1, state.limits.queue, of: "items in the queue of “\(group)”")
         draft.lastQueueAge += 1
       }
       let age = earlier?.age ?? draft.lastQueueAge
       item.isQueued = true
       item.queueAge = age
-      let entry = QueueEntry(priority: item.priority, age: age, binding: binding, tag: membership.tag)
+      let entry = QueueEntry(
+        priority: item.priority, age: age, binding: binding, tag: membership.tag,
+        isInterrupted: earlier?.isInterrupted ?? false)
+      item.isInterrupted = entry.isInterrupted
       if entry != earlier {
         withGroup(group) { draft in
           draft.dequeue(binding)
@@ -429,10 +492,11 @@ extension Transaction {
           "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
             + "stack")
       }
-      clear(other, reason: .deselected)
+      if policy == .interrupt, !isIdle { try interrupt(other) } else { clear(other, reason: .deselected) }
     }
     item.isQueued = false
-    if policy != .queue {
+    item.isInterrupted = false
+    if policy != .queue || other != nil {
       item.queueAge = nil
     } else if item.queueAge == nil {
       draft.lastQueueAge += 1
@@ -561,6 +625,13 @@ extension Destination {
     } else {
       "the destination \(name)"
     }
+  }
+}
+
+extension ItemOptions {
+  /// Whether a request starts the timeout again (O2): if it gives one, or the destination has one (D13).
+  fileprivate func givesTimeout(with destination: Destination?) -> Bool {
+    timeout != nil || destination?.itemSettings?.options.timeout != nil
   }
 }
 

@@ -28,13 +28,14 @@ extension Refusal {
 extension Item {
   /// Whether it runs a program by a command, directory or environment that a request gave.
   private var isRunAsGiven: Bool {
-    guard let destination, case .command = destination.presenter else { return false }
+    guard let destination, destination.runsCommand else { return false }
     return destination.source == .request || directory != nil || !environment.isEmpty
   }
 
   /// Whether its program gets the same from it as from another item with its binding and id.
   private func givesTheSame(as other: Item) -> Bool {
     value == other.value && containerValues == other.containerValues && style == other.style && title == other.title
+      && output == other.output
   }
 
   /// The item without the directory and the environment of another client, if a confined client has changed it.
@@ -81,9 +82,8 @@ extension Transaction {
     before.group = membership.group
     before.tag = membership.tag
     if target == memory.binding, id == memory.id, options.repeatable == before.repeatable { return options }
-    let presenter = try destination(for: target, options)?.presenter
-    let isCommand = if case .command? = presenter { true } else { false }
-    if author.trust == .unknown || isCommand {
+    let runsCommand = try destination(for: target, options)?.runsCommand == true
+    if author.trust == .unknown || runsCommand {
       throw Refusal.needsTrust(
         "another binding, id or item for the tag \(quoted(membership.tag)), whose command, directory or environment is another "
           + "client's")

@@ -10,9 +10,14 @@ public struct End: Hashable, Sendable {
   public let isOver: Bool
   /// Whether no presenter may decline it, even if it is being dismissed already (P15).
   public let isForced: Bool
+  /// Whether its item is not presented again, whatever its destination says (K3).
+  public let isFinal: Bool
 
-  public init(handle: Handle, reason: Reason, isOver: Bool = false, isForced: Bool = false) {
-    (self.handle, self.reason, self.isOver, self.isForced) = (handle, reason, isOver, isForced || reason.isForced)
+  public init(
+    handle: Handle, reason: Reason, isOver: Bool = false, isForced: Bool = false, isFinal: Bool = false
+  ) {
+    (self.handle, self.reason, self.isOver, self.isFinal) = (handle, reason, isOver, isFinal)
+    self.isForced = isForced || reason.isForced
   }
 }
 
@@ -54,8 +59,10 @@ struct Turn: ~Copyable {
   /// Ends the input: announces phases, and notes serials on what changed.
   /// - Returns: the outcome of the input.
   mutating func finish() -> Outcome {
+    announceParked()
     announcePhases()
     state.stamp(changed)
+    state.forgetStaleDeadlines()
     return outcome
   }
 
@@ -66,8 +73,9 @@ struct Turn: ~Copyable {
     let current = ends.filter { machine.isCurrent($0.handle) }
     mayForce += ends.filter(\.isForced).map(\.handle)
     guard !current.isEmpty else { return advance() }
+    let continuations = machine.continuations(after: current, at: now)
     var transaction = Transaction(in: consume self, by: client)
-    transaction.clear(current)
+    transaction.clear(current, continuations)
     transaction.settleEnds()
     let draft = transaction.draft
     self = transaction.turn
@@ -115,12 +123,14 @@ struct Turn: ~Copyable {
   // MARK: When
 
   /// Whether `waiting` becomes `presenting` (P13): everything before it has ended, and what it depends on is presented.
-  private func canStart(_ presentation: Presentation) -> Bool {
-    guard presentation.phase == .waiting, !presentation.item.isQueued else { return false }
+  func canStart(_ presentation: Presentation) -> Bool {
+    guard presentation.phase == .waiting, !presentation.item.isQueued, presentation.continuation?.due == nil
+    else { return false }
     guard let slot = state.slots[presentation.binding], slot.current == presentation.handle, slot.dismissing == nil
     else { return false }
     if let membership = presentation.item.membership, state.groups[membership.group]?.live != nil { return false }
     if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return false }
+    if state.isHeld(presentation.item) { return false }
     if let position = presentation.item.position, let stack = state.stacks[position.stack] {
       guard stack.started == position.index, stack.dismissing.isEmpty else { return false }
       if position.index > 0 {
@@ -162,8 +172,9 @@ struct Turn: ~Copyable {
 
   private mutating func start(_ presentation: Presentation) {
     let handle = presentation.handle
+    if presentation.startsBy != nil { state.presentations[handle]!.startsBy = nil }
     // Nothing that it waited for can come back.
-    if presentation.item.queueAge != nil { state.presentations[handle]!.item.queueAge = nil }
+    if presentation.item.queueAge != nil { state.presentations[handle]!.item.leaveQueue() }
     if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
     guard let destination = presentation.item.destination, destination.presenter != .none else {
@@ -171,6 +182,7 @@ struct Turn: ~Copyable {
       return
     }
     state.presentations[handle]!.phase = .presenting
+    claimParked(for: handle)
     expectAnswer(handle, for: destination.startTimeout)
     touched.append(handle)
     outcome.commands.append(.present(handle))
@@ -184,12 +196,17 @@ struct Turn: ~Copyable {
     presentation.answerDue = nil
     presentation.presentedAt = now
     presentation.since = wallTime
-    presentation.expires = presentation.item.timeout.map { now.after(milliseconds: $0) }
+    let timeLeft = presentation.continuation?.timeLeft
+    presentation.continuation?.timeLeft = nil
+    presentation.expires = presentation.item.timeout.map { timeout in
+      timeLeft.map { now.after(nanoseconds: $0) } ?? now.after(milliseconds: timeout)
+    }
     state.schedule(presentation.expires, .expiry, handle)
     state.presentations[handle] = presentation
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
     mayStart.append(contentsOf: presentation.children.sorted())
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
+    leaveParking(handle)
   }
 
   /// Tries the lowest presentation of a stack that has not started: the only one that may be able to.
@@ -223,6 +240,7 @@ struct Turn: ~Copyable {
     presentation.endedBy = client.map { requester($0, ofTheEndOf: handle) }
     presentation.answerDue = nil
     presentation.expires = nil
+    presentation.startsBy = nil
     state.presentations[handle] = presentation
     if stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
     if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
@@ -307,10 +325,12 @@ struct Turn: ~Copyable {
     leaveGroup(presentation)
     leaveStack(presentation)
     leaveSlot(presentation)
+    giveUpClaim(of: presentation)
+    keepForAWhile(presentation, reason)
   }
 
   /// The time in milliseconds since 1970.
-  private var wallTime: UInt64? {
+  var wallTime: UInt64? {
     state.wallClockLead.map { now.moved(by: $0).nanoseconds / 1_000_000 }
   }
 

@@ -54,7 +54,7 @@ extension StateMachine {
       guard let declaration = state.containerValueDeclarations[key] else {
         throw Refusal(
           .unknownContainerValue,
-          "container-values: the key \(quoted(key)) is not declared; first, for example: navctl value declare KEY x 0"
+          "container-values: the key \(quoted(key)) is not declared; \(Self.howToDeclare(key))"
         )
       }
       guard entry.type == declaration.type else {
@@ -110,10 +110,11 @@ extension StateMachine {
 }
 
 extension Refusal {
-  static func invalidKey(_ key: String, in argument: String) -> Refusal {
+  /// - Parameter argument: the argument that has the key; nil if the key is an argument itself.
+  static func invalidKey(_ key: String, in argument: String? = nil) -> Refusal {
     Refusal(
       .invalidArgument,
-      "\(argument): the key \(quoted(key)) is not a valid name; use letters, digits, “_” and “-”, starting with a letter "
+      "\(argument.map { "\($0): " } ?? "")the key \(quoted(key)) is not a valid name; use letters, digits, “_” and “-”, starting with a letter "
         + "or “_”")
   }
 }

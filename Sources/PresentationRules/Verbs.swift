@@ -20,9 +20,9 @@ extension Transaction {
       return .presentation(binding)
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let current = item(at: binding), anyID || current.id == id {
-        clear(binding, reason: .dismissed)
-      } else {
+      if let current = item(at: binding), anyID || current.id == requestedID(id, at: binding, options) {
+        if !raisesInstead(of: binding) { clear(binding, reason: .dismissed) }
+      } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: turn.now) {
         try set(binding, id: id, options)
       }
       return .toggled(binding)
@@ -34,6 +34,10 @@ extension Transaction {
     case .dismiss(let binding):
       clear(binding, reason: .dismissed)
       return .changed(.slot(binding))
+
+    case .dismissAll(.parked):
+      draft.endsParked.isAsked = true
+      return .count(turn.machine.countOfParked)
 
     case .dismissAll(let scope):
       return .count(try dismissAll(scope))
@@ -47,9 +51,9 @@ extension Transaction {
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       try turn.machine.check(tag: tag)
-      if selectedTag(in: group) == tag {
-        deselect(group, tag)
-      } else {
+      if let selected = selected(in: group), selectedTag(in: group) == tag {
+        if !raisesInstead(of: selected) { deselect(group, tag) }
+      } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: turn.now) {
         _ = try select(group, tag, binding, id, options)
       }
       return .selected(group, tag: tag)
@@ -106,6 +110,15 @@ extension Transaction {
     }
   }
 
+  /// The slot that a request presents in.
+  func presented(by answer: Answer) -> BindingID? {
+    switch answer {
+    case .presentation(let binding), .toggled(let binding): binding
+    case .selected(let group, _): selected(in: group)
+    case .changed, .count, .path: nil
+    }
+  }
+
   /// The slots, groups and stacks that a request names, also by the item that it presents.
   mutating func forced(by operation: Request.Operation) throws(Refusal) -> Set<Subject> {
     func subjects(of binding: BindingID?) -> Set<Subject> {
@@ -119,6 +132,9 @@ extension Transaction {
     switch operation {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .dismiss(let binding): return subjects(of: binding)
     case .update, .forget: return []
+    case .dismissAll(.parked):
+      draft.endsParked.isForced = true
+      return []
     case .dismissAll(.group(let group)), .deselect(let group, _): return [.group(group)]
     case .select(let group, _, _, _, _), .toggleSelection(let group, _, _, _, _):
       return subjects(of: selected(in: group)).union([.group(group)])
@@ -150,6 +166,7 @@ extension Transaction {
       bindings = try candidates(scope, state.slots.keys) { _ in true }
     case .group(let group):
       bindings = queue(of: group).map(\.binding) + (selected(in: group).map { [$0] } ?? [])
+    case .parked: bindings = []
     case .stack(let stack):
       bindings = (0..<height(of: stack)).reversed().map { binding(on: stack, at: $0) }
     }
@@ -296,7 +313,8 @@ extension Transaction {
     }
     var common = 0
     while common < min(height(of: stack), elements.count), binding(on: stack, at: common) == bindings[common],
-      item(at: bindings[common])?.id == elements[common].id
+      let held = item(at: bindings[common]),
+      held.id == requestedID(elements[common].id, at: bindings[common], elements[common].options)
     {
       common += 1
     }
@@ -390,7 +408,7 @@ extension Request.Operation {
     case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
     case .dismissAll(.group(let group)): (nil, .group(group))
     case .dismissAll(.stack(let stack)): (nil, .stack(stack))
-    case .dismissAll(.root), .dismissAll(.everything): (nil, nil)
+    case .dismissAll(.root), .dismissAll(.everything), .dismissAll(.parked): (nil, nil)
     }
   }
 }

@@ -1,3 +1,6 @@
+import CLinux
+import Glibc
+
 /// A number that a command's first process and all its descendants carry: their soft limit `RLIMIT_LOCKS`.
 ///
 /// The kernel copies the limit at each fork and keeps it at each `execve`, and has not used it since Linux 2.4.25. So it
@@ -5,6 +8,13 @@
 /// it that has left its session, its parents and its environment. Everybody may read it.
 struct DescentMark: Hashable {
   let number: UInt64
+
+  /// The hard part of this process's limit, which its children keep.
+  static let hardLimit: rlim_t = {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(UInt32(LINUX_RLIMIT_LOCKS)), &limit)
+    return limit.rlim_max
+  }()
 
   /// - Parameter marker: the text that identifies the command.
   init(_ marker: ByteString) {

@@ -3,22 +3,24 @@ import EventLoops
 import Glibc
 
 /// This process's limit of open descriptors (`RLIMIT_NOFILE`).
-struct DescriptorLimit {
+package struct DescriptorLimit {
   /// The last descriptors, which no command takes: one message from the bus has up to 253, and some more may wait. libdbus-1
   /// ends the connection if there are no numbers for them.
   private static let reserve: rlim_t = 512
   private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 
   private(set) var limits = rlimit()
+  /// Read once: nothing here changes it.
+  private static let hardLimit = (try? current())?.limits.rlim_max ?? .max
 
-  static func current() throws(SystemError) -> DescriptorLimit {
+  package static func current() throws(SystemError) -> DescriptorLimit {
     var limit = DescriptorLimit()
     try check("getrlimit") { getrlimit(resource, &limit.limits) }
     return limit
   }
 
   /// Sets the hard limit for this process.
-  func raise() throws(SystemError) {
+  package func raise() throws(SystemError) {
     var limits = limits
     limits.rlim_cur = limits.rlim_max
     try check("setrlimit") { setrlimit(Self.resource, &limits) }
@@ -28,7 +30,7 @@ struct DescriptorLimit {
   /// number that is free, so its number tells how many are in use.
   /// - Throws: `SystemError` with `EMFILE`.
   static func checkReserve(_ descriptor: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {
-    let most = try current().limits.rlim_max
+    let most = hardLimit
     guard rlim_t(descriptor) < most - min(reserve, most / 4) else {
       throw SystemError(code: EMFILE, operation: operation())
     }

@@ -62,7 +62,8 @@ public struct OutputCapture: Hashable, Sendable {
   }
 
   public func remove() {
-    for name in [fifo, file, evidence] { _ = name.withCString { unlink($0) } }
+    // The FIFO is made first, and so removed last: without it, there is none of the others.
+    for name in [evidence, file, fifo] { _ = name.withCString { unlink($0) } }
   }
 
   fileprivate func read(from descriptor: Int32) -> CapturedOutput? {
@@ -96,8 +97,11 @@ public final class OutputReader {
 
   /// Creates the files, after removing earlier ones.
   public static func create(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
-    capture.remove()
-    try check("mkfifo \(capture.fifo)") { capture.fifo.withCString { mkfifo($0, 0o600) } }
+    let makeFIFO = { capture.fifo.withCString { mkfifo($0, 0o600) } }
+    if makeFIFO() != 0 {
+      if errno == EEXIST { capture.remove() }
+      try check("mkfifo \(capture.fifo)", makeFIFO)
+    }
     do throws(SystemError) {
       let reader = try OutputReader(capture, fileFlags: O_CREAT | O_EXCL, loop: loop)
       try DescriptorLimit.checkReserve(reader.file, "open \(capture.file)")
@@ -128,7 +132,9 @@ public final class OutputReader {
     }
     stored = 0
     // From here on, deinit closes them if this throws.
-    stored = Int(try check("seek in \(capture.file)") { lseek(file, 0, SEEK_END) })
+    if fileFlags & O_EXCL == 0 {
+      stored = Int(try check("seek in \(capture.file)") { lseek(file, 0, SEEK_END) })
+    }
     watch = try loop.watch(fifo, .read) { [weak self] _ in
       guard let self else { return }
       // Without a writer the FIFO would stay ready. `finish` takes the output of a later writer.
@@ -171,7 +177,11 @@ public final class OutputReader {
       guard take() == .some || hasLost != lostBefore else { break }
     }
     watch?.cancel()
-    var output = capture.read(from: file) ?? CapturedOutput(bytes: [], isTruncated: true)
+    let isEmpty = stored == 0 && !hasLost
+    var output =
+      isEmpty
+      ? CapturedOutput(bytes: [], isTruncated: false)
+      : capture.read(from: file) ?? CapturedOutput(bytes: [], isTruncated: true)
     if hasLost { output.isTruncated = true }
     return output
   }

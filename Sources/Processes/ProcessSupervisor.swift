@@ -37,6 +37,11 @@ public final class ProcessSupervisor {
   private let loop: EventLoop
   private let markerVariable: ByteString
   private let reader: ProcessReader
+  private let ownProcess = getpid()
+  /// The threads of this process that have children: the loop's, which spawns, and the first, which gets the orphans.
+  private lazy var parents: Set = [ownProcess, linux_thread()]
+  /// Read once: the program sets its handlers before it starts its first command.
+  private lazy var handledSignals = ProcessTable.handledSignals
 
   /// Whether orphans of the processes started here become children of this process.
   private var isReaper = false
@@ -139,15 +144,16 @@ public final class ProcessSupervisor {
   }
 
   private func start(_ command: Command, output: OutputCapture?, as tree: ProcessTree) throws(SpawnError) {
-    let pid = try Processes.spawn(
+    let (pid, pidfd) = try Processes.spawn(
       command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil, evidence: output?.evidence,
-      descriptorLimit: descriptorLimitOfCommands?.limits)
+      handledSignals: handledSignals, descriptorLimit: descriptorLimitOfCommands?.limits)
     do throws(SystemError) {
       guard let entry = ProcessTable.entry(of: pid) else {
+        close(pidfd)
         throw SystemError(code: ESRCH, operation: "/proc/\(pid)/stat")
       }
       tree.first = entry.identity
-      try addRoot(entry, to: tree)
+      addRoot(entry, to: tree, try watch(entry, of: tree, pidfd))
       if tree.isWhole { sessions[pid] = tree }
     } catch {
       Glibc.kill(pid, SIGKILL)
@@ -258,16 +264,13 @@ public final class ProcessSupervisor {
   /// Watches a member whose parent is no member.
   /// - Throws: ``SystemError`` if the process is alive and cannot be watched.
   private func addRoot(_ entry: ProcessEntry, to tree: ProcessTree) throws(SystemError) {
-    let watch: ExitWatch
-    do throws(SystemError) {
-      watch = try loop.onExit(of: entry.pid) { [weak self, weak tree] status in
-        guard let self, let tree else { return }
-        rootEnded(entry, of: tree, status)
-      }
-    } catch {
+    let pidfd = pidfd_open(entry.pid, 0)
+    if pidfd < 0 {
+      let error = SystemError("pidfd_open \(entry.pid)")
       if error.code == ESRCH { return }
       throw error
     }
+    let watch = try watch(entry, of: tree, pidfd)
     // From here on the number cannot pass to another process.
     guard let current = ProcessTable.entry(of: entry.pid) else {
       let error = SystemError("/proc/\(entry.pid)/stat")
@@ -275,6 +278,18 @@ public final class ProcessSupervisor {
       throw error
     }
     guard current.identity == entry.identity else { return watch.cancel() }
+    addRoot(entry, to: tree, watch)
+  }
+
+  /// Watches a process for which the pidfd was opened.
+  private func watch(_ entry: ProcessEntry, of tree: ProcessTree, _ pidfd: Int32) throws(SystemError) -> ExitWatch {
+    try loop.onExit(pidfd: pidfd) { [weak self, weak tree] status in
+      guard let self, let tree else { return }
+      rootEnded(entry, of: tree, status)
+    }
+  }
+
+  private func addRoot(_ entry: ProcessEntry, to tree: ProcessTree, _ watch: ExitWatch) {
     tree.roots[entry.pid] = ProcessTree.Root(entry: entry, watch: watch)
     owners[entry.pid] = tree
     if tree.isCondemned { watch.send(SIGKILL) }
@@ -314,9 +329,9 @@ public final class ProcessSupervisor {
 
   private func inspect() {
     // Without a free descriptor nothing can be read, and every tree would seem to be gone.
-    guard ProcessTable.isReadable else { return scheduleInspection(after: Self.retryDelay) }
-    var isConclusive = true
-    if isReaper, !takeInOrphans() { isConclusive = false }
+    guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
+      return scheduleInspection(after: Self.retryDelay)
+    }
     let needsScan =
       !adoptions.isEmpty || unsettled.values.contains(where: \.isScattered)
       || signalOrders.contains { $0.tree.isScattered && $0.needsScan }
@@ -388,11 +403,11 @@ public final class ProcessSupervisor {
   // MARK: Finding
 
   /// Inspects unknown children of this process: orphans of trees. Reaps those that have ended.
-  /// - Returns: false if one of them could not be watched.
-  private func takeInOrphans() -> Bool {
+  /// - Returns: false if one of them could not be watched; nil if they cannot be read.
+  private func takeInOrphans() -> Bool? {
     var room = Self.orphansPerInspection
     while room > 0 {
-      let (isConclusive, someHaveEnded) = inspectChildren(&room)
+      guard let (isConclusive, someHaveEnded) = inspectChildren(&room) else { return nil }
       // A child that has ended may have left its own children here since the list was read.
       if !someHaveEnded { return isConclusive }
     }
@@ -400,11 +415,13 @@ public final class ProcessSupervisor {
   }
 
   /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
-  private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool) {
+  /// - Returns: nil if they cannot be read.
+  private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool)? {
+    guard let children = ProcessTable.children(of: ownProcess, threads: parents) else { return nil }
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
-    for pid in ProcessTable.children(of: getpid()) ?? [] where owners[pid] == nil {
+    for pid in children where owners[pid] == nil {
       guard room > 0 else {
         self.strays.formUnion(strays)
         return (false, someHaveEnded)
@@ -544,7 +561,9 @@ public final class ProcessSupervisor {
     var pids = Set(found.map(\.pid))
     var index = 0
     while index < found.count {
-      for pid in ProcessTable.children(of: found[index].pid) ?? [] {
+      let process = found[index]
+      let threads: Set<pid_t>? = process.threads == 1 ? [process.pid] : nil
+      for pid in ProcessTable.children(of: process.pid, threads: threads) ?? [] {
         guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded, pids.insert(pid).inserted else { continue }
         found.append(entry)
       }
@@ -592,7 +611,11 @@ public final class ProcessSupervisor {
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        carryOut(&signalOrders[index], descendants(ofRootsOf: tree), isComplete: !tree.isScattered)
+        // What has got the signals does not fork before it has handled them. So the second look finds the last processes
+        // that were forked before.
+        for _ in 0..<2 where !signalOrders[index].isDone {
+          carryOut(&signalOrders[index], descendants(ofRootsOf: tree), isComplete: !tree.isScattered)
+        }
       }
     }
     signalOrders.removeAll(where: \.isDone)

@@ -31,6 +31,8 @@ struct ProcessEntry: Hashable {
   var session: pid_t
   /// Whether it is a zombie. A process whose first thread has ended is alive while others run.
   let hasEnded: Bool
+  /// The number of its threads.
+  let threads: Int
   /// Whether it is a thread of the kernel. The session number 0 does not show that: a process has it, too, if its session
   /// leader is outside this PID namespace.
   let isKernelThread: Bool
@@ -53,6 +55,7 @@ struct ProcessEntry: Hashable {
     identity = ProcessIdentity(pid: pid, startTime: startTime)
     self.parent = parent
     self.session = session
+    self.threads = threads
     let state = fields[0].first
     hasEnded = (state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")) && threads <= 1
     isKernelThread = flags & LINUX_PF_KTHREAD != 0
@@ -77,17 +80,17 @@ extension FixedWidthInteger {
 
 /// The kernel's table of processes, `/proc`.
 package enum ProcessTable {
-  /// Whether it can be read: that takes a free descriptor.
-  static var isReadable: Bool { entry(of: getpid()) != nil }
+  static func entry(of pid: pid_t) -> ProcessEntry? {
+    readAtOnce("/proc/\(pid)/stat").flatMap(ProcessEntry.init(stat:))
+  }
 
-  static func entry(of pid: pid_t) -> ProcessEntry? { read("/proc/\(pid)/stat").flatMap(ProcessEntry.init(stat:)) }
-
-  /// The children of all threads of a process; nil if it has ended or the kernel has no lists of children.
-  static func children(of pid: pid_t) -> [pid_t]? {
-    guard let threads = numbers(in: "/proc/\(pid)/task") else { return nil }
+  /// The children of threads of a process; nil if it has ended or the kernel has no lists of children.
+  /// - Parameter threads: those that may have children; nil for all.
+  static func children(of pid: pid_t, threads: Set<pid_t>? = nil) -> [pid_t]? {
+    guard let threads = threads.map(Array.init) ?? numbers(in: "/proc/\(pid)/task") else { return nil }
     var children: [pid_t] = []
     for thread in threads {
-      guard let list = read("/proc/\(pid)/task/\(thread)/children") else {
+      guard let list = readAtOnce("/proc/\(pid)/task/\(thread)/children") else {
         // Other threads may end at any time; the entry of the first one stays as long as the process.
         if thread == pid { return nil }
         continue
@@ -134,6 +137,34 @@ package enum ProcessTable {
       return .value(ByteString(entry.dropFirst(prefix.count)))
     }
     return .absent
+  }
+
+  /// The signals that this process handles or ignores: a bit for each, that of signal 1 the lowest. All if that cannot be read.
+  static var handledSignals: UInt64 {
+    guard let status = readAtOnce("/proc/self/status") else { return .max }
+    var all: UInt64 = 0
+    for line in status.split(separator: UInt8(ascii: "\n")) {
+      guard line.starts(with: "SigIgn:\t".utf8) || line.starts(with: "SigCgt:\t".utf8) else { continue }
+      guard let set = UInt64(String(decoding: line.dropFirst(8), as: UTF8.self), radix: 16) else { return .max }
+      all |= set
+    }
+    return all
+  }
+
+  /// The content of a file of the kernel that consists of short records: it gives as many of them as fit at once, so that
+  /// the end of a short content needs no second read.
+  private static func readAtOnce(_ path: String) -> [UInt8]? {
+    let size = 4096
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var length = 0
+    let content = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      length = Glibc.read(descriptor, buffer.baseAddress!, size)
+      count = max(0, length)
+    }
+    if length < 0 { return nil }
+    return length < size / 2 ? content : read(path)
   }
 
   /// The content of a file; nil if it cannot be read.

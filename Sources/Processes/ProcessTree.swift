@@ -80,6 +80,11 @@ public final class ProcessTree {
   /// Searches for the processes of the tree. For an adopted tree this scans the process table.
   public func processes() -> [ProcessIdentity] { supervisor?.members(of: self).map(\.identity) ?? [] }
 
+  /// Whether a process belongs to the tree.
+  public func includes(_ process: ProcessOrigin) -> Bool {
+    isWhole ? process.mark == mark : process.identity == first
+  }
+
   /// Sends SIGTERM to every process of the tree, by the end of the next turn, and SIGCONT, since a stopped process
   /// handles SIGTERM only after it continues.
   public func terminate() { supervisor?.terminate(self) }

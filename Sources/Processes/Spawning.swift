@@ -9,38 +9,43 @@ import Glibc
 ///   - output: the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
 ///     this process, and its output does too. Nil sends standard output to standard error.
 ///   - evidence: the file into which the child writes its number just before it executes the program.
+///   - handledSignals: the signals that this process handles or ignores, as ``ProcessTable/handledSignals`` has them.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
-/// - Returns: the child, which the caller reaps.
+/// - Returns: the child, which the caller reaps, and its pidfd, which the caller closes.
 func spawn(
-  _ command: Command, mark: DescentMark, output: ByteString?, evidence: ByteString?, descriptorLimit: rlimit?
-) throws(SpawnError) -> pid_t {
+  _ command: Command, mark: DescentMark, output: ByteString?, evidence: ByteString?, handledSignals: UInt64,
+  descriptorLimit: rlimit?
+) throws(SpawnError) -> (pid: pid_t, pidfd: Int32) {
   try validate(command)
-  let directory = try openDirectory(command.directory)
-  defer { close(directory) }
-  let program = try locate(command.arguments[0], in: command.environment, directory: directory)
+  let program = try command.locate()
   let input: Int32
   do throws(SystemError) { input = try command.openInput() } catch { throw .failed(error) }
   defer { close(input) }
 
   var start = linux_command()
-  start.directory = directory
   start.input = input
-  start.mark = rlim_t(mark.number)
-  let (pid, failure) = withCStrings([program, output, evidence]) { paths in
-    (start.program, start.output, start.evidence) = (
-      UnsafePointer(paths[0]!), paths[1].map { UnsafePointer($0) }, paths[2].map { UnsafePointer($0) }
-    )
+  start.mark = rlimit(rlim_cur: rlim_t(mark.number), rlim_max: DescentMark.hardLimit)
+  start.handled = handledSignals
+  var pidfd: Int32 = -1
+  let (pid, failure) = withCStrings([program, command.directory, output, evidence]) { paths in
+    (start.program, start.directory) = (UnsafePointer(paths[0]!), UnsafePointer(paths[1]!))
+    (start.output, start.evidence) = (paths[2].map { UnsafePointer($0) }, paths[3].map { UnsafePointer($0) })
     return withCStrings(command.arguments) { arguments in
       withCStrings(command.environment.map { $0.key + "=" + $0.value }) { environment in
         withOptionalPointer(to: descriptorLimit) { limit in
           (start.arguments, start.environment, start.descriptors) = (arguments, environment, limit)
-          return (linux_start(&start), start.failure)
+          return (linux_start(&start, &pidfd), start.failure)
         }
       }
     }
   }
-  guard pid > 0 else { throw explain(failure, program: program, directory: directory) }
-  return pid
+  guard pid > 0 else {
+    if start.has_bad_directory != 0 {
+      throw .badDirectory(command.directory, reason: SystemError(code: failure, operation: "").reason)
+    }
+    throw explain(failure, program: command.absolute(program))
+  }
+  return (pid, pidfd)
 }
 
 private func withOptionalPointer<T, Result>(to value: T?, _ body: (UnsafePointer<T>?) -> Result) -> Result {
@@ -67,16 +72,11 @@ private func validate(_ command: Command) throws(SpawnError) {
   if command.directory.containsNul { throw .badDirectory(command.directory, reason: "contains a NUL") }
 }
 
-/// Opens the directory here, since a failure of the child does not say which step failed.
-private func openDirectory(_ path: ByteString) throws(SpawnError) -> Int32 {
-  let descriptor = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | LINUX_O_PATH) }
-  if descriptor < 0 { throw .badDirectory(path, reason: SystemError("open").reason) }
-  if faccessat(descriptor, ".", X_OK, 0) != 0 {
-    let reason = SystemError("access").reason
-    close(descriptor)
-    throw .badDirectory(path, reason: reason)
+private func checkDirectory(_ path: ByteString) throws(SpawnError) {
+  // The last component has to be a directory, too.
+  if (path + "/.").withCString({ access($0, X_OK) }) != 0 {
+    throw .badDirectory(path, reason: SystemError("access").reason)
   }
-  return descriptor
 }
 
 extension Command {
@@ -100,55 +100,67 @@ extension Command {
   /// - Throws: ``SpawnError`` if checks without running the command show that it cannot be run.
   public func program() throws(SpawnError) -> ByteString {
     try validate(self)
-    let directory = try openDirectory(self.directory)
-    defer { close(directory) }
-    let program = try locate(arguments[0], in: environment, directory: directory)
-    return program.bytes.first == UInt8(ascii: "/") ? program : self.directory + "/" + program
+    try checkDirectory(directory)
+    return absolute(try locate())
   }
-}
 
-/// Finds a program as `execvp` does in the child, with the child's `PATH` and working directory.
-private func locate(
-  _ name: ByteString, in environment: ProcessEnvironment, directory: Int32
-) throws(SpawnError) -> ByteString {
-  let slash = UInt8(ascii: "/")
-  if name.bytes.contains(slash) {
-    switch executability(of: name, directory: directory) {
-    case 0: return name
-    case ENOENT, ENOTDIR: throw .programNotFound(name, searchPath: nil)
-    case let failure: throw .notExecutable(name, reason: SystemError(code: failure, operation: "").reason)
+  /// Finds the program as `execvp` does in the child, with the child's `PATH` and working directory.
+  /// - Returns: a path, relative to the working directory.
+  fileprivate func locate() throws(SpawnError) -> ByteString {
+    do throws(SpawnError) {
+      return try search()
+    } catch {
+      // Without the directory, nothing is found in it.
+      try checkDirectory(directory)
+      throw error
     }
   }
-  // Without a PATH, the C library uses this one.
-  let path = environment["PATH"] ?? "/bin:/usr/bin"
-  var refused: SpawnError?
-  for element in path.bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
-    // An empty element means the working directory.
-    let candidate = ByteString((element.isEmpty ? [UInt8(ascii: ".")] : Array(element)) + [slash] + name.bytes)
-    switch executability(of: candidate, directory: directory) {
-    case 0: return candidate
-    case EACCES: refused = .notExecutable(candidate, reason: SystemError(code: EACCES, operation: "").reason)
-    default: continue
-    }
+
+  fileprivate func absolute(_ path: ByteString) -> ByteString {
+    path.bytes.first == UInt8(ascii: "/") ? path : directory + "/" + path
   }
-  throw refused ?? .programNotFound(name, searchPath: path)
+
+  private func search() throws(SpawnError) -> ByteString {
+    let (name, slash) = (arguments[0], UInt8(ascii: "/"))
+    if name.bytes.contains(slash) {
+      switch executability(of: absolute(name)) {
+      case 0: return name
+      case ENOENT, ENOTDIR: throw .programNotFound(name, searchPath: nil)
+      case let failure: throw .notExecutable(name, reason: SystemError(code: failure, operation: "").reason)
+      }
+    }
+    // Without a PATH, the C library uses this one.
+    let path = environment["PATH"] ?? "/bin:/usr/bin"
+    var refused: SpawnError?
+    for element in path.bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
+      // An empty element means the working directory.
+      let candidate = ByteString((element.isEmpty ? [UInt8(ascii: ".")] : Array(element)) + [slash] + name.bytes)
+      switch executability(of: absolute(candidate)) {
+      case 0: return candidate
+      case EACCES: refused = .notExecutable(candidate, reason: SystemError(code: EACCES, operation: "").reason)
+      default: continue
+      }
+    }
+    throw refused ?? .programNotFound(name, searchPath: path)
+  }
 }
 
 /// - Returns: 0 if the file may be executed, else the error number of `execve`.
-private func executability(of path: ByteString, directory: Int32) -> Int32 {
+private func executability(of path: ByteString) -> Int32 {
   path.withCString { path in
     var status = stat()
-    if fstatat(directory, path, &status, 0) != 0 { return errno }
+    if stat(path, &status) != 0 { return errno }
     guard status.st_mode & S_IFMT == S_IFREG else { return EACCES }
-    return faccessat(directory, path, X_OK, 0) == 0 ? 0 : errno
+    return access(path, X_OK) == 0 ? 0 : errno
   }
 }
 
-/// Explains why the child could not execute the program. The directory and the descriptors were checked before.
-private func explain(_ failure: Int32, program: ByteString, directory: Int32) -> SpawnError {
+/// Explains why the child could not execute the program. The descriptors were checked before.
+/// - Parameter program: an absolute path.
+private func explain(_ failure: Int32, program: ByteString) -> SpawnError {
   let error = SystemError(code: failure, operation: "execve \(program)")
   switch failure {
-  case ENOENT where executability(of: program, directory: directory) == 0:
+  case ENOENT where executability(of: program) == 0:
     return .notExecutable(program, reason: "the interpreter that it names is missing")
   case ENOENT, ENOTDIR: return .programNotFound(program, searchPath: nil)
   case EACCES, EPERM, ENOEXEC, ELOOP, ETXTBSY, EISDIR, ELIBBAD, EINVAL:

@@ -13,7 +13,8 @@ final class Demo {
   /// Shows the counter until it is closed, by its user or by another program.
   static func run(with coordinator: Coordinator) async throws {
     let demo = Demo(try Terminal())
-    let navigator = Navigator(coordinator)
+    // The time in which a page says that it asks its user, even on a busy machine.
+    let navigator = Navigator(coordinator, grace: .seconds(30))
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     navigator.onRefused = { [demo] error in
       // State that could not be presented has been reset to nil; the user is notified.

@@ -26,25 +26,46 @@ extension Demo {
     }
   }
 
-  /// Edits the note in place, through a binding to the element of the array.
+  /// Edits the note, through a binding to the element of the array. What is typed is a draft until it is saved.
   private func notePage(_ id: Notes.Note.ID) -> Page {
     guard let index = notes.index(of: id) else { return Page("No such note", on: terminal) { ["escape closes"] } }
     let note = $notes.all[index]
-    let text = note.text
+    let draft = Draft()
+    func edit(_ change: (inout String) -> Void) {
+      var text = draft.text ?? note.wrappedValue.text
+      change(&text)
+      draft.text = text
+    }
+    func save() {
+      if let text = draft.text { note.wrappedValue.text = text }
+      draft.text = nil
+    }
     return Page("Note \(id)", on: terminal) {
-      text.wrappedValue.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        + ["", "type   ^E a window   ^N next note   ^D delete   ^X to the counter   escape back"]
+      let text = draft.text ?? note.wrappedValue.text
+      return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        + (draft.isAsking
+          ? ["", "Save the changes?   y yes   n no   c stay here"]
+          : ["", "type   ^S save   ^E a window   ^N next note   ^D delete   ^X to the counter   escape back"])
     } onKey: { [self] key, page in
       switch key {
-      case .character(let character): text.wrappedValue.append(character)
-      case .enter: text.wrappedValue.append("\n")
-      case .backspace: text.wrappedValue = String(text.wrappedValue.dropLast())
-      case .control("e"): notes.edited = note.wrappedValue
+      case .character("y") where draft.isAsking: draft.answer(.save)
+      case .character("n") where draft.isAsking: draft.answer(.discard)
+      case .character("c") where draft.isAsking: draft.answer(.stay)
+      case .character(let character): edit { $0.append(character) }
+      case .enter: edit { $0.append("\n") }
+      case .backspace: edit { $0 = String($0.dropLast()) }
+      case .control("s"), .escape: save()
+      case .control("e"):
+        save()
+        notes.edited = note.wrappedValue
       case .control("d"): notes.question = .delete(note.wrappedValue)
       case .control("n"): page.push(value: notes.all[(index + 1) % notes.all.count].id)
       case .control("x"): goHome()
       default: break
       }
+    } onDisappear: { [notes] page throws(Declined) in
+      // A note that is deleted needs no text.
+      if notes.index(of: id) != nil { try await draft.settle(page, save: save) }
     }
   }
 

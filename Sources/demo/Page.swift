@@ -23,16 +23,19 @@ final class Page: Screen {
   private let content: @MainActor () -> [String]
   private let onKey: @MainActor (Key, Showing) -> Void
   private let onAppear: @MainActor (Showing) -> Void
+  private let onDisappear: @MainActor (Showing) async throws(Declined) -> Void
   @ObservationIgnored private var showing: Showing?
 
   /// - Parameters:
   ///   - content: the lines; read again when the state that it reads has changed.
   ///   - onKey: handles a key; escape also closes the page.
   ///   - onAppear: presents other screens from the page.
+  ///   - onDisappear: called before the page is dismissed, unless its user closes it; it may decline.
   init(
     _ title: String, _ kind: Kind = .page, on terminal: Terminal, content: @escaping @MainActor () -> [String],
     onKey: @escaping @MainActor (Key, Showing) -> Void = { _, _ in },
-    onAppear: @escaping @MainActor (Showing) -> Void = { _ in }
+    onAppear: @escaping @MainActor (Showing) -> Void = { _ in },
+    onDisappear: @escaping @MainActor (Showing) async throws(Declined) -> Void = { _ in }
   ) {
     self.title = title
     self.kind = kind
@@ -40,6 +43,7 @@ final class Page: Screen {
     self.content = content
     self.onKey = onKey
     self.onAppear = onAppear
+    self.onDisappear = onDisappear
   }
 
   /// The visible lines.
@@ -78,7 +82,8 @@ final class Page: Screen {
     onAppear(showing)
   }
 
-  func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+  func disappear(_ showing: Showing, animated: Bool) async throws(Declined) -> Properties {
+    try await onDisappear(showing)
     self.showing = nil
     await roll(to: 0, animated: animated)
     terminal.remove(self)

@@ -5,13 +5,15 @@ import EventLoops
 import PresentationModel
 
 /// A service that sends the same messages as navd for a Present with another id (two signals of the coordinator,
-/// InterfacesAdded, InterfacesRemoved, the reply), by the same library, and keeps no state. The difference to navd is the
-/// cost of everything else.
+/// InterfacesAdded, InterfacesRemoved, the reply) and for an Apply of them, and as many bytes for GetState, by the same library, and keeps no state. The
+/// difference to navd is the cost of everything else.
 final class BareEcho {
   static let name: BusName = "org.navd.Bench.BareEcho"
 
   private let connection: Connection
   private let objects: BareObjects
+  /// The answer of `GetState`: navd's at the last `Reload`.
+  private var state: [UInt8] = []
   /// As long as navd's handles, which begin with the time of day.
   private var number: UInt64 = 1_700_000_000_000_000
 
@@ -30,6 +32,30 @@ final class BareEcho {
     object.implement(CoordinatorInterface.present) { [unowned self] input, call in
       try? answer(input.0, input.1)
       call.reply((CoordinatorNames.presentation(number), true, number))
+    }
+    object.implement(CoordinatorInterface.apply) { [unowned self] input, call in
+      let replies: [[Value]] = input.0.map { request in
+        guard case .string(let binding)? = request.fields.1.first,
+          case .string(let id)? = request.fields.1.dropFirst().first
+        else { return [] }
+        try? answer(binding, id)
+        return [.objectPath(CoordinatorNames.presentation(number)), .boolean(true)]
+      }
+      call.reply((replies, number))
+    }
+    object.implement(CoordinatorInterface.reload) { [unowned self] _, call in
+      connection.callNavd(CoordinatorInterface.getState, ()) { [unowned self] result in
+        var writer = MessageWriter()
+        if case .success(let (properties, serial)) = result {
+          try? writer.append(properties)
+          try? writer.append(serial)
+        }
+        state = [UInt8](writer.bytes)
+        call.reply()
+      }
+    }
+    object.implement(CoordinatorInterface.getState) { [unowned self] _, call in
+      call.reply(writing: { [unowned self] writer throws(DBusError) in writer.copy(state) })
     }
     connection.export(CoordinatorNames.object, [object], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, objects)

@@ -9,7 +9,6 @@ struct CoreBenchmark {
   private let now = Instant(nanoseconds: 1)
 
   func run(into report: inout Report) {
-    compareWithDictionary(into: &report)
     for (many, label) in [(10_000, "10⁴"), (100_000, "10⁵"), (1_000_000, "10⁶")] {
       grow("present and dismiss, \(label) slots", "10³ slots", slots(1_000), slots(many), into: &report) {
         machine, index in
@@ -77,31 +76,6 @@ struct CoreBenchmark {
 
   // MARK: Measuring
 
-  /// One operation beside inserting and removing the same key in a dictionary.
-  private func compareWithDictionary(into report: inout Report) {
-    var machine = slots(1_000)
-    let keys = (0..<operations).map { binding("probe[\($0)]") }
-    var dictionary = Dictionary(uniqueKeysWithValues: (0..<1_000).map { (binding("slot[\($0)]"), Handle(1)) })
-    var medians: (subject: [Double], peer: [Double]) = ([], [])
-    for _ in 0..<rounds {
-      medians.peer.append(
-        nanoseconds {
-          for key in keys {
-            dictionary[key] = Handle(2)
-            dictionary[key] = nil
-          }
-        } / Double(operations))
-      medians.subject.append(
-        nanoseconds {
-          for key in keys { perform(.present(key, id: "", ItemOptions()), &machine) }
-          for key in keys { perform(.dismiss(key), &machine) }
-        } / Double(2 * operations))
-    }
-    report.compare(
-      "the rules alone, one operation", with: "Dictionary, insert and remove", medians.subject, medians.peer,
-      target: .atMost(6))
-  }
-
   /// The same operation in a large state, beside a small one.
   private func grow(
     _ subject: String, _ peer: String, _ small: consuming StateMachine, _ large: consuming StateMachine,
@@ -115,7 +89,7 @@ struct CoreBenchmark {
       medians.subject.append(
         nanoseconds { for index in 0..<operations { operation(&large, index) } } / Double(operations))
     }
-    report.compare(subject, with: peer, medians.subject, medians.peer, target: .atMost(3))
+    report.compare(subject, with: peer, medians.subject, medians.peer, goal: .atMost(3))
   }
 
   private func perform(_ operation: Request.Operation, _ machine: inout StateMachine) {

@@ -13,6 +13,8 @@ struct BenchmarkError: Error, CustomStringConvertible {
 /// Starts the programs to measure on the session bus, and ends them.
 final class Harness {
   static let echo: BusName = "org.navd.Bench.Echo"
+  /// The destination of the programs that are measured.
+  static let destination = "bench-panel"
 
   let loop: EventLoop
   let connection: Connection
@@ -28,6 +30,29 @@ final class Harness {
     connection = try Connection.session(loop: loop)
     directory = programs
     supervisor = ProcessSupervisor(loop: loop, markerVariable: "NAVBENCH_MARKER")
+    try declare([Self.destination: "command = [\"sleep\", \"1000\"]\n"])
+  }
+
+  /// Sets the destinations of each navd that is started from now on, by the names of their files. No file of the user counts.
+  func declare(_ destinations: [String: String]) throws { use(try configuration(destinations)) }
+
+  func use(_ configuration: String) {
+    for variable in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] { setenv(variable, configuration, 1) }
+  }
+
+  /// Makes a directory with files of destinations.
+  func configuration(_ destinations: [String: String]) throws -> String {
+    let configuration = try newDirectory()
+    let directory = "\(configuration)/navd/destinations"
+    for path in ["\(configuration)/navd", directory] { mkdir(path, 0o700) }
+    for (name, text) in destinations {
+      guard let file = fopen("\(directory)/\(name).toml", "w") else {
+        throw BenchmarkError(description: "\(directory)/\(name).toml: \(String(cString: strerror(errno)))")
+      }
+      fputs(text, file)
+      fclose(file)
+    }
+    return configuration
   }
 
   /// Starts navd with an empty state directory.

@@ -3,11 +3,12 @@ import CoordinatorAPI
 import DBus
 import EventLoops
 import Glibc
+import Processes
 import TextFormats
 
 /// A part of the measurements, for `--only`.
 enum Part: String, CaseIterable, ExpressibleByArgument {
-  case core, start, memory, cost, bus, panels, process
+  case core, start, memory, cost, scale, bus, panels, windows, process
 }
 
 @main
@@ -18,10 +19,12 @@ struct NavbenchCommand: ParsableCommand {
     discussion: """
       It starts its own navd and dbus-test-tool's echo on the session bus, so run it on a private one:
       dbus-run-session -- navbench. Each round measures all subjects and peers in turn; the report shows the median, the
-      least and the greatest of the rounds' ratios.
+      least and the greatest of the rounds' ratios. With --summary it measures nothing, and makes one table of several
+      reports, of runs on all processors and on one: a goal is reached if every run has reached it.
 
       With --soak it compares nothing: many clients use navd in all ways for so many seconds. It reports errors (then it
-      exits with status 1), and navd's memory and descriptors at the start and at the end.
+      exits with status 1), navd's memory and descriptors at the start and at the end, and how often navd wakes up
+      afterwards, with a hundred presentations and without a request.
       """)
 
   @Option(help: "The number of rounds.")
@@ -36,6 +39,14 @@ struct NavbenchCommand: ParsableCommand {
   @Option(help: "The directory of the programs to measure, if not that of navbench.")
   var programs: String?
 
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Make a table of the reports that earlier runs have printed with --json.", valueName: "file"))
+  var summary: [String] = []
+
+  @Option(help: ArgumentHelp("With --summary: write the table into this Markdown file.", valueName: "file"))
+  var write: String?
+
   @Flag(help: "Print one JSON value instead of a table.")
   var json = false
 
@@ -48,41 +59,59 @@ struct NavbenchCommand: ParsableCommand {
   @Flag(help: .hidden)
   var bareEcho = false
 
+  @Flag(help: .hidden)
+  var bareWindows = false
+
   @Option(help: .hidden)
   var watchers: Int?
 
   @Option(help: ArgumentHelp("Run a mixed load for so many seconds instead.", valueName: "seconds"))
   var soak: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "How long --soak then counts how often navd wakes up without a request.", valueName: "seconds"))
+  var idle = 10
+
   @Option(help: "The number of clients with --soak.")
   var clients = 8
 
   mutating func validate() throws {
-    guard rounds > 0, calls > 0, processes > 0, soak ?? 1 > 0, clients > 0, stall > 0, watchers ?? 1 > 0 else {
-      throw ValidationError("--rounds, --calls, --processes, --stall, --soak and --clients must be greater than 0")
+    guard rounds > 0, calls > 0, processes > 0, soak ?? 1 > 0, idle > 0, clients > 0, stall > 0, watchers ?? 1 > 0
+    else {
+      throw ValidationError(
+        "--rounds, --calls, --processes, --stall, --soak, --idle and --clients must be greater than 0")
     }
+    guard write == nil || !summary.isEmpty else { throw ValidationError("--write needs --summary") }
   }
 
   mutating func run() throws {
     if bareEcho { return try BareEcho.serve() }
+    if bareWindows { return try BareWindows.serve() }
     if let watchers { return try Watchers.serve(watchers) }
+    if !summary.isEmpty {
+      let summary = try Summary(files: summary)
+      if let write { try summary.write(to: write) }
+      print(summary.text)
+      return
+    }
     if let soak {
       let harness = try Harness(programs: programs ?? Self.ownDirectory)
       defer { harness.stop() }
       _ = try harness.startNavd()
-      let report = try Soak(harness, duration: .seconds(soak), clients: clients).run()
+      let report = try Soak(harness, duration: .seconds(soak), idle: .seconds(idle), clients: clients).run()
       print(json ? report.json.text : report.text)
       if !report.tally.errors.isEmpty { throw ExitCode(1) }
       return
     }
-    var report = Report()
+    var report = Report(processors: Self.processors)
     if measures(.core) { CoreBenchmark().run(into: &report) }
     if only != [.core] {
       let harness = try Harness(programs: programs ?? Self.ownDirectory)
       defer { harness.stop() }
       try measure(harness, into: &report)
     }
-    print(json ? report.json.text : report.table)
+    print(json ? report.json.text : Summary([report]).text)
   }
 
   private func measures(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
@@ -94,6 +123,12 @@ struct NavbenchCommand: ParsableCommand {
       try MemoryBenchmark(harness: harness).run(into: &report)
       harness.stop(navd)
     }
+    if measures(.scale) { try ScaleBenchmark(harness: harness, rounds: min(rounds, 3)).run(into: &report) }
+    // Without a desktop, only if it is asked for, which says what is missing.
+    if only.contains(.windows) || only.isEmpty && WindowEvents.path != nil {
+      try WindowBenchmark(harness: harness, rounds: rounds, switches: processes).run(into: &report)
+    }
+    if only == [.windows] { return }
     if measures(.cost) { try CostBenchmark(harness: harness).run(into: &report) }
     _ = try harness.startNavd()
     if measures(.bus) {
@@ -106,6 +141,14 @@ struct NavbenchCommand: ParsableCommand {
     if measures(.process) {
       try ProcessBenchmark(harness: harness, rounds: rounds, processes: processes).run(into: &report)
     }
+  }
+
+  /// The number of processors on which this process, and all that it starts, may run.
+  private static var processors: Int {
+    let status = String(decoding: ProcessTable.read("/proc/self/status") ?? [], as: UTF8.self)
+    let prefix = "Cpus_allowed:"
+    let mask = status.split(separator: "\n").first { $0.hasPrefix(prefix) }?.dropFirst(prefix.count)
+    return mask?.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount } ?? 0
   }
 
   private static var ownDirectory: String {

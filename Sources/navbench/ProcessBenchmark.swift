@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBusValues
 import Glibc
+import PresentationModel
 
 /// `navctl` beside other programs that make one call: the time from the start of the process to its end, for which a key
 /// binding or a script waits.
@@ -11,13 +12,14 @@ struct ProcessBenchmark {
 
   func run(into report: inout Report) throws {
     let navctl = ["\(harness.directory)/navctl", "is-presented", "bench.fact"]
+    let keyPress = ["\(harness.directory)/navctl", "toggle", Harness.destination]
     let (bus, object) = (CoordinatorNames.bus.text, CoordinatorNames.object.text)
     let others: [(name: String, arguments: [String], target: Double)] = [
       (
         "dbus-send",
-        ["dbus-send", "--print-reply", "--dest=\(bus)", object, "org.navd.Coordinator1.Get", "string:bench.fact"], 1.6
+        ["dbus-send", "--print-reply", "--dest=\(bus)", object, "org.navd.Coordinator1.Get", "string:bench.fact"], 1.4
       ),
-      ("busctl", ["busctl", "--user", "call", bus, object, "org.navd.Coordinator1", "Get", "s", "bench.fact"], 0.9),
+      ("busctl", ["busctl", "--user", "call", bus, object, "org.navd.Coordinator1", "Get", "s", "bench.fact"], 0.6),
       (
         "gdbus",
         ["gdbus", "call", "--session", "-d", bus, "-o", object, "-m", "org.navd.Coordinator1.Get", "bench.fact"], 0.9
@@ -25,17 +27,35 @@ struct ProcessBenchmark {
     ]
     for arguments in [navctl] + others.map(\.arguments) { try runToEnd(arguments) }
     var own: [Double] = []
+    var keyPresses: [Double] = []
     var theirs = [[Double]](repeating: [], count: others.count)
     for _ in 0..<rounds {
       own.append(try medianNanoseconds(of: processes) { _ in try runToEnd(navctl) })
+      keyPresses.append(
+        median(
+          try (0..<processes).map { _ in
+            let time = try nanoseconds { try runToEnd(keyPress) }
+            try settle()
+            return time
+          }))
       for (index, other) in others.enumerated() {
         theirs[index].append(try medianNanoseconds(of: processes) { _ in try runToEnd(other.arguments) })
       }
     }
     for (index, other) in others.enumerated() {
       report.compare(
-        "navctl is-presented, a process", with: other.name, own, theirs[index], target: .atMost(other.target))
+        "navctl is-presented, a process", with: other.name, own, theirs[index], goal: .atMost(other.target))
     }
+    report.compare(
+      "navctl toggle of a destination, a process", with: "navctl is-presented", keyPresses, own, goal: .atMost(1.1))
+  }
+
+  /// Waits until the panel has started or ended, so that it does not use the processor of the next measurement.
+  private func settle() throws {
+    let (_, entries, _) = try harness.call(CoordinatorInterface.get, Harness.destination)
+    guard let number = entries[StateEntry.keys.presentation] else { return }
+    let phase = entries[StateEntry.keys.phase] == "dismissing" ? "dismissed" : "presented"
+    _ = try harness.call(CoordinatorInterface.wait, (CoordinatorNames.presentation(number), phase))
   }
 }
 

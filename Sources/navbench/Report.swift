@@ -18,105 +18,119 @@ enum Unit: String {
   }
 }
 
-/// The limit that a ratio or a number is meant to meet.
-struct Target {
+/// The limit that a line's ratio, or its number, is meant to meet.
+struct Goal {
   let limit: Double
-  let isUpperLimit: Bool
+  var isUpperLimit = true
+  /// The limit for each round alone; nil if only the median counts.
+  var eachLimit: Double?
+  /// Whether the goal is only about programs that share one processor.
+  var isForOneProcessor = false
 
-  static func atMost(_ limit: Double) -> Target { Target(limit: limit, isUpperLimit: true) }
-  static func atLeast(_ limit: Double) -> Target { Target(limit: limit, isUpperLimit: false) }
+  static func atMost(_ limit: Double, inEachRound each: Double? = nil, onOneProcessor: Bool = false) -> Goal {
+    Goal(limit: limit, eachLimit: each, isForOneProcessor: onOneProcessor)
+  }
+  static func atLeast(_ limit: Double) -> Goal { Goal(limit: limit, isUpperLimit: false) }
 
-  func isMet(by number: Double) -> Bool { isUpperLimit ? number <= limit : number >= limit }
+  func isMet(by results: [Double]) -> Bool {
+    let middle = median(results)
+    return (isUpperLimit ? middle <= limit : middle >= limit) && results.allSatisfy { $0 <= eachLimit ?? .infinity }
+  }
 }
 
-/// A subject measured beside a peer in the same rounds. Only their ratio is meaningful: the speed of a machine varies.
-struct Comparison {
+/// A subject measured in rounds, beside a peer in the same rounds if it has one. Then only their ratio is meaningful: the speed
+/// of a machine varies.
+struct Line {
   let subject: String
-  let peer: String
+  let peer: String?
   let unit: Unit
   /// The results of the rounds.
   let subjects: [Double]
   let peers: [Double]
-  /// The target for the median of the ratios; nil if there is none.
-  let target: Target?
+  let goal: Goal?
 
-  var ratios: [Double] { zip(subjects, peers).map { $0 / $1 } }
+  /// What the goal is about: the ratios, or the numbers of a subject without a peer.
+  var results: [Double] { peer == nil ? subjects : zip(subjects, peers).map { $0 / $1 } }
 }
 
-/// The results of a run, as a table for people and as JSON for programs.
+/// The results of a run.
 struct Report {
-  private(set) var comparisons: [Comparison] = []
-  /// Results without a peer.
-  private(set) var findings: [(subject: String, number: Double, unit: Unit, target: Target?)] = []
+  /// The number of processors that the programs share.
+  let processors: Int
+  private(set) var lines: [Line] = []
+
+  init(processors: Int) { self.processors = processors }
 
   mutating func compare(
     _ subject: String, with peer: String, _ subjects: [Double], _ peers: [Double], unit: Unit = .nanoseconds,
-    target: Target? = nil
+    goal: Goal? = nil
   ) {
-    comparisons.append(
-      Comparison(subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, target: target))
+    lines.append(Line(subject: subject, peer: peer, unit: unit, subjects: subjects, peers: peers, goal: goal))
   }
 
-  mutating func add(_ subject: String, _ number: Double, _ unit: Unit, _ target: Target? = nil) {
-    findings.append((subject, number, unit, target))
+  mutating func add(_ subject: String, _ numbers: [Double], _ unit: Unit, _ goal: Goal? = nil) {
+    lines.append(Line(subject: subject, peer: nil, unit: unit, subjects: numbers, peers: [], goal: goal))
   }
+}
 
-  var table: String {
-    var rows = [["subject", "peer", "subject", "peer", "ratio", "least–greatest", "target", ""]]
-    for comparison in comparisons {
-      let ratios = comparison.ratios
-      let unit = comparison.unit
-      rows.append([
-        comparison.subject, comparison.peer, unit.text(median(comparison.subjects)),
-        unit.text(median(comparison.peers)), hundredths(median(ratios)),
-        "\(hundredths(ratios.min() ?? 0))–\(hundredths(ratios.max() ?? 0))",
-        comparison.target.map { text($0, hundredths) } ?? "", verdict(comparison.target, median(ratios)),
-      ])
+// MARK: JSON
+
+extension Report {
+  var json: JSON { ["processors": JSON(processors), "lines": .array(lines.map(\.json))] }
+
+  /// - Returns: nil unless it was written by this program.
+  init?(_ json: JSON) {
+    guard let processors = json["processors"]?.unsigned, let lines = json["lines"]?.array else { return nil }
+    self.processors = Int(processors)
+    for line in lines {
+      guard let line = Line(line) else { return nil }
+      self.lines.append(line)
     }
-    for (subject, number, unit, target) in findings {
-      rows.append([
-        subject, "", unit.text(number), "", "", "", target.map { text($0, unit.text) } ?? "", verdict(target, number),
-      ])
-    }
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    return rows.map { row in
-      let line = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
-      return String(line.reversed().drop { $0 == " " }.reversed())
-    }.joined(separator: "\n")
   }
+}
 
-  private func text(_ target: Target, _ text: (Double) -> String) -> String {
-    "\(target.isUpperLimit ? "≤" : "≥") \(text(target.limit))"
-  }
-
-  private func verdict(_ target: Target?, _ number: Double) -> String {
-    target.map { $0.isMet(by: number) ? "" : "not reached" } ?? ""
-  }
-
-  var json: JSON {
+extension Line {
+  fileprivate var json: JSON {
     [
-      "comparisons": .array(
-        comparisons.map { comparison in
-          [
-            "subject": .string(comparison.subject), "peer": .string(comparison.peer),
-            "unit": .string(comparison.unit.rawValue), "subjects": .array(comparison.subjects.map(JSON.real)),
-            "peers": .array(comparison.peers.map(JSON.real)), "ratio": .real(median(comparison.ratios)),
-            "target": json(comparison.target),
-          ]
-        }),
-      "findings": .array(
-        findings.map { finding in
-          [
-            "subject": .string(finding.subject), "number": .real(finding.number),
-            "unit": .string(finding.unit.rawValue),
-            "target": json(finding.target),
-          ]
-        }),
+      "subject": .string(subject), "peer": peer.map(JSON.string) ?? .null, "unit": .string(unit.rawValue),
+      "subjects": .array(subjects.map(JSON.real)), "peers": .array(peers.map(JSON.real)),
+      "result": .real(median(results)), "goal": goal?.json ?? .null,
     ]
   }
 
-  private func json(_ target: Target?) -> JSON {
-    target.map { [$0.isUpperLimit ? "at-most" : "at-least": .real($0.limit)] } ?? .null
+  fileprivate init?(_ json: JSON) {
+    guard let subject = json["subject"]?.string, let unit = json["unit"]?.string.flatMap(Unit.init(rawValue:)),
+      let subjects = json["subjects"]?.array, let peers = json["peers"]?.array
+    else { return nil }
+    self.init(
+      subject: subject, peer: json["peer"]?.string, unit: unit, subjects: subjects.compactMap(\.number),
+      peers: peers.compactMap(\.number), goal: json["goal"].flatMap(Goal.init))
+  }
+}
+
+extension Goal {
+  fileprivate var json: JSON {
+    [
+      "limit": .real(limit), "at-most": .boolean(isUpperLimit), "each": eachLimit.map(JSON.real) ?? .null,
+      "one-processor": .boolean(isForOneProcessor),
+    ]
+  }
+
+  fileprivate init?(_ json: JSON) {
+    guard let limit = json["limit"]?.number else { return nil }
+    self.init(
+      limit: limit, isUpperLimit: json["at-most"] == true, eachLimit: json["each"]?.number,
+      isForOneProcessor: json["one-processor"] == true)
+  }
+}
+
+extension JSON {
+  fileprivate var number: Double? {
+    switch self {
+    case .real(let number): number
+    case .integer(let number): Double(number)
+    default: nil
+    }
   }
 }
 
@@ -127,7 +141,7 @@ func median(_ values: [Double]) -> Double {
   return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }
 
-private func hundredths(_ number: Double) -> String {
+func hundredths(_ number: Double) -> String {
   guard number.isFinite else { return "–" }
   let scaled = Int((number * 100).rounded())
   return "\(scaled / 100).\(scaled % 100 < 10 ? "0" : "")\(scaled % 100)"

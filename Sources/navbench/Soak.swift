@@ -19,6 +19,7 @@ final class Soak {
 
   private let harness: Harness
   private let duration: Duration
+  private let idle: Duration
   private let navd: UInt32
   private let watcher: SoakWatcher
   private let presenter: Connection
@@ -27,9 +28,11 @@ final class Soak {
   /// Whether the clients start new requests.
   fileprivate private(set) var isRunning = false
 
-  init(_ harness: Harness, duration: Duration, clients: Int) throws {
+  /// - Parameter idle: how long to watch navd without requests, after the load.
+  init(_ harness: Harness, duration: Duration, idle: Duration, clients: Int) throws {
     self.harness = harness
     self.duration = duration
+    self.idle = idle
     navd = try harness.process(of: CoordinatorNames.bus)
     presenter = try Connection.session(loop: harness.loop)
     watcher = try SoakWatcher(try Connection.session(loop: harness.loop))
@@ -67,7 +70,33 @@ final class Soak {
     if end.descriptors > start.descriptors + 1 {
       tally.errors.append("navd's descriptors grew from \(start.descriptors) to \(end.descriptors)")
     }
-    return SoakReport(duration: duration, tally: tally, events: watcher.count, start: start, end: end)
+    let wakeUps = try countWakeUps()
+    // The event loop sets its timer again only when that goes off, which saves a system call for each request.
+    if wakeUps > 1 { tally.errors.append("navd woke up \(wakeUps) times in \(idle) without a request") }
+    return SoakReport(
+      duration: duration, idle: idle, wakeUps: wakeUps, tally: tally, events: watcher.count, start: start, end: end)
+  }
+
+  /// Counts how often navd wakes up while 100 presentations are open and nobody calls it.
+  private func countWakeUps() throws -> Int {
+    for number in 0..<100 {
+      let options: (UInt64) -> [String: Value] = {
+        ["group": .string("soak.idle.group\(number % 10)"), "timeout": .uint64($0)]
+      }
+      // The first timeout no longer holds when its time has come.
+      for timeout in [UInt64(idle / .milliseconds(2)), 86_400_000] {
+        _ = try harness.call(Rows.present, ("soak.idle[\(number)]", "open", options(timeout)))
+      }
+    }
+    // The last answer arrives before navd has gone to sleep.
+    var start: Int
+    repeat {
+      start = ResourceUsage.wakeUps(of: navd)
+      harness.loop.turn(wait: .milliseconds(50))
+    } while ResourceUsage.wakeUps(of: navd) != start
+    let end = harness.loop.now + idle
+    while harness.loop.now < end { harness.loop.turn(wait: end - harness.loop.now) }
+    return ResourceUsage.wakeUps(of: navd) - start
   }
 
   /// Runs all clients for some time, then ends all presentations.
@@ -127,13 +156,15 @@ struct ResourceUsage {
     descriptors = count
   }
 
-  private static func privateMemory(of process: UInt32) -> Int {
-    for line in ProcessTable.read("/proc/\(process)/status")?.split(separator: UInt8(ascii: "\n")) ?? [] {
-      let text = String(decoding: line, as: UTF8.self)
-      guard text.hasPrefix("RssAnon:") else { continue }
-      return (Int(text.filter(\.isNumber)) ?? 0) << 10
-    }
-    return 0
+  private static func privateMemory(of process: UInt32) -> Int { status("RssAnon", of: process) << 10 }
+
+  /// The number of times that a process of one thread has begun to wait.
+  static func wakeUps(of process: UInt32) -> Int { status("voluntary_ctxt_switches", of: process) }
+
+  private static func status(_ name: String, of process: UInt32) -> Int {
+    let text = String(decoding: ProcessTable.read("/proc/\(process)/status") ?? [], as: UTF8.self)
+    let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
   }
 }
 
@@ -350,6 +381,9 @@ extension Soak {
 
 struct SoakReport {
   let duration: Duration
+  let idle: Duration
+  /// How often navd woke up while it was idle.
+  let wakeUps: Int
   /// With sorted latencies.
   let tally: SoakTally
   let events: Int
@@ -363,6 +397,7 @@ struct SoakReport {
       "errors       \(tally.errors.count)",
       "memory       \(start.memory >> 10) KiB at the start, \(end.memory >> 10) KiB at the end",
       "descriptors  \(start.descriptors) at the start, \(end.descriptors) at the end",
+      "wake-ups     \(wakeUps) in \(idle / .seconds(1)) s without a request",
       "replies      median \(latency(0.5)) µs, 99.9 % within \(latency(0.999)) µs, the slowest \(latency(1)) µs",
     ]
     for error in tally.errors.prefix(20) { lines.append("error: \(error)") }
@@ -373,7 +408,8 @@ struct SoakReport {
     [
       "seconds": .real(duration / .seconds(1)), "operations": JSON(tally.operations), "events": JSON(events),
       "errors": .array(tally.errors.map(JSON.string)), "memory-at-start": JSON(start.memory),
-      "memory-at-end": JSON(end.memory), "descriptors-at-start": JSON(start.descriptors),
+      "memory-at-end": JSON(end.memory), "idle-seconds": .real(idle / .seconds(1)), "wake-ups": JSON(wakeUps),
+      "descriptors-at-start": JSON(start.descriptors),
       "descriptors-at-end": JSON(end.descriptors), "median-answer-us": JSON(latency(0.5)),
       "worst-answer-us": JSON(latency(1)),
     ]

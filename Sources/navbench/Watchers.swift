@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import Processes
 
 /// A process with many connections that receive every signal of the coordinator's interface, from any sender, and ignore
 /// it.
@@ -10,6 +11,8 @@ enum Watchers {
 
   /// Runs until the process is killed.
   static func serve(_ count: Int) throws {
+    // A connection takes a descriptor.
+    try DescriptorLimit.current().raise()
     let loop = try EventLoop()
     let connections = try (0..<count).map { _ in try Connection.session(loop: loop) }
     var ready = 0

@@ -47,7 +47,9 @@ struct Navctl: ParsableCommand {
       let message = fullMessage(for: error)
       switch exitCode(for: error) {
       case .success:
-        StandardOutput.write(message.hasSuffix("\n") ? message : message + "\n")
+        let text = message.hasSuffix("\n") ? message : message + "\n"
+        StandardOutput.write(
+          CommandLine.arguments.contains(CompletionScript.option) ? CompletionScript.completed(text) : text)
         exit(.ok)
       case .validationFailure:
         StandardError.write(UsageText.improved(message, Array(CommandLine.arguments.dropFirst())))
@@ -70,7 +72,7 @@ struct Navctl: ParsableCommand {
     if let verb = Verbs.named(name), let command = try? verb.parseAsRoot(rest), type(of: command) == verb {
       return command
     }
-    if let word = Verbs.word(in: arguments), word != "help", name != "--generate-completion-script",
+    if let word = Verbs.word(in: arguments), word != "help", name != CompletionScript.option,
       Verbs.named(word) == nil
     {
       throw UsageText.unknownVerb(word)

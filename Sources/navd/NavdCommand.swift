@@ -1,79 +1,109 @@
-import ArgumentParser
 import CoordinatorAPI
 import CoordinatorDaemon
 import Glibc
 import Logging
+import Logs
 import TextFormats
 
 /// The daemon's command line.
 @main
-struct NavdCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "navd",
+struct NavdCommand {
+  private typealias Option = OptionSyntax.Option
+
+  static let syntax = OptionSyntax(
+    program: "navd",
     abstract: "Coordinates the panels, dialogs and windows that a desktop session shows.",
     discussion: """
       The session bus starts navd when navctl or another client first calls it; systemd can start it, too. It reads \
       destinations from navd/destinations/NAME.toml and container values from navd/navd.toml, in $XDG_CONFIG_HOME, \
       $XDG_CONFIG_DIRS and $XDG_DATA_DIRS.
       """,
-    version: "navd \(Release.version)")
+    options: [
+      Option(
+        names: ["--address"], value: "address", help: "Address of the bus to use instead of the session bus."),
+      Option(
+        names: ["--state-directory"], value: "directory",
+        help:
+          "Directory for navd's own files instead of $XDG_RUNTIME_DIR/navd, e.g. to keep the state of a kiosk across reboots."
+      ),
+      Option(
+        names: ["--log-level"], value: "level",
+        help: "How much to log: trace, debug, info, notice, warning, error or critical.",
+        choices: Logger.Level.allCases.map(\.rawValue), defaultValue: "notice"),
+      Option(
+        names: ["--check-config"], help: "Check the configuration files, report their mistakes, and exit."),
+      Option(names: ["--json"], help: "With --check-config: print one line of JSON."),
+      Option(names: ["--version"], help: "Show the version."),
+      Option(names: ["--help", "-h"], help: "Show help information."),
+    ],
+    argument: Option(
+      value: "directory", help: "With --check-config: directory to check instead of the files in use."))
 
-  @Option(help: ArgumentHelp("Address of the bus to use instead of the session bus.", valueName: "address"))
-  var address: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Directory for navd's own files instead of $XDG_RUNTIME_DIR/navd, e.g. to keep the state of a kiosk across reboots.",
-      valueName: "directory"))
-  var stateDirectory: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
-  var logLevel: Logger.Level = .notice
-
-  @Flag(help: "Check the configuration files, report their mistakes, and exit.")
-  var checkConfig = false
-
-  @Flag(help: "With --check-config: print one line of JSON.")
-  var json = false
-
-  @Argument(help: "With --check-config: directory to check instead of the files in use.")
-  var directory: String?
-
-  mutating func validate() throws {
-    guard directory == nil || checkConfig else {
-      throw ValidationError("a directory needs --check-config")
+  static func main() {
+    let words = CommandLine.arguments.dropFirst()
+    if words == ["--experimental-dump-help"] {
+      print(syntax.json.text)
+      exit(EXIT_SUCCESS)
     }
-    guard directory != "" else {
-      throw ValidationError("expected a directory, found an empty text; leave it out to check the files in use")
+    do throws(UsageMistake) {
+      exit(run(try read(words)))
+    } catch {
+      let mistake = "\(error)".escapingControls()
+      let text = "Error: \(mistake)\n\(syntax.usage)\n  See 'navd --help' for more information.\n"
+      write(STDERR_FILENO, text, text.utf8.count)
+      exit(EX_USAGE)
     }
-    guard !json || checkConfig else { throw ValidationError("--json needs --check-config") }
   }
 
-  mutating func run() throws {
-    if checkConfig {
-      let report = ConfigurationReport(of: directory)
-      let isTerminal = isatty(STDOUT_FILENO) == 1
-      if json {
-        print(isTerminal ? report.json.escapingControlsInJSON : report.json)
-      } else {
-        print(isTerminal ? report.text.escapingControls { $0 == "\n" } : report.text)
-      }
-      if !report.isFaultless { throw ExitCode(1) }
-      return
+  private static func read(_ words: some Sequence<String>) throws(UsageMistake) -> OptionSyntax.Words {
+    let words = try syntax.read(words)
+    let checksConfiguration = words.contains("--check-config")
+    guard words.argument == nil || checksConfiguration else {
+      throw UsageMistake(description: "a directory needs --check-config")
     }
-    var log = Logger(label: "navd") { _ in StandardErrorLog() }
-    log.logLevel = logLevel
-    let status: Int32
+    guard words.argument != "" else {
+      throw UsageMistake(
+        description: "expected a directory, found an empty text; leave it out to check the files in use")
+    }
+    guard !words.contains("--json") || checksConfiguration else {
+      throw UsageMistake(description: "--json needs --check-config")
+    }
+    return words
+  }
+
+  /// - Returns: the exit status.
+  private static func run(_ words: OptionSyntax.Words) -> Int32 {
+    if words.contains("--help") {
+      print(syntax.help)
+      return EXIT_SUCCESS
+    }
+    if words.contains("--version") {
+      print("navd \(Release.version)")
+      return EXIT_SUCCESS
+    }
+    if words.contains("--check-config") {
+      return check(words.argument, printingJSON: words.contains("--json"))
+    }
+    var log = Logger(label: "navd") { _ in StandardErrorLog(program: "navd") }
+    log.logLevel = words.values["--log-level"].flatMap { Logger.Level(rawValue: $0) } ?? .notice
     do throws(Daemon.Failure) {
-      status = try Daemon(address: address, stateDirectory: stateDirectory, log: log).run()
+      return try Daemon(address: words.values["--address"], stateDirectory: words.values["--state-directory"], log: log)
+        .run()
     } catch {
       log.critical("\(error)")
-      throw ExitCode(1)
+      return EXIT_FAILURE
     }
-    if status != 0 { throw ExitCode(status) }
+  }
+
+  /// - Returns: the exit status: 1 if there are mistakes.
+  private static func check(_ directory: String?, printingJSON: Bool) -> Int32 {
+    let report = ConfigurationReport(of: directory, windowSystem: .ofSession())
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    if printingJSON {
+      print(isTerminal ? report.json.escapingControlsInJSON : report.json)
+    } else {
+      print(isTerminal ? report.text.escapingControls { $0 == "\n" } : report.text)
+    }
+    return report.isFaultless ? EXIT_SUCCESS : EXIT_FAILURE
   }
 }
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}

@@ -44,6 +44,7 @@ struct DestinationPage {
     page.paragraph("navd replaces these in the arguments of a command and in the name of a unit:")
     page.item(ManualPage.bold("{id}"), "the item's id;")
     page.item(ManualPage.bold("{binding}"), "its binding;")
+    page.item(ManualPage.bold("{output}"), "the output that its request names; also in the name of a group;")
     page.item(
       ManualPage.bold("{value.KEY}"),
       "the entry of its value with this key: text unchanged, other types as JSON, nothing if it has no such entry.")

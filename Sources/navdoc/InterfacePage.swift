@@ -2,18 +2,16 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 
-/// The interfaces of the contract, as the pages list them.
+/// What the pages say of the interfaces.
 enum Interfaces {
-  static let all = [
-    CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
-  ]
-
   /// The bus name and the object of an interface.
   static func location(of interface: Interface) -> String {
     switch interface.name {
     case CoordinatorInterface.name: "`\(CoordinatorNames.bus)` on the session bus, object `\(CoordinatorNames.object)`"
     case PresentationInterface.name:
       "`\(CoordinatorNames.bus)` on the session bus, objects `\(CoordinatorNames.presentations)/`*number*"
+    case WindowSystemInterface.name:
+      "`\(WindowSystemInterface.bus)` on the session bus, object `\(WindowSystemInterface.object)`"
     default: "an object of the presenter's own"
     }
   }
@@ -50,7 +48,7 @@ struct InterfacePage {
       for member in members { describe(member, &page) }
     }
     page.heading("See also")
-    let others = Interfaces.all.map(\.name.text).filter { $0 != interface.name.text }.map { "`\($0)`(5)" }
+    let others = Contract.interfaces.map(\.name.text).filter { $0 != interface.name.text }.map { "`\($0)`(5)" }
     page.paragraph((["`navctl`(1)", "`navd`(8)"] + others).joined(separator: ", "))
     text = page.text
   }

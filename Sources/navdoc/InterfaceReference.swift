@@ -16,14 +16,14 @@ enum InterfaceReference {
 
 
       """
-    for interface in Interfaces.all {
+    for interface in Contract.interfaces {
       text += "* [`\(interface.name)`](#\(anchor(interface.name.text)))"
       for (title, members) in Interfaces.members(interface) {
         text += "\(title == "Methods" ? ":" : " ·") \(members.map { link($0, interface) }.joined(separator: ", "))"
       }
       text += "\n"
     }
-    for interface in Interfaces.all { text += section(interface) }
+    for interface in Contract.interfaces { text += section(interface) }
     return text
   }
 

@@ -9,10 +9,12 @@ struct Navdoc: ParsableCommand {
   enum Page: String, CaseIterable, ExpressibleByArgument {
     case navctl = "navctl.1"
     case navd = "navd.8"
+    case windows = "navd-windows.8"
     case destination = "navd.destination.5"
     case coordinator = "org.navd.Coordinator1.5"
     case presentation = "org.navd.Presentation1.5"
     case presenter = "org.navd.Presenter1.5"
+    case windowSystem = "org.navd.WindowSystem1.5"
     case reference = "dbus.md"
   }
 
@@ -20,7 +22,7 @@ struct Navdoc: ParsableCommand {
     commandName: "navdoc",
     abstract: "Writes a page of documentation to standard output.",
     discussion: """
-      navctl.1 and navd.8 are generated from the program's “--experimental-dump-help”, which navdoc reads from standard \
+      navctl.1, navd.8 and navd-windows.8 are generated from the program's “--experimental-dump-help”, which navdoc reads from standard \
       input; the other pages from tables.
       """)
 
@@ -34,10 +36,12 @@ struct Navdoc: ParsableCommand {
     switch page {
     case .navctl: NavctlPage(try ProgramHelp(Self.standardInput())).text
     case .navd: NavdPage(try ProgramHelp(Self.standardInput())).text
+    case .windows: WindowsPage(try ProgramHelp(Self.standardInput())).text
     case .destination: DestinationPage().text
     case .coordinator: InterfacePage(CoordinatorInterface.interface).text
     case .presentation: InterfacePage(PresentationInterface.interface).text
     case .presenter: InterfacePage(PresenterInterface.interface).text
+    case .windowSystem: InterfacePage(WindowSystemInterface.interface).text
     case .reference: InterfaceReference.text
     }
   }

@@ -17,7 +17,7 @@ extension ProgramHelp.Argument {
 }
 
 extension ManualPage {
-  /// The last section of both pages.
+  /// The last section of each page.
   fileprivate mutating func end(seeAlso pages: [String]) {
     heading("See also")
     paragraph(pages.map { "`\($0.prefix { $0 != "(" })`\($0.drop { $0 != "(" })" }.joined(separator: ", "))
@@ -175,6 +175,44 @@ struct NavdPage {
       ("PATH", "The directories in which navd looks for the programs of commands."),
     ])
     page.end(seeAlso: ["navctl(1)", "navd.destination(5)", "org.navd.Coordinator1(5)", "systemd.unit(5)"])
+    text = page.text
+  }
+}
+
+/// navd-windows(8).
+struct WindowsPage {
+  private(set) var text = ""
+
+  init(_ help: ProgramHelp) {
+    var page = ManualPage(
+      "navd-windows", section: 8, release: Release.version, manual: "System Administration",
+      summary: ManualPage.summary(help.abstract))
+    page.heading("Synopsis")
+    page.synopsis([([ManualPage.bold("navd-windows")] + help.arguments.map(\.usage)).joined(separator: " ")])
+    page.heading("Description")
+    for paragraph in help.discussion.split(separator: "\n\n") {
+      page.paragraph(paragraph.split(separator: "\n").joined(separator: " "))
+    }
+    page.heading("Options")
+    for argument in help.arguments { page.item(argument.term, argument.explanation) }
+    page.heading("Exit status")
+    page.item(ManualPage.bold("0"), "After SIGTERM or SIGINT.")
+    page.item(
+      ManualPage.bold("1"),
+      "The compositor, the X server or the bus is gone or cannot be reached; started again, it may work.")
+    page.item(
+      ManualPage.bold("3"),
+      "It cannot work here: there is no compositor that it knows, or another program owns the name on the bus.")
+    page.heading("Files")
+    page.item(
+      ManualPage.italic("navd-windows.service"), "The unit of the user's systemd, part of the graphical session.")
+    page.variables([
+      ("SWAYSOCK, I3SOCK", "The socket of sway or i3."),
+      ("WAYLAND_DISPLAY, XDG_RUNTIME_DIR", "The Wayland compositor."),
+      ("DISPLAY, XAUTHORITY", "The X server."),
+      ("DBUS_SESSION_BUS_ADDRESS", "The bus, unless `--address` is given."),
+    ])
+    page.end(seeAlso: ["navd(8)", "navctl(1)", "org.navd.WindowSystem1(5)"])
     text = page.text
   }
 }

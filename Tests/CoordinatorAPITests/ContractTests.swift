@@ -29,6 +29,9 @@ import TextFormats
       "Get (s binding) → (o presentation, a{sv} item, t serial)",
       "GetState () → (a{sv} state, t serial)",
       "Members (s kind, s name) → (a(ssoa{sv}) members)",
+      "Hold (s name, a{sv} options) → (t cookie)",
+      "ReleaseHold (t cookie) → ()",
+      "Holds () → (aa{sv} holders)",
       "DeclareContainerValue (s key, v default) → ()",
       "ContainerValue (s binding, s key) → (v value)",
       "RegisterPresenter (s destination, o path, a{sv} options) → ()",
@@ -50,6 +53,8 @@ import TextFormats
       "signal SelectionChanged (s group, s tag, t serial)",
       "signal PathChanged (s stack, a(ss) path, t serial)",
       "signal GroupChanged (s group, as tags, as queue, t serial)",
+      "signal HoldChanged (s name, b in-force, t serial)",
+      "signal ParkedChanged (aa{sv} parked, t serial)",
       "signal DestinationsChanged ()",
       "property Version u read const",
       "property Release s read const",
@@ -82,8 +87,29 @@ import TextFormats
     ])
 }
 
+@Test func windowSystem_members_areThoseOfTheContract() {
+  #expect(
+    lines(WindowSystemInterface.interface) == [
+      "GetWindows () → (a(sa{sv}) windows, t serial)",
+      "Close (s id) → ()",
+      "Activate (s id) → ()",
+      "Hide (s id) → ()",
+      "Show (s id) → ()",
+      "MoveToOutput (s id, s output) → ()",
+      "signal Opened (s id, a{sv} properties, t serial)",
+      "signal Changed (s id, a{sv} changed, t serial)",
+      "signal Closed (s id, t serial)",
+      "property Capabilities as read true",
+      "property Outputs as read true",
+      "property FocusedOutput s read true",
+      "property Backend s read true",
+    ])
+  #expect(WindowSystemInterface.object == "/org/navd/WindowSystem1")
+  #expect(WindowSystemInterface.bus == "org.navd.WindowSystem1")
+}
+
 @Test func contract_everyMember_isDocumented() {
-  for interface in interfaces {
+  for interface in Contract.interfaces {
     #expect(!interface.doc.isEmpty)
     for member in interface.members {
       switch member {
@@ -96,9 +122,9 @@ import TextFormats
 }
 
 /// To regenerate a file: `navctl introspect --xml INTERFACE > dbus/INTERFACE.xml`.
-@Test(arguments: [CoordinatorInterface.name, PresentationInterface.name, PresenterInterface.name])
+@Test(arguments: Contract.interfaces.map(\.name))
 func contract_fileInDbus_matchesTheTable(name: InterfaceName) throws {
-  let interface = try #require(interfaces.first { $0.name == name })
+  let interface = try #require(Contract.interfaces.first { $0.name == name })
   #expect(try Files.text(inPackage: "dbus/\(name).xml") == interface.xmlFile())
 }
 
@@ -149,10 +175,6 @@ func changingMethod_mistakeInJSON_hasItsPosition(text: String, path: [JSON.Step]
   let mismatch = try #require(throws: JSON.Mismatch.self) { try method.arguments(json: json) }
   #expect(mismatch.path == path)
 }
-
-private let interfaces = [
-  CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
-]
 
 private func lines(_ interface: Interface) -> [String] {
   func list(_ arguments: [ArgumentDescription]) -> String {

@@ -13,6 +13,7 @@ import TextFormats
         "InvalidBinding", "InvalidArgument", "UnknownDestination", "UnknownTag", "UnknownPresentation", "NotPresented",
         "Stale", "Busy", "AlreadyInStack", "UnknownContainerValue", "ContainerValueType", "LimitExceeded",
         "InvalidConfiguration", "AccessDenied", "ShuttingDown", "NotRecorded", "Declined",
+        "UnknownWindow", "NotSupported", "Held",
       ].map { "org.navd.Error.\($0)" })
   for name in CoordinatorError.Name.allCases {
     #expect(ErrorName(name.errorName.text as String) == name.errorName)
@@ -29,6 +30,7 @@ import TextFormats
     ("org.navd.Error.UnknownTag", 4), ("org.navd.Error.UnknownPresentation", 4),
     ("org.navd.Error.UnknownContainerValue", 4), ("org.navd.Error.Busy", 6), ("org.navd.Error.Stale", 6),
     ("org.navd.Error.LimitExceeded", 6), ("org.navd.Error.AlreadyInStack", 6), ("org.navd.Error.AccessDenied", 6),
+    ("org.navd.Error.UnknownWindow", 4), ("org.navd.Error.NotSupported", 6), ("org.navd.Error.Held", 6),
     ("org.navd.Error.InvalidConfiguration", 1), ("org.navd.Error.NotRecorded", 1), ("org.navd.Error.ShuttingDown", 8),
     ("org.freedesktop.DBus.Error.Timeout", 5), ("org.freedesktop.DBus.Error.NoReply", 8),
     ("org.freedesktop.DBus.Error.ServiceUnknown", 8),

@@ -51,7 +51,7 @@ func options_mistake_isReportedByName(options: Properties, message: String) thro
     (Options.ofToggle, ["any-id", "expected-id"], ["binding"]),
     (Options.ofUpdate, ["container-values", "remove", "timeout", "expected-id", "animated"], ["title", "owned"]),
     (Options.ofDismiss, ["animated", "expected-presentation"], ["timeout"]),
-    (Options.ofDismissAll, ["root", "group", "stack", "all", "expected-serial"], ["expected-id"]),
+    (Options.ofDismissAll, ["root", "group", "stack", "all", "parked", "expected-serial"], ["expected-id"]),
     (Options.ofSelect, ["binding", "id", "title", "expected-serial"], ["expected-id", "any-id"]),
     (Options.ofPop, ["animated", "expected-serial"], ["expected-id"]),
     (Options.ofRegisterPresenter, ["group", "style", "start-timeout", "grace"], ["animated"]),

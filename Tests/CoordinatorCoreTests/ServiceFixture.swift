@@ -85,6 +85,8 @@ final class ServiceFixture: CoordinatorHost {
   /// The refusal of every change, as if the record could not be written.
   var recordRefusal: Refusal?
   var reloadRefusal: Refusal?
+  /// The destinations of files that have changed and were not read; nil if none has.
+  var changedFiles: [Destination]?
   /// The presentations whose presenter every client is.
   var presented: Set<Handle> = []
   /// The report that answers a command while it is carried out.
@@ -182,13 +184,19 @@ final class ServiceFixture: CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping (Trust) throws(Refusal) -> Output?
+    _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
     if case .refuse(var refusal) = decision {
       refusal.index = isTransaction ? 0 : nil
       throw refusal
     }
-    authorizePresenter(call) { () throws(Refusal) in try body(.trusted) }
+    authorizePresenter(call) { () throws(Refusal) in try body(.trusted, requests) }
+  }
+
+  func authorizeHold<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  ) {
+    authorizePresenter(call, body)
   }
 
   func authorizePresenter<Output>(
@@ -204,6 +212,14 @@ final class ServiceFixture: CoordinatorHost {
   func requireRecord() throws(Refusal) { if let recordRefusal { throw recordRefusal } }
 
   func reload() throws(Refusal) { if let reloadRefusal { throw reloadRefusal } }
+
+  func readChangedFiles() -> Bool {
+    guard let destinations = changedFiles else { return false }
+    changedFiles = nil
+    log.append("read files")
+    service.load(destinations)
+    return true
+  }
 
   func willQuit() {
     quits += 1
@@ -226,6 +242,9 @@ final class ServiceFixture: CoordinatorHost {
       case .dismiss(let handle, let reason, _, _): log.append("command dismiss \(handle) \(reason.rawValue)")
       case .kill(let handle): log.append("command kill \(handle)")
       case .abandon(let handle): log.append("command abandon \(handle)")
+      case .raise(let handle): log.append("command raise \(handle)")
+      case .move(let handle): log.append("command move \(handle)")
+      case .endParked(let program, _): log.append("command end parked \(program)")
       }
     }
     for command in commands { if let report = answerAtOnce?(command) { service.report(report) } }
@@ -246,6 +265,8 @@ final class ServiceFixture: CoordinatorHost {
     case .selection(let group, let tag): log.append("selection \(group) \(tag ?? "-")")
     case .group(let group, _, _): log.append("group \(group)")
     case .path(let stack, _): log.append("path \(stack)")
+    case .hold(let name, let isInForce): log.append("hold \(name) \(isInForce)")
+    case .parked(let parked): log.append("parked \(parked.count)")
     }
   }
 

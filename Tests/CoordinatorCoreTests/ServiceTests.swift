@@ -93,6 +93,62 @@ import Testing
     #expect(state.entries.map(\.since) == [time] && state.entries.map(\.pid) == [handle.number + 1000])
   }
 
+  @Test("The item of a signal has the keys that the contract lists, and no others")
+  func signal_item_hasTheKeysOfTheContract() throws {
+    let fixture = ServiceFixture()
+    _ = try fixture.call(Rows.declareContainerValue, ("badge", .int32(0))).output()
+    try fixture.present("desk")
+    let values: Properties = ["text": .string("7 is prime")]
+    let badge: Properties = ["badge": .int32(3)]
+    let options: Properties = [
+      "destination": .string("screen"), "value": values.value, "container-values": badge.value,
+      "style": .string("sheet"), "title": .string("Fact"), "output": .string("DP-1"), "from": .string("desk"),
+      "group": .string("panels"), "tag": .string("fact"), "timeout": .uint64(5000), "owned": .boolean(true),
+    ]
+    fixture.service.report(.presentAnswered(try fixture.present("fact", "1", options), error: nil))
+    try fixture.present("page", "", ["stack": .string("main")])
+    _ = try fixture.call(Rows.update, ("fact", ["text": .string("8 is not")], [:])).output()
+    var presented: Set<String> = []
+    var updated: Set<String> = []
+    for event in fixture.events {
+      switch event.kind {
+      case .presented(_, let item): presented.formUnion(item.keys)
+      case .updated(_, let item): updated.formUnion(item.keys)
+      default: break
+      }
+    }
+    let declared = Set(StateEntry.ofSignal.rows.map(\.name))
+    #expect(presented == declared)
+    #expect(updated == declared.subtracting(["stack"]))
+  }
+
+  @Test("D2: before a request for an unknown name is refused, files that have changed are read, once")
+  func unknownName_filesHaveChanged_readsThemFirst() throws {
+    let fixture = ServiceFixture()
+    func destination(_ name: String, group: String? = nil) -> Destination {
+      Destination(
+        name: name, presenter: .bus(name: "org.example.Screen", path: "/presenter"),
+        group: group.flatMap { try? BindingID($0) },
+        source: .file(path: name))
+    }
+    let known: Properties = ["known": .boolean(true)]
+    #expect(fixture.call(Rows.present, ("fresh", "", known)).refusal?.code == .unknownDestination)
+    fixture.changedFiles = [destination("fresh")]
+    #expect(fixture.call(Rows.present, ("other", "", known)).refusal?.code == .unknownDestination)
+    #expect(fixture.taken().contains("read files") && fixture.changedFiles == nil)
+    try fixture.present("fresh", "", known)
+    #expect(!fixture.taken().contains("read files"))
+    // What is known needs no files.
+    fixture.changedFiles = [destination("fresh"), destination("mixer", group: "panels"), destination("late")]
+    try fixture.present("fresh", "2", known)
+    #expect(fixture.changedFiles != nil)
+    _ = try fixture.call(Rows.select, ("panels", "mixer", known)).output()
+    #expect(fixture.changedFiles == nil && fixture.bindings.contains("mixer"))
+    fixture.changedFiles = [destination("later")]
+    _ = try fixture.call(Rows.apply, ([Self.request("Present", "later".value, "".value, known.value)], [:])).output()
+    #expect(fixture.bindings.contains("later"))
+  }
+
   @Test("An ending has its time, how long it was shown, and the client whose request it was")
   func ending_byRequest_hasTimeAndRequester() throws {
     let fixture = ServiceFixture()
@@ -296,6 +352,19 @@ import Testing
     #expect(first.result == nil && fixture.wait(b).result == nil)
     try fixture.dismiss("b")
     #expect(fixture.wait(a).result == nil)
+  }
+
+  @Test("L1: the waiting calls of all clients are limited, and count no longer when they are answered")
+  func wait_pastTheLimitOfAll_isRefused() throws {
+    var limits = Limits()
+    limits.waits = 2
+    let fixture = ServiceFixture(limits: limits)
+    let handle = try fixture.present("a")
+    for client in ["anna", "berta"] { #expect(fixture.wait(handle, by: client).result == nil) }
+    let refusal = try #require(fixture.wait(handle, by: "clara").refusal)
+    #expect(refusal.code == .limitExceeded && refusal.message.contains("“waits”"))
+    try fixture.dismiss("a")
+    #expect(fixture.wait(try fixture.present("a"), by: "clara").result == nil)
   }
 
   @Test("A caller of Wait that wants no reply does not wait")

@@ -189,8 +189,7 @@ func authorization_tooManyRequestsWhileLookedUp_areRefused() throws {
 @Test func authorization_clientLeavesBeforeTheAnswer_keepsNothing() throws {
   let fixture = try AuthorizationFixture()
   try fixture.ask("a")
-  fixture.client.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(fixture.client)
   try fixture.answer(.failure(DBusError(name: .nameHasNoOwner, message: "x")))
   #expect(fixture.carriedOut == [])
   #expect(fixture.bus.connection.heldCalls.isEmpty)

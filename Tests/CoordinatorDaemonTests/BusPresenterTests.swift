@@ -95,7 +95,8 @@ func busPresenter_presentAnswered_isPresented() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
   let presentation = try fixture.presentation {
-    $0.platformData = ["output": .string("DP-1")]
+    $0.platformData = ["parent-window": .string("x")]
+    $0.output = "DP-1"
     $0.animated = false
   }
   fixture.presenter.present(presentation, ["title": .string("Volume")])
@@ -105,7 +106,7 @@ func busPresenter_presentAnswered_isPresented() throws {
     program.items == [
       [
         "title": .string("Volume"), "animated": .boolean(false),
-        "platform-data": (["output": .string("DP-1")] as Properties).value,
+        "platform-data": (["output": .string("DP-1"), "parent-window": .string("x")] as Properties).value,
       ]
     ])
   #expect(fixture.reports == [])
@@ -152,8 +153,7 @@ func busPresenter_noAnswer_isAwaitedUntilThePresenterLeaves() throws {
   try fixture.present()
   try fixture.bus.advance(by: .seconds(3600))
   #expect(fixture.reports == [])
-  program.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(program.connection)
   let left: Properties = ["error": .string("the presenter left the bus")]
   // The bus answers the call, or the name's loss comes first: one of the two is reported, and the end once.
   #expect(fixture.reports.last == .ended(handle, failed: true, result: left))
@@ -165,8 +165,7 @@ func busPresenter_leaves_isReportedOnceAndForgotten() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
   try fixture.presentWhole(program)
-  program.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(program.connection)
   #expect(
     fixture.reports == [.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")])])
   #expect(!fixture.presenter.shows(handle, as: Client(program.connection.uniqueName.text)))
@@ -185,8 +184,7 @@ func busPresenter_leaves_isReportedOnceAndForgotten() throws {
   try program.answer()
   try fixture.bus.settle()
   #expect(fixture.reports == [.presentAnswered(handle, error: nil)])
-  program.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(program.connection)
   #expect(fixture.reports.count == 2)
   // One that had left before the call.
   try fixture.present(2, name: name)
@@ -259,8 +257,7 @@ func busPresenter_dismissRefused_isDismissedWithTheError() throws {
   let program = try ScriptedPresenter(fixture.bus)
   try fixture.presentWhole(program)
   try fixture.dismiss()
-  program.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(program.connection)
   #expect(fixture.reports.count == 1)
 }
 
@@ -313,29 +310,47 @@ func busPresenter_tooManyUnansweredCalls_failNewItemsOnly() throws {
 @Test("L1: a presenter has at most a share of the calls that are left, so that some are left for others")
 func busPresenter_manyThatNeverAnswer_leaveRoomForOthers() throws {
   var limits = Limits()
-  limits.calls = 48
+  limits.calls = 480
   let fixture = try BusPresenterFixture(limits: limits)
   let names: [BusName] = [barName, "org.example.B", "org.example.C", "org.example.D"]
   let programs = try names.map { try ScriptedPresenter(fixture.bus, name: $0) }
   for (index, name) in names.enumerated() {
-    for number: UInt64 in 0..<6 { try fixture.present(UInt64(index) * 10 + number, name: name.text) }
+    for number: UInt64 in 0..<60 { try fixture.present(UInt64(index) * 100 + number, name: name.text) }
   }
-  #expect(programs.map(\.calls.count) == [5, 4, 4, 4])
+  #expect(programs.map(\.calls.count) == [53, 47, 42, 37])
   #expect(
     fixture.reports.last
       == .presentAnswered(
-        Handle(35),
+        Handle(359),
         error:
-          "expected fewer unanswered calls of the presenter org.example.D than one in 8 of the 31 left of 48 for all (the "
-          + "limit “calls”), found 4"))
+          "expected fewer than 37 unanswered calls of the presenter org.example.D, with 301 left of 480 for all (the limit "
+          + "“calls”), found 37"))
   try programs[3].answer()
   try fixture.bus.settle()
-  try fixture.present(36, name: "org.example.D")
-  #expect(programs[3].calls.count == 5)
+  try fixture.present(360, name: "org.example.D")
+  #expect(programs[3].calls.count == 38)
   // The bus answers for one that leaves.
-  programs[0].connection.close()
+  try fixture.bus.close(programs[0].connection)
+  #expect(fixture.bus.connection.openCallCount == 126)
+}
+
+@Test("L1: each presenter has a few calls when others have used up all, as long as the bus has room")
+func busPresenter_noneLeftForAll_eachHasAFew() throws {
+  var limits = Limits()
+  limits.calls = 80
+  let fixture = try BusPresenterFixture(limits: limits)
+  let names = (1...14).map { "org.example.N\($0)" }
+  let programs = try names.map { try ScriptedPresenter(fixture.bus, name: BusName($0)) }
+  for (index, name) in names.enumerated() {
+    for number: UInt64 in 0..<12 { try fixture.present(UInt64(index) * 100 + number, name: name) }
+  }
+  // The last ones exceed the limit of 80 by a tenth.
+  #expect(programs.map(\.calls.count) == [9] + [Int](repeating: 8, count: 9) + [7, 0, 0, 0])
+  #expect(fixture.bus.connection.openCallCount == limits.allCalls)
+  try programs[0].answer()
   try fixture.bus.settle()
-  #expect(fixture.bus.connection.openCallCount == 12)
+  try fixture.present(2000, name: names[13])
+  #expect(programs[13].calls.count == 1)
 }
 
 @Test("L1: a call that was given up counts until its answer, since the bus keeps it until then")
@@ -513,8 +528,7 @@ func busPresenter_adopted_isToBeShownAsRestored() throws {
     [Remembered(presentation: try fixture.presentation(), memory: [:])], from: .example(names: [barName.text])
   ) { _ in }
   try fixture.bus.settle()
-  program.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(program.connection)
   #expect(
     fixture.reports == [.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")])])
 }

@@ -71,6 +71,7 @@ private final class ScriptedCommand: RunningCommand {
     launcher.calls.append("abandon \(handle)")
     return "the processes [7]"
   }
+  func includes(_ process: ProcessOrigin) -> Bool { false }
   var remembered: RememberedLaunch {
     RememberedLaunch(
       marker: "m", output: OutputCapture(path: "/nowhere", limit: 0), first: ProcessIdentity(pid: 7, startTime: 8))
@@ -237,7 +238,9 @@ func commandPresenter_launch_hasTheItem() throws {
   fixture.direct.error = "sh: there is no such program"
   try fixture.present()
   #expect(
-    fixture.reports == [.ended(handle, failed: true, result: ["error": .string("sh: there is no such program")])])
+    fixture.reports == [
+      .ended(handle, failed: true, result: ["error": .string("could not be started: sh: there is no such program")])
+    ])
   #expect(fixture.presenter.platform(of: handle) == [:])
   #expect(fixture.memories == [:])
 }

@@ -1,3 +1,4 @@
+import EventLoops
 import Glibc
 import PresentationRules
 import TestSupport
@@ -47,7 +48,7 @@ private struct Bases {
   }
 
   mutating func reload() -> Loaded {
-    let (destinations, _, _, faults) = configuration.reload()
+    let (destinations, _, _, _, faults) = configuration.reload()
     let prefix = root.path.utf8.count + 1
     return Loaded(
       destinations.map { "\($0.name):\($0.style ?? "")" },
@@ -96,7 +97,7 @@ private struct Bases {
 
 @Test func configuration_missingDirectories_areNoMistake() {
   var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
-  let (destinations, containerValues, _, faults) = configuration.reload()
+  let (destinations, containerValues, _, _, faults) = configuration.reload()
   #expect(destinations.isEmpty)
   #expect(containerValues.isEmpty)
   #expect(faults.isEmpty)
@@ -207,7 +208,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   // A mistake in the first file is reported with those of the destinations, and the next file does not replace it.
   try bases.write("= 1", to: "a.toml")
   try bases.write(settings: "container-value = 1")
-  let (_, values, _, faults) = bases.configuration.reload()
+  let (_, values, _, _, faults) = bases.configuration.reload()
   #expect(values == [])
   #expect(
     faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
@@ -227,7 +228,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
   func keys(_ path: String) -> [String] {
     bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
-    let (_, values, _, faults) = bases.configuration.reload()
+    let (_, values, _, _, faults) = bases.configuration.reload()
     #expect(faults == [])
     return values.map(\.key)
   }
@@ -256,7 +257,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   let report = ConfigurationReport(of: path)
   #expect(!report.isFaultless)
   #expect(report.text.hasPrefix("\(bases.path("b.toml")):1:1: “b” is not a key of a destination; "))
-  #expect(report.json.hasPrefix(#"{"container-values":["k"],"destinations":["a"],"faults":[{"column":1,"file":"#))
+  #expect(report.json.hasPrefix(#"{"container-values":["k"],"destinations":["a"],"directories":["#))
   #expect(report.json.hasSuffix(#"}],"warnings":[]}"#))
   #expect(!report.json.contains("\n"))
 }
@@ -276,6 +277,40 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   #expect(lines[1] == "\(bases.path("b.toml")): warning: /etc/passwd: cannot be executed: Permission denied")
   #expect(lines[2] == "4 destinations, 0 container values, no mistakes")
   #expect(report.json.contains(#""warnings":[{"file":"\#(bases.path("a.toml"))","message":"no-such-program: "#))
+}
+
+@Test func configurationReport_pathAndDirectoryOfTheDestination_areUsed() throws {
+  let bases = Bases()
+  let tools = bases.root.path(of: "tools")
+  mkdir(tools, 0o755)
+  symlink("/bin/sh", tools + "/tool")
+  try bases.write("command = ['tool']\nenvironment = { PATH = '\(tools)' }", to: "a.toml")
+  try bases.write("command = ['./tool']\ndirectory = '\(tools)'", to: "b.toml")
+  try bases.write("command = ['~/tool']\nenvironment = { HOME = '\(tools)' }", to: "c.toml")
+  try bases.write("command = ['sh']\nenvironment = { PATH = '\(tools)' }", to: "d.toml")
+  try bases.write("command = ['sh']\ndirectory = '~/nowhere'\nenvironment = { HOME = '/h' }", to: "e.toml")
+  try bases.write("on-present = ['/nowhere/hook']\non-dismiss = ['sh']", to: "f.toml")
+  let lines = ConfigurationReport(of: bases.root.path(of: "0")).text.split(separator: "\n")
+  #expect(
+    lines == [
+      "\(bases.path("d.toml")): warning: sh: not found in PATH (\(tools))",
+      "\(bases.path("e.toml")): warning: working directory /h/nowhere: No such file or directory",
+      "\(bases.path("f.toml")): warning: /nowhere/hook: there is no such program",
+      "6 destinations, 0 container values, no mistakes",
+    ])
+}
+
+@Test func configurationWarnings_programInstalledSince_isGone() throws {
+  var bases = Bases()
+  let tools = bases.root.path(of: "tools")
+  mkdir(tools, 0o755)
+  try bases.write("command = ['tool']\nenvironment = { PATH = '\(tools)' }", to: "a.toml")
+  try bases.write("command = ['other']\nenvironment = { PATH = '\(tools)' }", to: "b.toml")
+  let warnings = ConfigurationWarnings(of: bases.configuration.reload().destinations)
+  #expect(warnings.first(100).count == 2)
+  symlink("/bin/sh", tools + "/tool")
+  #expect(warnings.first(100).map(\.file) == [bases.path("b.toml")])
+  #expect(warnings.first(1).isEmpty)
 }
 
 @Test(arguments: ["rofi", "/usr/bin/wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch"])
@@ -307,4 +342,38 @@ func configuration_mistakeInSettings_switchesNothingOn() throws {
   #expect(another.reload().inlineCommands == .undecided(file: file))
   try bases.write(settings: "")
   #expect(another.reload().inlineCommands == .allowed)
+}
+
+@Test func configurationWatch_changeNotSettled_isReportedAtOnceAndOnce() throws {
+  var bases = Bases()
+  _ = bases.reload()
+  let loop = try EventLoop()
+  var changes = 0
+  let watch = try ConfigurationWatch(loop) { changes += 1 }
+  try watch.follow(bases.configuration)
+  #expect(!watch.reportPending())
+  // The kernel has told of it; the loop has not read that.
+  try bases.write("style = 'one'", to: "a.toml")
+  #expect(watch.reportPending() && changes == 1)
+  #expect(!watch.reportPending() && changes == 1)
+  try bases.write("", to: "note.txt")
+  #expect(!watch.reportPending())
+  // One that settles is reported once as well, and not what was reported before.
+  try bases.write("style = 'two'", to: "a.toml")
+  #expect(loop.turn(until: { changes == 2 }, within: .seconds(20)))
+  #expect(!watch.reportPending() && changes == 2)
+}
+
+@Test func configuration_nameThatIsNoBinding_isAWarning() throws {
+  let bases = Bases()
+  try bases.write("command = ['sh']", to: "my panel.toml")
+  try bases.write("command = ['sh']", to: "panel.toml")
+  let report = ConfigurationReport(of: bases.root.path(of: "0"))
+  #expect(report.isFaultless)
+  #expect(
+    report.text == """
+      \(bases.path("my panel.toml")): warning: an item cannot have the name “my panel”, which contains a blank; letters, digits, \
+      _ and - are allowed; rename the file, or present another name with --to
+      2 destinations, 0 container values, no mistakes
+      """)
 }

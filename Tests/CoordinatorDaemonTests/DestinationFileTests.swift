@@ -38,8 +38,43 @@ private func faults(bytes: [UInt8], name: String = "volume") -> [String] {
     name: "volume",
     presenter: .command(["foot", "--app-id=navd", "-e", "pulsemixer", "{{{id}}}"].map { Array($0.utf8) }),
     style: "popover", startTimeout: 60_000, grace: 500, source: .file(path: "/d/volume.toml"))
-  expected.group = try BindingID("panels")
+  expected.group = .named(try BindingID("panels"))
   #expect(destination == expected)
+}
+
+@Test func destinationFile_whatItsItemsHave_isRead() throws {
+  let destination = try read(
+    """
+    command = ["~/bin/osd", "{title}"]
+    id = "main"
+    title = "Volume"
+    value = { level = 40, names = ["a"] }
+    timeout = "3s"
+    directory = "$HOME"
+    environment = { GTK_THEME = "Adwaita:dark" }
+    on-present = ["makoctl", "mode", "-a", "{id}"]
+    on-dismiss = ["${HOME}/bin/x"]
+    restart = "on-failure"
+    restart-delay-max = "5m"
+    restart-limit = 1000
+    restore = "login"
+    """)
+  let settings = try #require(destination.itemSettings)
+  #expect(settings.id == "main")
+  #expect(settings.options.title == "Volume")
+  #expect(settings.options.value == ["level": .int64(40), "names": ["a"].map { Value.string($0) }.variants])
+  #expect(settings.options.timeout == 3000)
+  #expect(settings.options.directory == "$HOME")
+  #expect(settings.options.environment == ["GTK_THEME": "Adwaita:dark"])
+  #expect(settings.onPresent == ["makoctl", "mode", "-a", "{id}"].map { Array($0.utf8) })
+  #expect(settings.onDismiss == ["${HOME}/bin/x"].map { Array($0.utf8) })
+  #expect(settings.restart == RestartRule(.onFailure, delay: 1000, maxDelay: 300_000, limit: 1000))
+  #expect(settings.restoresAtLogin)
+  #expect(try read("command = ['a']\nrestart = 'no'\nrestore = 'no'").itemSettings == nil)
+}
+
+extension [Value] {
+  fileprivate var variants: Value { .array(element: .variant, map { .variant($0) }) }
 }
 
 @Test func destinationFile_empty_isStateOnlyWithTheDefaultTimes() throws {
@@ -56,6 +91,31 @@ private func faults(bytes: [UInt8], name: String = "volume") -> [String] {
 ])
 func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   #expect(try read(text).presenter == .bus(name: "org.example.Bar", path: "/presenter"))
+}
+
+@Test(arguments: [
+  ("window = true", WindowFollowing()), ("window = true\nunfocus = 'dismiss'", WindowFollowing(endsUnfocused: true)),
+  ("window = true\ndismissal = 'hide'", WindowFollowing(hides: true)),
+  ("window = true\noutput-gone = 'dismiss'", WindowFollowing(endsWithOutput: true)),
+  ("window = false", nil), ("[window]", WindowFollowing()),
+  ("[window]\napp-id = 'org.gnome.*'", WindowFollowing(WindowPattern(appID: "org.gnome.*"))),
+  (
+    "[window]\ntitle = 'Files*'\nadopt = true\nlinger = '1500ms'\nkill = true",
+    WindowFollowing(WindowPattern(title: "Files*"), adopts: true, linger: 1500, kills: true)
+  ),
+])
+func destinationFile_window_isRead(_ text: String, _ window: WindowFollowing?) throws {
+  #expect(try read("command = ['nautilus']\n\(text)").window == window)
+  #expect(try read("unit = 'nautilus.service'\n\(text)").window == window)
+}
+
+@Test("U3: a group for each output") func destinationFile_groupPerOutput_isRead() throws {
+  #expect(try read("group = 'panels-{output}'").group == .perOutput("panels-{output}"))
+  // It declares no tag, which would need a binding.
+  #expect(faults("group = 'panels-{output}'", name: "9") == [])
+  #expect(
+    faults("group = 'panels-{id}'") == ["1:1: group “panels-{id}” contains “{”; letters, digits, _ and - are allowed"])
+  #expect(try read("unit = 'bar@{output}.service'").presenter == .unit("bar@{output}.service"))
 }
 
 @Test func destinationFile_protected_isProtected() throws {
@@ -83,8 +143,8 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
 @Test("G7: a declared tag needs a binding") func destinationFile_groupWithANameThatIsNoBinding_isRefused() {
   #expect(
     faults("group = 'panels'", name: "9") == [
-      "1:1: “group”: destination “9” has the group “panels”, but neither “9” nor “panels.9” is a binding; give it "
-        + "the name of a binding, or no group"
+      "1:1: destination “9” has the group “panels”, but neither “9” nor “panels.9” is a binding; give it the name of a "
+        + "binding, or no group"
     ])
   #expect(faults("style = 'popover'", name: "9") == [])
 }
@@ -105,8 +165,8 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("\n\ngroup = \"a\"\ngroup = 3", "4:1: “group” is already defined at line 3; define it once"),
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
-    "title = 'x'",
-    "1:1: “title” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, start-timeout, grace"
+    "colour = 'x'",
+    "1:1: “colour” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, id, title, value, timeout, directory, environment, on-present, on-dismiss, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",
@@ -135,8 +195,84 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("command = ['a', '{id']", "1:17: element 1 of “command” has a “{” without its “}”; “{{” stands for a brace"),
   (
     "command = ['awk', '{print}']",
-    "1:19: element 1 of “command” has “{print}”, which is not a placeholder of navd; use “{id}”, “{binding}” or “{value.KEY}”, or “{{print}}” for literal braces"
+    "1:19: element 1 of “command” has “{print}”, which is not a placeholder of navd; use “{id}”, “{binding}”, “{title}”, “{output}” or “{value.KEY}”, or “{{print}}” for literal braces"
   ),
+  (
+    "command = ['~ann/x']",
+    "1:12: “command”: expected a path, or one that begins with “~/” or “$HOME/”, found “~ann”, which only a shell expands; write the path"
+  ),
+  (
+    "command = ['$XDG_BIN/x']",
+    "1:12: “command”: expected a path, or one that begins with “~/” or “$HOME/”, found “$XDG_BIN”, which only a shell expands; write the path"
+  ),
+  (
+    "on-present = 'x'",
+    "1:1: “on-present”: expected an array, found a string, which only a shell can split; use on-present = [\"x\"]"
+  ),
+  ("restart = 'yes'\ncommand = ['a']", "1:1: “restart”: expected “no”, “on-failure” or “always”, found “yes”"),
+  (
+    "unit = 'a.service'\nrestart = 'always'",
+    "2:1: “restart” needs a “command” or a “bus”; a systemd unit has its own Restart="
+  ),
+  (
+    "restart = 'always'",
+    "1:1: “restart” needs a “command” or a “bus”: an item without a program never ends by itself"
+  ),
+  (
+    "command = ['a']\nrestart-limit = 3",
+    "2:1: “restart-limit” needs “restart”, for example restart = \"on-failure\""
+  ),
+  (
+    "command = ['a']\nrestart = 'always'\nrestart-delay = '99ms'",
+    "3:1: “restart-delay”: expected 100ms or more, found “99ms”, for example restart-delay = \"1s\""
+  ),
+  (
+    "command = ['a']\nrestart = 'always'\nrestart-delay = '2m'",
+    "3:1: “restart-delay” is longer than “restart-delay-max”; use a longer “restart-delay-max” than its default of 1m, or a shorter delay"
+  ),
+  (
+    "command = ['a']\nrestart = 'always'\nrestart-limit = 0",
+    "3:1: “restart-limit”: expected 1 to 4294967295, found 0"
+  ),
+  (
+    "command = ['a']\nrestart = 'always'\nrestart-limit = 'x'",
+    "3:1: “restart-limit”: expected a number such as restart-limit = 10, found a string"
+  ),
+  ("restore = 'boot'", "1:1: “restore”: expected “no” or “login”, found “boot”"),
+  (
+    "command = ['a']\nrestore = true",
+    "2:1: “restore”: expected a string such as restore = \"login\", found a boolean"
+  ),
+  ("on-dismiss = []", "1:1: “on-dismiss”: expected a program and its arguments, found an empty array"),
+  (
+    "on-dismiss = ['sh', '-c', 'echo {id}']",
+    "1:27: element 2 of “on-dismiss” is a shell script with a placeholder, so a shell would run the item's text as code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
+  ),
+  ("id = 7", "1:1: “id”: expected a string such as id = \"main\", found an integer"),
+  ("title = ['x']", "1:1: “title”: expected a string such as title = \"Volume\", found an array"),
+  ("value = 3", "1:1: “value”: expected a table such as value = { level = 40 }, found an integer"),
+  (
+    "value = { 'a b' = 1 }",
+    " value: the key “a b” is not a valid name; use letters, digits, “_” and “-”, starting with a letter or “_”"
+  ),
+  (
+    "timeout = 3",
+    "1:1: “timeout”: expected a string such as timeout = \"3s\", found an integer"
+  ),
+  (
+    "command = ['a']\nprotected = true\ntimeout = '3s'",
+    "3:1: “timeout” would end an item that “protected” keeps; use one of them"
+  ),
+  (
+    "command = ['a']\ndirectory = 'src'",
+    "2:1: “directory”: expected a path that begins with “/” or “~/”, found “src”"
+  ),
+  (
+    "unit = 'a.service'\ndirectory = '/'",
+    "2:1: “directory” needs a “command”: units and programs on the bus have their own"
+  ),
+  ("command = ['a']\nenvironment = { A = 1 }", "2:17: “environment”: expected a string for “A”"),
+  ("command = ['a']\nenvironment = { '' = 'x' }", " environment: “” is not a variable's name; use a name without “=”"),
   ("command = ['a', 'b}']", "1:17: element 1 of “command” has a “}” without its “{”; “}}” stands for a brace"),
   (
     "command = ['foot', '-e', '/bin/sh', '-ec', 'cat {id}']",
@@ -144,7 +280,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ),
   (
     "unit = 'a.service'\ncommand = ['a']",
-    "2:1: expected one of “command”, “unit” and “bus”, found “command” after “unit” (line 1)"
+    "2:1: expected one of “command”, “unit”, “bus” and “state”, found “command” after “unit” (line 1)"
   ),
   (
     "unit = 'pulsemixer'",
@@ -183,16 +319,56 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("group = ['panels']", "1:1: “group”: expected a string such as group = \"panels\", found an array"),
   (
     "group = 'a b'",
-    "1:1: “group”: binding “a b”: has a blank at byte 1; expected “.”, “[” or the end"
+    "1:1: group “a b” contains a blank; letters, digits, _ and - are allowed"
   ),
   ("style = ''", "1:1: “style”: expected 1 to 4096 bytes, found 0, for example style = \"popover\""),
   ("grace = 2", "1:1: “grace”: expected a string such as grace = \"2s\", found an integer"),
   (
     "start-timeout = '10'",
-    "1:1: “start-timeout”: expected a duration (a number with ms, s, m or h), found “10”, for example start-timeout = \"10s\""
+    "1:1: “start-timeout”: expected a duration (numbers with ms, s, m or h), found “10”, for example start-timeout = \"10s\""
   ),
   ("style = \"a\\u0000b\"", "1:11: U+0000 is not allowed: text on the bus and in commands cannot contain NUL"),
   ("\"gr\\u006fup\" = 3", "1:1: “group”: expected a string such as group = \"panels\", found an integer"),
+  ("window = true", "1:1: “window” needs a “command” or a “unit”, whose windows it is about"),
+  (
+    "command = ['x']\nwindow = 3",
+    "2:1: “window”: expected true, or a table such as window = { app-id = \"org.gnome.Nautilus\" }, found an integer"
+  ),
+  (
+    "command = ['x']\n[window]\nclass = 'x'",
+    "3:1: “class” is not a key of window; use one of app-id, title, linger, adopt, kill"
+  ),
+  (
+    "command = ['x']\n[window]\napp-id = ''",
+    "3:1: “app-id”: expected a pattern, found an empty text, for example app-id = \"org.gnome.*\""
+  ),
+  (
+    "holds = 3\nstate = true",
+    "1:1: “holds”: expected a table such as holds = { dnd = \"postpone\", locked = \"dismiss\" }, found an integer"
+  ),
+  (
+    "state = true\n[holds]\ndnd = 'pospone'",
+    "3:1: “holds”: expected “show”, “postpone”, “dismiss” or “refuse” for “dnd”, found “pospone”"
+  ),
+  (
+    "state = true\ninhibit = 'idle'",
+    "2:1: “inhibit”: expected an array such as inhibit = [\"idle\", \"sleep\"], found a string"
+  ),
+  (
+    "state = true\ninhibit = ['idel']",
+    "2:12: “inhibit”: expected some of “idle”, “sleep”, “shutdown”, “handle-power-key”, “handle-suspend-key”, “handle-hibernate-key”, “handle-lid-switch”, found “idel”"
+  ),
+  (
+    "state = true\nholds = { dnd = true }",
+    "2:11: “holds”: expected “show”, “postpone”, “dismiss” or “refuse” for “dnd”, found a boolean"
+  ),
+  (
+    "command = ['x']\nprotected = true\nholds = { locked = 'dismiss' }",
+    "3:1: “holds”: “dismiss” for “locked” would end an item that “protected” keeps; use one of them"
+  ),
+  ("command = ['x']\nunfocus = 'dismiss'", "2:1: “unfocus” needs “window”: only windows have the focus"),
+  ("command = ['x']\ndismissal = 'hide'", "2:1: “dismissal” needs “window”: only windows can be hidden"),
+  ("command = ['x']\nwindow = true\nunfocus = 'hide'", "3:1: “unfocus”: expected “keep” or “dismiss”, found “hide”"),
   ("\u{feff}group = 3", "1:1: “group”: expected a string such as group = \"panels\", found an integer"),
   ("'é' = 1; grace = 3", "1:8: expected the end of the line, found “;”"),
   (

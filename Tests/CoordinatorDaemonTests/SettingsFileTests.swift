@@ -1,4 +1,5 @@
 import DBusValues
+import PresentationModel
 import Testing
 import TextFormats
 
@@ -53,6 +54,24 @@ private func faults(_ text: String) -> [String] {
     "container-values = 3",
     "1:1: “container-values”: expected a table with keys such as badge = { signature = \"x\""
   ),
+  (
+    "groups = 'x'",
+    "1:1: “groups”: expected a table with groups such as main = { fallback = \"dashboard\" }, found a string"
+  ),
+  ("[groups]\nmain = 'x'", "2:1: “main”: expected a table such as { fallback = \"dashboard\" }, found a string"),
+  ("[groups.main]\n", "1:9: “groups.main” has no “fallback”; add one, for example fallback = \"dashboard\""),
+  (
+    "[groups.main]\nfallback = 'a/b'",
+    "2:1: “fallback”: expected the name of a destination, found “a/b”, for example fallback = \"dashboard\""
+  ),
+  ("startup = 3", "1:1: “startup”: expected a string such as startup = \"startup.json\", found an integer"),
+  ("startup = ''", "1:1: “startup”: expected a path, found “”, for example startup = \"startup.json\""),
+  (
+    "startup = '~ann/x'",
+    "1:1: “startup”: expected a path, or one that begins with “~/” or “$HOME/”, found “~ann”, which only a shell expands"
+  ),
+  ("[groups.main]\nfalback = 'a'", "2:1: “falback” is not a key of groups.main; did you mean “fallback”?"),
+  ("[groups.'9']\nfallback = 'a'", "1:9: group “9” begins with “9”; a name begins with a letter or _"),
   ("container_values = {}", "1:1: “container_values” is not a key of navd.toml; did you mean “container-values”?"),
   (
     "[container-values]\nbadge = 0",
@@ -128,6 +147,18 @@ func settingsFile_mistake_isReportedWithItsPosition(_ text: String, _ fault: Str
   let text = String(repeating: "x", count: 1 << 17)
   #expect(
     faults("container-values.k = { signature = 's', default = '\(text)' }").first?.contains("container-values") == true)
+}
+
+@Test("H3: what holds do is read, unless there is a mistake in it")
+func settingsFile_holds_areRead() {
+  func holds(_ text: String) -> [String: String]? {
+    SettingsFile.read(Array(text.utf8), path: "/c/navd.toml").holds?.mapValues(\.rawValue)
+  }
+  #expect(holds("[holds]\ndnd = 'postpone'\nlocked = 'show'") == ["dnd": "postpone", "locked": "show"])
+  #expect(holds("inline-commands = 0") == [:])
+  #expect(holds("holds = { dnd = 'later' }") == nil)
+  #expect(
+    faults("holds = { '1' = 'show' }").first?.contains("as the name of a hold, found “1”") == true)
 }
 
 @Test("L3: inline-commands is read despite other mistakes in the file, and is unknown if the text is not TOML")

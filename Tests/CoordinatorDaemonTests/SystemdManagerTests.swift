@@ -237,8 +237,7 @@ func job_finished_isReportedOnce(isEarly: Bool) throws {
   let systemd = try fixture.addSystemd()
   fixture.start()
   try fixture.bus.wait { systemd.calls.count == 3 }
-  systemd.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(systemd.connection)
   #expect(fixture.outcomes == [])
   try fixture.bus.advance(by: .seconds(5))
   #expect(fixture.outcomes == ["\(ErrorName.noReply)"])
@@ -281,8 +280,7 @@ func job_managerTookTheCallBeforeItLeft_isDone() throws {
   try fixture.bus.wait { systemd.calls.count == 3 }
   _ = try systemd.accept()
   try fixture.bus.settle()
-  systemd.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(systemd.connection)
   #expect(fixture.outcomes == [])
   try fixture.bus.advance(by: .seconds(5))
   #expect(fixture.outcomes == ["\(ErrorName.noReply)"])

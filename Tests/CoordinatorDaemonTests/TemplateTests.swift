@@ -1,12 +1,16 @@
 import DBusValues
 import PresentationModel
 import PresentationRules
+import Processes
 import Testing
 
 @testable import CoordinatorDaemon
 
-private func expand(_ text: String, id: String = "7", _ value: Properties = [:]) throws -> String {
-  let bytes = try Template(text.utf8).expanded(binding: BindingID("notes[3].body"), id: id, value: value)
+private func expand(_ text: String, id: String = "7", title: String? = nil, _ value: Properties = [:]) throws -> String
+{
+  var item = Item(id: id)
+  (item.title, item.value) = (title, value)
+  let bytes = try Template(text.utf8).expanded(for: item, at: BindingID("notes[3].body"))
   return String(decoding: bytes, as: UTF8.self)
 }
 
@@ -14,6 +18,12 @@ private func expand(_ text: String, id: String = "7", _ value: Properties = [:])
   #expect(try expand("--title={binding}/{id}:{value.level}%", ["level": .uint32(40)]) == "--title=notes[3].body/7:40%")
   #expect(try expand("{{id}} {{{id}}} }}{{") == "{id} {7} }{")
   #expect(try expand("") == "")
+  #expect(try expand("--title={title}", title: "Volume {id}") == "--title=Volume {id}")
+  #expect(try expand("--title={title}") == "--title=")
+  var item = Item(id: "")
+  #expect(try Template("-{output}-".utf8).expanded(for: item, at: BindingID("a")) == Array("--".utf8))
+  item.output = "DP-1"
+  #expect(try Template("-{output}-".utf8).expanded(for: item, at: BindingID("a")) == Array("-DP-1-".utf8))
 }
 
 @Test func template_expansionWithBraces_isNotExpandedAgain() throws {
@@ -35,13 +45,27 @@ func template_valuesOfEveryType_areTextOrCompactJSON(_ value: Value, _ text: Str
   var destination = Destination(
     name: "a", presenter: .command(["p", "{value.none}", "x{value.none}"].map { Array($0.utf8) }),
     source: .file(path: ""))
-  let binding = try BindingID("b")
+  let (item, binding) = (Item(id: ""), try BindingID("b"))
   #expect(
-    destination.arguments(binding: binding, id: "", value: [:])?.map { String(decoding: $0, as: UTF8.self) } == [
+    destination.arguments(for: item, at: binding, home: "/h")?.map { String(decoding: $0, as: UTF8.self) } == [
       "p", "", "x",
     ])
   destination.source = .request
-  #expect(destination.arguments(binding: binding, id: "", value: [:])?[1] == Array("{value.none}".utf8))
+  #expect(destination.arguments(for: item, at: binding, home: "/h")?[1] == Array("{value.none}".utf8))
   destination.presenter = .none
-  #expect(destination.arguments(binding: binding, id: "", value: [:]) == nil)
+  #expect(destination.arguments(for: item, at: binding, home: "/h") == nil)
+}
+
+@Test(arguments: [
+  ("~/bin/x", "/h/bin/x"), ("$HOME/x", "/h/x"), ("${HOME}/x", "/h/x"), ("~", "/h"), ("/~/$HOME", "/~/$HOME"),
+  ("~ann/x", "~ann/x"), ("$HOMES/x", "$HOMES/x"), ("~/{{x}}", "/h/{x}"),
+])
+func destination_programBelowHome_isExpanded(_ program: String, _ path: String) throws {
+  var destination = Destination(
+    name: "a", presenter: .command([Array(program.utf8), Array("~/y".utf8)]), source: .file(path: ""))
+  let arguments = try destination.arguments(for: Item(id: ""), at: BindingID("b"), home: "/h")
+  #expect(arguments == [path, "~/y"].map { Array($0.utf8) })
+  // The shell that wrote a request has expanded what it should.
+  destination.source = .request
+  #expect(try destination.arguments(for: Item(id: ""), at: BindingID("b"), home: "/h")?.first == Array(program.utf8))
 }

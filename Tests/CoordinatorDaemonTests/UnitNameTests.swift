@@ -41,7 +41,9 @@ func unitName_invalid_saysWhy(text: String, why: String) {
 func unitName_ofItem_containsItsText() throws {
   let destination = Destination(
     name: "mixer", presenter: .unit("mixer-{value.n}@{id}-{binding}.service"), source: .file(path: "mixer.toml"))
-  let name = destination.unitName(binding: try BindingID("a[1]"), id: "x/y z", value: ["n": .int32(-3)])
+  var item = Item(id: "x/y z")
+  item.value = ["n": .int32(-3)]
+  let name = destination.unitName(for: item, at: try BindingID("a[1]"))
   #expect(name == #"mixer-\x2d3@x-y\x20z-a\x5b1\x5d.service"#)
 }
 

@@ -126,8 +126,7 @@ func unitPresenter_jobDone_isPresented(endsBeforeTheAnswer: Bool) throws {
 @Test func unitPresenter_managerLeavesBeforeItsAnswer_hasFailed() throws {
   let (fixture, systemd) = try UnitFixture.withSystemd()
   try fixture.present()
-  systemd.connection.close()
-  try fixture.bus.settle()
+  try fixture.bus.close(systemd.connection)
   #expect(fixture.reports.isEmpty)
   try fixture.bus.advance(by: .seconds(5))
   #expect(!(try fixture.error()).isEmpty)

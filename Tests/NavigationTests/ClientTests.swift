@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBusValues
 import EventLoops
 import Glibc
+import NavigationTesting
 import Observation
 import PresentationModel
 import TestSupport
@@ -54,7 +55,7 @@ extension ContainerValues {
     #expect(try await coordinator.dismissAll(.root("a")) == 2)
     #expect(try await coordinator.dismissAll(.everything) == 0)
     let history = try await coordinator.history(most: 2)
-    #expect(history.map { $0["reason"] } == [.string("dismissed"), .string("dismissed")])
+    #expect(history.map(\.reason) == ["dismissed", "dismissed"])
   }
 
   @Test("G2–G4, S1–S5, T1: groups, stacks and transactions can be changed", arguments: CoordinatorKind.allCases)
@@ -83,10 +84,18 @@ extension ContainerValues {
     #expect(try await coordinator.popTo("main", "main[0]") == 2)
     #expect(try await coordinator.popTo("main", nil) == 1)
 
-    let (replies, serial) = try await coordinator.apply([
-      .present("one"), .present("two", id: "2"), .dismiss("one"), .select("panels", "wifi"), .push("main", "three"),
-    ])
-    #expect(replies.count == 5)
+    let ((one, two, isDismissed, wifi, three), serial) = try await coordinator.apply {
+      $0.present("one")
+      $0.present("two", id: "2")
+      $0.dismiss("one")
+      $0.select("panels", "wifi")
+      $0.push("main", "three")
+    }
+    // A slot that is set and set back has not changed.
+    #expect(one.presentation == nil)
+    #expect(two.changed && two.serial == serial)
+    #expect(!isDismissed)
+    #expect(two.presentation != nil && wifi.presentation != nil && three.presentation != nil)
     state = try await coordinator.state()
     #expect(state.serial == serial)
     #expect(Set(state.presentations.map(\.binding)) == ["two", "panels.wifi", "three"])
@@ -123,7 +132,10 @@ extension ContainerValues {
       #expect(error.refusal == .unknownDestination && "\(error)".contains("nowhere"))
     }
     do throws(NavigationError) {
-      try await coordinator.apply([.present("fact"), .update("none", [:])])
+      try await coordinator.apply {
+        $0.present("fact")
+        $0.update("none", [:])
+      }
       Issue.record("it was accepted")
     } catch {
       #expect(error.refusal == .notPresented && "\(error)".contains("request 1"))
@@ -199,10 +211,11 @@ extension ContainerValues {
   @Test("R1, W2: following and presenting continue after navd was killed and restarted")
   func navd_restarted_isFollowedAndPresents() async throws {
     let fixture = try await NavigationFixture(.navd)
+    let display = fixture.display
     let session = try #require(fixture.session)
     let model = RestartModel()
     fixture.navigator.present(item: Bindable(model).note) {
-      DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display)
+      RecordingScreen("note \($0.wrappedValue.id)", on: display)
     }
     model.note = .init(id: 1)
     try await fixture.shows("note 1")
@@ -248,30 +261,48 @@ extension ContainerValues {
     }
   }
 
-  @Test("T1: a transaction may contain every changing method", arguments: CoordinatorKind.allCases)
+  @Test(
+    "T1: a transaction may contain every changing method, and its replies have types",
+    arguments: CoordinatorKind.allCases)
   func apply_everyChange_isAccepted(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
-    let changes: [Coordinator.Change] = [
-      .present("a.one", id: "1", PresentationOptions(value: ["x": .int32(1), "y": .int32(2)])), .toggle("a.two"),
-      .update("a.one", ["z": .int32(3)], remove: ["x"]), .select("panels", "wifi"),
-      .toggleSelection("panels", "volume"),
-      .push("main", "p"), .setPath("side", [.init(id: "1"), .init(id: "2")]), .pop("side"), .popTo("main", "p"),
-    ]
-    let (replies, serial) = try await coordinator.apply(changes, expectedSerial: nil)
-    #expect(replies.count == changes.count)
+    let ((one, two, isUpdated, wifi, isSelected, p, path, popped, poppedTo), serial) = try await coordinator.apply {
+      $0.present("a.one", id: "1", PresentationOptions(value: ["x": 1, "y": 2]))
+      $0.toggle("a.two")
+      $0.update("a.one", ["z": 3], remove: ["x"])
+      $0.select("panels", "wifi")
+      $0.toggleSelection("panels", "volume")
+      $0.push("main", "p")
+      $0.setPath("side", [.init(id: "1"), .init(id: "2")])
+      $0.pop("side")
+      $0.popTo("main", "p")
+    }
     var state = try await coordinator.state()
     #expect(state.serial == serial && state.groups["panels"]?.selection == "volume")
-    #expect(state.presentation(at: "a.one")?.value == ["y": .int32(2), "z": .int32(3)])
+    #expect(state.presentation(at: "a.one")?.value == ["y": 2, "z": 3])
     #expect(Set(state.presentations.map(\.binding)) == ["a.one", "a.two", "panels.volume", "p", "side[0]"])
-    try await coordinator.apply([
-      .dismissAll(.root("a")), .deselect("panels"), .dismiss("p"), .dismissAll(.stack("side")),
-    ])
+    #expect(one.presentation == state.presentation(at: "a.one")?.presentation && one.changed && one.serial == serial)
+    #expect(two != nil && two == state.presentation(at: "a.two")?.presentation)
+    #expect(isUpdated && wifi.presentation == nil && isSelected && p.changed)
+    #expect(path.first == state.presentation(at: "side[0]")?.presentation && popped == 1 && poppedTo == 0)
+
+    // The replies of an `if` are optional, and those of a `for` are an array.
+    let ((dismissed, isDeselected, others, forgotten), _) = try await coordinator.apply {
+      $0.dismissAll(.root("a"))
+      if isSelected { $0.deselect("panels") }
+      for binding in ["p", "none"] { $0.dismiss(binding) }
+      if popped > 1 { $0.forget("panels", "wifi") }
+    }
+    #expect(dismissed == 2 && isDeselected == true && others == [true, false] && forgotten == nil)
+    #expect(try await coordinator.apply { $0.dismissAll(.stack("side")) }.replies == 1)
     state = try await coordinator.state()
     #expect(state.presentations.isEmpty)
     // A request with an outdated expectation changes nothing (P10).
-    await #expect(throws: NavigationError.self) { try await coordinator.apply([.present("b")], expectedSerial: serial) }
+    await #expect(throws: NavigationError.self) {
+      try await coordinator.apply(expectedSerial: serial) { $0.present("b") }
+    }
   }
 
   @Test("The coordinator's properties can be read", arguments: CoordinatorKind.allCases)
@@ -293,9 +324,9 @@ extension ContainerValues {
     let fixture = try await NavigationFixture(kind)
     let (coordinator, display) = (fixture.coordinator, fixture.display)
     try await fixture.navigator.serve("calendar", DestinationOptions(group: "panels", style: "popover")) {
-      DisplayedScreen("\($0.id) \($0.value["day"] ?? .string("none"))", on: display)
+      RecordingScreen("\($0.id) \($0.value["day"] ?? .string("none"))", on: display)
     }
-    #expect(try await coordinator.destinations()["calendar"]?["style"] == .string("popover"))
+    #expect(try await coordinator.destinations()["calendar"]?.style == "popover")
     let presented = try await coordinator.present(
       "cal", id: "1", PresentationOptions(destination: "calendar", value: ["day": .string("friday")]))
     try await fixture.until { display.names.count == 1 }
@@ -327,11 +358,12 @@ extension ContainerValues {
     arguments: CoordinatorKind.allCases)
   func coordinator_closed_reportsNothing(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     let model = RestartModel()
     var refusals: [NavigationError] = []
     fixture.navigator.onRefused = { refusals.append($0) }
     fixture.navigator.present(item: Bindable(model).note) {
-      DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display)
+      RecordingScreen("note \($0.wrappedValue.id)", on: display)
     }
     model.note = .init(id: 1)
     try await fixture.shows("note 1")
@@ -346,9 +378,10 @@ extension ContainerValues {
     arguments: CoordinatorKind.allCases)
   func wait_forPresentedDuringDismissal_returnsAtOnce(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     let model = RestartModel()
     fixture.navigator.present(item: Bindable(model).note) {
-      DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display)
+      RecordingScreen("note \($0.wrappedValue.id)", on: display)
     }
     model.note = .init(id: 1)
     try await fixture.shows("note 1")

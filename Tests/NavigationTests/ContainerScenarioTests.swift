@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import NavigationTesting
 import Observation
 import PresentationModel
 import TestSupport
@@ -77,8 +78,9 @@ private final class Model {
   @Test("One presentation handles all cases of an enum", arguments: CoordinatorKind.allCases)
   func enumItem_anyCase_isPresented(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     fixture.navigator.present(item: Bindable(model).destination.named("destination"), id: \.name) {
-      DisplayedScreen($0.wrappedValue.name, on: fixture.display)
+      RecordingScreen($0.wrappedValue.name, on: display)
     }
     model.destination = .edit(.init(id: 1))
     try await fixture.shows("edit 1")
@@ -94,26 +96,55 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   func enumCases_eachPresented_reportOnlyTheirEnds(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    let edit = EnumCase("edit", { Model.Destination.edit($0) }) { if case .edit(let note) = $0 { note } else { nil } }
-    let confirm = EnumCase("confirm", { Model.Destination.confirm($0) }) {
-      if case .confirm(let text) = $0 { text } else { nil }
-    }
     let display = fixture.display
-    let destination = Bindable(model).destination.named("destination")
-    fixture.navigator.present(item: destination.case(edit), onDismiss: { display.notes.append("edit \($0)") }) {
-      DisplayedScreen("edit \($0.wrappedValue.id)", on: fixture.display)
-    }
-    fixture.navigator.present(
-      item: destination.case(confirm), id: \.self, onDismiss: { display.notes.append("confirm \($0)") }
-    ) {
-      DisplayedScreen("confirm \($0.wrappedValue)", on: fixture.display)
-    }
+    fixture.presentCases(of: model)
     model.destination = .edit(.init(id: 1))
     try await fixture.shows("edit 1")
     model.destination = .confirm("all")
     try await fixture.until { fixture.display.names == ["confirm all"] && display.notes == ["edit dismissed"] }
     try await fixture.display["confirm all"]?.close()
     try await fixture.until { model.destination == nil && display.notes == ["edit dismissed", "confirm closed"] }
+  }
+
+  @Test(
+    "G1: two cases of one enum are never on screen together, also if the first takes time to disappear",
+    arguments: CoordinatorKind.allCases)
+  func enumCases_firstIsSlowToDisappear_secondWaits(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentCases(of: model)
+    model.destination = .edit(.init(id: 1))
+    try await fixture.shows("edit 1")
+    fixture.display.stuck = ["edit 1"]
+    model.destination = .confirm("all")
+    try await fixture.until { fixture.display.disappearing == ["edit 1"] }
+    await fixture.navigator.settle()
+    let destination = fixture.text(Bindable(model).destination.named("destination"))
+    try await fixture.state { $0.presentation(at: destination + ".confirm") != nil }
+    let state = try await fixture.coordinator.state()
+    #expect(state.presentation(at: destination + ".confirm")?.phase == .waiting)
+    #expect(state.groups[destination]?.selection == "confirm")
+    fixture.display.stuck = []
+    try await fixture.shows("confirm all")
+    #expect(fixture.display.log == ["+edit 1", "-edit 1", "+confirm all"])
+    #expect(model.destination == .confirm("all"))
+  }
+
+  @Test(
+    "P15: a case whose screen declines to disappear gets its payload back, instead of the other case",
+    arguments: CoordinatorKind.allCases)
+  func enumCase_declines_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentCases(of: model)
+    model.destination = .edit(.init(id: 1))
+    try await fixture.shows("edit 1")
+    fixture.display.declining = ["edit 1"]
+    model.destination = .confirm("all")
+    try await fixture.until { model.destination == .edit(.init(id: 1)) && !fixture.display.disappearing.isEmpty }
+    await fixture.navigator.settle()
+    #expect(fixture.display.log == ["+edit 1"] && model.destination == .edit(.init(id: 1)))
+    fixture.display.declining = []
+    model.destination = .confirm("none")
+    try await fixture.shows("confirm none")
   }
 
   @Test(
@@ -141,11 +172,12 @@ private final class Model {
   @Test("G2, S1: selecting a tag pushes its screen", arguments: CoordinatorKind.allCases)
   func link_tagSelected_isPushed(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     let selection = Bindable(model).selection.named("selection")
     let stack = fixture.navigator.stack(path: Bindable(model).outer.named("outer"))
-    stack.navigationDestination(for: Int.self) { DisplayedScreen("outer \($0)", on: fixture.display) }
+    stack.navigationDestination(for: Int.self) { RecordingScreen("outer \($0)", on: display) }
     for tag in ["wifi", "volume"] {
-      stack.push(tag: tag, selection: selection) { DisplayedScreen(tag, on: fixture.display) }
+      stack.push(tag: tag, selection: selection) { RecordingScreen(tag, on: display) }
     }
     model.outer = [1]
     model.selection = "wifi"
@@ -166,8 +198,9 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   func selection_reselectedByOthers_isNotCleared(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     let selection = Bindable(model).selection.named("selection")
-    fixture.navigator.present(tag: "wifi", selection: selection) { DisplayedScreen("wifi", on: fixture.display) }
+    fixture.navigator.present(tag: "wifi", selection: selection) { RecordingScreen("wifi", on: display) }
     model.selection = "wifi"
     try await fixture.shows("wifi")
     for _ in 1...20 {
@@ -185,9 +218,10 @@ private final class Model {
   @Test("If one binding is presented twice, the last presentation counts", arguments: CoordinatorKind.allCases)
   func present_sameBindingTwice_oneScreen(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     let binding = Bindable(model).sheet.named("sheet")
-    let first = fixture.navigator.present(item: binding) { _ in DisplayedScreen("first", on: fixture.display) }
-    fixture.navigator.present(item: binding) { _ in DisplayedScreen("last", on: fixture.display) }
+    let first = fixture.navigator.present(item: binding) { _ in RecordingScreen("first", on: display) }
+    fixture.navigator.present(item: binding) { _ in RecordingScreen("last", on: display) }
     model.sheet = .init(id: 1)
     try await fixture.shows("last")
     // The first presentation has nothing left to dismiss.
@@ -207,9 +241,9 @@ private final class Model {
     let display = fixture.display
     let bindable = Bindable(model)
     fixture.navigator.present(item: bindable.sheet.named("sheet")) { sheet in
-      DisplayedScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
+      RecordingScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
         showing.present(item: bindable.note.named("note")) {
-          DisplayedScreen("note \($0.wrappedValue.id)", on: display)
+          RecordingScreen("note \($0.wrappedValue.id)", on: display)
         }
       }
     }
@@ -233,11 +267,12 @@ private final class Model {
   {
     for kind in CoordinatorKind.allCases {
       let (fixture, one, two) = (try await NavigationFixture(kind), Model(), Model())
+      let display = fixture.display
       let other = Navigator(fixture.coordinator)
       fixture.navigator.present(item: Bindable(one).sheet) {
-        DisplayedScreen("one \($0.wrappedValue.id)", on: fixture.display)
+        RecordingScreen("one \($0.wrappedValue.id)", on: display)
       }
-      other.present(item: Bindable(two).sheet) { DisplayedScreen("two \($0.wrappedValue.id)", on: fixture.display) }
+      other.present(item: Bindable(two).sheet) { RecordingScreen("two \($0.wrappedValue.id)", on: display) }
       (one.sheet, two.sheet) = (.init(id: 1), .init(id: 2))
       try await fixture.until { Set(fixture.display.names) == ["one 1", "two 2"] }
       try await fixture.display["one 1"]?.close()
@@ -253,8 +288,8 @@ private final class Model {
     let binding = Bindable(model).sheet.named("sheet")
     let presence = fixture.navigator.present(
       item: binding, options: { PresentationOptions(timeout: $0.id == 5 ? .milliseconds(20) : nil) },
-      onDismiss: { display.ends.append($0) }
-    ) { DisplayedScreen("sheet \($0.wrappedValue.id)", on: display) }
+      onDismiss: { display.end($0) }
+    ) { RecordingScreen("sheet \($0.wrappedValue.id)", on: display) }
     func shown(_ id: Int) async throws {
       model.sheet = .init(id: id)
       try await fixture.shows("sheet \(id)")
@@ -289,16 +324,34 @@ private final class Model {
 }
 
 extension NavigationFixture {
+  /// Presents each case of the destination.
+  fileprivate func presentCases(of model: Model) {
+    let edit = EnumCase("edit", { Model.Destination.edit($0) }) { if case .edit(let note) = $0 { note } else { nil } }
+    let confirm = EnumCase("confirm", { Model.Destination.confirm($0) }) {
+      if case .confirm(let text) = $0 { text } else { nil }
+    }
+    let destination = Bindable(model).destination.named("destination")
+    navigator.present(
+      item: destination.case(edit), onDismiss: { [display] in display.notes.append("edit \($0.reason)") }
+    ) {
+      [display] in RecordingScreen("edit \($0.wrappedValue.id)", on: display)
+    }
+    navigator.present(
+      item: destination.case(confirm), id: \.self,
+      onDismiss: { [display] in display.notes.append("confirm \($0.reason)") }
+    ) { [display] in RecordingScreen("confirm \($0.wrappedValue)", on: display) }
+  }
+
   fileprivate func presentStackInSheetInStack(_ model: Model) {
     let (bindable, display) = (Bindable(model), display)
     let outer = navigator.stack(path: bindable.outer.named("outer"))
     outer.navigationDestination(for: Int.self) { number in
-      DisplayedScreen("outer \(number)", on: display) { showing in
+      RecordingScreen("outer \(number)", on: display) { showing in
         showing.present(item: bindable.sheet.named("sheet")) { sheet in
-          DisplayedScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
+          RecordingScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
             let inner = showing.stack(path: bindable.inner.named("inner"))
-            inner.navigationDestination(for: Int.self) { DisplayedScreen("inner \($0)", on: display) }
-            inner.push(item: bindable.note.named("note")) { DisplayedScreen("note \($0.wrappedValue.id)", on: display) }
+            inner.navigationDestination(for: Int.self) { RecordingScreen("inner \($0)", on: display) }
+            inner.push(item: bindable.note.named("note")) { RecordingScreen("note \($0.wrappedValue.id)", on: display) }
           }
         }
       }

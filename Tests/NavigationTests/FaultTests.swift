@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBusValues
 import EventLoops
 import Glibc
+import NavigationTesting
 import Observation
 import PresentationModel
 import TestSupport
@@ -64,7 +65,7 @@ private let tooLong = String(repeating: "x", count: 10_000)
     fixture.presentNote(of: model)
     // The timeout of the other screen is long enough.
     let (patient, display) = (Navigator(fixture.coordinator), fixture.display)
-    patient.present(item: Bindable(model).second) { DisplayedScreen($0.wrappedValue.id, on: display) }
+    patient.present(item: Bindable(model).second) { RecordingScreen($0.wrappedValue.id, on: display) }
     (fixture.display.slow, fixture.display.uncancellable) = (["a"], ["a"])
     model.note = .init(id: "a")
     try await fixture.until { fixture.display.ends == [.failed] && model.note == nil }
@@ -146,9 +147,10 @@ private let tooLong = String(repeating: "x", count: 10_000)
   @Test("S4: a value of another type with the same text is another element", arguments: CoordinatorKind.allCases)
   func path_sameTextOfAnotherType_isAnother(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
-    stack.navigationDestination(for: Int.self) { DisplayedScreen("number \($0)", on: fixture.display) }
-    stack.navigationDestination(for: String.self) { DisplayedScreen("text \($0)", on: fixture.display) }
+    stack.navigationDestination(for: Int.self) { RecordingScreen("number \($0)", on: display) }
+    stack.navigationDestination(for: String.self) { RecordingScreen("text \($0)", on: display) }
     model.mixed.append(1)
     try await fixture.shows("number 1")
     model.mixed = NavigationPath(["1"])
@@ -335,13 +337,13 @@ extension NavigationFixture {
   @discardableResult
   fileprivate func presentNote(of model: Model) -> Presence {
     let display = display
-    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.ends.append($0) }) {
-      DisplayedScreen($0.wrappedValue.id, on: display)
+    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+      RecordingScreen($0.wrappedValue.id, on: display)
     }
   }
 
   fileprivate func presentPath(of model: Model) {
     let stack = navigator.stack(path: Bindable(model).path.named("path"))
-    stack.navigationDestination(for: String.self) { [display] in DisplayedScreen($0, on: display) }
+    stack.navigationDestination(for: String.self) { [display] in RecordingScreen($0, on: display) }
   }
 }

@@ -1,5 +1,6 @@
 import DBusValues
 import Glibc
+import NavigationTesting
 import Observation
 import TestSupport
 import Testing
@@ -29,16 +30,16 @@ private final class Model {
       observed = model
       let bindable = Bindable(model)
       let stack = fixture.navigator.stack(path: bindable.path.named("path"))
-      stack.navigationDestination(for: Int.self) { DisplayedScreen("\($0)", on: display) }
+      stack.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
       fixture.navigator.stack(path: bindable.mixed.named("mixed"))
-        .navigationDestination(for: Int.self) { DisplayedScreen("mixed \($0)", on: display) }
+        .navigationDestination(for: Int.self) { RecordingScreen("mixed \($0)", on: display) }
       let second = bindable.second
       stack.push(item: bindable.note) { _ in
-        DisplayedScreen("note", on: display) {
-          $0.present(item: second) { _ in DisplayedScreen("second", on: display) }
+        RecordingScreen("note", on: display) {
+          $0.present(item: second) { _ in RecordingScreen("second", on: display) }
         }
       }
-      fixture.navigator.present(tag: "a", selection: bindable.selection) { DisplayedScreen("a", on: display) }
+      fixture.navigator.present(tag: "a", selection: bindable.selection) { RecordingScreen("a", on: display) }
       observing = observe { [weak model] in _ = model?.note }
       bindings = [bindable.note, bindable.second]
       (model.path, model.note, model.second, model.selection) = ([1], .init(id: 1), .init(id: 1), "a")
@@ -65,6 +66,20 @@ private final class Model {
     #expect(observed == nil && count == 1)
   }
 
+  @Test("An observation that is cancelled in the turn of a change does not run again")
+  func observing_cancelledAfterAChange_doesNotRun() async {
+    let model = Model()
+    var count = 0
+    let observing = observe {
+      _ = model.note
+      count += 1
+    }
+    model.note = .init(id: 1)
+    observing.cancel()
+    for _ in 0..<10 { await Task.yield() }
+    #expect(count == 1)
+  }
+
   @Test(
     "A released navigator dismisses what destinations show, and removes its own destination",
     arguments: CoordinatorKind.allCases)
@@ -74,7 +89,7 @@ private final class Model {
     var navigator: Navigator? = Navigator(fixture.coordinator)
     weak let observed = navigator
     navigator?.present(item: Bindable(model).note, to: nil)
-    navigator?.present(item: Bindable(model).second) { _ in DisplayedScreen("second", on: display) }
+    navigator?.present(item: Bindable(model).second) { _ in RecordingScreen("second", on: display) }
     model.second = .init(id: 1)
     try await fixture.shows("second")
     try await display["second"]?.close()

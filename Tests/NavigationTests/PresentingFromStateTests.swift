@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import DBusValues
+import NavigationTesting
 import Observation
 import PresentationModel
 import TestSupport
@@ -25,8 +26,9 @@ private final class Model {
   @Test("P1, P4: present(isPresented:) presents while the state is true", arguments: CoordinatorKind.allCases)
   @MainActor func present_isPresented_showsAndDismisses(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     fixture.navigator.present(isPresented: Bindable(model).isPresented) {
-      DisplayedScreen("panel", on: fixture.display)
+      RecordingScreen("panel", on: display)
     }
     model.isPresented = true
     try await fixture.shows("panel")
@@ -89,7 +91,7 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   @MainActor func present_changedWhileDismissing_showsTheLastOnly(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
-    fixture.presentFact(of: model) { fixture.display.ends.append($0) }
+    fixture.presentFact(of: model) { [display = fixture.display] in display.end($0) }
     model.fact = .init(id: 1)
     try await fixture.shows("fact 1")
     fixture.display.stuck = ["fact 1"]
@@ -109,8 +111,9 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   @MainActor func present_againWhileDismissing_isNotClearedByTheLateEnd(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     fixture.navigator.present(isPresented: Bindable(model).isPresented) {
-      DisplayedScreen("panel", on: fixture.display)
+      RecordingScreen("panel", on: display)
     }
     model.isPresented = true
     try await fixture.shows("panel")
@@ -213,9 +216,10 @@ private final class Model {
   @Test("C5: two alerts of one screen can be shown at once", arguments: CoordinatorKind.allCases)
   @MainActor func present_severalFromOne_areShownTogether(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
     fixture.presentFact(of: model)
     fixture.navigator.present(item: Bindable(model).second) {
-      DisplayedScreen("alert \($0.wrappedValue.id)", on: fixture.display)
+      RecordingScreen("alert \($0.wrappedValue.id)", on: display)
     }
     (model.fact, model.second) = (.init(id: 1), .init(id: 2))
     try await fixture.until { Set(fixture.display.names) == ["fact 1", "alert 2"] }
@@ -247,7 +251,7 @@ private final class Model {
   @MainActor func present_screenFails_writesNil(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())
     fixture.display.refused = ["fact 1"]
-    fixture.presentFact(of: model) { fixture.display.ends.append($0) }
+    fixture.presentFact(of: model) { [display = fixture.display] in display.end($0) }
     model.fact = .init(id: 1)
     try await fixture.until { model.fact == nil }
     #expect(model.nilWrites == 1 && fixture.display.ends == [.failed] && fixture.display.log.isEmpty)
@@ -326,10 +330,11 @@ private final class Model {
   @Test("G1–G6: of all tags of a selection at most one is shown", arguments: CoordinatorKind.allCases)
   @MainActor func selection_changes_oneAtATime(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     let panels = Panels()
     let selection = Bindable(panels).selection.named("selection")
     for tag in ["wifi", "volume"] {
-      fixture.navigator.present(tag: tag, selection: selection) { DisplayedScreen(tag, on: fixture.display) }
+      fixture.navigator.present(tag: tag, selection: selection) { RecordingScreen(tag, on: display) }
     }
     panels.selection = "wifi"
     try await fixture.shows("wifi")
@@ -349,11 +354,12 @@ private final class Model {
   @Test("Presenting does not retain the model", arguments: CoordinatorKind.allCases)
   @MainActor func present_modelReleased_isNotRetained(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     var model: Model? = Model()
     weak let observed = model
-    fixture.navigator.present(item: Bindable(model!).fact) { _ in DisplayedScreen("fact", on: fixture.display) }
+    fixture.navigator.present(item: Bindable(model!).fact) { _ in RecordingScreen("fact", on: display) }
     fixture.navigator.present(isPresented: Bindable(model!).isPresented) {
-      DisplayedScreen("panel", on: fixture.display)
+      RecordingScreen("panel", on: display)
     }
     model?.isPresented = true
     try await fixture.shows("panel")
@@ -364,9 +370,10 @@ private final class Model {
   @Test("Two models of one type have different bindings", arguments: CoordinatorKind.allCases)
   @MainActor func present_twoModels_doNotCollide(_ kind: CoordinatorKind) async throws {
     let (fixture, one, two) = (try await NavigationFixture(kind), Model(), Model())
+    let display = fixture.display
     for model in [one, two] {
       fixture.navigator.present(isPresented: Bindable(model).isPresented) {
-        DisplayedScreen(model === one ? "one" : "two", on: fixture.display)
+        RecordingScreen(model === one ? "one" : "two", on: display)
       }
     }
     (one.isPresented, two.isPresented) = (true, true)
@@ -385,7 +392,7 @@ extension NavigationFixture {
   @discardableResult
   fileprivate func presentFact(of model: Model, onDismiss: OnDismiss? = nil) -> Presence {
     navigator.present(item: Bindable(model).fact.named("fact"), onDismiss: onDismiss) { [display] in
-      DisplayedScreen("fact \($0.wrappedValue.id)", on: display)
+      RecordingScreen("fact \($0.wrappedValue.id)", on: display)
     }
   }
 
@@ -393,13 +400,13 @@ extension NavigationFixture {
   fileprivate func presentNested(_ model: Model) {
     let (model, display) = (Bindable(model), display)
     navigator.present(item: model.fact.named("fact")) { fact in
-      DisplayedScreen("fact \(fact.wrappedValue.id)", on: display) { showing in
+      RecordingScreen("fact \(fact.wrappedValue.id)", on: display) { showing in
         showing.present(item: model.second) { second in
-          DisplayedScreen("second \(second.wrappedValue.id)", on: display) { showing in
+          RecordingScreen("second \(second.wrappedValue.id)", on: display) { showing in
             showing.present(item: model.third) { third in
-              DisplayedScreen("third \(third.wrappedValue.id)", on: display) { showing in
+              RecordingScreen("third \(third.wrappedValue.id)", on: display) { showing in
                 showing.present(item: model.fourth) { fourth in
-                  DisplayedScreen("fourth \(fourth.wrappedValue.id)", on: display)
+                  RecordingScreen("fourth \(fourth.wrappedValue.id)", on: display)
                 }
               }
             }

@@ -3,6 +3,7 @@
 
 import CoordinatorAPI
 import DBusValues
+import NavigationTesting
 import Observation
 import PresentationModel
 import TestSupport
@@ -66,7 +67,8 @@ private final class Model {
       await fixture.change(model, bindings, &numbers)
       for _ in 0..<Int.random(in: 0..<6, using: &numbers) { await Task.yield() }
     }
-    (fixture.display.stuck, fixture.display.slow) = ([], [])
+    let display = fixture.display
+    (display.stuck, display.slow, display.declining, display.asking) = ([], [], [], [])
     try await fixture.agrees(model, seed)
     // A request that fails because its parent has just ended is not reported.
     #expect(refusals.isEmpty, "NAVD_SEED=\(seed)")
@@ -85,22 +87,22 @@ extension NavigationFixture {
     let (bindable, display) = (Bindable(model), display)
     let (note, detail) = (bindable.note.named("note"), bindable.detail.named("detail"))
     navigator.present(item: bindable.sheet.named("sheet")) { sheet in
-      DisplayedScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
+      RecordingScreen("sheet \(sheet.wrappedValue.id)", on: display) { showing in
         showing.present(item: note) { note in
-          DisplayedScreen("note \(note.wrappedValue.id)", on: display) { showing in
-            showing.present(item: detail) { DisplayedScreen("detail \($0.wrappedValue.id)", on: display) }
+          RecordingScreen("note \(note.wrappedValue.id)", on: display) { showing in
+            showing.present(item: detail) { RecordingScreen("detail \($0.wrappedValue.id)", on: display) }
           }
         }
       }
     }
     let stack = navigator.stack(path: bindable.path.named("path"))
-    stack.navigationDestination(for: Int.self) { DisplayedScreen("page \($0)", on: display) }
-    stack.push(item: bindable.pushed.named("pushed")) { DisplayedScreen("pushed \($0.wrappedValue.id)", on: display) }
+    stack.navigationDestination(for: Int.self) { RecordingScreen("page \($0)", on: display) }
+    stack.push(item: bindable.pushed.named("pushed")) { RecordingScreen("pushed \($0.wrappedValue.id)", on: display) }
     let selection = bindable.selection.named("selection")
     for tag in RandomTests.tags {
-      navigator.present(tag: tag, selection: selection) { DisplayedScreen("tag \(tag)", on: display) }
+      navigator.present(tag: tag, selection: selection) { RecordingScreen("tag \(tag)", on: display) }
     }
-    navigator.present(isPresented: bindable.isPresented.named("panel")) { DisplayedScreen("panel", on: display) }
+    navigator.present(isPresented: bindable.isPresented.named("panel")) { RecordingScreen("panel", on: display) }
     let items = [text(bindable.sheet.named("sheet")), text(note), text(detail), text(bindable.pushed.named("pushed"))]
     return Bindings(items: items, group: text(selection), stack: text(bindable.path.named("path")))
   }
@@ -127,13 +129,17 @@ extension NavigationFixture {
     case 16: _ = try? await coordinator.dismiss(numbers.pick(bindings.items))
     case 17: _ = try? await coordinator.toggleSelection(bindings.group, numbers.pick(RandomTests.tags))
     case 18: _ = try? await coordinator.pop(bindings.stack, Int.random(in: 1...2, using: &numbers))
-    // A slow screen.
+    // Slow screens.
     default:
       let names = ["sheet", "note", "detail", "page", "pushed"].map {
         "\($0) \(Int.random(in: 1...3, using: &numbers))"
       }
       display.stuck = numbers.chance(0.5) ? [] : Set(names)
       display.slow = numbers.chance(0.5) ? [] : [numbers.pick(names)]
+      // Screens that are asked to disappear, and do not want to.
+      let all = names + ["panel"] + RandomTests.tags.map { "tag \($0)" }
+      display.declining = numbers.chance(0.5) ? [] : [numbers.pick(all), numbers.pick(all), numbers.pick(all)]
+      display.asking = numbers.chance(0.5) ? [] : [numbers.pick(all)]
     }
   }
 

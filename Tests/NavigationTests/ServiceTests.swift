@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import NavigationTesting
 import Observation
 import PresentationModel
 import TestSupport
@@ -54,7 +55,7 @@ import Testing
     #expect(try await coordinator.presentation(at: "fact")?.all["since"] == presented.all["since"])
     try await Task.sleep(for: .milliseconds(20))
     try await coordinator.dismiss("fact")
-    let ending = EndingEntry(try #require(try await coordinator.history().first))
+    let ending = try #require(try await coordinator.history().first)
     #expect(Self.isRecent(ending.time, since: start))
     let shownFor = try #require(ending.shownFor)
     #expect((20...60_000).contains(shownFor))
@@ -70,13 +71,38 @@ import Testing
     // navd asks the bus about the client, and does not wait for that.
     var requesters: [RequesterEntry?] = []
     for _ in 0..<1000 {
-      requesters = try await coordinator.history().map { EndingEntry($0).requester }
+      requesters = try await coordinator.history().map(\.requester)
       if requesters.allSatisfy({ $0?.pid != nil }) { break }
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(requesters.count == 100)
     let (pid, program) = (UInt64(getpid()), ProcessName.of(UInt32(getpid())))
     #expect(requesters.allSatisfy { $0?.pid == pid && $0?.program == program && $0?.client?.isEmpty == false })
+  }
+
+  @Test("D6, D7: the history has the error of what failed, and of nothing else", arguments: CoordinatorKind.allCases)
+  func history_failedEnding_hasItsError(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    try await coordinator.backend.serve("broken", DestinationOptions(), by: FailingHost())
+    for id in ["1", "2"] {
+      let handle = try #require(
+        try await coordinator.present("fact", id: id, PresentationOptions(destination: "broken")).presentation)
+      #expect(try await coordinator.waitUntilGone(handle).reason == .failed)
+    }
+    try await coordinator.present("note")
+    try await coordinator.dismiss("note")
+    let endings = try await coordinator.history()
+    #expect(endings.map(\.reason) == ["dismissed", "failed", "failed"])
+    #expect(endings.map(\.hasFailed) == [false, true, true])
+    #expect(endings[0].error == nil)
+    for (ending, id) in zip(endings.dropFirst(), [2, 1]) {
+      #expect(ending.error?.hasPrefix("there is no room for \(id)") == true, "\(ending)")
+    }
+    #expect(try await coordinator.history(most: 1, ["binding": .string("fact")]).map(\.error) == [endings[1].error])
+    await coordinator.close()
+    await #expect(throws: NavigationError.self) { try await coordinator.history() }
   }
 
   @Test("Closing a coordinator ends the calls that wait", arguments: CoordinatorKind.allCases)
@@ -106,7 +132,7 @@ import Testing
     let (navigator, display) = (fixture.navigator, fixture.display)
     await fixture.coordinator.close()
     await #expect(throws: NavigationError.closed) {
-      try await navigator.serve("calendar") { DisplayedScreen($0.id, on: display) }
+      try await navigator.serve("calendar") { RecordingScreen($0.id, on: display) }
     }
   }
 
@@ -191,5 +217,20 @@ private final class RecordingHost: PresenterHost {
 
   func update(_ presentation: PresentationHandle, item: Properties) async {}
 
-  func dismiss(_ presentation: PresentationHandle, reason: String, animated: Bool) async -> Properties { [:] }
+  func dismiss(
+    _ presentation: PresentationHandle, _ options: DismissalOptions
+  ) async throws(Declined) -> Properties { [:] }
+}
+
+/// A presenter that can show nothing.
+private final class FailingHost: PresenterHost {
+  func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError) {
+    throw ShowingError(why: "there is no room for \(item.id)")
+  }
+
+  func update(_ presentation: PresentationHandle, item: Properties) async {}
+
+  func dismiss(
+    _ presentation: PresentationHandle, _ options: DismissalOptions
+  ) async throws(Declined) -> Properties { [:] }
 }

@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import NavigationTesting
 import Observation
 import TestSupport
 import Testing
@@ -112,7 +113,8 @@ private final class Model {
     arguments: CoordinatorKind.allCases)
   @MainActor func push_itemAboveThePath_endsWithTheScreenBelow(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
-    stack.push(item: Bindable(model).note) { DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display) }
+    let display = fixture.display
+    stack.push(item: Bindable(model).note) { RecordingScreen("note \($0.wrappedValue.id)", on: display) }
     model.path = [1]
     try await fixture.shows("1")
     model.note = .init(id: 9)
@@ -135,10 +137,10 @@ private final class Model {
     let (fixture, model, stack) = try await prepared(kind)
     let (bindable, display) = (Bindable(model), fixture.display)
     stack.push(item: bindable.note) { note in
-      DisplayedScreen("note \(note.wrappedValue.id)", on: display) { showing in
+      RecordingScreen("note \(note.wrappedValue.id)", on: display) { showing in
         showing.push(item: bindable.second) { second in
-          DisplayedScreen("second \(second.wrappedValue.id)", on: display) { showing in
-            showing.push(item: bindable.third) { DisplayedScreen("third \($0.wrappedValue.id)", on: display) }
+          RecordingScreen("second \(second.wrappedValue.id)", on: display) { showing in
+            showing.push(item: bindable.third) { RecordingScreen("third \($0.wrappedValue.id)", on: display) }
           }
         }
       }
@@ -158,7 +160,8 @@ private final class Model {
   @Test("S4: a pushed item with another id is presented anew", arguments: CoordinatorKind.allCases)
   @MainActor func push_idChanges_presentsAgain(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
-    stack.push(item: Bindable(model).note) { DisplayedScreen("note \($0.wrappedValue.id)", on: fixture.display) }
+    let display = fixture.display
+    stack.push(item: Bindable(model).note) { RecordingScreen("note \($0.wrappedValue.id)", on: display) }
     model.note = .init(id: 1)
     try await fixture.shows("note 1")
     model.note = .init(id: 2)
@@ -179,10 +182,11 @@ private final class Model {
   @Test("A path of several types shows each with its own screen", arguments: CoordinatorKind.allCases)
   @MainActor func path_ofSeveralTypes_showsEachWithItsScreen(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     let model = Model()
     let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
-    stack.navigationDestination(for: Int.self) { DisplayedScreen("number \($0)", on: fixture.display) }
-    stack.navigationDestination(for: String.self) { DisplayedScreen("text \($0)", on: fixture.display) }
+    stack.navigationDestination(for: Int.self) { RecordingScreen("number \($0)", on: display) }
+    stack.navigationDestination(for: String.self) { RecordingScreen("text \($0)", on: display) }
     model.mixed.append(1)
     model.mixed.append("1")
     try await fixture.shows("number 1", "text 1")
@@ -191,7 +195,7 @@ private final class Model {
     await fixture.navigator.settle()
     // A value without a destination waits, and so do the values above it.
     #expect(fixture.display.names == ["number 1", "text 1"])
-    stack.navigationDestination(for: Model.Note.self) { DisplayedScreen("note \($0.id)", on: fixture.display) }
+    stack.navigationDestination(for: Model.Note.self) { RecordingScreen("note \($0.id)", on: display) }
     try await fixture.shows("number 1", "text 1", "note 3", "number 4")
     model.mixed.removeLast(3)
     try await fixture.shows("number 1")
@@ -206,21 +210,23 @@ private final class Model {
     path.append(2)
     let text = try Coding.json(of: path).text
     let fixture = try await NavigationFixture(kind)
+    let display = fixture.display
     let model = Model()
     model.mixed = try #require(Coding.decode(NavigationPath.self, try JSON.parse(text)))
     #expect(model.mixed == path && model.mixed.count == 2)
     let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
-    stack.navigationDestination(for: Int.self) { DisplayedScreen("number \($0)", on: fixture.display) }
+    stack.navigationDestination(for: Int.self) { RecordingScreen("number \($0)", on: display) }
     await fixture.navigator.settle()
     #expect(fixture.display.log.isEmpty)
-    stack.navigationDestination(for: Model.Note.self) { DisplayedScreen("note \($0.id)", on: fixture.display) }
+    stack.navigationDestination(for: Model.Note.self) { RecordingScreen("note \($0.id)", on: display) }
     try await fixture.shows("note 1", "number 2")
   }
 
   @Test("If a destination for a type is registered twice, the last counts", arguments: CoordinatorKind.allCases)
   @MainActor func destination_registeredTwice_lastCounts(_ kind: CoordinatorKind) async throws {
     let (fixture, model, stack) = try await prepared(kind)
-    stack.navigationDestination(for: Int.self) { DisplayedScreen("again \($0)", on: fixture.display) }
+    let display = fixture.display
+    stack.navigationDestination(for: Int.self) { RecordingScreen("again \($0)", on: display) }
     model.path = [1]
     try await fixture.shows("again 1")
   }
@@ -238,15 +244,15 @@ private final class Model {
   @Test("A push without a stack is reported as misuse and changes nothing") @MainActor
   func push_withoutAStack_isReported() async throws {
     let fixture = try await NavigationFixture(.embedded)
-    let (model, misuse) = (Model(), MisuseLog())
-    // No await until the handler is removed, so that the misuse of other tests is not recorded.
-    Misuse.report { message, _, _ in misuse.add(message) }
-    defer { Misuse.report(to: nil) }
-    fixture.navigator.push(item: Bindable(model).note) { _ in DisplayedScreen("never", on: fixture.display) }
-    fixture.navigator.push(value: 1)
-    let stack = fixture.navigator.stack(path: Bindable(model).path.named("path"))
-    stack.push(value: "text")
-    #expect(misuse.messages.count == 3)
+    let display = fixture.display
+    let model = Model()
+    let messages = MisuseLog.messages {
+      fixture.navigator.push(item: Bindable(model).note) { _ in RecordingScreen("never", on: display) }
+      fixture.navigator.push(value: 1)
+      let stack = fixture.navigator.stack(path: Bindable(model).path.named("path"))
+      stack.push(value: "text")
+    }
+    #expect(messages.count == 3)
     #expect(model.path.isEmpty)
   }
 
@@ -261,7 +267,7 @@ extension NavigationFixture {
   @discardableResult
   fileprivate func numbers(_ model: Model) -> NavigationStack {
     let stack = navigator.stack(path: Bindable(model).path.named("path"))
-    stack.navigationDestination(for: Int.self) { [display] in DisplayedScreen("\($0)", on: display) }
+    stack.navigationDestination(for: Int.self) { [display] in RecordingScreen("\($0)", on: display) }
     return stack
   }
 }

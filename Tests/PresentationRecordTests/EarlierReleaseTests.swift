@@ -30,9 +30,14 @@ private func expectedState() throws -> RecordedState {
   state.presentations[Handle(3)]?.presentation.item.value = [:]
   // That release did not record which parents were named, nor which tags a trusted client has left.
   for tag in state.tags.keys { state.tags[tag]!.isTrusted = false }
-  for handle in state.presentations.keys { state.presentations[handle]!.presentation.hasNamedParent = false }
-  // It knew no dismissals that are asked about or forced, and no declined ones.
-  for handle in [Handle(6), Handle(7), Handle(111)] {
+  for handle in state.presentations.keys {
+    state.presentations[handle]!.presentation.hasNamedParent = false
+    // It presented nothing again.
+    state.presentations[handle]!.presentation.continuation = nil
+    state.presentations[handle]!.presentation.item.isInterrupted = false
+  }
+  // It knew no dismissals that are asked about or forced, no declined, unfocused or held ones, and no outputs.
+  for handle in [Handle(6), Handle(7), Handle(111), Handle(112), Handle(113), Handle(114)] {
     state.presentations[handle] = nil
     state.endings[handle] = nil
   }

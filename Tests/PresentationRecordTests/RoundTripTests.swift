@@ -68,6 +68,12 @@ func fullState() throws -> RecordedState {
         [.underWay, .underWayAndPending(author: nil), .underWayAndPending(author: Client(":1.1"))][index % 3]
       row.presentation.result = value
       row.presentation.item.queueAge = 9
+      row.presentation.item.isInterrupted = index % 2 == 0
+      row.presentation.continuation =
+        [
+          Continuation(restarts: 3, due: Instant(nanoseconds: 5), timeLeft: 7), Continuation(restarts: 1),
+          Continuation(timeLeft: 0),
+        ][index % 3]
       row.slotChanged = Serial(77)
     }
     state.presentations[handle] = row
@@ -126,6 +132,8 @@ func changes(to state: RecordedState) -> RecordChanges {
   changes.endings = state.endings.map { ($0.key, $0.value) }
   changes.containerValues = state.containerValues.map { ($0.key, $0.value) }
   changes.registrations = state.registrations.map { ($0.key, $0.value) }
+  changes.holders = state.holders.map { ($0.key, $0.value) }
+  changes.kept = state.kept.map { ($0.key, $0.value) }
   return changes
 }
 
@@ -146,6 +154,37 @@ func record_committed_isReadAgain() throws {
   var state = try fullState()
   state.presentations[Handle(2)]?.presentation.item.destination?.presenter = .command([[1]], scope: .process)
   state.presentations[Handle(3)]?.presentation.item.destination?.isProtected = true
+  state.presentations[Handle(3)]?.presentation.item.destination?.window = WindowFollowing(
+    WindowPattern(appID: "a*"), adopts: true, linger: 7, kills: true, endsUnfocused: true, endsWithOutput: true,
+    hides: true)
+  state.presentations[Handle(4)]?.isParked = true
+  state.presentations[Handle(5)]?.presentation.program = Handle(4)
+  state.presentations[Handle(3)]?.presentation.item.output = "DP-1"
+  state.presentations[Handle(3)]?.presentation.item.destination?.group = .perOutput("panels-{output}")
+  state.tags[GroupTag(group: try binding("g"), tag: "full")]?.options.output = ""
+  var settings = ItemSettings()
+  state.presentations[Handle(2)]?.presentation.item.destination?.itemSettings = Shared(settings)
+  settings.id = "main"
+  settings.options.title = "Volume"
+  settings.options.timeout = 2000
+  settings.options.value = ["level": .int64(3)]
+  settings.options.environment = ["A": "b"]
+  settings.options.directory = "~/src"
+  settings.onPresent = [Array("a".utf8), [0xff]]
+  settings.onDismiss = [Array("b".utf8)]
+  settings.holds = ["dnd": .postpone, "locked": .dismiss]
+  settings.options.within = 5000
+  settings.inhibits = [.idle, .lidSwitch]
+  state.presentations[Handle(1)]?.presentation.item.holds = ["dnd": .refuse]
+  state.presentations[Handle(1)]?.presentation.startsBy = Instant(nanoseconds: 8)
+  state.tags[GroupTag(group: try binding("g"), tag: "full")]?.options.within = 0
+  var holder = Holder()
+  state.holders[Holder.Key(.locked)] = holder
+  holder.client = Client(":1.4")
+  state.holders[Holder.Key(name: "dnd", cookie: 4)] = holder
+  (holder.isOwned, holder.message, holder.since, holder.expires) = (true, "é", 5, Instant(nanoseconds: 6))
+  state.holders[Holder.Key(name: "dnd", cookie: 5)] = holder
+  state.presentations[Handle(3)]?.presentation.item.destination?.itemSettings = Shared(settings)
   let session = Record.Session(bus: "b", boot: "c", clock: -5, token: "t")
   try write(directory) { record in
     record.note(changes(to: state))

@@ -18,14 +18,17 @@ import Testing
   }
 
   @Test(
-    "B1: any other text is refused, with the fault and its position",
+    "B1: any other text is refused, with the character or the byte at fault",
     arguments: [
-      ("", "empty"), ("1a", "byte 0"), ("-a", "byte 0"), (".a", "byte 0"), ("[0]", "byte 0"), ("a.", "byte 2"),
+      ("", "empty"), ("1a", "begins with “1”"), ("-a", "begins with “-”"), (".a", "begins with “.”"),
+      ("[0]", "begins with “[”"), ("a.", "byte 2"),
       ("a..b", "byte 2"), ("a.1", "byte 2"), ("a.-", "byte 2"), ("a[", "byte 2"), ("a[]", "byte 2"),
       ("a[x]", "byte 2"), ("a[-1]", "byte 2"), ("a[01]", "byte 2"), ("a[00]", "byte 2"), ("a[1", "byte 3"),
-      ("a[1.b", "byte 3"), ("a[1]b", "byte 4"), ("a b", "byte 1"), ("a/b", "byte 1"), ("a\n", "byte 1"),
-      ("é", "byte 0"), ("aé", "byte 1"), ("a\u{301}", "byte 1"), ("a]", "byte 1"), ("a[+1]", "byte 2"),
-      ("a[ 1]", "byte 2"), ("a[١]", "byte 2"), ("a\0", "byte 1"),
+      ("a[1.b", "byte 3"), ("a[1]b", "byte 4"), ("a b", "contains a blank;"), ("a/b", "contains “/”;"),
+      ("a\n", "contains U+A;"),
+      ("é", "begins with “é”"), ("aé", "contains “é”;"), ("a\u{301}", "contains U+301;"), ("a]", "contains “]”;"),
+      ("a[+1]", "byte 2"),
+      ("a[ 1]", "byte 2"), ("a[١]", "byte 2"), ("a\0", "contains U+0;"),
     ])
   func init_malformed_refusedWithPlace(text: String, place: String) {
     do throws(Refusal) {

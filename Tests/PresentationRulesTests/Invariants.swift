@@ -1,4 +1,5 @@
 import DBusValues
+import HeapModule
 import PresentationModel
 
 @testable import PresentationRules
@@ -57,7 +58,9 @@ extension StateMachine {
       switch presentation.phase {
       case .waiting:
         isAsked = false
-        if !hasToWait(presentation) { faults.append("\(handle) waits for nothing (P13)") }
+        if !hasToWait(presentation), holdsNow(on: presentation).isEmpty {
+          faults.append("\(handle) waits for nothing (P13)")
+        }
       case .presenting:
         isAsked = true
         if hasToWait(presentation) { faults.append("\(handle) started too early (P13)") }
@@ -86,7 +89,11 @@ extension StateMachine {
       if presentation.expires != nil && presentation.phase != .presented {
         faults.append("\(handle) expires early (O2)")
       }
-      for due in [presentation.answerDue, presentation.expires].compactMap(\.self)
+      if presentation.startsBy != nil && presentation.phase != .waiting {
+        faults.append("\(handle) expires unseen, though it was seen (H6)")
+      }
+      let start = presentation.phase == .waiting ? presentation.continuation?.due : nil
+      for due in [presentation.answerDue, presentation.expires, presentation.startsBy, start].compactMap(\.self)
       where nextDeadline.map({ $0 > due }) ?? true {
         faults.append("\(handle) has nobody to wake it")
       }
@@ -94,9 +101,15 @@ extension StateMachine {
     return faults
   }
 
-  /// Whether something keeps a presentation from starting (P13).
+  /// The holds in force that keep a presentation from starting (H4).
+  private func holdsNow(on presentation: Presentation) -> [Holder.Key] {
+    state.holders.keys.filter { presentation.item.holds[$0.name] != nil }
+  }
+
+  /// Whether something else keeps a presentation from starting (P13).
   private func hasToWait(_ presentation: Presentation) -> Bool {
     if presentation.item.isQueued { return true }
+    if presentation.phase == .waiting, presentation.continuation?.due != nil { return true }
     let all = state.presentations.values
     if all.contains(where: {
       $0.binding == presentation.binding && $0.handle < presentation.handle && $0.phase.isLive
@@ -168,7 +181,12 @@ extension StateMachine {
         if item?.membership?.group != name || item?.isQueued != false {
           faults.append("group \(name) has “\(selected)” selected, which says otherwise (G6)")
         }
-      } else if !group.queue.isEmpty && !state.isShuttingDown {
+      } else if !state.isShuttingDown,
+        group.queue.contains(where: { entry in
+          guard let presentation = current(at: entry.binding) else { return false }
+          return holdsNow(on: presentation).isEmpty
+        })
+      {
         faults.append("group \(name) has a queue and nothing selected (G9)")
       }
       let live = state.presentations.values.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(
@@ -319,8 +337,59 @@ extension StateMachine {
     if state.countsOfClients.contains(where: { counts[$0.key] != $0.value }) {
       faults.append("counts of clients are \(counts), not \(state.countsOfClients) (L1)")
     }
+    if state.holdsInForce != Set(state.holders.keys.map(\.name)) {
+      faults.append("holds are in force without holders (H1)")
+    }
+    for (key, holder) in state.holders
+    where holder.expires.map({ due in nextDeadline.map { $0 > due } ?? true }) == true {
+      faults.append("nobody ends the holder \(key) (H1)")
+    }
+    if let next = state.deadlines.min, !state.holds(next) { faults.append("the next deadline no longer holds") }
     if Dictionary(grouping: state.slots.keys, by: \.root).mapValues(Set.init) != state.bindingsOfRoot {
       faults.append("the bindings of the roots are not those of the slots")
+    }
+    return faults
+  }
+}
+
+// MARK: Kept items
+
+extension StateMachine {
+  /// The differences between what is kept for the next login, as recorded, and what K4 says.
+  func keptFaults(_ kept: [BindingID: KeptItem]) -> [String] {
+    guard !state.isShuttingDown else { return kept.isEmpty ? [] : ["\(kept.keys) are kept after Quit"] }
+    var faults: [String] = []
+    for (binding, slot) in state.slots {
+      guard let current = slot.current, let presentation = state.presentations[current] else { continue }
+      let item = presentation.item
+      let isFallback = state.fallbacks.contains {
+        $0.group == item.membership?.group && $0.destination == item.membership?.tag
+      }
+      let isToBeKept =
+        item.destination?.itemSettings?.restoresAtLogin == true && item.owner == nil && !isFallback
+        && presentation.startsBy == nil
+      guard let found = kept[binding] else {
+        if isToBeKept { faults.append("\(binding) is not kept") }
+        continue
+      }
+      if !isToBeKept { faults.append("\(binding) is kept") }
+      let options = found.options
+      if found.id != item.id || options.value != item.value || options.title != item.title
+        || options.group != item.membership?.group || options.tag != item.membership?.tag
+        || options.stack != item.position?.stack || options.timeout ?? 0 != item.timeout ?? 0
+        || (found.queueAge != nil) != item.isQueued
+      {
+        faults.append("\(binding) is kept as it was before")
+      }
+      if options.optionAboutRunning != nil || options.owned != nil || options.platformData != nil {
+        faults.append("\(binding) is kept with what belongs to the session")
+      }
+    }
+    for (binding, item) in kept where state.slots[binding]?.current == nil {
+      let reason = ending(of: item.handle)?.reason ?? state.presentations[item.handle]?.phase.dismissal?.reason
+      if let reason, ![.closed, .failed, .lost].contains(reason) {
+        faults.append("\(binding) is kept, and has ended as \(reason.rawValue)")
+      }
     }
     return faults
   }

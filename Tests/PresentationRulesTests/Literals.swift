@@ -26,9 +26,10 @@ extension ItemOptions {
   /// The options of a request; options left out are not given.
   static func with(
     to destination: String? = nil, value: Properties? = nil, containerValues: Properties? = nil, style: String? = nil,
-    title: String? = nil, from: BindingID? = nil, group: BindingID? = nil, tag: String? = nil,
+    title: String? = nil, output: String? = nil, from: BindingID? = nil, group: BindingID? = nil, tag: String? = nil,
     stack: BindingID? = nil, timeout: UInt64? = nil, owned: Bool? = nil, ifBusy: BusyPolicy? = nil,
-    priority: Int32? = nil, command: [String]? = nil, directory: String? = nil, environment: [String: String]? = nil,
+    priority: Int32? = nil, within: UInt64? = nil, command: [String]? = nil, directory: String? = nil,
+    environment: [String: String]? = nil,
     platformData: Properties? = nil
   ) -> ItemOptions {
     var options = ItemOptions()
@@ -37,6 +38,7 @@ extension ItemOptions {
     options.containerValues = containerValues
     options.style = style
     options.title = title
+    options.output = output
     options.from = from
     options.group = group
     options.tag = tag
@@ -45,6 +47,7 @@ extension ItemOptions {
     options.owned = owned
     options.ifBusy = ifBusy
     options.priority = priority
+    options.within = within
     options.command = command.map { InlineCommand(arguments: $0.map { Array($0.utf8) }) }
     options.directory = directory
     options.environment = environment

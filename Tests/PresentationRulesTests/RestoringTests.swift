@@ -321,6 +321,30 @@ private final class RestartableMachine {
     #expect(navd.pass(1) == [.abandon(handle)])
   }
 
+  @Test(
+    "R6, P15: what was being dismissed, and depends on something that is gone or whose owner has left, is asked for once, forced",
+    arguments: ["child of what is gone", "child of what was owned", "above what is gone"])
+  func restored_dependsOnWhatIsGone_isForcedOnce(_ relation: String) throws {
+    let navd = try RestartableMachine()
+    let isStack = relation.hasPrefix("above")
+    let lowest = try navd.present("a", to: "bus", by: Client(":1.1")) {
+      if relation.hasSuffix("owned") { $0.owned = true }
+      if isStack { $0.stack = binding("s") }
+    }
+    navd.hear(.presentAnswered(lowest, error: nil))
+    let others = try ["a.b", "a.b.c"].map { text in
+      let handle = try navd.present(text, to: "bus") { if isStack { $0.stack = binding("s") } }
+      navd.hear(.presentAnswered(handle, error: nil))
+      return handle
+    }
+    try navd.dismiss("a.b.c")
+    var survivals = Dictionary(uniqueKeysWithValues: ([lowest] + others).map { ($0, Survival.toBeShown) })
+    if relation.hasSuffix("gone") { survivals[lowest] = nil }
+    #expect(
+      try navd.restart(survivals, left: [Client(":1.1")])
+        == [.dismiss(others[1], .dismissed, animated: true, isForced: true)])
+  }
+
   @Test("P15: a record of an earlier release forces what nobody may decline")
   func restored_fromEarlierRelease_knowsWhatIsForced() throws {
     let navd = try RestartableMachine()

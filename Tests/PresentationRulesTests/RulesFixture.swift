@@ -13,15 +13,18 @@ import Testing
 ///     waiting a 1            group g x y · z        dismiss 2 replaced
 ///     updated a 1            action a 1 ok          kill 2
 ///     declined a 1 “unsaved” asking 1 “Save?”       dismiss 2 replaced forced
+///     hold dnd               hold dnd over
 ///
 /// Empty ids are left out. The destinations `cmd` (a command), `unit`, `bus` and `bare` (state only) are registered. After
 /// every input the fixture checks the invariants of the state, and that exactly the differences were announced (W1).
 final class RulesFixture {
   var machine: StateMachine
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
-  private(set) var log: [String] = []
+  var log: [String] = []
   /// New owners, as reported.
   private(set) var owners: [Client] = []
+  /// Why fallbacks could not be selected.
+  private(set) var refusedFallbacks: [String] = []
   /// All changes announced so far.
   private(set) var changes: [Change] = []
   private var lastHandle = Handle(0)
@@ -29,7 +32,7 @@ final class RulesFixture {
   private var groups: Set<BindingID> = []
   private var stacks: Set<BindingID> = []
 
-  init(limits: Limits = Limits(), destinations: [Destination] = []) {
+  init(limits: Limits = Limits(), destinations: [Destination] = [], fallbacks: [BindingID: String] = [:]) {
     machine = StateMachine(limits: limits)
     let standard = [
       Destination(
@@ -39,6 +42,7 @@ final class RulesFixture {
       Destination(name: "bare", presenter: .none, source: RulesFixture.file("bare")),
     ]
     take(machine.load(standard + destinations))
+    machine.load(fallbacks: fallbacks)
     log = []
   }
 
@@ -66,6 +70,7 @@ final class RulesFixture {
     }
     #expect(machine.lastHandle == lastHandle, sourceLocation: sourceLocation)
     changes += outcome.changes
+    refusedFallbacks += outcome.refusedFallbacks.map(\.refusal.message)
     owners += outcome.owners
     log += outcome.changes.map { line($0.event) } + outcome.commands.map(line)
     let faults = machine.brokenInvariants() + untold(outcome.changes)
@@ -77,7 +82,8 @@ final class RulesFixture {
     groups.formUnion(machine.groupNames)
     stacks.formUnion(machine.stackNames)
     do throws(Violation) {
-      try watcher.take(changes, from: machine, isOneChange: true)
+      // A fallback is selected by another change of the same input (K1).
+      try watcher.take(changes, from: machine, isOneChange: machine.state.fallbacks.isEmpty)
       try watcher.compare(with: machine, groups: Array(groups), stacks: Array(stacks))
       return []
     } catch {
@@ -100,6 +106,8 @@ final class RulesFixture {
     case .group(let group):
       (["group", group.text] + machine.tags(of: group) + ["·"] + machine.queuedTags(of: group)).joined(separator: " ")
     case .path(let stack): (["path", stack.text] + path(stack)).joined(separator: " ")
+    case .hold(let name, let isInForce): "hold \(name)" + (isInForce ? "" : " over")
+    case .parked: (["parked"] + machine.parked.map { item($0.binding, $0.item.id) }).joined(separator: " ")
     }
   }
 
@@ -108,9 +116,12 @@ final class RulesFixture {
     case .present(let handle): "present \(handle) \(machine.presentation(handle)?.binding.text ?? "?")"
     case .update(let handle, let author): "update \(handle)" + (author.map { " by \($0)" } ?? "")
     case .dismiss(let handle, let reason, let animated, let isForced):
-      "dismiss \(handle) \(reason)" + (animated ? "" : " unanimated") + (isForced ? " forced" : "")
+      "dismiss \(handle) \(reason.rawValue)" + (animated ? "" : " unanimated") + (isForced ? " forced" : "")
     case .kill(let handle): "kill \(handle)"
     case .abandon(let handle): "abandon \(handle)"
+    case .raise(let handle): "raise \(handle)"
+    case .move(let handle): "move \(handle)"
+    case .endParked(let program, let isForced): "end parked \(program)" + (isForced ? " forced" : "")
     }
   }
 
@@ -235,6 +246,31 @@ final class RulesFixture {
       #expect(differing == [], "what is refused changes nothing", sourceLocation: sourceLocation)
       throw error
     }
+  }
+
+  // MARK: Holds
+
+  @discardableResult
+  func hold(
+    _ name: String, owned: Bool = false, timeout: UInt64? = nil, by client: Client = "anna",
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) throws(Refusal) -> UInt64 {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      let (cookie, outcome) = try machine.hold(
+        HoldRequest(name, isOwned: owned, timeout: timeout), by: client, at: now)
+      take(outcome, from: sourceLocation)
+      return cookie
+    }
+  }
+
+  func release(_ cookie: UInt64, from sourceLocation: SourceLocation = #_sourceLocation) throws(Refusal) {
+    try keepingWhole(sourceLocation) { () throws(Refusal) in
+      take(try machine.releaseHold(cookie, at: now), from: sourceLocation)
+    }
+  }
+
+  func set(_ fact: SessionFact, _ isTrue: Bool, from sourceLocation: SourceLocation = #_sourceLocation) {
+    take(machine.set(fact, isTrue, at: now), from: sourceLocation)
   }
 
   func leave(_ client: Client, from sourceLocation: SourceLocation = #_sourceLocation) {
@@ -423,5 +459,7 @@ extension RecordedState {
     for (key, row) in changes.endings { endings[key] = row }
     for (key, row) in changes.containerValues { containerValues[key] = row }
     for (key, row) in changes.registrations { registrations[key] = row }
+    for (key, row) in changes.holders { holders[key] = row }
+    for (key, row) in changes.kept { kept[key] = row }
   }
 }

@@ -205,6 +205,24 @@ import Testing
     }
   }
 
+  @Test("L3: nor do the commands that run when an item without a program was presented or has ended")
+  func change_itemWithHooks_losesDirectoryAndEnvironment() throws {
+    var settings = ItemSettings()
+    settings.onDismiss = [Array("bye".utf8)]
+    fixture.load([
+      Destination(name: "osd", presenter: .none, source: RulesFixture.file("osd"), itemSettings: Shared(settings))
+    ])
+    try fixture.present("x", "1", .with(to: "osd", directory: "/d", environment: ["A": "b"]))
+    let change = Request.Operation.update("x", value: evil, remove: [], containerValues: nil, timeout: nil)
+    let unknown = #expect(throws: Refusal.self) {
+      try fixture.apply([Request(change)], by: "mallory", trust: .unknown)
+    }
+    #expect(unknown?.needsTrust == true)
+    try ask(change)
+    #expect(fixture.item("x")?.directory == nil && fixture.item("x")?.environment == [:])
+    try fixture.clearAway()
+  }
+
   @Test(
     "L3: programs on the bus, units and items without a program can be changed by every client",
     arguments: ["bus", "unit", "bare"])

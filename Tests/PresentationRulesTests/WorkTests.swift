@@ -134,18 +134,22 @@ import Testing
     let fixture = try fixture(items: 8) { $0.ends = 6 }
     let refusal = fixture.refusal(of: (0..<8).map { Request(.dismiss(BindingID(unchecked: $0))) })
     #expect(refusal?.code == .limitExceeded && refusal?.message.contains("“ends”") == true)
-    let all = fixture.machine.massEnds(of: Request(.dismissAll(.everything)), by: "anna")
+    let all = fixture.machine.massEnds(of: Request(.dismissAll(.everything)), by: "anna", at: fixture.now)
     #expect(all.ends.map(\.handle.number) == Array(1...8) && all.countOfNamed == 8)
     // The others end because of this one, which the request itself ends.
     for number in 1..<8 { try fixture.dismiss(BindingID(unchecked: number)) }
     try fixture.apply((1..<8).map { Request(.present(BindingID(unchecked: $0), id: "", .with(from: "i[0]"))) })
     for operation: Request.Operation in [.dismiss("i[0]"), .present("i[0]", id: "2", .with())] {
-      let mass = fixture.machine.massEnds(of: Request(operation), by: "anna")
+      let mass = fixture.machine.massEnds(of: Request(operation), by: "anna", at: fixture.now)
       #expect(mass.ends.count == 7 && mass.countOfNamed == 0 && mass.ends.allSatisfy { $0.reason == .parent })
     }
     #expect(fixture.machine.massEnds(of: [End(handle: 1, reason: .closed)]).ends.count == 7)
-    #expect(fixture.machine.massEnds(of: Request(.dismiss("i[1]")), by: "anna").isEmpty)
-    #expect(fixture.machine.massEnds(of: Request(.present("i[0]", id: "", .with())), by: "anna").isEmpty)
+    #expect(fixture.machine.massEnds(of: Request(.dismiss("i[1]")), by: "anna", at: fixture.now).isEmpty)
+    for operation: Request.Operation in [
+      .present("i[0]", id: "", .with()), .toggle("new", id: "", .with(), anyID: false),
+    ] {
+      #expect(fixture.machine.massEnds(of: Request(operation), by: "anna", at: fixture.now).isEmpty)
+    }
     try fixture.dismiss("i[7]")
     try fixture.dismiss("i[6]")
     try fixture.dismiss("i[0]")

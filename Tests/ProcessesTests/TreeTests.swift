@@ -123,6 +123,14 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
 
     case .manyAtOnce:
       let commands = try (0..<40).map { try fixture.shell("sleep 1000 & exit \($0)") }
+      // A process that starts in the very moment may miss SIGTERM. The daemon kills it after the grace.
+      try fixture.wait {
+        commands.allSatisfy { command in
+          command.tree.processes().contains {
+            ProcessTable.read("/proc/\($0.pid)/cmdline")?.starts(with: Array("sleep".utf8)) == true
+          }
+        }
+      }
       for command in commands { command.tree.terminate() }
       for command in commands { _ = try fixture.end(of: command) }
       fixture.loop.turn(wait: .zero)

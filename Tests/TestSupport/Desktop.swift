@@ -1,16 +1,16 @@
 import EventLoops
 import Glibc
 
-/// A private desktop with a private bus that exists while this object is held: headless sway, or i3 on a headless X
-/// server. Its end kills every program on it.
+/// A private desktop with a private bus that exists while this object is held: headless sway, or i3 or openbox on a headless
+/// X server. Its end kills every program on it.
 ///
 /// It runs as the user of the tests, or as `nobody` if that is root, because sway refuses to run as root.
 public final class Desktop: SessionBus {
   /// The window manager.
   public enum Manager: String, Sendable {
-    case sway, i3
+    case sway, i3, openbox
 
-    /// The command line tool that sends it requests.
+    /// The command line tool that sends it requests, for sway and i3.
     public var messenger: String { self == .sway ? "/usr/bin/swaymsg" : "/usr/bin/i3-msg" }
   }
 
@@ -68,10 +68,19 @@ public final class Desktop: SessionBus {
       """
     try Files.write(bus, to: temporary.path(of: "bus.conf"))
     let told = "echo \"$DISPLAY $WAYLAND_DISPLAY\" >\(directory)/displays"
+    // A window that opens before there is a keyboard misses its first keys. This keyboard exists as long as the desktop.
+    let keyboard = """
+      wtype -s 86400000 -k n &
+      until swaymsg -t get_inputs | grep -q keyboard; do sleep 0.02; done
+      \(told)
+      """
+    try Files.write(keyboard, to: temporary.path(of: "keyboard.sh"))
     let own =
       switch manager {
-      case .sway: "output HEADLESS-1 resolution 1280x720\nexec \(told)\n"
+      case .sway: "output HEADLESS-1 resolution 1280x720\nexec sh \(directory)/keyboard.sh\n"
       case .i3: "# i3 config file (v4)\nipc-socket \(directory)/manager\nexec --no-startup-id \(told)\n"
+      // Its configuration is the system's; this is what it starts.
+      case .openbox: "\(told)\n"
       }
     try Files.write(own + configuration, to: temporary.path(of: "manager.conf"))
 
@@ -95,13 +104,15 @@ public final class Desktop: SessionBus {
       pid= server= display=
       fail() { finish; { echo "$1:"; tr '\\n' ' ' <"$directory/log"; echo; } >&4; exit 1; }
       [ -n "$bus" ] || fail "there is no bus"
-      if [ "$manager" = i3 ]; then
+      if [ "$manager" != sway ]; then
         (exec 3<&- 4>&-; exec "$@" Xvfb -displayfd 1 -screen 0 1280x720x24 -nolisten tcp \\
           -fbdir "$directory") >"$directory/server.said" &
         server=$!
         read -r display <"$directory/server.said" || fail "there is no X server"
       fi
-      (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$manager" -c "$directory/manager.conf") &
+      option=-c file=$directory/manager.conf
+      [ "$manager" = openbox ] && option=--startup file="sh $file"
+      (exec 3<&- 4>&-; exec "$@" ${display:+"DISPLAY=:$display"} "$manager" "$option" "$file") &
       pid=$!
       until [ -s "$directory/displays" ]; do
         kill -0 $pid || fail "there is no $manager"
@@ -131,9 +142,11 @@ public final class Desktop: SessionBus {
     self.processID = processID
     let names = lines[2].split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     displays =
-      manager == .sway
-      ? ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "SWAYSOCK": temporary.path(of: "manager")]
-      : ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
+      switch manager {
+      case .sway: ["DISPLAY": names[0], "WAYLAND_DISPLAY": names[1], "SWAYSOCK": temporary.path(of: "manager")]
+      case .i3: ["DISPLAY": names[0], "I3SOCK": temporary.path(of: "manager")]
+      case .openbox: ["DISPLAY": names[0]]
+      }
   }
 
   deinit { supervised.end() }

@@ -29,7 +29,7 @@ public enum Files {
 
   /// Creates or overwrites a file.
   /// - Throws: `SystemError`.
-  static func write(_ text: String, to path: String) throws {
+  public static func write(_ text: String, to path: String) throws {
     let file = try check("open \(path)") { open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
     defer { close(file) }
     _ = Array(text.utf8).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }

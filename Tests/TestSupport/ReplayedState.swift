@@ -26,6 +26,7 @@ public struct ReplayedState {
   private var presentations: [UInt64: Entry] = [:]
   private var groups: [String: Group] = [:]
   private var paths: [String: JSON] = [:]
+  private var holds: Set<String> = []
 
   /// - Parameter state: the answer of `GetState` as JSON.
   public init(_ state: JSON) {
@@ -46,6 +47,7 @@ public struct ReplayedState {
         queue: group["queue"]?.array?.compactMap(\.string) ?? [])
     }
     paths = state["stacks"]?.object ?? [:]
+    holds = Set(state["holds"]?.array?.compactMap(\.string) ?? [])
   }
 
   /// The members that a state's entry and an event's item have in common.
@@ -72,6 +74,8 @@ public struct ReplayedState {
       groups[name] = group == Group() ? nil : group
     } else if let name = json["stack"]?.string {
       paths[name] = json["path"]?.array == [] ? nil : json["path"]
+    } else if let name = json["hold"]?.string {
+      if json["in-force"] == true { holds.insert(name) } else { holds.remove(name) }
     }
   }
 
@@ -124,6 +128,7 @@ public struct ReplayedState {
     found += other.presentations.map { "\($0.key) of \($0.value.binding) is only in GetState, as \($0.value.phase)" }
     if groups != other.groups { found.append("groups \(groups), but GetState has \(other.groups)") }
     if paths != other.paths { found.append("paths \(paths), but GetState has \(other.paths)") }
+    if holds != other.holds { found.append("holds \(holds), but GetState has \(other.holds)") }
     return found
   }
 }

@@ -36,6 +36,8 @@ public final class Session {
   public let client: Connection
   /// The daemon, while the session runs one.
   public private(set) var navd: Program?
+  /// The bus's own name of the navd that was started last.
+  private var uniqueName: BusName?
   /// Environment of the session's programs.
   public var environment: [String: String]
   /// The beginning of navd's command line: a program that executes the rest in its own place.
@@ -75,6 +77,8 @@ public final class Session {
       "XDG_DATA_HOME": home.path(of: ".local/share"), "XDG_DATA_DIRS": home.path(of: "share"),
       "XDG_STATE_HOME": home.path(of: "state"), "NAVD_TEST_SESSION": home.path,
       "NAVD_TEST_JOURNAL": home.path(of: "journal"),
+      // There is no logind, unless a test says so.
+      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(home.path(of: "system-bus"))",
     ]
     if desktop != nil {
       // Toolkits need the system's data and configuration. Services that toolkits would start are disabled.
@@ -112,7 +116,7 @@ public final class Session {
     } else if let desktop, let user {
       home.makeDirectory("bin")
       // The desktop's user may have no access to the build directory.
-      for name in ["navd", "navctl"] where link(Self.program(name), home.path(of: "bin/\(name)")) != 0 {
+      for name in ["navd", "navctl", "navd-windows"] where link(Self.program(name), home.path(of: "bin/\(name)")) != 0 {
         symlink(Self.program(name), home.path(of: "bin/\(name)"))
       }
       let desktop = try Desktop(desktop, of: user, environment: environment, configuration: configuration)
@@ -161,8 +165,14 @@ public final class Session {
 
   // MARK: Programs
 
-  /// The path of a program built beside the tests.
+  /// The path of a program: in the directory that `NAVD_TEST_BUILD` names, such as that of a release build, or beside the tests.
+  /// - Parameter name: empty for the directory.
   public static func program(_ name: String) -> String {
+    if let directory = getenv("NAVD_TEST_BUILD"), case let path = "\(String(cString: directory))/\(name)",
+      access(path, X_OK) == 0
+    {
+      return path
+    }
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = buffer.withUnsafeMutableBytes { readlink("/proc/self/exe", $0.baseAddress!, $0.count) }
     let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
@@ -171,6 +181,7 @@ public final class Session {
 
   /// Starts navd and waits until it owns its bus name.
   public func start(_ arguments: [String] = []) throws {
+    try waitUntilFormerLeft()
     // Without the variables of the displays, because a navd that the bus activates lacks them too.
     let navd = try start(wrapper + [executable("navd")] + arguments, environment: environment)
     self.navd = navd
@@ -181,6 +192,17 @@ public final class Session {
       owner != nil || navd.status != nil
     }
     guard navd.status == nil else { throw failure("navd has ended") }
+    uniqueName = owner
+  }
+
+  /// Waits until the bus has noticed that the former navd has ended, or the next one cannot own the name: a child that is about to
+  /// execute its program shares navd's connection for a moment, and outlives a navd that is killed.
+  private func waitUntilFormerLeft() throws {
+    guard navd?.status != nil || navd == nil, let former = uniqueName else { return }
+    var isThere = true
+    let watch = client.watchName(former) { isThere = $0 != nil }
+    defer { watch.cancel() }
+    try wait("the former navd has left the bus") { !isThere }
   }
 
   /// Sends navd a signal and waits for its end.

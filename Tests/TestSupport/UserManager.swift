@@ -39,19 +39,14 @@ public final class UserManager: SessionBus {
         groups="$groups $hierarchy/$name"
       done
       members() { find $groups -name cgroup.procs -exec cat {} + 2>/dev/null | sort -u; }
-      # A manager that ends while it starts, which happens on a machine that is busy with many others, is started again.
-      attempts=0
-      while [ "$attempts" -lt 3 ] && ! [ -S "$directory/bus" ]; do
-        attempts=$((attempts + 1))
-        sh -c '
-          for group in $1; do echo $$ >"$group/user@$2.service/cgroup.procs"; done
-          user=$2 group=$3
-          shift 3
-          exec setpriv --reuid "$user" --regid "$group" --init-groups env -i "$@" /lib/systemd/systemd --user
-        ' sh "$groups" "$user" "$group" "$@" &
-        manager=$!
-        while kill -0 "$manager" 2>/dev/null && ! [ -S "$directory/bus" ]; do sleep 0.02; done
-      done
+      sh -c '
+        for group in $1; do echo $$ >"$group/user@$2.service/cgroup.procs"; done
+        user=$2 group=$3
+        shift 3
+        exec setpriv --reuid "$user" --regid "$group" --init-groups env -i "$@" /lib/systemd/systemd --user
+      ' sh "$groups" "$user" "$group" "$@" &
+      manager=$!
+      while kill -0 "$manager" 2>/dev/null && ! [ -S "$directory/bus" ]; do sleep 0.02; done
       if kill -0 "$manager" 2>/dev/null; then echo "$manager" >&4; else cat "$directory/setup.log" >&4; fi
       exec 4>&-
       read -r _ <&3 || true

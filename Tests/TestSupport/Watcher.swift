@@ -5,6 +5,9 @@ public import PresentationModel
 import TextFormats
 
 /// Records all signals of navd on one connection, in the order of arrival.
+///
+/// It keeps what they say and not the messages themselves: a connection reads no more while 16 MiB of messages that it has
+/// received are in use, and so would get no answer.
 public final class Watcher {
   public let connection: Connection
   /// The state at the start of the recording.
@@ -13,8 +16,6 @@ public final class Watcher {
   public private(set) var events: [StateEvent] = []
   /// Every signal, and every answer to a call on the same connection, as text.
   public private(set) var log: [String] = []
-  /// The signals as received.
-  public private(set) var signals: [Message] = []
   private var serial: UInt64?
   private var subscription: Subscription?
 
@@ -39,14 +40,12 @@ public final class Watcher {
   public func clear() {
     events = []
     log = []
-    signals = []
   }
 
   /// Ends the recording.
   public func cancel() { subscription?.cancel() }
 
   private func take(_ message: Message) {
-    signals.append(message)
     guard let event = try? StateEvent(message) else {
       note(message.line)
       return

@@ -106,6 +106,8 @@ public final class Windows {
       if let payload = event["payload"]?.string { ticks.append(payload) }
       guard let change = event["change"]?.string, let window = event["container"].flatMap(Self.window) else { continue }
       if change == "new" {
+        // One that was reported while the tree was asked for is in it already.
+        guard !open.contains(where: { $0.id == window.id }) else { continue }
         open.append(window)
         most = max(most, open.count)
         log.append("new \(window.name)")

@@ -18,7 +18,8 @@ private func accepts(_ line: String) -> Bool {
   "present fact 1 --to sleeper --value a=1 --value b:=2 --timeout 3s --no-animation",
   "present fact --wait --propagate -- sleep 1", "present fact --if-busy queue --priority -1 --expected-id 3",
   "--json present fact", "present fact --json -q -v -w 3", "toggle fact", "toggle fact 1 --group g",
-  "dismiss a b c", "dismiss --group g", "dismiss --all --expected-serial 4", "update fact a=1",
+  "dismiss a b c", "dismiss --group g", "dismiss --all --expected-serial 4", "dismiss --parked --force",
+  "update fact a=1",
   "update fact --remove a",
   "select g t", "deselect g", "deselect g t", "toggle-selection g t", "selection g", "push s b 1",
   "push s b 1 --group g --tag t",
@@ -147,11 +148,11 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
 
 @Test func apply_requests_haveTheirDeclaredTypes() throws {
   let text = #"[["Present","fact","1",{"destination":"sleeper","timeout":5}],["Pop","main",2,{}]]"#
-  let requests = try Apply.requests(Array(text.utf8))
+  let requests = try CoordinatorInterface.requests(json: Array(text.utf8))
   #expect(requests.map(\.fields.0) == ["Present", "Pop"])
   #expect(requests[1].fields.1[1].type == .uint32)
   #expect(Properties(value: requests[0].fields.1[2])?[Options.timeout] == 5)
-  #expect(try Apply.requests(Array("[]".utf8)).isEmpty)
+  #expect(try CoordinatorInterface.requests(json: Array("[]".utf8)).isEmpty)
 }
 
 @Test(
@@ -167,7 +168,7 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
     ("[", 1, 2, "expected a value"),
   ] as [(String, Int, Int, String)])
 func apply_mistake_hasItsPosition(text: String, line: Int, column: Int, why: String) throws {
-  let mistake = try #require(throws: JSON.Mistake.self) { try Apply.requests(Array(text.utf8)) }
+  let mistake = try #require(throws: JSON.Mistake.self) { try CoordinatorInterface.requests(json: Array(text.utf8)) }
   #expect(mistake.position == TextPosition(line: line, column: column))
   #expect(mistake.why.hasPrefix(why), "\(mistake)")
 }

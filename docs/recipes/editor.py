@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """An editor that asks “Save the changes?” before it closes, and may stay: a presenter that declines (rules P15, P16).
 
+    $ sudo apt install python3-gi gir1.2-gtk-3.0
     $ python3 editor.py editor --group panels          # shows the items of “editor”, in the group “panels”
     $ navctl present editor --value file=notes.txt     # in another terminal; type something
     $ navctl select panels mixer                       # it asks: Return saves, Alt+D discards, Escape stays

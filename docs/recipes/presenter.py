@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """A presenter: a program that shows items itself. It needs only Gio, and the interface file that navd installs.
 
+    $ sudo apt install python3-gi
     $ python3 presenter.py board                             # shows the items of “board”: as lines, where you would draw
     $ navctl present note 1 --to board --value text=Hello    # in another terminal
     $ navctl update note text=Bye

@@ -32,7 +32,7 @@ struct Announcer: SignalEmitter {
       connection.propertyChanged(path, PresentationInterface.title)
       connection.propertyChanged(path, PresentationInterface.owner)
     case .dismissed(let subject, _): connection.objectRemoved(subject.presentation.path)
-    case .asking, .action, .selection, .group, .path: break
+    case .asking, .action, .selection, .group, .path, .hold, .parked: break
     }
   }
 

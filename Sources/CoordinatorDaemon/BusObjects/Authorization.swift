@@ -26,6 +26,16 @@ enum InlineCommands: Hashable, Sendable {
         "commands in requests are refused, since \(file) has a mistake; “navctl check-config” shows it")
     }
   }
+
+  /// Refuses requests with a command if commands are not allowed.
+  /// - Throws: `Refusal` with the code `accessDenied`, for the first one.
+  func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
+    guard var refusal else { return }
+    for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
+      refusal.index = inTransaction ? index : nil
+      throw refusal
+    }
+  }
 }
 
 /// Authorizes clients to run programs their own way and to register presenters: privileges that a client in a sandbox
@@ -37,6 +47,8 @@ final class Authorization {
     let subject: String
     /// The request's index in a transaction.
     var index: Int?
+    /// What a client in a sandbox can do instead, at the end of its refusal.
+    var advice = Self.namingDestinations
 
     fileprivate func refusal(_ why: String) -> Refusal {
       var refusal = Refusal(.accessDenied, "\(subject): \(why)")
@@ -44,7 +56,9 @@ final class Authorization {
       return refusal
     }
 
-    static let registeringPresenters = Privilege(subject: "RegisterPresenter", index: nil)
+    static let namingDestinations = "; name a destination that the user's files declare"
+    static let registeringPresenters = Privilege(subject: "RegisterPresenter")
+    static let holding = Privilege(subject: "holds", advice: "")
   }
 
   typealias CredentialsLookup = (BusName, @escaping (Result<Credentials, DBusError>) -> Void) -> Void
@@ -57,12 +71,11 @@ final class Authorization {
     var trust: Trust { if case .unconfined = self { .trusted } else { .confined } }
 
     /// Why the client is refused; nil if it is not.
-    var refusal: String? {
+    func refusal(advice: String) -> String? {
       switch self {
       case .unconfined: nil
       case .sandboxed(let sandbox):
-        "not available to programs in a sandbox, and the sender is in one (\(sandbox.rawValue)); name a destination that the "
-          + "user's files declare"
+        "not available to programs in a sandbox, and the sender is in one (\(sandbox.rawValue))\(advice)"
       case .unknown(let why):
         "not available to programs in a sandbox, and navd cannot find out whether the sender is in one: \(why)"
       }
@@ -76,6 +89,8 @@ final class Authorization {
   private let connection: Connection
   private let lookUp: CredentialsLookup
   private var verdicts: [Client: Verdict] = [:]
+  /// The processes of the clients in `verdicts`.
+  private var processes: [Client: UInt32] = [:]
 
   /// - Parameter lookUp: finds the credentials of a client; nil asks the bus.
   init(_ connection: Connection, lookUp: CredentialsLookup? = nil) {
@@ -86,15 +101,12 @@ final class Authorization {
   /// The privilege that some requests need; nil for most.
   /// - Throws: `Refusal` with the code `accessDenied` if commands in requests are switched off.
   func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
+    try inlineCommands.check(requests, inTransaction: inTransaction)
     var first: Privilege?
     for (index, request) in requests.enumerated() {
       let items = request.operation.items
       for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }
-        if options.command != nil, var refusal = inlineCommands.refusal {
-          refusal.index = inTransaction ? index : nil
-          throw refusal
-        }
         let prefix = items.count > 1 ? "element \(element): " : ""
         first = first ?? Privilege(subject: "\(prefix)option “\(option)”", index: inTransaction ? index : nil)
       }
@@ -118,16 +130,19 @@ final class Authorization {
     }
     judge(call.client) { verdict in
       answer(call) { () throws(Refusal) in
-        if let privilege, let why = verdict.refusal { throw privilege.refusal(why) }
+        if let privilege, let why = verdict.refusal(advice: privilege.advice) { throw privilege.refusal(why) }
         do throws(Refusal) {
           return try body(verdict.trust)
         } catch {
-          guard error.needsTrust, let why = verdict.refusal else { throw error }
+          guard error.needsTrust, let why = verdict.refusal(advice: Privilege.namingDestinations) else { throw error }
           throw Privilege(subject: error.message, index: error.index).refusal(why)
         }
       }
     }
   }
+
+  /// The process of a client about which the bus was asked; nil if it was not.
+  func process(of client: Client) -> UInt32? { processes[client] }
 
   private func judge(_ client: Client, _ completion: @escaping (Verdict) -> Void) {
     if let verdict = verdicts[client] { return completion(verdict) }
@@ -142,8 +157,12 @@ final class Authorization {
       // The next attempt of an unknown client may succeed.
       if case .unknown = verdict {
       } else {
-        if verdicts.count >= Self.maxVerdicts { verdicts.removeAll(keepingCapacity: true) }
+        if verdicts.count >= Self.maxVerdicts {
+          verdicts.removeAll(keepingCapacity: true)
+          processes.removeAll(keepingCapacity: true)
+        }
         verdicts[client] = verdict
+        processes[client] = (try? result.get())?.processID
       }
       completion(verdict)
       connection.release(name)

@@ -17,6 +17,7 @@ final class Coordinator {
   let log: Logger
   private(set) var service: CoordinatorService<Coordinator>!
   private let record: Record
+  private let loginRecord: LoginRecord
   /// Why the last changes are not on record.
   private var recordError: String?
   /// What does not change while navd runs.
@@ -25,11 +26,17 @@ final class Coordinator {
   private var configurationWatch: ConfigurationWatch?
   /// The mistakes in the files, as found last.
   private(set) var faults: [FileFault] = []
+  private var warnings = ConfigurationWarnings()
 
   let authorization: Authorization
   private var presenters: PresenterTable!
+  private let windowSystem: WindowSystem
+  private let facts: SessionFacts
+  private let inhibitors: Inhibitors
+  private var hooks: HookRunner!
   private var clientWatcher: ClientWatcher!
   private var announcer: Announcer!
+  private let entries = EncodedEntries()
 
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
   private var commands: ArraySlice<Command> = []
@@ -49,27 +56,42 @@ final class Coordinator {
   ///   - machine: the recorded state. `resume` puts it into effect.
   init(
     loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
-    machine: consuming StateMachine, recovered: RecoveredSession, log: Logger
+    loginRecord: LoginRecord, machine: consuming StateMachine, recovered: RecoveredSession, log: Logger
   ) {
     self.loop = loop
     self.connection = connection
     self.configuration = configuration
     self.log = log
     self.record = record
+    self.loginRecord = loginRecord
     ownFacts = Diagnosis(of: runtime, recovered)
     let limits = machine.limits
     authorization = Authorization(connection)
     announcer = Announcer(connection, log: log)
     let manager = SystemdManager(connection)
+    windowSystem = WindowSystem(connection, log: log)
+    facts = SessionFacts(connection, log: log)
+    inhibitors = Inhibitors(facts, log: log)
+    let windows = WindowPresenter(
+      loop: loop, windowSystem, maxParked: limits.parked, log: log, remember: { record.note(memory: $1, of: $0) },
+      report: { [unowned self] in service.report($0) })
+    let report: (Report) -> Void = { [unowned self] in if !windows.take($0) { service.report($0) } }
     let commands = CommandPresenter(
       loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: limits.output,
-      log: log, remember: { record.note(memory: $1, of: $0) }, report: { [unowned self] in service.report($0) })
+      log: log, remember: { if !windows.note($1, of: $0) { record.note(memory: $1, of: $0) } }, report: report)
+    hooks = HookRunner(
+      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks, log: log,
+      launcher: { commands.launcher })
     manager.onPresenceChanged = { commands.managerChanged() }
     presenters = PresenterTable(
-      commands: commands, units: UnitPresenter(manager, log: log) { [unowned self] in service.report($0) },
-      bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in service.report($0) })
+      commands: commands, units: UnitPresenter(manager, log: log, report: report),
+      bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in service.report($0) }, windows: windows
+    )
     clientWatcher = ClientWatcher(connection) { [unowned self] in service.clientLeft($0) }
     service = CoordinatorService(machine, host: self)
+    facts.onChange = { [unowned self] in service.set($0, $1) }
+    facts.onLogind = { [unowned self] in inhibitors.takeAll() }
+    windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.beforeFlush = { [unowned self] in recordChanges() }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
@@ -80,6 +102,11 @@ final class Coordinator {
   private func coordinatorInterface() -> ImplementedInterface {
     let object = ImplementedInterface(CoordinatorInterface.interface)
     service.bind(to: BusBinder(object: object))
+    object.implement(CoordinatorInterface.getState) { [unowned self] _, call in
+      call.reply(writing: { [unowned self] writer throws(DBusError) in
+        try entries.writeState(of: service.machine, platform: platform, to: &writer)
+      })
+    }
     return object
   }
 
@@ -98,13 +125,85 @@ final class Coordinator {
   /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   func loadConfiguration(isStart: Bool = false) {
     followConfiguration()
+    let startup = configuration.startupPath
     let loaded = configuration.reload()
+    // Only the settings say where it is.
+    if configuration.startupPath != startup { followConfiguration() }
     let known = Set(faults)
     faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
     for fault in faults where !known.contains(fault) { log.error("\(fault)") }
-    service.load(loaded.destinations)
+    let knownNames = Set(warnings.ofNames)
+    warnings = ConfigurationWarnings(of: loaded.destinations, fallbacks: configuration.fallbacks)
+    for warning in warnings.ofNames where !knownNames.contains(warning) { log.warning("\(warning)") }
+    service.load(loaded.destinations, holds: loaded.holds)
+    followWindows(for: loaded.destinations, loaded.holds)
+    if !isStart { loadFallbacks() }
     authorization.inlineCommands = loaded.inlineCommands
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
+  }
+
+  /// Follows windows if a hold for fullscreen windows does something (H2).
+  private func followWindows(for destinations: [Destination], _ holds: [String: HoldAction]) {
+    let all = [holds] + destinations.compactMap { $0.itemSettings?.holds }
+    guard !windowSystem.isNeededForFullscreen, all.contains(where: { $0[SessionFact.fullscreen.rawValue] != nil })
+    else { return }
+    windowSystem.isNeededForFullscreen = true
+    facts.expectWindows()
+    windowSystem.whenKnown { [unowned self] in
+      if !windowSystem.isPresent {
+        log.notice(
+          "no adapter for the window system is on the bus, so it cannot say whether a window is fullscreen; start navd-windows"
+        )
+      }
+      facts.windowsAreKnown()
+    }
+  }
+
+  private func loadFallbacks() {
+    service.load(fallbacks: configuration.fallbacks)
+    service.expire()
+  }
+
+  /// Carries out the transaction of the start (K4). One that is refused changes nothing.
+  /// - Parameter completion: called once.
+  private func carryOut(_ startup: StartupFile, _ completion: @escaping () -> Void) {
+    func carryOut() {
+      do throws(Refusal) {
+        let requests = try startup.requests(service.machine.containerValueDefaults)
+        guard !windowSystem.mustBeKnown(for: requests) else { return windowSystem.whenKnown(carryOut) }
+        try authorization.inlineCommands.check(requests, inTransaction: true)
+        try windowSystem.check(requests, inTransaction: true)
+        try service.perform(windowSystem.placing(requests, inTransaction: true), by: nil)
+        log.notice("startup carried out", metadata: ["requests": "\(requests.count)"])
+      } catch {
+        faults.append(startup.fault(error))
+        log.error("startup is not carried out: \(startup.fault(error))")
+      }
+      completion()
+    }
+    carryOut()
+  }
+
+  /// Presents again what was kept of an earlier session (K4). An item that is refused is not kept any longer.
+  /// - Parameter completion: called once.
+  private func present(
+    again kept: ArraySlice<(binding: BindingID, item: KeptItem)>, _ completion: @escaping () -> Void
+  ) {
+    for (index, (binding, item)) in zip(kept.indices, kept) {
+      guard let request = service.machine.request(presentingAgain: item, at: binding) else { continue }
+      guard !windowSystem.mustBeKnown(for: [request]) else {
+        return windowSystem.whenKnown { [unowned self] in present(again: kept[index...], completion) }
+      }
+      do throws(Refusal) {
+        try windowSystem.check([request], inTransaction: false)
+        try service.perform(windowSystem.placing([request], inTransaction: false), by: nil, isRestoring: true)
+      } catch {
+        log.warning(
+          "an item of the last session is not presented again: \(error.message)", metadata: ["binding": "\(binding)"])
+      }
+    }
+    service.forgetOtherKeptItems()
+    completion()
   }
 
   private func followConfiguration() {
@@ -141,12 +240,27 @@ final class Coordinator {
   /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
-    presenters.adopt(service.machine.survivors, from: recovered) { [unowned self] survivals in
+    // What ended with another session has ended long ago.
+    if !recovered.isOfOtherSession { service.machine.allPresentations.forEach(hooks.follow) }
+    facts.begin { [unowned self] known in resume(recovered, known, completion) }
+  }
+
+  private func resume(
+    _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
+  ) {
+    // The presentations of another session end, and its fallbacks with them.
+    let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
+    presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
+      [unowned self] survivals in
+      if !isFresh { service.load(fallbacks: configuration.fallbacks) }
       let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
       record.note(recovered.session)
+      // What ends now is among it.
+      let kept = recovered.isFirst ? service.machine.keptItems : []
       let before = service.machine.count
-      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession)
+      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
+      inhibitors.follow(service.machine.allPresentations)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
       if before > 0 {
         log.notice(
@@ -156,14 +270,26 @@ final class Coordinator {
           ])
       }
       connection.refusal = nil
-      completion()
+      if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
+      present(again: kept[...]) { [unowned self] in
+        guard isFresh else { return completion() }
+        // The fallbacks come after it, so that none is started for a moment (K1).
+        func finish() {
+          loadFallbacks()
+          completion()
+        }
+        if let startup = configuration.startup { carryOut(startup, finish) } else { finish() }
+      }
     }
   }
 
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   private func recordChanges() {
     let changes = service.takeUnrecorded()
+    entries.forget(changes.presentations.lazy.map(\.0))
     record.note(changes)
+    loginRecord.note(changes.kept)
+    loginRecord.commit()
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
       try commitRecord()
@@ -215,8 +341,9 @@ final class Coordinator {
     if !connection.isOpen { recordChanges() }
     for handle in ended { presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
+    hooks.startSome(isLast: isQuitting)
     guard !commands.isEmpty else {
-      if isQuitting, service.machine.isEmpty {
+      if isQuitting, service.machine.isEmpty, hooks.isIdle {
         isQuitting = false
         onQuit?()
       }
@@ -250,8 +377,15 @@ final class Coordinator {
       presenters[handle]?.dismiss(handle, reason, animated: animated, isForced: isForced)
     case .kill(let handle):
       presenters[handle]?.kill(handle)
+    case .raise(let handle):
+      presenters[handle]?.raise(handle)
+    case .move(let handle):
+      guard let presentation = service.machine.presentation(handle) else { return }
+      presenters[handle]?.move(presentation)
     case .abandon(let handle):
       presenters[handle]?.abandon(handle)
+    case .endParked(let program, let isForced):
+      presenters.endParked(program, isForced: isForced)
     }
   }
 }
@@ -269,22 +403,43 @@ extension Coordinator: CoordinatorHost {
 
   var diagnosis: Diagnosis {
     /// A client reads them all in one message.
-    func lines(_ faults: [FileFault]) -> [String] { faults.prefix(100).map(\.description) }
+    let most = 100
     var diagnosis = ownFacts
     diagnosis.commands = presenters.commandSummary
     diagnosis.recordError = recordError
     diagnosis.directories = configuration.directories.map(displayed)
-    diagnosis.mistakes = lines(faults)
-    diagnosis.warnings = lines(ConfigurationReport.warnings(of: service.machine.destinations))
+    diagnosis.mistakes = faults.prefix(most).map(\.description)
+    let unfit = windowSystem.faults(of: service.machine.destinations)
+    diagnosis.warnings = (warnings.first(most) + unfit).prefix(most).map(\.description)
     return diagnosis
   }
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping (Trust) throws(Refusal) -> Output?
+    _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
-    authorization.authorize(
-      try authorization.privilege(for: requests, inTransaction: isTransaction), call, body)
+    let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
+    guard windowSystem.mustBeKnown(for: requests) else {
+      try windowSystem.check(requests, inTransaction: isTransaction)
+      return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
+        try body(trust, windowSystem.placing(requests, inTransaction: isTransaction))
+      }
+    }
+    hold(call.client)
+    windowSystem.whenKnown { [unowned self] in
+      do throws(Refusal) {
+        try authorize(requests, isTransaction: isTransaction, call, body)
+      } catch {
+        call.fail(error)
+      }
+      release(call.client)
+    }
+  }
+
+  func authorizeHold<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  ) {
+    authorization.authorize(.holding, call) { _ throws(Refusal) in try body() }
   }
 
   func authorizePresenter<Output>(
@@ -300,6 +455,8 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
+  func readChangedFiles() -> Bool { configurationWatch?.reportPending() ?? false }
+
   func willQuit() {
     log.notice("quitting: every presentation ends")
     isQuitting = true
@@ -309,11 +466,12 @@ extension Coordinator: CoordinatorHost {
 
   /// Sends the query before the client gets its answer and leaves the bus.
   func identify(_ client: Client) {
-    guard let name = BusName(client.name) else { return service.identify(Requester(client)) }
-    connection.credentials(of: name) { [unowned self] result in
-      let process = try? result.get().processID
+    let identify = { [unowned self] (process: UInt32?) in
       service.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
     }
+    if let process = authorization.process(of: client) { return identify(process) }
+    guard let name = BusName(client.name) else { return identify(nil) }
+    connection.credentials(of: name) { identify(try? $0.get().processID) }
   }
 
   func isPresenter(_ client: Client, of handle: Handle) -> Bool {
@@ -328,6 +486,8 @@ extension Coordinator: CoordinatorHost {
 
   func announce(_ event: StateEvent, _ change: Change) {
     announcer.announce(event)
+    hooks.note(change.event)
+    inhibitors.note(change.event, in: service.machine)
     switch change.event {
     case .presented(let handle, let binding, _, _):
       log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
@@ -337,13 +497,31 @@ extension Coordinator: CoordinatorHost {
       func metadata() -> Logger.Metadata {
         ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
       }
-      if reason == .failed, let error = PresentationResult(result).error {
+      if let next = service.machine.current(at: binding)?.continuation, next.restarts > 0 {
+        note(restart: next, after: result, metadata)
+      } else if reason == .failed, let error = PresentationResult(result).error {
         log.warning("\(error)", metadata: metadata())
       } else {
         log.debug("dismissed", metadata: metadata())
       }
     default: break
     }
+  }
+
+  /// Logs that an item is presented again (K3): once, so that a program that never runs for long does not fill the log.
+  private func note(restart: Continuation, after result: Properties, _ metadata: () -> Logger.Metadata) {
+    let cause = PresentationResult(result).error ?? "it ended"
+    if restart.restarts == 1 {
+      log.notice("\(cause); it is presented again", metadata: metadata())
+    } else {
+      log.debug("\(cause); it is presented again, for the \(restart.restarts)th time", metadata: metadata())
+    }
+  }
+
+  func note(_ refused: RefusedFallback) {
+    log.warning(
+      "the fallback cannot be presented, and is tried again: \(refused.refusal.message)",
+      metadata: ["group": "\(refused.group)", "fallback": "\(refused.destination)"])
   }
 
   func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }

@@ -79,8 +79,9 @@ enum Sandbox: String, Sendable {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = try check("read \(path)") { read(file, &buffer, buffer.count) }
-      if count == 0 { return all }
       all += buffer[..<count]
+      // The kernel gives as many whole lines as fit, so a short read is the last.
+      if count < buffer.count / 2 { return all }
     }
   }
 

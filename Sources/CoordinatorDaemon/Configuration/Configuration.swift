@@ -1,6 +1,7 @@
 import CoordinatorCore
 import EventLoops
 import Glibc
+import PresentationModel
 import PresentationRules
 import TextFormats
 
@@ -23,6 +24,14 @@ public struct Configuration {
   private var destinations: [String: Destination] = [:]
   /// The setting in effect; nil before the first reading.
   private var inlineCommands: InlineCommands?
+  /// What holds do in effect (H3).
+  private var holds: [String: HoldAction] = [:]
+  /// The fallbacks of groups in effect, by the names of their destinations (K1).
+  private(set) var fallbacks: [BindingID: String] = [:]
+  /// The transaction of the start (K4); nil if there is none, or it has a mistake.
+  private(set) var startup: StartupFile?
+  /// The path of its file, whether it can be read or not.
+  private(set) var startupPath: [UInt8]?
 
   private struct ParsedFile {
     let path: [UInt8]
@@ -119,16 +128,25 @@ public struct Configuration {
   /// - Returns: the configuration in effect, its destinations sorted by name, and all mistakes.
   mutating func reload() -> (
     destinations: [Destination], containerValues: [DeclaredContainerValue], inlineCommands: InlineCommands,
-    faults: [FileFault]
+    holds: [String: HoldAction], faults: [FileFault]
   ) {
     let (settings, path) = readSettings()
     // An unreadable setting keeps its last value; at the start it permits nothing.
     let inlineCommands = settings.inlineCommands ?? self.inlineCommands ?? .undecided(file: path)
     self.inlineCommands = inlineCommands
-    let faults = reloadDestinations()
+    holds = settings.holds ?? holds
+    var faults = settings.faults
+    if faults.isEmpty { fallbacks = settings.fallbacks }
+    startup = nil
+    startupPath = settings.startup
+    if let path = settings.startup {
+      do throws(FileFault) { startup = try StartupFile(path: path, maxBytes: Self.maxFileBytes) } catch {
+        faults.append(error)
+      }
+    }
+    faults += reloadDestinations()
     return (
-      destinations.values.sorted { $0.name < $1.name }, settings.containerValues, inlineCommands,
-      settings.faults + faults
+      destinations.values.sorted { $0.name < $1.name }, settings.containerValues, inlineCommands, holds, faults
     )
   }
 
@@ -136,12 +154,16 @@ public struct Configuration {
     for path in settingsFiles {
       do throws(ConfigurationFiles.Unreadable) {
         guard let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
-        return (SettingsFile.read(text, path: displayed(path)), displayed(path))
+        var content = SettingsFile.read(text, path: displayed(path))
+        if let startup = content.startup, startup.first != UInt8(ascii: "/") {
+          content.startup = path[..<(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)] + startup
+        }
+        return (content, displayed(path))
       } catch {
         return (SettingsFile.Content(faults: [FileFault(displayed(path), nil, error.why)]), displayed(path))
       }
     }
-    return (SettingsFile.Content(inlineCommands: .allowed), "")
+    return (SettingsFile.Content(inlineCommands: .allowed, holds: [:]), "")
   }
 
   /// - Returns: all mistakes.

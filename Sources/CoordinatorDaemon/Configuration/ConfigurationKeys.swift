@@ -2,6 +2,17 @@
 public enum DestinationKey: String, CaseIterable, Sendable {
   case command, scope, unit, bus, state, group, style
   case protected
+  case id, title, value, timeout, directory, environment
+  case onPresent = "on-present"
+  case onDismiss = "on-dismiss"
+  case restart
+  case restartDelay = "restart-delay"
+  case restartDelayMax = "restart-delay-max"
+  case restartLimit = "restart-limit"
+  case restore
+  case window, unfocus
+  case outputGone = "output-gone"
+  case dismissal, holds, inhibit
   case startTimeout = "start-timeout"
   case grace
 
@@ -16,10 +27,42 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .bus: "a table with the `name` and the `path` of a presenter on the bus"
     case .state:
       "whether no program shows its items, so that they are state only, for watchers to draw; default `false`"
-    case .group: "the exclusive group to which its items belong"
+    case .group: "the exclusive group to which its items belong; with `{output}` in its name, one for each output"
     case .style: "for presenters: `sheet`, `popover`, `alert`, …"
     case .protected:
       "whether its items end only by themselves, not by a request, as screen lockers need; default `false`"
+    case .id: "the id of items whose requests give none"
+    case .title: "their title, for lists and status bars, if the request gives none"
+    case .value: "their value, a table, if the request gives none"
+    case .timeout: "how long they stay, if the request does not say; each request for the same item starts it again"
+    case .directory: "the working directory of the command; default: that of the request"
+    case .environment: "a table of variables for the command, which count before all others"
+    case .onPresent: "an array: a program to run when an item was presented, and its arguments"
+    case .onDismiss: "the same for when a presented item has ended"
+    case .restart:
+      "whether an item that ended by itself is presented again: `no` (the default), `on-failure` or `always`"
+    case .restartDelay: "how long it waits before that, at first; each further time twice as long; default `1s`"
+    case .restartDelayMax:
+      "how long at most; an item that was presented for as long begins with the first delay again; default `1m`"
+    case .restartLimit: "how many times it is presented again before it is given up; default `10`"
+    case .restore:
+      "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"
+    case .window:
+      "whether the item follows the windows of its command or unit, and is on the screen while one of them is: `true`, or a "
+        + "table with `app-id` and `title` (shell patterns), `adopt`, `linger` and `kill`; default `false`"
+    case .unfocus:
+      "with `dismiss` the item ends when its windows lose the focus to others, as popups need; default `keep`"
+    case .outputGone:
+      "with `dismiss` the item ends when the output (screen) of its windows is unplugged, instead of being moved to another "
+        + "one; default `keep`"
+    case .dismissal:
+      "with `hide` a dismissal hides its windows and keeps its program, so that it is there at once when it is presented "
+        + "again; default `close`"
+    case .holds:
+      "a table: what holds do with its items, by the name of the hold, `show`, `postpone`, `refuse` or `dismiss`; default: that of "
+        + "`navd.toml`"
+    case .inhibit:
+      "an array: what logind is kept from while an item is presented, such as `idle` and `sleep`"
     case .startTimeout: "how long showing may take before it has failed; default `10s`"
     case .grace:
       "how long a dismissal may take before SIGKILL, or before an item on the bus counts as gone; default `2s`"
@@ -37,6 +80,25 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .group: "\"panels\""
     case .style: "\"popover\""
     case .protected: "true"
+    case .id: "\"main\""
+    case .title: "\"Volume\""
+    case .value: "{ level = 40 }"
+    case .timeout: "\"3s\""
+    case .directory: "\"~/src\""
+    case .environment: "{ GTK_THEME = \"Adwaita:dark\" }"
+    case .onPresent: "[\"makoctl\", \"mode\", \"-a\", \"away\"]"
+    case .onDismiss: "[\"makoctl\", \"mode\", \"-r\", \"away\"]"
+    case .restart: "\"on-failure\""
+    case .restartDelay: "\"1s\""
+    case .restartDelayMax: "\"1m\""
+    case .restartLimit: "10"
+    case .restore: "\"login\""
+    case .window: "{ app-id = \"org.gnome.Nautilus\" }"
+    case .unfocus: "\"dismiss\""
+    case .outputGone: "\"dismiss\""
+    case .dismissal: "\"hide\""
+    case .holds: "{ dnd = \"postpone\", locked = \"dismiss\" }"
+    case .inhibit: "[\"idle\", \"sleep\"]"
     case .startTimeout: "\"10s\""
     case .grace: "\"2s\""
     }
@@ -47,6 +109,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
 public enum SettingsKey: String, CaseIterable, Sendable {
   case containerValues = "container-values"
   case inlineCommands = "inline-commands"
+  case holds, groups, startup
 
   /// The key's meaning, for documents; code is between backticks.
   public var doc: String {
@@ -56,6 +119,14 @@ public enum SettingsKey: String, CaseIterable, Sendable {
         + "for items that do not set it"
     case .inlineCommands:
       "whether requests may contain commands (`navctl present … -- COMMAND`); default `true`"
+    case .holds:
+      "a table: what holds do with items whose destinations do not say it, by the name of the hold, `show` (the default), "
+        + "`postpone`, `refuse` or `dismiss`"
+    case .groups:
+      "a table of groups, each with its `fallback`: the destination that is shown while nothing else is selected"
+    case .startup:
+      "the path of a file with the requests that navd carries out when it starts with nothing on record, as one: a JSON list "
+        + "as for `navctl apply`; relative to the directory of `navd.toml`"
     }
   }
 
@@ -64,6 +135,9 @@ public enum SettingsKey: String, CaseIterable, Sendable {
     switch self {
     case .containerValues: "{ badge = { signature = \"x\", default = 0 } }"
     case .inlineCommands: "false"
+    case .holds: "{ dnd = \"postpone\", locked = \"postpone\" }"
+    case .groups: "{ main = { fallback = \"dashboard\" } }"
+    case .startup: "\"startup.json\""
     }
   }
 }

@@ -1,73 +1,44 @@
 import CoordinatorAPI
-import PresentationModel
 import PresentationRules
-import Processes
 import TextFormats
 
 /// The result of `navctl check-config`: all mistakes in the files, found without a running daemon.
 public struct ConfigurationReport {
+  private let directories: [String]
   private let destinations: [String]
   private let containerValues: [String]
   private let faults: [FileFault]
-  /// Programs not found here, which navd may find, since it may have another `PATH`; and launchers without the scope
-  /// that they need.
+  /// Names that no item can have; programs not found here, which navd may find, since it may have another `PATH`; launchers
+  /// without the scope that they need; and keys for windows that cannot work with the adapter of this session.
   private let warnings: [FileFault]
 
   /// Reads the files as the daemon does.
-  /// - Parameter directory: as for `Configuration.init(only:)`; nil for the session's.
-  public init(of directory: String?) {
+  /// - Parameters:
+  ///   - directory: as for `Configuration.init(only:)`; nil for the session's.
+  ///   - windowSystem: what the windows of this session can do; nil if that is not known.
+  public init(of directory: String?, windowSystem: WindowSystemFacts? = nil) {
     var configuration =
       directory.map { Configuration(only: Array($0.utf8)) }
       ?? Configuration(baseDirectories: Configuration.baseDirectories())
     let found = configuration.reload()
+    directories = configuration.directories.map(displayed)
     destinations = found.destinations.map(\.name)
     containerValues = found.containerValues.map(\.key)
     faults = found.faults
-    warnings = Self.warnings(of: found.destinations)
-  }
-
-  /// Destinations that may not work, though their files have no mistake.
-  static func warnings(of destinations: [Destination]) -> [FileFault] { destinations.flatMap(warnings) }
-
-  private static func warnings(of destination: Destination) -> [FileFault] {
-    guard case .file(let path) = destination.source, case .command(_, let scope) = destination.presenter,
-      let binding = try? BindingID("any"),
-      let arguments = destination.arguments(binding: binding, id: "", value: [:])?.map({ ByteString($0) })
-    else { return [] }
-    return [faultOfFinding(arguments[0]), scope == .tree ? faultOfScope(arguments) : nil].compactMap { message in
-      message.map { FileFault(path, nil, $0) }
-    }
-  }
-
-  /// Programs that start what their user chooses.
-  private static let launchers: Set<ByteString> = [
-    "rofi", "wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch",
-  ]
-
-  private static func faultOfScope(_ arguments: [ByteString]) -> String? {
-    let name = ByteString(arguments[0].bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? [])
-    // With this option they only print what was chosen.
-    guard launchers.contains(name), !arguments.contains("-dmenu"), !arguments.contains("--dmenu") else { return nil }
-    return "\(name): what it starts ends with it; if it is a launcher, add scope = \"process\""
-  }
-
-  private static func faultOfFinding(_ program: ByteString) -> String? {
-    // A relative path starts in the request's directory, which is unknown here.
-    guard !program.isRelativePath else { return nil }
-    let environment = ProcessEnvironment.ofThisProcess()
-    do throws(SpawnError) {
-      _ = try Command([program], environment: environment, directory: environment["HOME"] ?? "/").program()
-      return nil
-    } catch {
-      return error.description
-    }
+    // One file alone says nothing about the destinations.
+    let startup =
+      configuration.directories.isEmpty
+      ? nil : configuration.startup?.rehearsal(found.destinations, found.containerValues, found.inlineCommands)
+    warnings =
+      ConfigurationWarnings(of: found.destinations, fallbacks: configuration.fallbacks).all
+      + (windowSystem?.faults(of: found.destinations) ?? []) + (startup.map { [$0] } ?? [])
   }
 
   public var isFaultless: Bool { faults.isEmpty }
 
   /// One line for each mistake and each warning; a summary if there is no mistake.
   public var text: String {
-    var lines = faults.map { "\($0)" } + warnings.map { "\($0.file): warning: \($0.message)" }
+    var lines = faults.map { "\($0)" } + warnings.map { "\(FileFault($0.file, $0.position, "warning: \($0.message)"))" }
     if faults.isEmpty {
       lines.append(
         "\(Self.count(destinations, "destination")), \(Self.count(containerValues, "container value")), no mistakes")
@@ -79,11 +50,12 @@ public struct ConfigurationReport {
     "\(list.count) \(name)\(list.count == 1 ? "" : "s")"
   }
 
-  /// One line of JSON: the names loaded, the mistakes and the warnings.
+  /// One line of JSON: the directories of destination files, the names loaded, the mistakes and the warnings.
   public var json: String {
     func names(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
     return JSON.object([
-      "destinations": names(destinations), "container-values": names(containerValues),
+      "directories": names(directories), "destinations": names(destinations),
+      "container-values": names(containerValues),
       "faults": .array(faults.map(Self.json)), "warnings": .array(warnings.map(Self.json)),
     ]).text
   }
@@ -94,8 +66,4 @@ public struct ConfigurationReport {
     members["column"] = fault.position.map { JSON($0.column) }
     return .object(members)
   }
-}
-
-extension ByteString {
-  fileprivate var isRelativePath: Bool { bytes.contains(UInt8(ascii: "/")) && bytes.first != UInt8(ascii: "/") }
 }

@@ -38,7 +38,7 @@ final class ConfigurationWatch {
     self.loop = loop
     self.onChange = onChange
     descriptor = try check("inotify_init") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
-    watch = try loop.watch(descriptor, .read) { [unowned self] _ in receive() }
+    watch = try loop.watch(descriptor, .read) { [unowned self] _ in _ = receive() }
   }
 
   deinit {
@@ -58,7 +58,7 @@ final class ConfigurationWatch {
         Self.wantTarget(of: directory + [UInt8(ascii: "/")] + name, &wanted)
       }
     }
-    for file in configuration.settingsFiles {
+    for file in configuration.settingsFiles + [configuration.startupPath].compactMap(\.self) {
       Self.want(file, &wanted)
       Self.wantTarget(of: file, &wanted)
     }
@@ -106,10 +106,28 @@ final class ConfigurationWatch {
     if let failure { throw failure }
   }
 
-  private func receive() {
+  /// Reports changes now that have not settled yet, also those of which the kernel has told, and the loop has not read it.
+  /// - Returns: whether there were any.
+  func reportPending() -> Bool {
+    var reads = 0
+    while reads < Self.maxReads, !receive() { reads += 1 }
+    guard latest != nil else { return false }
+    settled?.cancel()
+    latest = nil
+    onChange()
+    return true
+  }
+
+  /// The kernel's queue is read in fewer, so a program that writes all the time does not keep navd reading.
+  private static let maxReads = 100
+
+  /// - Returns: whether nothing was left to be read.
+  private func receive() -> Bool {
     var hasChanged = false
+    var isEmpty = false
     withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
       let count = read(descriptor, buffer.baseAddress, buffer.count)
+      isEmpty = count <= 0
       var offset = 0
       let size = MemoryLayout<inotify_event>.size
       while offset + size <= count {
@@ -124,6 +142,7 @@ final class ConfigurationWatch {
       }
     }
     if hasChanged { settle() }
+    return isEmpty
   }
 
   private func settle() {

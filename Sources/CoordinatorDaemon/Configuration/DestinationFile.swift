@@ -3,6 +3,7 @@ import CoordinatorCore
 import DBusValues
 import PresentationModel
 import PresentationRules
+import Processes
 import TextFormats
 
 /// Reads `NAME.toml`, which says how items of the destination `NAME` are shown.
@@ -30,6 +31,16 @@ enum DestinationFile {
       return text
     }
     destination.isProtected = reader.isProtected(destination)
+    destination.window = reader.window(of: destination)
+    let (endsUnfocused, endsWithOutput, hides) = (
+      reader.word(.unfocus, ("keep", "dismiss"), of: destination, because: "only windows have the focus"),
+      reader.word(.outputGone, ("keep", "dismiss"), of: destination, because: "only windows are on outputs"),
+      reader.word(.dismissal, ("close", "hide"), of: destination, because: "only windows can be hidden")
+    )
+    destination.window?.endsUnfocused = endsUnfocused
+    destination.window?.endsWithOutput = endsWithOutput
+    destination.window?.hides = hides
+    destination.itemSettings = reader.itemSettings(of: destination)
     destination.startTimeout = reader.duration(.startTimeout) ?? Destination.defaultStartTimeout
     destination.grace = reader.duration(.grace) ?? Destination.defaultGrace
     let faults = reader.finish()
@@ -46,7 +57,7 @@ extension TableReader {
     for other in given.dropFirst() {
       fault(
         other.node.position,
-        "expected one of “command”, “unit” and “bus”, found “\(other.key.rawValue)” after "
+        "expected one of “command”, “unit”, “bus” and “state”, found “\(other.key.rawValue)” after "
           + "“\(given[0].key.rawValue)” (line \(given[0].node.position.line))")
     }
     let scope = scope(ofCommand: given.first?.key == .command)
@@ -56,7 +67,7 @@ extension TableReader {
         "expected only one of “state” and “\(presenter.key.rawValue)”: with state = true no program shows the items")
     }
     switch given.first?.key {
-    case .command: return given.first.flatMap { command($0.node, scope) }
+    case .command: return given.first.flatMap { command(.command, $0.node) }.map { .command($0, scope: scope) }
     case .unit: return unit()
     case .bus: return given.first.flatMap { bus($0.node) }
     default: return nil
@@ -73,50 +84,55 @@ extension TableReader {
     return .tree
   }
 
-  private mutating func command(_ node: TOMLNode, _ scope: CommandScope) -> Destination.Presenter? {
+  /// A program and its arguments, as the file has them.
+  private mutating func command(_ key: DestinationKey, _ node: TOMLNode) -> [[UInt8]]? {
+    let key = key.rawValue
     let elements: [TOMLNode]
     switch node.content {
     case .array(let nodes): elements = nodes
     case .string(let text):
       fault(
         node.position,
-        "“command”: expected an array, found a string, which only a shell can split; use command = "
+        "“\(key)”: expected an array, found a string, which only a shell can split; use \(key) = "
           + ShellScript.suggestion(for: text))
       return nil
     default:
-      expected("an array such as command = \(DestinationKey.command.example)", at: "command", found: node)
+      expected("an array such as \(key) = \(DestinationKey.command.example)", at: key, found: node)
       return nil
     }
     guard !elements.isEmpty else {
-      fault(node.position, "“command”: expected a program and its arguments, found an empty array")
+      fault(node.position, "“\(key)”: expected a program and its arguments, found an empty array")
       return nil
     }
     var arguments: [String] = []
     for (index, element) in elements.enumerated() {
       guard case .string(let text) = element.content else {
-        fault(element.position, "element \(index) of “command”: expected a string, found \(element.kind)")
+        fault(element.position, "element \(index) of “\(key)”: expected a string, found \(element.kind)")
         continue
       }
       arguments.append(text)
       do throws(BracedText.Mistake) {
-        let isLiteral = try Template(text.utf8).isLiteral
+        let path = index == 0 ? HomePath(Array(text.utf8)) : nil
+        let isLiteral = try Template(path?.rest ?? Array(text.utf8)).isLiteral
         if index == 0, !isLiteral || text.isEmpty {
           let found = isLiteral ? "an empty text" : "a placeholder, which would let clients choose the program"
-          fault(element.position, "“command”: expected a program's name or path, found \(found)")
+          fault(element.position, "“\(key)”: expected a program's name or path, found \(found)")
+        } else if let mistake = path?.mistake {
+          fault(element.position, "“\(key)”: \(mistake)")
         }
       } catch {
-        fault(element.position, "element \(index) of “command” \(error.why)")
+        fault(element.position, "element \(index) of “\(key)” \(error.why)")
       }
     }
     guard arguments.count == elements.count else { return nil }
     if let script = ShellScript.position(in: arguments), (try? Template(arguments[script].utf8))?.isLiteral == false {
       fault(
         elements[script].position,
-        "element \(script) of “command” is a shell script with a placeholder, so a shell would run the item's text as "
+        "element \(script) of “\(key)” is a shell script with a placeholder, so a shell would run the item's text as "
           + "code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
       )
     }
-    return .command(arguments.map { Array($0.utf8) }, scope: scope)
+    return arguments.map { Array($0.utf8) }
   }
 
   private mutating func unit() -> Destination.Presenter? {
@@ -157,17 +173,256 @@ extension TableReader {
     return true
   }
 
-  fileprivate mutating func group(of destination: Destination) -> BindingID? {
+  fileprivate mutating func window(of destination: Destination) -> WindowFollowing? {
+    let key = DestinationKey.window.rawValue
+    guard let node = take(key) else { return nil }
+    let following: WindowFollowing?
+    switch node.content {
+    case .boolean(let isFollowing): following = isFollowing ? WindowFollowing() : nil
+    case .table(let table):
+      var reader = TableReader(table, name: key, file: file, position: node.position)
+      following = reader.windowFollowing()
+      add(reader.finish())
+    default:
+      expected("true, or a table such as window = \(DestinationKey.window.example)", at: key, found: node)
+      return nil
+    }
+    switch destination.presenter {
+    case .command, .unit: return following
+    case .bus, .none:
+      if following != nil, faults.isEmpty {
+        fault(node.position, "“window” needs a “command” or a “unit”, whose windows it is about")
+      }
+      return nil
+    }
+  }
+
+  /// Reads a word that says what becomes of windows.
+  /// - Parameters:
+  ///   - words: the default, and the other one.
+  ///   - why: why it needs a window.
+  /// - Returns: whether the file has the other one.
+  fileprivate mutating func word(
+    _ key: DestinationKey, _ words: (String, String), of destination: Destination, because why: String
+  ) -> Bool {
+    guard let (text, position) = text(key.rawValue, example: key.example), text != words.0 else { return false }
+    if text != words.1 {
+      fault(position, "“\(key.rawValue)”: expected “\(words.0)” or “\(words.1)”, found \(quoted(text))")
+    } else if destination.window == nil, faults.isEmpty {
+      fault(position, "“\(key.rawValue)” needs “window”: \(why)")
+    }
+    return text == words.1
+  }
+
+  fileprivate mutating func windowFollowing() -> WindowFollowing {
+    func pattern(_ text: String) throws(Invalid) -> String {
+      guard !text.isEmpty else { throw Invalid("expected a pattern, found an empty text") }
+      return text
+    }
+    let appID = value("app-id", example: "\"org.gnome.*\"", pattern)
+    let title = value("title", example: "\"Files*\"", pattern)
+    let linger = value("linger", example: "\"500ms\"") { text throws(Invalid) in try Self.milliseconds(text) }
+    return WindowFollowing(
+      WindowPattern(appID: appID, title: title), adopts: bool("adopt", default: false) ?? false, linger: linger ?? 0,
+      kills: bool("kill", default: false) ?? false)
+  }
+
+  /// - Returns: nil if the file has none of their keys.
+  fileprivate mutating func itemSettings(of destination: Destination) -> Shared<ItemSettings>? {
+    var settings = ItemSettings()
+    settings.id = text(.id)
+    settings.options.title = text(.title)
+    settings.options.value = take(DestinationKey.value.rawValue).flatMap { value(.value, $0) }
+    settings.options.timeout = timeout(of: destination)
+    settings.options.directory = directory(of: destination)
+    settings.options.environment = environment(of: destination)
+    settings.onPresent = take(DestinationKey.onPresent.rawValue).flatMap { command(.onPresent, $0) }
+    settings.onDismiss = take(DestinationKey.onDismiss.rawValue).flatMap { command(.onDismiss, $0) }
+    settings.holds = holds(of: destination)
+    settings.inhibits = inhibits()
+    settings.restart = restart(of: destination)
+    settings.restoresAtLogin = restoresAtLogin()
+    do throws(Refusal) { try StateMachine().check(settings) } catch { fault(nil, error.message) }
+    return settings == ItemSettings() ? nil : Shared(settings)
+  }
+
+  private mutating func inhibits() -> Set<InhibitedAction> {
+    let key = DestinationKey.inhibit
+    guard let node = take(key.rawValue) else { return [] }
+    guard case .array(let elements) = node.content else {
+      expected("an array such as \(key.rawValue) = \(key.example)", at: key.rawValue, found: node)
+      return []
+    }
+    let words = InhibitedAction.allCases.map { "“\($0.rawValue)”" }.joined(separator: ", ")
+    return elements.reduce(into: []) { actions, element in
+      guard case .string(let word) = element.content else {
+        return expected(
+          "an array of strings such as \(key.rawValue) = \(key.example)", at: key.rawValue, found: element)
+      }
+      guard let action = InhibitedAction(rawValue: word) else {
+        return fault(element.position, "“\(key.rawValue)”: expected some of \(words), found \(quoted(word))")
+      }
+      actions.insert(action)
+    }
+  }
+
+  private mutating func holds(of destination: Destination) -> [String: HoldAction] {
+    let key = DestinationKey.holds
+    let holds = holds(key.rawValue, example: key.example)
+    if destination.isProtected, let name = holds.filter({ $0.value == .dismiss }).keys.min() {
+      fault(
+        node(key.rawValue)?.position,
+        "“holds”: “dismiss” for “\(name)” would end an item that “protected” keeps; use one of them")
+    }
+    return holds
+  }
+
+  private mutating func text(_ key: DestinationKey) -> String? { text(key.rawValue, example: key.example)?.text }
+
+  private mutating func value(_ key: DestinationKey, _ node: TOMLNode) -> Properties? {
+    guard case .table = node.content else {
+      expected("a table such as \(key.rawValue) = \(key.example)", at: key.rawValue, found: node)
+      return nil
+    }
+    do throws(JSON.Mismatch) {
+      return Properties(value: try Value(try node.json()))
+    } catch {
+      fault(node.position(of: error.path), "“\(key.rawValue)”: \(error.why)")
+      return nil
+    }
+  }
+
+  private mutating func timeout(of destination: Destination) -> UInt64? {
+    let position = node(DestinationKey.timeout.rawValue)?.position
+    guard let timeout = duration(.timeout) else { return nil }
+    if destination.isProtected {
+      fault(position, "“timeout” would end an item that “protected” keeps; use one of them")
+    }
+    return timeout
+  }
+
+  private mutating func restart(of destination: Destination) -> RestartRule? {
+    let word = text(DestinationKey.restart.rawValue, example: DestinationKey.restart.example)
+    let delay = restartDelay(.restartDelay)
+    let maxDelay = restartDelay(.restartDelayMax)
+    let limit = restartLimit()
+    guard let (word, position) = word else {
+      if let key = [DestinationKey.restartDelay, .restartDelayMax, .restartLimit].first(where: {
+        node($0.rawValue) != nil
+      }) {
+        fault(
+          node(key.rawValue)?.position,
+          "“\(key.rawValue)” needs “restart”, for example restart = \(DestinationKey.restart.example)")
+      }
+      return nil
+    }
+    guard word != "no" else { return nil }
+    guard let condition = RestartRule.Condition(rawValue: word) else {
+      fault(position, "“restart”: expected “no”, “on-failure” or “always”, found \(quoted(word))")
+      return nil
+    }
+    switch destination.presenter {
+    case .command, .bus: break
+    case .unit:
+      if faults.isEmpty {
+        fault(position, "“restart” needs a “command” or a “bus”; a systemd unit has its own Restart=")
+      }
+    case .none:
+      if faults.isEmpty {
+        fault(position, "“restart” needs a “command” or a “bus”: an item without a program never ends by itself")
+      }
+    }
+    var rule = RestartRule(condition)
+    rule.delay = delay ?? rule.delay
+    rule.maxDelay = maxDelay ?? rule.maxDelay
+    rule.limit = limit ?? rule.limit
+    if rule.delay > rule.maxDelay {
+      let longest = maxDelay == nil ? "its default of 1m" : "that"
+      fault(
+        node(DestinationKey.restartDelay.rawValue)?.position ?? node(DestinationKey.restartDelayMax.rawValue)?.position,
+        "“restart-delay” is longer than “restart-delay-max”; use a longer “restart-delay-max” than \(longest), or a "
+          + "shorter delay")
+    }
+    return rule
+  }
+
+  private mutating func restoresAtLogin() -> Bool {
+    let key = DestinationKey.restore
+    guard let (word, position) = text(key.rawValue, example: key.example), word != "no" else { return false }
+    if word != "login" { fault(position, "“\(key.rawValue)”: expected “no” or “login”, found \(quoted(word))") }
+    return true
+  }
+
+  /// A delay long enough that a program that ends at once takes no noticeable time of the processor.
+  private mutating func restartDelay(_ key: DestinationKey) -> UInt64? {
+    value(key) { text throws(Invalid) in
+      let delay = try Self.milliseconds(text)
+      guard delay >= 100 else { throw Invalid(expected: "100ms or more", found: text) }
+      return delay
+    }
+  }
+
+  private mutating func restartLimit() -> UInt32? {
+    let key = DestinationKey.restartLimit.rawValue
+    guard let node = take(key) else { return nil }
+    guard case .integer(let number) = node.content else {
+      expected("a number such as \(key) = \(DestinationKey.restartLimit.example)", at: key, found: node)
+      return nil
+    }
+    guard let limit = UInt32(exactly: number), limit > 0 else {
+      fault(node.position, "“\(key)”: expected 1 to \(UInt32.max), found \(number)")
+      return nil
+    }
+    return limit
+  }
+
+  private mutating func directory(of destination: Destination) -> String? {
+    let position = requireCommand(.directory, of: destination)
+    guard let directory = text(.directory) else { return nil }
+    let path = HomePath(Array(directory.utf8))
+    if let mistake = path.mistake {
+      fault(position, "“directory”: \(mistake)")
+    } else if path.path(home: "/").first != UInt8(ascii: "/") {
+      fault(position, "“directory”: expected a path that begins with “/” or “~/”, found \(quoted(directory))")
+    }
+    return directory
+  }
+
+  private mutating func environment(of destination: Destination) -> [String: String]? {
+    _ = requireCommand(.environment, of: destination)
+    guard let node = take(DestinationKey.environment.rawValue) else { return nil }
+    guard let table = value(.environment, node) else { return nil }
+    return table.reduce(into: [:]) { variables, entry in
+      guard case .string(let text) = entry.value else {
+        return fault(
+          node.position(of: [.member(entry.key)]), "“environment”: expected a string for \(quoted(entry.key))")
+      }
+      variables[entry.key] = text
+    }
+  }
+
+  /// Reports a key that only commands have.
+  /// - Returns: the key's position.
+  private mutating func requireCommand(_ key: DestinationKey, of destination: Destination) -> TextPosition? {
+    guard let node = node(key.rawValue) else { return nil }
+    if case .command = destination.presenter { return node.position }
+    if faults.isEmpty {
+      fault(node.position, "“\(key.rawValue)” needs a “command”: units and programs on the bus have their own")
+    }
+    return node.position
+  }
+
+  fileprivate mutating func group(of destination: Destination) -> DestinationGroup? {
     guard let (text, position) = text(DestinationKey.group.rawValue, example: DestinationKey.group.example) else {
       return nil
     }
     do throws(Refusal) {
       var member = destination
-      member.group = try BindingID(text)
+      member.group = try DestinationGroup(text)
       _ = try member.declaredTag()
       return member.group
     } catch {
-      fault(position, "“group”: \(error.message)")
+      fault(position, error.message)
       return nil
     }
   }
@@ -179,12 +434,14 @@ extension TableReader {
   }
 
   fileprivate mutating func duration(_ key: DestinationKey) -> UInt64? {
-    value(key) { text throws(Invalid) in
-      guard let milliseconds = DurationText.milliseconds(text) else {
-        throw Invalid(expected: "a duration (a number with ms, s, m or h)", found: text)
-      }
-      return milliseconds
+    value(key) { text throws(Invalid) in try Self.milliseconds(text) }
+  }
+
+  private static func milliseconds(_ text: String) throws(Invalid) -> UInt64 {
+    guard let milliseconds = DurationText.milliseconds(text) else {
+      throw Invalid(expected: "a duration (numbers with ms, s, m or h)", found: text)
     }
+    return milliseconds
   }
 }
 

@@ -3,6 +3,7 @@ import CoordinatorCore
 import DBusValues
 import PresentationModel
 import PresentationRules
+import Processes
 import TextFormats
 
 /// A container value that a file declares (V1).
@@ -23,6 +24,12 @@ enum SettingsFile {
     var containerValues: [DeclaredContainerValue] = []
     /// nil if the setting cannot be read.
     var inlineCommands: InlineCommands?
+    /// What holds do with all items (H3); nil if that cannot be read.
+    var holds: [String: HoldAction]?
+    /// The fallbacks of groups, by the names of their destinations (K1).
+    var fallbacks: [BindingID: String] = [:]
+    /// The absolute path of the file with the transaction of the start (K4); nil if there is none.
+    var startup: [UInt8]?
     /// Every mistake, in the order of the file; the first one if the text is not TOML.
     var faults: [FileFault] = []
   }
@@ -40,6 +47,11 @@ enum SettingsFile {
     content.inlineCommands =
       reader.bool(SettingsKey.inlineCommands.rawValue, default: true).map { $0 ? .allowed : .switchedOff(file: path) }
     content.containerValues = reader.containerValues()
+    let countBefore = reader.faults.count
+    let holds = reader.holds(SettingsKey.holds.rawValue, example: SettingsKey.holds.example)
+    content.holds = reader.faults.count == countBefore ? holds : nil
+    content.fallbacks = reader.fallbacks()
+    content.startup = reader.startup()
     content.faults = reader.finish()
     if !content.faults.isEmpty { content.containerValues = [] }
     return content
@@ -72,6 +84,51 @@ extension TableReader {
       }
     }
     return values
+  }
+
+  /// The path that `startup` gives, beside this file unless it is absolute (K4).
+  fileprivate mutating func startup() -> [UInt8]? {
+    value(SettingsKey.startup.rawValue, example: SettingsKey.startup.example) { text throws(Invalid) in
+      let path = HomePath(Array(text.utf8))
+      if text.isEmpty { throw Invalid(expected: "a path", found: text) }
+      if let mistake = path.mistake { throw Invalid(mistake) }
+      return path.path(home: ProcessEnvironment.ofThisProcess()["HOME"] ?? "/")
+    }
+  }
+
+  private static let groupExample = "{ fallback = \"dashboard\" }"
+
+  /// The fallbacks in the tables of groups (K1).
+  fileprivate mutating func fallbacks() -> [BindingID: String] {
+    guard let node = take(SettingsKey.groups.rawValue) else { return [:] }
+    guard case .table(let entries) = node.content else {
+      expected("a table with groups such as main = \(Self.groupExample)", at: "groups", found: node)
+      return [:]
+    }
+    let maxCount = 64
+    if entries.count > maxCount {
+      fault(node.position, "“groups”: expected at most \(maxCount) groups, found \(entries.count)")
+    }
+    var fallbacks: [BindingID: String] = [:]
+    for (name, node) in entries.sorted(by: { $0.value.position < $1.value.position }) {
+      guard case .table(let table) = node.content else {
+        expected("a table such as \(Self.groupExample)", at: name, found: node)
+        continue
+      }
+      var reader = TableReader(table, name: "groups.\(name)", file: file, position: node.position)
+      let fallback = reader.required("fallback", example: "\"dashboard\"") { text throws(Invalid) in
+        guard Destination.isName(text) else { throw Invalid(expected: "the name of a destination", found: text) }
+        return text
+      }
+      do throws(Refusal) {
+        let group = try BindingID(name, as: "group")
+        if let fallback { fallbacks[group] = fallback }
+      } catch {
+        reader.fault(node.position, error.message)
+      }
+      add(reader.finish())
+    }
+    return fallbacks
   }
 
   /// The default of one key, of the type that the key's table gives.

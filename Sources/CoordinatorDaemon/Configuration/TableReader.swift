@@ -33,6 +33,9 @@ struct TableReader {
 
   mutating func add(_ others: [FileFault]) { faults += others }
 
+  /// The value of a key that is read later.
+  func node(_ key: String) -> TOMLNode? { table[key] }
+
   /// The value of a key, of any type.
   mutating func take(_ key: String) -> TOMLNode? {
     known.append(key)

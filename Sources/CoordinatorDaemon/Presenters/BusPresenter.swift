@@ -8,7 +8,7 @@ import PresentationModel
 import PresentationRules
 
 /// Shows items by calling programs on the bus (`org.navd.Presenter1`), whose replies are the acknowledgements (D4).
-final class BusPresenter: Presenter {
+final class BusPresenter: ProgramPresenter {
   private final class Showing {
     let name: BusName
     let path: ObjectPath
@@ -58,7 +58,9 @@ final class BusPresenter: Presenter {
     var item = properties
     item[StateEntry.keys.animated] = presentation.item.animated
     if restored.remove(handle) != nil { item[StateEntry.keys.restored] = true }
-    item[StateEntry.keys.platformData] = presentation.item.platformData
+    var platformData = presentation.item.platformData
+    if let output = presentation.item.output { platformData["output"] = .string(output) }
+    item[StateEntry.keys.platformData] = platformData
     call(
       PresenterInterface.present, of: showing, (handle.path, presentation.binding.text, presentation.item.id, item),
       autoStart: true
@@ -87,10 +89,16 @@ final class BusPresenter: Presenter {
 
   // MARK: Limits
 
-  /// Whether a presenter may get another call. Presenters that never answer share the limit with those that do, so each has
-  /// at most a share of the calls that are left.
+  /// Whether a presenter may get another call.
   private func hasRoom(_ name: BusName) -> Bool {
-    connection.openCallCount(to: name) < min(limits.callsPerPresenter, roomInAll / Limits.shareOfCalls)
+    connection.openCallCount(to: name) < min(limits.callsPerPresenter, shareOfCalls)
+  }
+
+  /// The number of unanswered calls that a presenter may have because of the others. Presenters that never answer share the
+  /// limit with those that do, so each has at most a share of the calls that are left, but always a few.
+  private var shareOfCalls: Int {
+    let guaranteed = connection.openCallCount < limits.allCalls ? Limits.guaranteedCalls : 0
+    return max(guaranteed, roomInAll / Limits.shareOfCalls)
   }
 
   private var roomInAll: Int { max(0, limits.calls - connection.openCallCount) }
@@ -101,8 +109,8 @@ final class BusPresenter: Presenter {
     let (most, limit) =
       found < limits.callsPerPresenter
       ? (
-        "fewer unanswered calls of the presenter \(name) than one in \(Limits.shareOfCalls) of the \(roomInAll) left of "
-          + "\(limits.calls) for all", "calls"
+        "fewer than \(shareOfCalls) unanswered calls of the presenter \(name), with \(roomInAll) left of \(limits.calls) for "
+          + "all", "calls"
       )
       : ("at most \(limits.callsPerPresenter) unanswered calls of the presenter \(name)", "calls-per-presenter")
     return "expected \(most) (the limit “\(limit)”), found \(found)"

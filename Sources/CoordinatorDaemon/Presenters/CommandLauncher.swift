@@ -8,6 +8,8 @@ struct Launch {
   let handle: Handle
   let binding: BindingID
   let id: String
+  /// What distinguishes its unit from the one that shows the item, such as “on-present”; empty for the latter.
+  var occasion = ""
   let command: Processes.Command
   let scope: CommandScope
   /// The command's variables that come from navd's environment alone.
@@ -39,6 +41,8 @@ protocol RunningCommand: AnyObject {
   /// Stops watching it; its end is not reported.
   /// - Returns: its processes or unit, for the log.
   func abandon() -> String
+  /// Whether a process belongs to its scope.
+  func includes(_ process: ProcessOrigin) -> Bool
   var remembered: RememberedLaunch { get }
   /// Its process id and unit, by the keys of the state.
   var platform: Properties { get }

@@ -7,24 +7,18 @@ import Logging
 import PresentationModel
 import PresentationRules
 import Processes
-import TextFormats
 
 /// Shows items by running commands: as services if the user has a service manager, else as child processes of navd. An
 /// item is shown as long as a process of its command's scope lives (D3).
-final class CommandPresenter: Presenter, LaunchObserver {
+final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// The environment variable that identifies the processes of a command.
   static let markerVariable: ByteString = "NAVD_MARKER"
-  /// Variables that the service manager sets for navd alone.
-  private static let privateVariables: [ByteString] = [
-    "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
-    "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
-  ]
 
   private let manager: SystemdManager
   private let direct: any CommandLauncher
   private let services: any CommandLauncher
   /// One of the two; nil until the manager's presence is known.
-  private var launcher: (any CommandLauncher)?
+  private(set) var launcher: (any CommandLauncher)?
   /// How commands run, and why so.
   private(set) var summary = "navd does not know yet whether there is a user manager"
   private let runtime: RuntimeDirectory
@@ -130,7 +124,7 @@ final class CommandPresenter: Presenter, LaunchObserver {
     }
     running[handle] = nil
     // `ended` also completes a dismissal that came before the start.
-    report(.ended(handle, failed: true, result: ["error": .string(error)]))
+    report(.ended(handle, failed: true, result: ["error": .string("could not be started: \(error)")]))
   }
 
   func ended(_ handle: Handle, _ result: ProcessResult) {
@@ -161,6 +155,8 @@ final class CommandPresenter: Presenter, LaunchObserver {
   }
 
   func platform(of handle: Handle) -> Properties { running[handle]?.platform ?? [:] }
+
+  func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool { running[handle]?.includes(process) ?? false }
 
   // MARK: After a restart
 
@@ -218,47 +214,21 @@ final class CommandPresenter: Presenter, LaunchObserver {
 
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
-    let (command, inherited) = command(for: presentation, properties)
+    let command = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties) {
+      $0.destination?.arguments(for: $0, at: presentation.binding, home: $1) ?? []
+    }
     return Launch(
-      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command,
-      scope: presentation.item.destination?.scope ?? .tree, inherited: inherited, marker: marker(of: handle),
+      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command.command,
+      scope: presentation.item.destination?.scope ?? .tree, inherited: command.inherited, marker: marker(of: handle),
       output: output(of: handle),
       grace: presentation.item.destination?.grace ?? Destination.defaultGrace)
-  }
-
-  /// The command of the destination or the request, and the variables that come from navd's environment alone.
-  private func command(
-    for presentation: Presentation, _ properties: Properties
-  ) -> (Processes.Command, inherited: Set<ByteString>) {
-    let item = presentation.item
-    var environment = ProcessEnvironment.ofThisProcess()
-    for name in Self.privateVariables { environment[name] = nil }
-    var given =
-      [
-        "NAVD_BINDING": ByteString(presentation.binding.text), "NAVD_ID": ByteString(item.id),
-        "NAVD_PRESENTATION": ByteString(presentation.handle.description),
-      ] as ProcessEnvironment
-    for (name, value) in item.environment where given[ByteString(name)] == nil {
-      given[ByteString(name)] = ByteString(value)
-    }
-    let inherited = Set(environment.keys).subtracting(given.keys)
-    environment.merge(given) { $1 }
-
-    var input = properties
-    input[StateEntry.keys.binding] = presentation.binding.text
-    input[StateEntry.keys.id] = item.id
-    input[StateEntry.keys.presentation] = presentation.handle.number
-    let arguments = item.destination?.arguments(binding: presentation.binding, id: item.id, value: item.value) ?? []
-    let command = Command(
-      arguments.map { ByteString($0) }, environment: environment,
-      directory: item.directory.map { ByteString($0) } ?? environment["HOME"] ?? "/",
-      input: Array((JSON(input).text + "\n").utf8))
-    return (command, inherited)
   }
 }
 
 extension Destination {
-  fileprivate var scope: CommandScope { if case .command(_, let scope) = presenter { scope } else { .tree } }
+  /// The program and its arguments as they are declared; nil if it has no command.
+  var command: [[UInt8]]? { if case .command(let arguments, _) = presenter { arguments } else { nil } }
+  var scope: CommandScope { if case .command(_, let scope) = presenter { scope } else { .tree } }
 }
 
 extension ProcessIdentity {
@@ -295,6 +265,6 @@ extension ProcessResult {
 }
 
 /// A signal's name, such as `SIGTERM`; its number if it has none.
-private func signalName(_ number: Int32) -> String {
+func signalName(_ number: Int32) -> String {
   sigabbrev_np(number).map { "SIG" + String(cString: $0) } ?? String(number)
 }

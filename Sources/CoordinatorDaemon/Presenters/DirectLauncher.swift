@@ -113,6 +113,8 @@ private final class DirectCommand: RunningCommand {
     return "the processes \(pids)"
   }
 
+  func includes(_ process: ProcessOrigin) -> Bool { tree.includes(process) }
+
   var remembered: RememberedLaunch {
     RememberedLaunch(marker: tree.marker, output: output, first: tree.first, scope: scope)
   }

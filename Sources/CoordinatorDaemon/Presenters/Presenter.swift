@@ -2,12 +2,15 @@ import DBusValues
 import Logging
 import PresentationModel
 import PresentationRules
+import Processes
 
 /// A live presentation of the previous navd.
 struct Remembered {
   let presentation: Presentation
   /// The data that its presenter had recorded; empty if it had recorded nothing.
   let memory: Properties
+  /// Whether its program is parked, or was and is not shown again yet (N8).
+  var isParked = false
 }
 
 /// Shows the items of one kind of destination, and sends each result as a `Report`. Every `present` and every `dismiss` is
@@ -20,30 +23,43 @@ protocol Presenter: AnyObject {
   /// Ends a presentation.
   /// - Parameter isForced: whether it must not be declined (P15). It may follow a call that was not forced.
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool)
-  /// Takes over the presentations of the previous navd (R2), as if this presenter had shown them. Called once, before
-  /// anything else.
-  /// - Parameter completion: called once, now or later; presentations that it does not name count as gone.
-  func adopt(
-    _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void)
   /// Ends a presentation by force, after its grace time (P14).
   func kill(_ handle: Handle)
   /// Gives up a presentation that did not end even by force (P14).
   func abandon(_ handle: Handle)
+  /// Brings it to the front (N7).
+  func raise(_ handle: Handle)
+  /// Takes in that it is to appear on another output (U2).
+  func move(_ presentation: Presentation)
   /// Releases everything kept for a presentation whose end is on record.
   func forget(_ handle: Handle)
   /// How the presentation is shown (its unit, its process), by the keys of the state.
   func platform(of handle: Handle) -> Properties
   /// Whether a client is the presenter of the presentation (D11).
   func shows(_ handle: Handle, as client: Client) -> Bool
+  /// Whether a process belongs to the program that shows it (N1).
+  func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool
+}
+
+/// A presenter that shows items by running programs or calling them.
+protocol ProgramPresenter: Presenter {
+  /// Takes over the presentations of the previous navd (R2), as if this presenter had shown them. Called once, before
+  /// anything else.
+  /// - Parameter completion: called once, now or later; presentations that it does not name count as gone.
+  func adopt(
+    _ remembered: [Remembered], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void)
 }
 
 extension Presenter {
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {}
   func kill(_ handle: Handle) {}
   func abandon(_ handle: Handle) {}
+  func raise(_ handle: Handle) {}
+  func move(_ presentation: Presentation) {}
   func forget(_ handle: Handle) {}
   func platform(of handle: Handle) -> Properties { [:] }
   func shows(_ handle: Handle, as client: Client) -> Bool { false }
+  func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool { false }
 }
 
 /// Finds the presenter of each presentation.
@@ -51,12 +67,15 @@ final class PresenterTable {
   private let commands: CommandPresenter
   private let units: UnitPresenter
   private let bus: BusPresenter
+  private let windows: WindowPresenter
   private var shown: [Handle: any Presenter] = [:]
 
-  init(commands: CommandPresenter, units: UnitPresenter, bus: BusPresenter) {
+  /// - Parameter windows: shows the items that follow the windows of commands and units.
+  init(commands: CommandPresenter, units: UnitPresenter, bus: BusPresenter, windows: WindowPresenter) {
     self.commands = commands
     self.units = units
     self.bus = bus
+    self.windows = windows
   }
 
   /// How commands run, and why so.
@@ -64,43 +83,77 @@ final class PresenterTable {
 
   /// Assigns a presenter to a presentation; nil if the item is state only.
   func presenter(for presentation: Presentation) -> (any Presenter)? {
-    let presenter: (any Presenter)? =
-      switch presentation.item.destination?.presenter {
-      case .command: commands
-      case .unit: units
-      case .bus: bus
-      case .none?, nil: nil
-      }
+    guard let program = program(for: presentation) else { return nil }
+    let followsWindows = presentation.item.destination?.window != nil
+    if followsWindows { windows.follow(presentation, runBy: program) }
+    let presenter: any Presenter = followsWindows ? windows : program
     shown[presentation.handle] = presenter
     return presenter
   }
 
-  /// Has every presenter take over its presentations of the previous navd.
-  /// - Parameter completion: called once, when all presenters have.
-  func adopt(
-    _ survivors: [Presentation], from recovered: RecoveredSession, _ completion: @escaping ([Handle: Survival]) -> Void
-  ) {
-    var ofPresenters: [ObjectIdentifier: (presenter: any Presenter, remembered: [Remembered])] = [:]
-    for presentation in survivors {
-      guard let presenter = presenter(for: presentation) else { continue }
-      let memory = recovered.memories[presentation.handle] ?? [:]
-      ofPresenters[ObjectIdentifier(presenter), default: (presenter, [])].remembered.append(
-        Remembered(presentation: presentation, memory: memory))
+  private func program(for presentation: Presentation) -> (any ProgramPresenter)? {
+    switch presentation.item.destination?.presenter {
+    case .command: commands
+    case .unit: units
+    case .bus: bus
+    case .none?, nil: nil
     }
+  }
+
+  /// Has every presenter take over its presentations of the previous navd.
+  /// - Parameters:
+  ///   - parked: the parked programs (N8).
+  ///   - completion: called once, when all presenters have.
+  func adopt(
+    _ survivors: [Presentation], parked: [Presentation], from recovered: RecoveredSession,
+    _ completion: @escaping ([Handle: Survival]) -> Void
+  ) {
+    var ofPrograms: [ObjectIdentifier: (program: any ProgramPresenter, remembered: [Remembered])] = [:]
+    var ofWindows: [Remembered] = []
+    func remember(_ presentation: Presentation, isParked: Bool, by program: any ProgramPresenter) -> Remembered {
+      let started = presentation.ofProgram
+      let memory = recovered.memories[presentation.handle] ?? recovered.memories[started.handle] ?? [:]
+      let one = Remembered(presentation: started, memory: memory, isParked: isParked)
+      ofPrograms[ObjectIdentifier(program), default: (program, [])].remembered.append(one)
+      return one
+    }
+    for presentation in survivors {
+      guard let program = program(for: presentation) else { continue }
+      let isParked = presentation.program != nil && presentation.presentedAt == nil
+      let one = remember(presentation, isParked: isParked, by: program)
+      guard presenter(for: presentation) === windows else { continue }
+      windows.adopt(presentation)
+      ofWindows.append(one)
+    }
+    for presentation in parked {
+      guard let program = program(for: presentation) else { continue }
+      windows.follow(presentation, runBy: program)
+      ofWindows.append(remember(presentation, isParked: true, by: program))
+    }
+    windows.prepare(ofWindows)
     var survivals: [Handle: Survival] = [:]
-    var missing = ofPresenters.count
-    if missing == 0 { completion([:]) }
-    for (presenter, remembered) in ofPresenters.values {
-      presenter.adopt(remembered, from: recovered) { some in
+    var missing = ofPrograms.count
+    func finish() {
+      windows.adopt(ofWindows, survivals) { ofWindows in
+        var all = survivals.merging(ofWindows) { $1 }
+        for presentation in survivors { all[presentation.handle] = all[presentation.ofProgram.handle] }
+        completion(all)
+      }
+    }
+    if missing == 0 { finish() }
+    for (program, remembered) in ofPrograms.values {
+      program.adopt(remembered, from: recovered) { some in
         survivals.merge(some) { $1 }
         missing -= 1
-        if missing == 0 { completion(survivals) }
+        if missing == 0 { finish() }
       }
     }
   }
 
   /// The presenter assigned; nil if the item is state only.
   subscript(handle: Handle) -> (any Presenter)? { shown[handle] }
+
+  func endParked(_ program: Handle, isForced: Bool) { windows.endParked(program, isForced: isForced) }
 
   func forget(_ handle: Handle) { shown.removeValue(forKey: handle)?.forget(handle) }
 }

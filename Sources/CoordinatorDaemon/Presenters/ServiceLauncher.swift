@@ -19,7 +19,7 @@ final class ServiceLauncher: CommandLauncher {
   fileprivate let direct: DirectLauncher
   fileprivate let loop: EventLoop
   private let log: Logger
-  private var running: [Handle: Service] = [:]
+  private var running: [ObjectIdentifier: Service] = [:]
 
   init(loop: EventLoop, _ manager: SystemdManager, direct: DirectLauncher, log: Logger) {
     self.loop = loop
@@ -38,7 +38,7 @@ final class ServiceLauncher: CommandLauncher {
       }
       let service = Service(self, launch.handle, RememberedLaunch(launch, call.unit), observer)
       do throws(SystemError) { try service.start(call, launch) } catch { throw .failed(error) }
-      running[launch.handle] = service
+      running[ObjectIdentifier(service)] = service
       return service
     } catch {
       observer.started(launch.handle, error: error.description)
@@ -65,7 +65,7 @@ final class ServiceLauncher: CommandLauncher {
         if isRunning {
           services[handle] = service
           others[handle] = nil
-          self?.running[handle] = service
+          self?.running[ObjectIdentifier(service)] = service
         }
         if unanswered == 0 { finish() }
       }
@@ -73,8 +73,9 @@ final class ServiceLauncher: CommandLauncher {
   }
 
   /// The unit of a presentation's command; nil if no valid name results.
-  static func unit(_ binding: BindingID, _ handle: Handle) -> UnitName? {
-    let end = "-\(handle).service"
+  /// - Parameter occasion: as for ``Launch/occasion``.
+  static func unit(_ binding: BindingID, _ handle: Handle, _ occasion: String = "") -> UnitName? {
+    let end = "-\(handle)\(occasion.isEmpty ? "" : "-" + occasion).service"
     let start = "navd-" + UnitName.escaped(binding.text.utf8)
     return try? UnitName(String(start.prefix(UnitName.maxBytes - end.utf8.count)) + end)
   }
@@ -82,7 +83,7 @@ final class ServiceLauncher: CommandLauncher {
   /// From now on navd itself keeps the commands, which still run.
   func managerLeft() { for service in Array(running.values) { service.handOver() } }
 
-  fileprivate func forget(_ handle: Handle) { running[handle] = nil }
+  fileprivate func forget(_ service: Service) { running[ObjectIdentifier(service)] = nil }
 
   fileprivate func startDirectly(_ launch: Launch, _ error: DBusError, for observer: any LaunchObserver)
     -> (any RunningCommand)?
@@ -114,7 +115,7 @@ private struct ServiceCall {
     let arguments = launch.command.arguments.compactMap(\.text)
     guard let program = program.text, arguments.count == launch.command.arguments.count,
       let directory = launch.command.directory.text,
-      let unit = ServiceLauncher.unit(launch.binding, launch.handle)
+      let unit = ServiceLauncher.unit(launch.binding, launch.handle, launch.occasion)
     else { return nil }
     var environment: [String] = []
     for (name, value) in launch.command.environment {
@@ -157,7 +158,9 @@ private struct ServiceCall {
 
   /// One line without control characters.
   private static func description(_ launch: Launch) -> String {
-    let words = "navd: \(launch.binding)\(launch.id.isEmpty ? "" : " \(launch.id)")".unicodeScalars
+    let words =
+      "navd: \(launch.binding)\(launch.id.isEmpty ? "" : " \(launch.id)")\(launch.occasion.isEmpty ? "" : " (\(launch.occasion))")"
+      .unicodeScalars
     return String(String.UnicodeScalarView(words.filter { $0.properties.generalCategory != .control }))
   }
 
@@ -336,7 +339,7 @@ private final class Service: RunningCommand {
     watch?.cancel()
     watch = nil
     reader = nil
-    launcher.forget(handle)
+    launcher.forget(self)
   }
 
   /// The manager cannot be asked any more: navd searches for the processes itself.
@@ -399,6 +402,14 @@ private final class Service: RunningCommand {
     if let direct { return direct.abandon() }
     if !postpone(.abandon) { release() }
     return "the unit \(unit)"
+  }
+
+  func includes(_ process: ProcessOrigin) -> Bool {
+    if let direct { return direct.includes(process) }
+    switch launched.scope {
+    case .tree: return process.controlGroups.contains(ByteString(unit.text))
+    case .process: return pid.map { process.identity.pid == pid_t($0) } ?? false
+    }
   }
 
   var remembered: RememberedLaunch { direct?.remembered ?? launched }

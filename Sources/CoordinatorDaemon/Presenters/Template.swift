@@ -3,9 +3,10 @@ import CoordinatorCore
 import DBusValues
 import PresentationModel
 import PresentationRules
+import Processes
 import TextFormats
 
-/// A text with the placeholders `{id}`, `{binding}` and `{value.KEY}`; `{{` and `}}` are literal braces (D3).
+/// A text with the placeholders `{id}`, `{binding}`, `{title}`, `{output}` and `{value.KEY}`; `{{` and `}}` are literal braces (D3).
 ///
 /// Expansion never splits a text into several arguments. A key that the value does not have expands to nothing, and its
 /// argument stays, so that later arguments keep their number. Text and bytes are inserted unchanged (bytes up to the
@@ -15,6 +16,8 @@ struct Template: Hashable, Sendable {
     case literal([UInt8])
     case id
     case binding
+    case title
+    case output
     case value(key: String)
   }
 
@@ -42,11 +45,13 @@ struct Template: Hashable, Sendable {
     switch name {
     case "id": return .id
     case "binding": return .binding
+    case "title": return .title
+    case "output": return .output
     default:
       guard name.hasPrefix("value.") else {
         let hint =
-          nearest(to: name, among: ["id", "binding"]).map { "did you mean “{\($0)}”?" }
-          ?? "use “{id}”, “{binding}” or “{value.KEY}”, or \(quoted("{{\(name)}}")) for literal braces"
+          nearest(to: name, among: ["id", "binding", "title", "output"]).map { "did you mean “{\($0)}”?" }
+          ?? "use “{id}”, “{binding}”, “{title}”, “{output}” or “{value.KEY}”, or \(quoted("{{\(name)}}")) for literal braces"
         throw BracedText.Mistake("has \(quoted("{\(name)}")), which is not a placeholder of navd; \(hint)")
       }
       let key = String(name.dropFirst("value.".count))
@@ -61,15 +66,17 @@ struct Template: Hashable, Sendable {
   /// The text for one item.
   /// - Parameter escaping: applied to the expansion of each placeholder.
   func expanded(
-    binding: BindingID, id: String, value: Properties, escaping: ([UInt8]) -> [UInt8] = { $0 }
+    for item: Item, at binding: BindingID, escaping: ([UInt8]) -> [UInt8] = { $0 }
   ) -> [UInt8] {
     var text: [UInt8] = []
     for part in parts {
       switch part {
       case .literal(let bytes): text += bytes
-      case .id: text += escaping(Array(id.utf8))
+      case .id: text += escaping(Array(item.id.utf8))
       case .binding: text += escaping(Array(binding.text.utf8))
-      case .value(let key): text += escaping(value[key].map(Self.bytes) ?? [])
+      case .title: text += escaping(Array((item.title ?? "").utf8))
+      case .output: text += escaping(Array((item.output ?? "").utf8))
+      case .value(let key): text += escaping(item.value[key].map(Self.bytes) ?? [])
       }
     }
     return text
@@ -94,23 +101,58 @@ struct Template: Hashable, Sendable {
   }
 }
 
+/// A path of a file, which may begin with the home directory: `~/…`, `$HOME/…` or `${HOME}/…`. No shell expands it, so nothing else is.
+struct HomePath {
+  private static let homes = ["~", "$HOME", "${HOME}"]
+
+  private let isInHome: Bool
+  /// The text without the home directory.
+  let rest: [UInt8]
+
+  init(_ text: [UInt8]) {
+    let home = Self.homes.first {
+      text.starts(with: $0.utf8) && [nil, UInt8(ascii: "/")].contains(text.dropFirst($0.utf8.count).first)
+    }
+    isInHome = home != nil
+    rest = Array(text.dropFirst(home?.utf8.count ?? 0))
+  }
+
+  /// Why the beginning of the text is not what its writer means; nil if it is.
+  var mistake: String? {
+    guard !isInHome, let first = rest.first, "~$".utf8.contains(first) else { return nil }
+    let found = quoted(String(decoding: rest.prefix { $0 != UInt8(ascii: "/") }, as: UTF8.self))
+    return
+      "expected a path, or one that begins with “~/” or “$HOME/”, found \(found), which only a shell expands; write the path"
+  }
+
+  /// - Parameter rest: what follows the home directory, if that differs from the text's own.
+  func path(home: ByteString, rest: [UInt8]? = nil) -> [UInt8] { (isInHome ? home.bytes : []) + (rest ?? self.rest) }
+}
+
 extension Destination {
   /// The program and its arguments for one item; nil if the destination has no command.
   ///
   /// Only a file's command has placeholders; a request's command is run as given.
-  func arguments(binding: BindingID, id: String, value: Properties) -> [[UInt8]]? {
+  func arguments(for item: Item, at binding: BindingID, home: ByteString) -> [[UInt8]]? {
     guard case .command(let arguments, _) = presenter else { return nil }
     guard case .file = source else { return arguments }
-    return arguments.map { argument in
+    return Self.expanded(arguments, for: item, at: binding, home: home)
+  }
+
+  /// A program and its arguments, as written in a file, for one item.
+  static func expanded(_ command: [[UInt8]], for item: Item, at binding: BindingID, home: ByteString) -> [[UInt8]] {
+    command.enumerated().map { index, argument in
+      let path = index == 0 ? HomePath(argument) : nil
       // Never fails: a file with a mistake in a placeholder is not loaded.
-      (try? Template(argument))?.expanded(binding: binding, id: id, value: value) ?? argument
+      let text = (try? Template(path?.rest ?? argument))?.expanded(for: item, at: binding)
+      return path?.path(home: home, rest: text) ?? text ?? argument
     }
   }
 
   /// The name of the unit for one item, which may be invalid; nil if the destination has no unit (D5).
-  func unitName(binding: BindingID, id: String, value: Properties) -> String? {
+  func unitName(for item: Item, at binding: BindingID) -> String? {
     guard case .unit(let text) = presenter, let template = try? Template(text.utf8) else { return nil }
-    let name = template.expanded(binding: binding, id: id, value: value) { Array(UnitName.escaped($0).utf8) }
+    let name = template.expanded(for: item, at: binding) { Array(UnitName.escaped($0).utf8) }
     return String(decoding: name, as: UTF8.self)
   }
 }

@@ -4,11 +4,12 @@ import DBusValues
 import Logging
 import PresentationModel
 import PresentationRules
+import Processes
 import TextFormats
 
 /// Shows items by starting units of the user's service manager, and dismisses them by stopping the units; the ends of
 /// these jobs are the acknowledgements (D5). A unit that already runs is taken over.
-final class UnitPresenter: Presenter {
+final class UnitPresenter: ProgramPresenter {
   private final class Showing {
     let unit: UnitName
     /// nil until the unit's start is requested.
@@ -161,6 +162,10 @@ final class UnitPresenter: Presenter {
     return all
   }
 
+  func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool {
+    showing[handle].map { process.controlGroups.contains(ByteString($0.unit.text)) } ?? false
+  }
+
   // MARK: After a restart
 
   /// Takes over each unit that is active or starting, as the one that the previous navd started.
@@ -201,7 +206,7 @@ final class UnitPresenter: Presenter {
 extension Presentation {
   /// The unit that shows the item.
   fileprivate func unitName() throws(UnitName.Mistake) -> UnitName {
-    let text = item.destination?.unitName(binding: binding, id: item.id, value: item.value) ?? ""
+    let text = item.destination?.unitName(for: item.content, at: binding) ?? ""
     do throws(UnitName.Mistake) {
       return try UnitName(text)
     } catch {

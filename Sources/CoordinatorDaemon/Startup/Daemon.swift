@@ -22,6 +22,7 @@ public final class Daemon {
   private let connection: Connection
   private let runtime: RuntimeDirectory
   private let record: Record
+  private let loginRecord: LoginRecord
   private let coordinator: Coordinator
   private let recovered: RecoveredSession
   private let service: OwnService
@@ -91,9 +92,13 @@ public final class Daemon {
       throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
     let lifetime = runtime.lifetime
+    loginRecord = LoginRecord(in: runtime.loginDirectory, log: log)
+    let kept = loginRecord.items
     var machine: StateMachine?
     do throws(Record.Failure) {
       (record, recovered) = try Record.open(in: runtime.name) { content in
+        var content = content
+        content.state.kept = kept
         machine = try StateMachine(content, in: context, limits: Limits())
         return RecoveredSession(content, in: context, lifetime)
       }
@@ -103,7 +108,7 @@ public final class Daemon {
     coordinator = Coordinator(
       loop: loop, connection: connection,
       configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime, record: record,
-      machine: machine.take()!, recovered: recovered, log: log)
+      loginRecord: loginRecord, machine: machine.take()!, recovered: recovered, log: log)
   }
 
   private static func connect(
@@ -152,6 +157,7 @@ public final class Daemon {
     connection.close()
     // Once more, if the record is behind.
     try? record.commit()
+    loginRecord.commit()
     runtime.remove(hasBusEnded: hasBusEnded)
     return status
   }

@@ -40,6 +40,8 @@ struct RecoveredSession {
   let isSameBoot: Bool
   /// Whether the record is of another session (R8).
   let isOfOtherSession: Bool
+  /// Whether this navd is the first one of its session, as far as the record tells (K4).
+  let isFirst: Bool
   let setAside: (path: String, reason: String)?
   /// The session data that this navd records.
   let session: Record.Session
@@ -52,6 +54,7 @@ extension RecoveredSession {
   init(_ content: Record.Content, in context: StartupContext, _ lifetime: RuntimeDirectory.Lifetime) {
     let before = content.session
     isOfOtherSession = lifetime == .session && before.map { $0.bus != context.bus } ?? false
+    isFirst = before?.bus != context.bus
     isSameBoot = before?.boot == context.boot
     memories = content.memories
     token = before?.token ?? String(UInt64.random(in: .min ... .max), radix: 36)

@@ -54,6 +54,22 @@ struct RuntimeDirectory {
 
   var name: String { path.description }
 
+  /// The directory of what is kept for the next login (K4); nil if nothing is, since no later navd could find it, or another session
+  /// has it.
+  var loginDirectory: String? {
+    switch lifetime {
+    case .unlimited: return name + "/login"
+    case .process: return nil
+    case .session:
+      guard !isOfBus else { return nil }
+      func path(_ variable: String, _ rest: String) -> String? {
+        let path = getenv(variable).map { String(cString: $0) } ?? ""
+        return path.hasPrefix("/") ? path + rest : nil
+      }
+      return path("XDG_STATE_HOME", "/navd") ?? path("HOME", "/.local/state/navd")
+    }
+  }
+
   /// The path of a file in the directory.
   func path(_ name: ByteString) -> ByteString { ByteString(path.bytes + [UInt8(ascii: "/")] + name.bytes) }
 

@@ -12,6 +12,8 @@ public enum Bus {
     interface, "ReleaseName", in: Arg<String>("name"), out: Arg<UInt32>("reply"))
   public static let getNameOwner = Method(
     interface, "GetNameOwner", in: Arg<String>("name"), out: Arg<String>("owner"))
+  public static let nameHasOwner = Method(
+    interface, "NameHasOwner", in: Arg<String>("name"), out: Arg<Bool>("has-owner"))
   public static let startServiceByName = Method(
     interface, "StartServiceByName", in: Arg<String>("name"), Arg<UInt32>("flags"), out: Arg<UInt32>("reply"))
   public static let listNames = Method(interface, "ListNames", out: Arg<[String]>("names"))

@@ -93,7 +93,7 @@ public final class Call<Output> {
   }
 
   /// Replies with the arguments that `body` writes, at the end of the turn or when there is room.
-  func reply(writing body: @escaping (inout MessageWriter) throws(DBusError) -> Void) {
+  package func reply(writing body: @escaping (inout MessageWriter) throws(DBusError) -> Void) {
     markAnswered()
     guard address.isWanted else { return }
     if isVariable, connection.isTurnFull {

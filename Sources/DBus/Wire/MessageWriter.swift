@@ -3,7 +3,7 @@ import Glibc
 
 /// Writes a message ("D-Bus Specification", *Marshaling (Wire Format)*). The bus disconnects senders of invalid messages,
 /// so every value is checked against its type.
-struct MessageWriter: ~Copyable {
+package struct MessageWriter: ~Copyable {
   /// In bytes; the specification allows an array this size and a message twice that (*Message Protocol*).
   private static let maxSize = 64 << 20
   /// The limit of nested containers, variants included ("D-Bus Specification", *Valid Signatures*).
@@ -15,15 +15,17 @@ struct MessageWriter: ~Copyable {
   private(set) var descriptors: [Descriptor] = []
   private var depth = 0
 
+  package init() {}
+
   /// The number of bytes written.
   var count: Int { buffer.count }
-  var bytes: UnsafeRawBufferPointer { buffer.bytes }
+  package var bytes: UnsafeRawBufferPointer { buffer.bytes }
 
   // MARK: Arguments
 
   /// Appends an argument of a contract.
   /// - Throws: as ``append(_:)-(Value)`` does.
-  mutating func append<T: ValueConvertible>(_ argument: T) throws(DBusError) {
+  package mutating func append<T: ValueConvertible>(_ argument: T) throws(DBusError) {
     if T.self == Properties.self, let properties = argument as? Properties {
       try write(properties)
     } else {
@@ -43,10 +45,10 @@ struct MessageWriter: ~Copyable {
   // MARK: Basic types
 
   /// Pads to a multiple of `boundary` from the start of the message.
-  mutating func align(_ boundary: Int) { buffer.align(boundary) }
+  package mutating func align(_ boundary: Int) { buffer.align(boundary) }
 
   @inline(__always)
-  mutating func integer<T: FixedWidthInteger>(_ number: T) {
+  package mutating func integer<T: FixedWidthInteger>(_ number: T) {
     buffer.align(MemoryLayout<T>.size)
     buffer.append(number)
   }
@@ -55,9 +57,9 @@ struct MessageWriter: ~Copyable {
   mutating func set(_ number: UInt32, at index: Int) { buffer.set(number, at: index) }
 
   /// Appends bytes that were written elsewhere at the same alignment.
-  mutating func copy(_ bytes: [UInt8]) { bytes.withUnsafeBytes { buffer.append($0) } }
+  package mutating func copy(_ bytes: [UInt8]) { bytes.withUnsafeBytes { buffer.append($0) } }
 
-  mutating func text(_ text: String) throws(DBusError) {
+  package mutating func text(_ text: String) throws(DBusError) {
     var text = text
     let isValid = text.withUTF8 { utf8 in
       let hasNUL = utf8.baseAddress.map { memchr($0, 0, utf8.count) != nil } ?? false
@@ -71,7 +73,7 @@ struct MessageWriter: ~Copyable {
     }
   }
 
-  mutating func signature(_ text: String) {
+  package mutating func signature(_ text: String) {
     var text = text
     text.withUTF8 { utf8 in
       buffer.append(UInt8(utf8.count))
@@ -100,7 +102,7 @@ struct MessageWriter: ~Copyable {
   // MARK: Containers
 
   /// - Parameter alignment: the alignment of the elements.
-  mutating func array(
+  package mutating func array(
     alignment: Int, _ elements: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) {
     try nested { writer throws(DBusError) in
@@ -146,7 +148,7 @@ struct MessageWriter: ~Copyable {
     }
   }
 
-  mutating func write(_ properties: Properties) throws(DBusError) {
+  package mutating func write(_ properties: Properties) throws(DBusError) {
     try array(alignment: 8) { writer throws(DBusError) in
       for (name, value) in properties { try writer.property(name, value) }
     }
@@ -166,7 +168,7 @@ struct MessageWriter: ~Copyable {
   }
 
   /// Appends an entry of `a{sv}`.
-  mutating func property(_ name: String, _ value: Value) throws(DBusError) {
+  package mutating func property(_ name: String, _ value: Value) throws(DBusError) {
     buffer.align(8)
     try text(name)
     if case .string(let text) = value {

@@ -11,6 +11,8 @@ import Observation
 public struct Binding<Value> {
   private let read: () -> Value
   private let write: (Value) -> Void
+  /// How to write a value against the state, if that differs; see ``restore(_:)``.
+  private let overwrite: ((Value) -> Void)?
   /// The state that it refers to.
   public let route: BindingRoute
   /// The transaction of its writes. It is merged into the current transaction.
@@ -18,12 +20,13 @@ public struct Binding<Value> {
 
   init(
     _ route: BindingRoute, transaction: Transaction = Transaction(), read: @escaping () -> Value,
-    write: @escaping (Value) -> Void
+    write: @escaping (Value) -> Void, overwrite: ((Value) -> Void)? = nil
   ) {
     self.route = route
     self.transaction = transaction
     self.read = read
     self.write = write
+    self.overwrite = overwrite
   }
 
   /// The current value. A write happens in the binding's ``transaction``.
@@ -31,6 +34,10 @@ public struct Binding<Value> {
     get { read() }
     nonmutating set { withTransaction(transaction) { write(newValue) } }
   }
+
+  /// Writes what the coordinator presents, also where the program's own write has no effect because the state is
+  /// another by now.
+  func restore(_ value: Value) { withTransaction(transaction) { (overwrite ?? write)(value) } }
 
   /// This binding, from which others are derived: `$text.count`.
   public var projectedValue: Binding<Value> { self }
@@ -42,10 +49,29 @@ public struct Binding<Value> {
   /// - Parameters:
   ///   - wrappedValue: the initial value.
   ///   - name: its name on the bus: `@Binding(.shared("launcher")) var isOpen = false`.
-  public init(wrappedValue: Value, _ name: RootName = .own("state")) {
+  ///   - file: the file of the program for reports of misuse.
+  ///   - line: the line in it.
+  public init(
+    wrappedValue: Value, _ name: RootName = .own("state"), file: StaticString = #fileID, line: UInt = #line
+  ) {
     let box = Box(wrappedValue)
     // The closures retain the box, so it lives as long as its bindings.
-    self.init(BindingRoute(root: .of(box, named: name)), read: { box.value }, write: { box.value = $0 })
+    self.init(
+      BindingRoute(root: .of(box, named: name, file: file, line: line)), read: { box.value }, write: { box.value = $0 })
+  }
+
+  /// Creates a binding from two functions. Two bindings of one name are equal.
+  /// - Parameters:
+  ///   - name: its name on the bus.
+  ///   - get: reads the value. Properties of observable models that it reads are observed.
+  ///   - set: writes the value.
+  ///   - file: the file of the program for reports of misuse.
+  ///   - line: the line in it.
+  public init(
+    named name: RootName, get: @escaping () -> Value, set: @escaping (Value) -> Void, file: StaticString = #fileID,
+    line: UInt = #line
+  ) {
+    self.init(BindingRoute(root: .ofFunctions(named: name, file: file, line: line)), read: get, write: set)
   }
 
   /// Returns a binding whose value never changes. Writes have no effect.
@@ -69,7 +95,7 @@ public struct Binding<Value> {
   /// - Precondition: `name` is a name (B1): letters, digits, `_` and `-`, a letter or `_` first.
   public func named(_ name: String) -> Binding {
     BindingName.require(name)
-    return Binding(route.named(name), transaction: transaction, read: read, write: write)
+    return Binding(route.named(name), transaction: transaction, read: read, write: write, overwrite: overwrite)
   }
 
   // MARK: Members
@@ -115,9 +141,11 @@ public struct Binding<Value> {
 
   /// Returns a binding one step further along the route.
   func derived<Other>(
-    _ step: BindingRoute.Step.Kind, name: String? = nil, read: @escaping () -> Other, write: @escaping (Other) -> Void
+    _ step: BindingRoute.Step.Kind, name: String? = nil, read: @escaping () -> Other, write: @escaping (Other) -> Void,
+    overwrite: ((Other) -> Void)? = nil
   ) -> Binding<Other> {
-    Binding<Other>(route.appending(step, name: name), transaction: transaction, read: read, write: write)
+    Binding<Other>(
+      route.appending(step, name: name), transaction: transaction, read: read, write: write, overwrite: overwrite)
   }
 }
 

@@ -16,6 +16,14 @@ public struct BindingRoute: Hashable, Sendable {
       case tag(String)
       /// The payload of an enum's case.
       case enumCase(String)
+
+      /// Whether the step leads to the same place in the state.
+      var isSamePlace: Bool {
+        switch self {
+        case .unwrapped, .optional, .isPresent: true
+        case .member, .index, .tag, .enumCase: false
+        }
+      }
     }
 
     let kind: Kind
@@ -35,6 +43,20 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
+  /// The enum of which this route is a case, and the case's name; nil if it is none.
+  var enumCase: (whole: BindingRoute, name: String)? {
+    var route = place
+    guard case .enumCase(let name)? = route.steps.popLast()?.kind else { return nil }
+    return (route, name)
+  }
+
+  /// The route without steps that refer to the same place in the state, for example whether an optional is present.
+  var place: BindingRoute {
+    var route = self
+    route.steps.removeAll { $0.kind.isSamePlace }
+    return route
+  }
+
   /// Returns this route with another name for its last step.
   func named(_ name: String) -> BindingRoute {
     var route = self
@@ -43,16 +65,21 @@ public struct BindingRoute: Hashable, Sendable {
     return route
   }
 
-  /// The text of the binding on the bus (B1).
+  /// The text of the binding on the bus (B1), if its root is the first of its name; see ``Coordinator/text(of:)``.
   /// - Parameter client: identifies this program on the bus; it is part of the names of roots that are not shared.
-  public func text(client: String) -> String {
-    var text = root.text(client: client)
+  public func text(client: String) -> String { text(root: root.name.text(client: client)) }
+
+  /// The text without an identifier of the program, for messages.
+  var description: String { text(root: root.name.text) }
+
+  /// - Parameter root: the text of the root.
+  func text(root: String) -> String {
+    var text = root
     for step in steps {
       switch step.kind {
       case .index(let index): text += "[\(index)]"
       case .member, .tag, .enumCase:
         if let name = step.name { text += "." + name }
-      // These steps refer to the same place in the state.
       case .unwrapped, .optional, .isPresent: break
       }
     }
@@ -72,8 +99,8 @@ struct KeyPathIdentity: Hashable, Sendable {
   }
 
   /// The property's name, which Swift keeps for structures. For properties of observable models it keeps only the
-  /// address of the getter, so these are numbered in the order of first use, unless they are named with
-  /// ``Binding/named(_:)``.
+  /// address of the getter, so these are numbered in the order of first use, unless they are named by ``Navigable`` or
+  /// with ``Binding/named(_:)``.
   var name: String {
     let last = description.split(separator: ".").last.map(String.init) ?? ""
     let bare = last.trimmingSuffix(while: { $0 == "?" || $0 == "!" })
@@ -124,46 +151,70 @@ enum BindingName {
   }
 }
 
-/// The object at which a route begins. Every object has a root and a name of its own.
-struct BindingRoot: Hashable, Sendable {
-  private let object: ObjectIdentifier
-  /// Distinguishes an object from an earlier one at the same address.
-  private let number: Int
-  private let name: String
-  private let isShared: Bool
-  /// Numbers the roots of the same name from 1.
-  private let ordinal: Int
+/// The object at which a route begins. Every object has one root. It does not retain the object.
+final class BindingRoot: Sendable {
+  let name: RootName
+  /// The place in the program that names it.
+  let file: StaticString, line: UInt
+  private let object: WeakObject
 
-  static func == (a: BindingRoot, b: BindingRoot) -> Bool { a.number == b.number }
-  func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  private init(_ object: AnyObject, _ name: RootName, _ file: StaticString, _ line: UInt) {
+    (self.object, self.name, self.file, self.line) = (WeakObject(object), name, file, line)
+  }
+
+  var isGone: Bool { object.isGone }
 
   /// - Parameter name: the object's name on the bus. It has no effect if the object already has one.
-  static func of(_ object: AnyObject, named name: RootName) -> BindingRoot {
-    let observed = WeakObject(object)
-    let key = ObjectIdentifier(object)
-    return known.withLock { known in
-      if let (root, former) = known.roots[key], !former.isGone { return root }
-      known.roots = known.roots.filter { !$0.value.observed.isGone }
-      known.lastNumber += 1
-      let taken = Set(known.roots.values.lazy.map(\.root).filter { $0.name == name.text }.map(\.ordinal))
-      let root = BindingRoot(
-        object: key, number: known.lastNumber, name: name.text, isShared: name.isShared,
-        ordinal: (1...).first { !taken.contains($0) }!)
-      known.roots[key] = (root, observed)
+  static func of(
+    _ object: AnyObject, named name: RootName, file: StaticString = #fileID, line: UInt = #line
+  ) -> BindingRoot {
+    known.withLock { known in
+      let key = ObjectIdentifier(object)
+      // An earlier object may have had the same address.
+      if let root = known[key], !root.isGone { return root }
+      known = known.filter { !$0.value.isGone }
+      let root = BindingRoot(object, name, file, line)
+      known[key] = root
       return root
     }
   }
 
-  func text(client: String) -> String {
-    (isShared ? name : "\(name)-\(client)") + (ordinal == 1 ? "" : "-\(ordinal)")
+  private static let known = Mutex<[ObjectIdentifier: BindingRoot]>([:])
+
+  /// The root of bindings that are made of functions. It is never gone.
+  static func ofFunctions(named name: RootName, file: StaticString, line: UInt) -> BindingRoot {
+    functions.withLock { functions in
+      let object = functions[name] ?? Immortal()
+      functions[name] = object
+      return of(object, named: name, file: file, line: line)
+    }
   }
 
-  private struct Known: ~Copyable {
-    var roots: [ObjectIdentifier: (root: BindingRoot, observed: WeakObject)] = [:]
-    var lastNumber = 0
-  }
+  private final class Immortal: Sendable {}
+  private static let functions = Mutex<[RootName: Immortal]>([:])
+}
 
-  private static let known = Mutex(Known())
+extension BindingRoot: Hashable {
+  static func == (a: BindingRoot, b: BindingRoot) -> Bool { a === b }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// Numbers of objects that are items.
+enum ObjectNumber {
+  private static let known = Mutex<(last: Int, numbers: [ObjectIdentifier: (object: WeakObject, number: Int)])>(
+    (0, [:]))
+
+  /// Returns the number of an object: another one for each object, also for an object at the address of an earlier one.
+  static func of(_ object: AnyObject) -> Int {
+    known.withLock { known in
+      let key = ObjectIdentifier(object)
+      if let entry = known.numbers[key], !entry.object.isGone { return entry.number }
+      known.numbers = known.numbers.filter { !$0.value.object.isGone }
+      known.last += 1
+      known.numbers[key] = (WeakObject(object), known.last)
+      return known.last
+    }
+  }
 }
 
 /// Whether an object still exists. Its reference is used for nothing else, so it may be sent.
@@ -171,6 +222,62 @@ private struct WeakObject: @unchecked Sendable {
   private weak var object: AnyObject?
   init(_ object: AnyObject) { self.object = object }
   var isGone: Bool { object == nil }
+}
+
+/// The names that bindings have at one coordinator: of several roots with one name, all but the first have a number, too.
+final class BindingNames: Sendable {
+  private struct Known {
+    var roots: [RootName: [Int: BindingRoot]] = [:]
+    /// The places of the state by their texts.
+    var places: [String: BindingRoute] = [:]
+    /// Texts of several places that were reported.
+    var reported: Set<String> = []
+  }
+
+  private let known = Mutex(Known())
+
+  /// Returns the text of a route. If the text is that of another place of the program's state, too, this is reported as
+  /// misuse, once.
+  func text(of route: BindingRoute, client: String) -> String {
+    let place = route.place
+    let text = route.text(root: text(of: route.root, client: client))
+    let isNewConflict = known.withLock { known in
+      guard let other = known.places[text], !other.root.isGone, other != place else {
+        known.places[text] = place
+        return false
+      }
+      return known.reported.insert(text).inserted
+    }
+    if isNewConflict {
+      reportMisuse(
+        "two bindings are called “\(text)”, so at most one of them is presented; give each a name of its own, with named(_:) "
+          + "or in memberNames", file: route.root.file, line: route.root.line)
+    }
+    return text
+  }
+
+  /// Returns the text of a root. If it shares its name with another program and with another object of this one that
+  /// still exists, this is reported as misuse.
+  private func text(of root: BindingRoot, client: String) -> String {
+    let (number, isNew) = known.withLock { known in
+      if let known = known.roots[root.name]?.first(where: { $0.value === root }) { return (known.key, false) }
+      known.places = known.places.filter { !$0.value.root.isGone }
+      known.roots[root.name] = (known.roots[root.name] ?? [:]).filter { !$0.value.isGone }
+      let number = (1...).first { known.roots[root.name]?[$0] == nil }!
+      known.roots[root.name]?[number] = root
+      return (number, true)
+    }
+    let first = root.name.text(client: client)
+    guard number > 1 else { return first }
+    let text = "\(first)-\(number)"
+    if isNew, root.name.isShared {
+      reportMisuse(
+        "the shared name “\(first)” belongs to another object that still exists, so this one is called “\(text)”, which "
+          + "other programs do not expect; release the other object first, or give them two names", file: root.file,
+        line: root.line)
+    }
+    return text
+  }
 }
 
 /// The name of a model on the bus: the root of its bindings (B1).
@@ -186,6 +293,8 @@ public struct RootName: Hashable, Sendable {
   /// A name that other programs know, for example for a key binding: `navctl dismiss counter.fact`.
   /// - Precondition: as for ``own(_:)``.
   public static func shared(_ name: String) -> RootName { RootName(name, isShared: true) }
+
+  func text(client: String) -> String { isShared ? text : "\(text)-\(client)" }
 
   private init(_ name: String, isShared: Bool) {
     BindingName.require(name)

@@ -6,17 +6,19 @@ import TextFormats
 /// Converts `Codable` values to the types of the bus: ids to text, values to dictionaries.
 enum Coding {
   /// The text of an id: a string as it is, anything else as JSON with sorted keys, so that equal ids have equal texts.
-  static func id(of value: some Encodable) -> String {
+  /// - Parameter report: called if the id cannot be encoded. Its text is then its description in Swift.
+  static func id(of value: some Encodable, unencodable report: () -> Void) -> String {
     if let text = value as? String { return text }
-    guard let json = try? json(of: value) else { return "" }
+    guard let json = try? json(of: value) else {
+      report()
+      return String(reflecting: value)
+    }
     return json.string ?? json.text
   }
 
-  /// A value as an item's dictionary: the members of a JSON object, or any other JSON value with the key `value`. Empty
-  /// if the value cannot be encoded.
-  static func properties(of value: some Encodable) -> Properties {
-    (try? json(of: value)).flatMap(properties) ?? [:]
-  }
+  /// A value as an item's dictionary: the members of a JSON object, or any other JSON value with the key `value`. nil
+  /// if the value cannot be encoded, or if D-Bus has no such value.
+  static func properties(of value: some Encodable) -> Properties? { (try? json(of: value)).flatMap(properties) }
 
   /// Converts JSON in the same way; nil if D-Bus has no such value.
   static func properties(_ json: JSON) -> Properties? {
@@ -31,12 +33,20 @@ enum Coding {
   }
 
   static func decode<T: Decodable>(_ type: T.Type, _ json: JSON) -> T? {
-    try? JSONDecoder().decode([T].self, from: Data(JSON.array([json]).text.utf8)).first
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: infinity, negativeInfinity: "-" + infinity, nan: notANumber)
+    return try? decoder.decode([T].self, from: Data(JSON.array([json]).text.utf8)).first
   }
 
   static func json(of value: some Encodable) throws -> JSON {
     let encoder = JSONEncoder()
+    // JSON has no such numbers.
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: infinity, negativeInfinity: "-" + infinity, nan: notANumber)
     // Encode it in an array, because the encoder accepts no fragments.
     return try JSON.parse([UInt8](encoder.encode([value]))).array?.first ?? .null
   }
+
+  private static let (infinity, notANumber) = ("inf", "nan")
 }

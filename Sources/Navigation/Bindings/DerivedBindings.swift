@@ -24,7 +24,7 @@ extension Binding {
   }
 
   /// Whether an optional is not nil. Writing false sets it to nil. Writing true has no effect, because there is no
-  /// value to set; if the optional is nil, it is reported as misuse.
+  /// value to set; if the optional is nil, it is reported as misuse. `Void` is a value to set.
   public init<Wrapped>(_ base: Binding<Wrapped?>, file: StaticString = #fileID, line: UInt = #line)
   where Value == Bool {
     let (origin, base) = (base, base.bare)
@@ -33,6 +33,7 @@ extension Binding {
       write: { isPresent in
         guard isPresent else { return base.wrappedValue = nil }
         guard base.wrappedValue == nil else { return }
+        if let nothing = () as? Wrapped, Wrapped.self == Void.self { return base.restore(nothing) }
         reportMisuse(
           "true was written to a binding of whether a \(Wrapped.self) is present, but this cannot create a \(Wrapped.self); "
             + "write a value to the optional itself", file: file, line: line)
@@ -42,7 +43,11 @@ extension Binding {
   /// Whether a selection equals a tag (rule G3). Writing true selects the tag. Writing false clears the selection if it
   /// equals the tag.
   public init<Tag: Hashable & Codable>(_ selection: Binding<Tag?>, tag: Tag) where Value == Bool {
-    let text = Coding.id(of: tag)
+    let text = Coding.id(of: tag) {
+      reportMisuse(
+        "the tag \(tag) cannot be encoded; its description in Swift is used, which other programs may not know",
+        file: #fileID, line: #line)
+    }
     let (origin, selection) = (selection, selection.bare)
     self = origin.derived(
       .tag(text), name: BindingName.name(for: text), read: { selection.wrappedValue == tag },
@@ -74,56 +79,6 @@ extension Binding where Value: MutableCollection, Value.Index == Int {
         guard elements.indices.contains(index) else { return }
         elements[index] = $0
         base.wrappedValue = elements
-      })
-  }
-}
-
-/// A case of an enum, with functions that extract and embed its payload.
-public struct EnumCase<Root, Payload>: Sendable {
-  /// The name on the bus.
-  let name: String
-  let embed: @Sendable (Payload) -> Root
-  let extract: @Sendable (Root) -> Payload?
-
-  /// - Parameters:
-  ///   - name: the name of the case.
-  ///   - embed: makes the enum from a payload: the case itself.
-  ///   - extract: returns the payload; nil for every other case.
-  /// - Precondition: `name` is a name (B1).
-  public init(
-    _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, extract: @escaping @Sendable (Root) -> Payload?
-  ) {
-    BindingName.require(name)
-    self.name = name
-    self.embed = embed
-    self.extract = extract
-  }
-}
-
-extension Binding {
-  /// The payload of a case; nil while the enum is another case, and writes then have no effect. Writing nil sets the
-  /// enum to nil.
-  public func `case`<Root, Payload>(_ path: EnumCase<Root, Payload>) -> Binding<Payload?> where Value == Root? {
-    let base = bare
-    return derived(
-      .enumCase(path.name), name: path.name, read: { base.wrappedValue.flatMap(path.extract) },
-      write: { payload in
-        guard let root = base.wrappedValue, path.extract(root) != nil else { return }
-        base.wrappedValue = payload.map(path.embed)
-      })
-  }
-
-  /// The payload of a case; nil if the enum is another case. If it becomes another case later, the binding keeps the
-  /// last payload, and writes have no effect.
-  public func `case`<Payload>(_ path: EnumCase<Value, Payload>) -> Binding<Payload>? {
-    guard let payload = path.extract(wrappedValue) else { return nil }
-    let base = bare
-    let last = Last(payload)
-    return derived(
-      .enumCase(path.name), name: path.name, read: { last.updated(to: path.extract(base.wrappedValue)) },
-      write: {
-        last.value = $0
-        if path.extract(base.wrappedValue) != nil { base.wrappedValue = path.embed($0) }
       })
   }
 }

@@ -13,9 +13,26 @@ public enum Misuse {
 
   fileprivate static func send(_ message: String, _ file: String, _ line: UInt) {
     if let handler = handler.withLock({ $0 }) { return handler(message, file, line) }
-    let text = Array("\(file):\(line): Navigation: \(message)\n".utf8)
-    _ = write(STDERR_FILENO, text, text.count)
+    log("\(file):\(line): Navigation: \(message)")
   }
 }
 
+/// Writes a line to standard error.
+func log(_ line: String) {
+  let text = Array("\(line)\n".utf8)
+  _ = write(STDERR_FILENO, text, text.count)
+}
+
 func reportMisuse(_ message: String, file: StaticString, line: UInt) { Misuse.send(message, "\(file)", line) }
+
+/// Reports misuse that is seen again and again, once.
+@MainActor
+final class OneReport {
+  private var isSent = false
+
+  func send(_ message: @autoclosure () -> String) {
+    guard !isSent else { return }
+    isSent = true
+    reportMisuse(message(), file: #fileID, line: #line)
+  }
+}

@@ -1,4 +1,5 @@
-/// How a change of state is presented, like SwiftUI's transaction. navd implements ``animated`` by rule T2.
+/// How a change of state is presented, like SwiftUI's transaction. navd implements ``animated`` by rule T2, and ``isForced``
+/// by rule P15.
 ///
 /// Further values are declared as in SwiftUI:
 ///
@@ -30,6 +31,12 @@ public struct Transaction: Sendable {
     set { self[Animated.self] = newValue }
   }
 
+  /// Whether no screen and no presenter may decline the dismissals that the change requests (P15).
+  public var isForced: Bool {
+    get { self[Forced.self] }
+    set { self[Forced.self] = newValue }
+  }
+
   /// Whether no value is set.
   public var isEmpty: Bool { values.isEmpty }
 
@@ -42,6 +49,10 @@ public struct Transaction: Sendable {
 
   private enum Animated: TransactionKey {
     static var defaultValue: Bool? { nil }
+  }
+
+  private enum Forced: TransactionKey {
+    static var defaultValue: Bool { false }
   }
 }
 

@@ -13,6 +13,8 @@ actor BusBackend: CoordinatorBackend {
   private var connection: Connection?
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
+  private var windowListeners: [UInt64: WindowListener] = [:]
+  private typealias WindowListener = (subscription: Subscription, listener: AsyncStream<WindowEvent>.Continuation)
   private var follower: StateFollower?
   private let listeners = Listeners()
   private var servings: [Serving] = []
@@ -65,6 +67,15 @@ actor BusBackend: CoordinatorBackend {
   func call<Input: Sendable, Output: Sendable>(
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) async throws(NavigationError) -> Output {
+    try await call(
+      method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input, starts: starts
+    ) { NavigationError($0) }
+  }
+
+  private func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, on service: BusName, at object: ObjectPath, _ input: Input, starts: Bool,
+    error: @escaping @Sendable (DBusError) -> NavigationError
+  ) async throws(NavigationError) -> Output {
     guard !Task.isCancelled else { throw .cancelled }
     lastCall += 1
     let number = lastCall
@@ -72,12 +83,12 @@ actor BusBackend: CoordinatorBackend {
       await withCheckedContinuation { continuation in
         guard let connection else { return continuation.resume(returning: .failure(.closed)) }
         let pending = connection.call(
-          method, on: CoordinatorNames.bus, at: CoordinatorNames.object, input,
+          method, on: service, at: object, input,
           // A call of Wait may take any time.
           timeout: method.name == CoordinatorInterface.wait.name ? nil : defaultTimeout, autoStart: starts
         ) { [weak self] result in
           self?.assumeIsolated { $0.calls[number] = nil }
-          continuation.resume(returning: result.mapError(NavigationError.init))
+          continuation.resume(returning: result.mapError(error))
         }
         calls[number] = (pending, { continuation.resume(returning: .failure($0)) })
       }
@@ -91,6 +102,39 @@ actor BusBackend: CoordinatorBackend {
     guard let (pending, fail) = calls.removeValue(forKey: number) else { return }
     pending.cancel()
     fail(.cancelled)
+  }
+
+  // MARK: The window system
+
+  func callWindowSystem<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output {
+    try await call(
+      method, on: WindowSystemInterface.bus, at: WindowSystemInterface.object, input, starts: false,
+      error: { NavigationError(ofWindowSystem: $0) })
+  }
+
+  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> {
+    typealias Rows = WindowSystemInterface
+    guard let connection else { throw .closed }
+    let (stream, listener) = AsyncStream.makeStream(
+      of: WindowEvent.self, bufferingPolicy: .bufferingNewest(Listeners.maxNotices))
+    lastCall += 1
+    let number = lastCall
+    let subscription = connection.subscribe(MatchRule(sender: Rows.bus, path: Rows.object, interface: Rows.name)) {
+      if let event = try? WindowEvent($0) { listener.yield(event) }
+    }
+    windowListeners[number] = (subscription, listener)
+    listener.onTermination = { [weak self] _ in
+      Task { await self?.removeWindowListener(number) }
+    }
+    // The answer follows that to the subscription.
+    _ = try await callWindowSystem(PropertyAccessing.get, (Rows.name.text, Rows.backend.name.text))
+    return stream
+  }
+
+  private func removeWindowListener(_ number: UInt64) {
+    windowListeners.removeValue(forKey: number)?.subscription.cancel()
   }
 
   // MARK: Watching
@@ -174,17 +218,21 @@ actor BusBackend: CoordinatorBackend {
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
         let serial = service.lastSerial
-        service.answer(call) { () throws(ShowingError) in
+        service.answer(call) { () throws(DBusError) in
           let item = PresentedItem(
             presentation: Handle(path: input.0) ?? Handle(0), binding: input.1, id: input.2, all: input.3)
-          try await host.present(item, after: serial)
+          do throws(ShowingError) {
+            try await host.present(item, after: serial)
+          } catch {
+            throw DBusError(name: .failed, message: error.why)
+          }
         }
       }
     }
     object.implement(PresenterInterface.update) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        service.answer(call) { () throws(ShowingError) in
+        service.answer(call) { () throws(DBusError) in
           await host.update(Handle(path: input.0) ?? Handle(0), item: input.1)
         }
       }
@@ -192,9 +240,12 @@ actor BusBackend: CoordinatorBackend {
     object.implement(PresenterInterface.dismiss) { [weak self] input, call in
       nonisolated(unsafe) let call = call
       self?.assumeIsolated { service in
-        service.answer(call) { () throws(ShowingError) in
-          await host.dismiss(
-            Handle(path: input.0) ?? Handle(0), reason: input.1, animated: DismissalOptions(input.2).animated ?? true)
+        service.answer(call) { () throws(DBusError) in
+          do throws(Declined) {
+            return try await host.dismiss(Handle(path: input.0) ?? Handle(0), DismissalOptions(input.2))
+          } catch {
+            throw DBusError(name: ErrorCode.declined.errorName, message: error.message)
+          }
         }
       }
     }
@@ -202,20 +253,16 @@ actor BusBackend: CoordinatorBackend {
   }
 
   private func answer<Output: Sendable>(
-    _ call: Call<Output>, _ body: @escaping @Sendable () async throws(ShowingError) -> Output
+    _ call: Call<Output>, _ body: @escaping @Sendable () async throws(DBusError) -> Output
   ) {
     nonisolated(unsafe) let call = call
     Task { await reply(to: call, body) }
   }
 
   private func reply<Output: Sendable>(
-    to call: Call<Output>, _ body: @Sendable () async throws(ShowingError) -> Output
+    to call: Call<Output>, _ body: @Sendable () async throws(DBusError) -> Output
   ) async {
-    do throws(ShowingError) {
-      call.reply(try await body())
-    } catch {
-      call.fail(DBusError(name: .failed, message: error.why))
-    }
+    do throws(DBusError) { call.reply(try await body()) } catch { call.fail(error) }
   }
 
   // MARK: The end
@@ -224,6 +271,8 @@ actor BusBackend: CoordinatorBackend {
 
   private func end(_ error: NavigationError) {
     listeners.end(error)
+    for (_, listener) in windowListeners.values { listener.finish() }
+    windowListeners = [:]
     follower = nil
     coordinator?.cancel()
     coordinator = nil

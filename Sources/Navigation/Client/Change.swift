@@ -4,22 +4,104 @@ import DBusValues
 import PresentationModel
 
 extension Coordinator {
-  /// A request of a transaction, ``Coordinator/apply(_:animated:expectedSerial:)`` (rule T1).
-  public struct Change: Hashable, Sendable {
+  /// Requests of a transaction, ``apply(animated:force:expectedSerial:_:)`` (rule T1), and the type of their reply.
+  public struct Change<Reply: Sendable>: Sendable {
+    let requests: [Request]
+    /// Reads the reply from the first of the remaining ones, and the serial after the transaction.
+    let read: @Sendable (_ replies: inout ArraySlice<[Value]>, _ serial: UInt64) throws(NavigationError) -> Reply
+  }
+
+  /// One request of a transaction.
+  struct Request: Sendable {
     let method: String
     let arguments: [Value]
     /// Whether it only ends presentations.
     let isRemoval: Bool
     /// The defaults of the container values that it sets, by name.
     let declarations: Properties
+  }
 
-    init<Input, Output>(
-      _ method: ChangingMethod<Input, Output>, _ input: Input, declaring declarations: Properties = [:]
-    ) {
-      self.method = method.name.text
-      arguments = method.arguments(input)
-      isRemoval = method.isRemoval
-      self.declarations = declarations
+  /// Makes the requests of a transaction. Each function corresponds to the one of ``Coordinator`` with its name.
+  public struct Changes: Sendable {
+    init() {}
+
+    func change<Input, Output, Reply>(
+      _ method: ChangingMethod<Input, Output>, _ input: Input, declaring declarations: Properties = [:],
+      reply: @escaping @Sendable (Output) -> Reply
+    ) -> Change<Reply> {
+      let request = Request(
+        method: method.name.text, arguments: method.arguments(input), isRemoval: method.isRemoval,
+        declarations: declarations)
+      return Change(requests: [request]) { replies, serial throws(NavigationError) in
+        guard let values = replies.popFirst(), let output = method.output(values, serial) else {
+          throw .refused(
+            CoordinatorError(.invalidArgument, "\(method.name): expected a reply of its types, found none"))
+        }
+        return reply(output)
+      }
     }
+  }
+
+  /// Joins the requests of a transaction. Their replies become a tuple; those of an `if` without `else` are optional, and those of a
+  /// `for` an array.
+  @resultBuilder
+  public enum ChangeBuilder {
+    /// One request after the other.
+    public static func buildBlock<each Reply>(_ changes: repeat Change<each Reply>) -> Change<(repeat each Reply)> {
+      var requests: [Request] = []
+      repeat requests += (each changes).requests
+      return Change(requests: requests) { replies, serial throws(NavigationError) in
+        (repeat try (each changes).read(&replies, serial))
+      }
+    }
+
+    /// The requests of an `if`; the reply is nil if there are none.
+    public static func buildOptional<Reply>(_ change: Change<Reply>?) -> Change<Reply?> {
+      Change(requests: change?.requests ?? []) { replies, serial throws(NavigationError) in
+        try change?.read(&replies, serial)
+      }
+    }
+
+    /// The requests of one branch; both have the same reply.
+    public static func buildEither<Reply>(first change: Change<Reply>) -> Change<Reply> { change }
+
+    /// The requests of the other branch.
+    public static func buildEither<Reply>(second change: Change<Reply>) -> Change<Reply> { change }
+
+    /// The requests of a `for`, with an array of their replies.
+    public static func buildArray<Reply>(_ changes: [Change<Reply>]) -> Change<[Reply]> {
+      Change(requests: changes.flatMap(\.requests)) { replies, serial throws(NavigationError) in
+        var all: [Reply] = []
+        for change in changes { all.append(try change.read(&replies, serial)) }
+        return all
+      }
+    }
+  }
+
+  /// Makes all of the changes or, if one is refused, none (T1). A slot that is set and set back has not changed.
+  ///
+  ///     let ((fact, count), _) = try await coordinator.apply {
+  ///       $0.present("counter.fact", id: "1")
+  ///       $0.dismissAll(.group("panels"))
+  ///     }
+  ///
+  /// - Returns: the replies of the changes, one after the other, and the serial after the last change.
+  @discardableResult
+  public nonisolated(nonsending) func apply<Reply>(
+    animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil,
+    @ChangeBuilder _ changes: (Changes) -> Change<Reply>
+  ) async throws(NavigationError) -> (replies: Reply, serial: UInt64) {
+    let change = changes(Changes())
+    let (replies, serial) = try await apply(
+      change.requests, Expectation(serial: expectedSerial).properties(animated: animated, force: force))
+    var rest = replies[...]
+    return (try change.read(&rest, serial), serial)
+  }
+
+  func apply(
+    _ requests: [Request], _ options: Properties = [:]
+  ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
+    for request in requests { try await declare(request.declarations) }
+    return try await change(Rows.apply, (requests.map { Structure($0.method, $0.arguments) }, options))
   }
 }

@@ -8,34 +8,43 @@ import PresentationModel
 ///     let coordinator = try await Coordinator.session()
 ///     try await coordinator.present("counter.fact", id: "1", PresentationOptions(title: "Fact"))
 ///
-/// Requests are carried out in the order of their calls (rule P9). Cancelling a task cancels its call. Every method throws
+/// Requests are carried out in the order of their calls (rule P9). With `force`, no presenter may decline what a request ends (P15). Cancelling a task cancels its call. Every method throws
 /// ``NavigationError``; a refused request has changed nothing.
 public final class Coordinator: Sendable {
   let backend: any CoordinatorBackend
   /// A name that is unique among the coordinator's clients; a part of the names that this program generates.
   let client: String
+  private let names = BindingNames()
 
-  private init(_ backend: any CoordinatorBackend, client: String) {
+  init(_ backend: any CoordinatorBackend, client: String) {
     self.backend = backend
     self.client = client
   }
 
-  /// Connects to the session's coordinator, navd. The bus starts it at the first request.
-  /// - Throws: `unreachable` if there is no session bus.
+  /// Connects to the session's coordinator, navd. If it does not run, the bus starts it.
+  /// - Throws: `unreachable` if there is no session bus, or if no navd runs on it and it cannot start one.
   public static func session() async throws(NavigationError) -> Coordinator { try await bus(nil) }
 
   /// Connects to the coordinator of the bus at a D-Bus address.
-  /// - Throws: `unreachable` if there is no bus.
+  /// - Throws: as ``session()``.
   public static func bus(address: String) async throws(NavigationError) -> Coordinator { try await bus(address) }
 
   private static func bus(_ address: String?) async throws(NavigationError) -> Coordinator {
     let service = try BusBackend()
-    return Coordinator(service, client: try await service.open(address: address))
+    let coordinator = Coordinator(service, client: try await service.open(address: address))
+    try await coordinator.change(PropertyAccessing.get, (CoordinatorInterface.name.text, Rows.version.name.text))
+    return coordinator
   }
 
   /// Creates a coordinator inside this program. It starts no programs, shows only destinations that the program serves, and keeps no
   /// record.
   public static func embedded() -> Coordinator { Coordinator(EmbeddedBackend(), client: "embedded") }
+
+  /// Returns the text of a binding at this coordinator (B1). Of several models with one name, each one after the first
+  /// has a number, too, as long as the others exist. Two bindings of one name are reported as misuse.
+  public func text<Value>(of binding: Binding<Value>) -> String { text(of: binding.route) }
+
+  func text(of route: BindingRoute) -> String { names.text(of: route, client: client) }
 
   /// Ends the connection, and with it the items that this program owns (O1). Unanswered and later calls throw `closed`.
   public func close() async { await backend.close() }
@@ -55,19 +64,6 @@ public final class Coordinator: Sendable {
   public func presentation(at binding: String) async throws(NavigationError) -> PresentationState? {
     let (_, item, _) = try await read(Rows.get, binding)
     return PresentationState(StateEntry(item))
-  }
-
-  // MARK: Transactions
-
-  /// Makes all of the changes or, if one is refused, none (T1). A slot that is set and set back has not changed.
-  /// - Returns: the reply of each change's method, and the serial after the last change.
-  @discardableResult
-  public func apply(
-    _ changes: [Change], animated: Bool? = nil, expectedSerial: UInt64? = nil
-  ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
-    for change in changes { try await declare(change.declarations) }
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
-    return try await change(Rows.apply, (changes.map { Structure($0.method, $0.arguments) }, options))
   }
 
   // MARK: Waiting
@@ -145,6 +141,12 @@ public final class Coordinator: Sendable {
     try await change(Rows.closed, (presentation.path, result)).0
   }
 
+  /// Reports that a presenter asks its user before it dismisses a presentation (P16). Has no effect if it was not asked to dismiss it,
+  /// or must.
+  public func asking(_ presentation: PresentationHandle, _ message: String) async throws(NavigationError) {
+    try await change(Rows.asking, (presentation.path, message))
+  }
+
   /// Reports an action in a presentation to all clients that watch, for example a pressed button (P8).
   public func act(
     _ presentation: PresentationHandle, _ action: String, _ parameters: Properties = [:]
@@ -152,19 +154,51 @@ public final class Coordinator: Sendable {
     try await change(Rows.act, (presentation.path, action, parameters))
   }
 
-  /// Reads the destinations that items can name now, with their properties by the keys of the contract.
-  public func destinations() async throws(NavigationError) -> [String: Properties] {
-    Dictionary(try await read(Rows.destinations, ()).map { ($0.fields.0, $0.fields.1) }, uniquingKeysWith: { $1 })
+  /// Reads the destinations that items can name now, by name. Every key of the contract is a property: `destination.style`.
+  public func destinations() async throws(NavigationError) -> [String: DestinationEntry] {
+    Dictionary(
+      try await read(Rows.destinations, ()).map { ($0.fields.0, DestinationEntry($0.fields.1)) },
+      uniquingKeysWith: { $1 })
   }
 
   // MARK: The coordinator itself
 
-  /// Reads the ended presentations, the latest first, by the keys of the contract.
+  /// Reads the ended presentations, the latest first. Every key of the contract is a property: `ending.reason`. One that failed has its
+  /// `error`, as long as the coordinator remembers it.
   /// - Parameters:
   ///   - most: the maximum number; nil means all that are stored.
   ///   - filter: required values by the keys of the contract, for example of `binding`.
-  public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [Properties] {
-    try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter))
+  public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [EndingEntry] {
+    var endings = try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter)).map(EndingEntry.init)
+    try await addErrors(to: &endings)
+    return endings
+  }
+
+  /// Adds why presentations failed, from their results.
+  private func addErrors(to endings: inout [EndingEntry]) async throws(NavigationError) {
+    let results = await withTaskGroup(of: (Int, Result<Properties, NavigationError>).self) { group in
+      for (index, ending) in endings.enumerated() {
+        guard let presentation = ending.failedPresentation else { continue }
+        group.addTask { (index, await self.result(of: presentation)) }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for (index, result) in results {
+      do throws(NavigationError) {
+        endings[index].error = PresentationResult(try result.get()).error
+      } catch .refused {
+        // It is no longer remembered.
+      }
+    }
+  }
+
+  /// The result of a presentation that has ended.
+  private func result(of presentation: PresentationHandle) async -> Result<Properties, NavigationError> {
+    do throws(NavigationError) {
+      return .success(try await read(Rows.wait, (presentation.path, WaitPhase.gone.rawValue)).1)
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// Reads the configuration files again.
@@ -206,18 +240,8 @@ public final class Coordinator: Sendable {
   }
 
   private func property<T>(_ property: Property<T>) async throws(NavigationError) -> T {
-    let value = try await read(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text))
-    guard let value = T(value: value) else {
-      throw .refused(
-        CoordinatorError(
-          .invalidArgument,
-          "\(property.name): expected the type \(T.valueType.signature), found \(value.type.signature)"))
-    }
-    return value
-  }
-
-  func presented(_ reply: (ObjectPath, Bool, UInt64)) -> Presented {
-    Presented(presentation: Handle(path: reply.0), changed: reply.1, serial: reply.2)
+    try property.read(
+      try await read(PropertyAccessing.get, (CoordinatorInterface.name.text, property.name.text)))
   }
 
   func all(_ options: PresentationOptions, _ expectation: Expectation) async throws(NavigationError)
@@ -230,9 +254,7 @@ public final class Coordinator: Sendable {
   func selecting(
     _ binding: String?, _ id: String?, _ options: PresentationOptions, _ expectedSerial: UInt64?
   ) async throws(NavigationError) -> Properties {
-    var properties = try await all(options, Expectation(serial: expectedSerial))
-    properties[Options.binding] = binding
-    properties[Options.id] = id
-    return properties
+    try await declare(options.containerValues)
+    return options.selecting(binding, id, Expectation(serial: expectedSerial))
   }
 }

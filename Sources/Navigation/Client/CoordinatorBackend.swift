@@ -11,6 +11,17 @@ protocol CoordinatorBackend: Sendable {
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) async throws(NavigationError) -> Output
 
+  /// Makes a call of the contract of the adapter for the window system.
+  /// - Throws: `refused` with `notSupported` if there is none.
+  @discardableResult
+  func callWindowSystem<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output
+
+  /// The events of the window system from now on.
+  /// - Throws: as `callWindowSystem`.
+  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent>
+
   /// Notices from now on; ``Following`` checks them for gaps.
   func notices() async -> AsyncStream<Notice>
 
@@ -42,10 +53,12 @@ protocol PresenterHost: AnyObject, Sendable {
   func present(_ item: PresentedItem, after serial: UInt64) async throws(ShowingError)
   func update(_ presentation: PresentationHandle, item: Properties) async
   /// Returns when the presentation is gone, with the result for clients that wait.
-  func dismiss(_ presentation: PresentationHandle, reason: String, animated: Bool) async -> Properties
+  func dismiss(_ presentation: PresentationHandle, _ options: DismissalOptions) async throws(Declined) -> Properties
 }
 
 /// The reason why a screen cannot be shown.
-struct ShowingError: Error {
+struct ShowingError: Error, CustomStringConvertible {
   let why: String
+
+  var description: String { why }
 }

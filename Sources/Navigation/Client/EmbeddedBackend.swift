@@ -64,6 +64,17 @@ final class EmbeddedBackend: CoordinatorBackend {
     }
   }
 
+  func callWindowSystem<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) throws(NavigationError) -> Output {
+    throw .refused(CoordinatorError(.notSupported, "an embedded coordinator knows no windows and no outputs"))
+  }
+
+  func windowEvents() throws(NavigationError) -> AsyncStream<WindowEvent> {
+    _ = try callWindowSystem(WindowSystemInterface.getWindows, ())
+    return AsyncStream { $0.finish() }
+  }
+
   private func cancel<Output>(_ call: EmbeddedCall<Output>) {
     if service.giveUp(call) { call.finish(.failure(.cancelled)) }
   }
@@ -93,14 +104,18 @@ final class EmbeddedBackend: CoordinatorBackend {
         await host.update(handle, item: item)
         service.report(.updateAnswered(handle))
       }
-    case .dismiss(let handle, let reason, let animated, _):
+    case .dismiss(let handle, _, let animated, let isForced):
       guard let host = showing[handle] else { return service.report(.dismissAnswered(handle, result: [:])) }
+      let options = DismissalOptions(animated: animated, forced: isForced)
       Task {
-        let result = await host.dismiss(handle, reason: reason.rawValue, animated: animated)
-        service.report(.dismissAnswered(handle, result: result))
+        do throws(Declined) {
+          service.report(.dismissAnswered(handle, result: try await host.dismiss(handle, options)))
+        } catch {
+          service.report(.declined(handle, message: error.message))
+        }
       }
     // There is no process to kill. A presenter that does not answer counts as gone after its grace (P14).
-    case .kill, .abandon: break
+    case .kill, .abandon, .raise, .move, .endParked: break
     }
   }
 
@@ -173,7 +188,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping (Trust) throws(Refusal) -> Output?
+    _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
     for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
       var refusal = Refusal(
@@ -181,7 +196,13 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
       refusal.index = isTransaction ? index : nil
       throw refusal
     }
-    answer(call) { () throws(Refusal) in try body(.trusted) }
+    answer(call) { () throws(Refusal) in try body(.trusted, requests) }
+  }
+
+  func authorizeHold<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  ) {
+    answer(call, body)
   }
 
   func authorizePresenter<Output>(
@@ -223,7 +244,11 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
   func announceCreation(of handle: Handle) {}
 
   func announce(_ event: StateEvent, _ change: Change) {
-    if case .dismissed(let subject, _) = event.kind { showing[subject.presentation] = nil }
+    if case .dismissed(let handle, let binding, _, let reason, let result) = change.event {
+      showing[handle] = nil
+      // As navd logs it.
+      if reason == .failed, let error = PresentationResult(result).error { log("Navigation: \(binding): \(error)") }
+    }
     listeners.notify(.event(event))
   }
 

@@ -10,16 +10,16 @@ extension Coordinator {
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions(), expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Presented {
-    presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
+    Presented(try await change(Rows.select, (group, tag, try await selecting(binding, id, options, expectedSerial))))
   }
 
   /// Sets a group's selection to nil; with a tag, only if that is selected (G3).
   /// - Returns: whether the request changed anything.
   @discardableResult
   public func deselect(
-    _ group: String, _ tag: String? = nil, animated: Bool? = nil, expectedSerial: UInt64? = nil
+    _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Bool {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
     return try await change(Rows.deselect, (group, tag ?? "", options)).0
   }
 
@@ -41,40 +41,48 @@ extension Coordinator {
   }
 }
 
-extension Coordinator.Change {
+extension Coordinator.Changes {
   /// As ``Coordinator/select(_:_:binding:id:_:expectedSerial:)``.
-  public static func select(
+  public func select(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
-  ) -> Self {
-    selecting(Coordinator.Rows.select, group, tag, binding, id, options)
+  ) -> Coordinator.Change<Coordinator.Presented> {
+    change(
+      Coordinator.Rows.select, (group, tag, options.selecting(binding, id)),
+      declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
   /// As ``Coordinator/toggleSelection(_:_:binding:id:_:expectedSerial:)``.
-  public static func toggleSelection(
+  public func toggleSelection(
     _ group: String, _ tag: String, binding: String? = nil, id: String? = nil,
     _ options: PresentationOptions = PresentationOptions()
-  ) -> Self {
-    selecting(Coordinator.Rows.toggleSelection, group, tag, binding, id, options)
-  }
-
-  private static func selecting<Output>(
-    _ method: ChangingMethod<(String, String, Properties), Output>, _ group: String, _ tag: String, _ binding: String?,
-    _ id: String?, _ options: PresentationOptions
-  ) -> Self {
-    var properties = options.properties
-    properties[Options.binding] = binding
-    properties[Options.id] = id
-    return Self(method, (group, tag, properties), declaring: options.containerValues.declarations)
+  ) -> Coordinator.Change<Bool> {
+    change(
+      Coordinator.Rows.toggleSelection, (group, tag, options.selecting(binding, id)),
+      declaring: options.containerValues.declarations, reply: \.0)
   }
 
   /// As ``Coordinator/forget(_:_:)``.
-  public static func forget(_ group: String, _ tag: String) -> Self {
-    Self(Coordinator.Rows.forget, (group, tag, [:]))
+  public func forget(_ group: String, _ tag: String) -> Coordinator.Change<Bool> {
+    change(Coordinator.Rows.forget, (group, tag, [:]), reply: \.0)
   }
 
-  /// As ``Coordinator/deselect(_:_:animated:expectedSerial:)``.
-  public static func deselect(_ group: String, _ tag: String? = nil, animated: Bool? = nil) -> Self {
-    Self(Coordinator.Rows.deselect, (group, tag ?? "", Expectation().properties(animated: animated)))
+  /// As ``Coordinator/deselect(_:_:animated:force:expectedSerial:)``.
+  public func deselect(
+    _ group: String, _ tag: String? = nil, animated: Bool? = nil, force: Bool = false
+  ) -> Coordinator.Change<Bool> {
+    change(
+      Coordinator.Rows.deselect, (group, tag ?? "", Expectation().properties(animated: animated, force: force)),
+      reply: \.0)
+  }
+}
+
+extension PresentationOptions {
+  /// The options of a request that selects a tag.
+  func selecting(_ binding: String?, _ id: String?, _ expectation: Expectation = Expectation()) -> Properties {
+    var all = properties(expectation)
+    all[Options.binding] = binding
+    all[Options.id] = id
+    return all
   }
 }

@@ -26,6 +26,15 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
   /// The name of the refusal; nil for other errors.
   public var refusal: CoordinatorError.Name? { if case .refused(let error) = self { error.name } else { nil } }
 
+  /// Reads the error of a call of the adapter for the window system.
+  init(ofWindowSystem error: DBusError) {
+    switch error.name {
+    case .serviceUnknown, .nameHasNoOwner:
+      self = .refused(CoordinatorError(.notSupported, "no program on the bus tells the windows, such as navd-windows"))
+    default: self.init(error)
+    }
+  }
+
   init(_ error: DBusError) {
     if let name = CoordinatorError.Name(error.name) {
       // The coordinator stops; the request is not at fault.
@@ -37,6 +46,9 @@ public enum NavigationError: Error, Hashable, Sendable, CustomStringConvertible 
     case .accessDenied: self = .refused(CoordinatorError(.accessDenied, error.message))
     case .invalidArgs, .limitsExceeded, .failed, .notSupported, .unknownMethod, .unknownInterface, .unknownObject:
       self = .refused(CoordinatorError(.invalidArgument, error.description))
+    case .serviceUnknown:
+      self = .unreachable("no navd runs on the bus, and the bus cannot start one: \(error.message)")
+    case .nameHasNoOwner: self = .unreachable("no navd runs on the bus: \(error.message)")
     default: self = .unreachable(error.description)
     }
   }

@@ -13,8 +13,20 @@ public typealias NavigationReason = Reason
 /// One element of a stack's path (rule S1).
 public typealias PathElement = PresentationModel.PathElement
 
+/// A program whose windows a dismissal has hidden (rule N8).
+public typealias ParkedEntry = PresentationModel.ParkedEntry
+
 /// One difference between two states (rule W1).
 public typealias NavigationEvent = StateEvent
+
+/// An ended presentation (``Coordinator/history(most:_:)``).
+public typealias EndedPresentation = EndingEntry
+
+/// A destination that items can name (``Coordinator/destinations()``).
+public typealias DestinationState = DestinationEntry
+
+/// A window of a presentation, as far as it is known (rule N4). Every key of the contract is a property: `window.title`.
+public typealias WindowState = WindowProperties
 
 /// A presentation that has not ended. Every key of the state is a property: `presentation.since`.
 @dynamicMemberLookup
@@ -45,6 +57,8 @@ public struct PresentationState: Hashable, Sendable {
   public let owner: String?
   /// The item's value.
   public let value: Properties
+  /// Its windows by their ids, if it follows windows (rule N4).
+  public let windows: [String: WindowState]
   /// The container values that the item sets; ``Coordinator/members(of:)`` has the defaults, too.
   public let containerValues: Properties
   /// The whole entry of the state by the keys of the contract, with `pid` and `unit`.
@@ -68,6 +82,11 @@ public struct PresentationState: Hashable, Sendable {
     owner = entry.owner
     value = entry.value ?? [:]
     containerValues = entry.containerValues ?? [:]
+    windows = Dictionary(
+      (entry.windows ?? []).compactMap { window in
+        guard case .string(let id)? = window["id"] else { return nil }
+        return (id, WindowState(reading: window))
+      }, uniquingKeysWith: { $1 })
     all = entry.properties
   }
 
@@ -106,6 +125,11 @@ public struct NavigationState: Hashable, Sendable {
   /// The paths by the name of their stack, from the bottom to the top.
   public let stacks: [String: [PathElement]]
 
+  /// The names of the holds in force (H1), sorted.
+  public let holds: [String]
+  /// The programs whose windows dismissals have hidden, the oldest first (N8).
+  public let parked: [ParkedEntry]
+
   /// The presentation in a slot; nil if the slot is empty.
   public func presentation(at binding: String) -> PresentationState? {
     presentations.last { $0.binding == binding && $0.phase != .dismissing }
@@ -118,5 +142,7 @@ public struct NavigationState: Hashable, Sendable {
       GroupState(selection: group.selection, tags: group.tags ?? [], queue: group.queue ?? [])
     }
     stacks = state.paths
+    holds = state.holds ?? []
+    parked = state.parkedEntries
   }
 }

@@ -16,6 +16,8 @@ public struct PresentationOptions: Hashable, Sendable {
   public var style: String?
   /// A name for people.
   public var title: String?
+  /// The output (screen) on which it is to appear; `focused` stands for the one that has the focus (U1).
+  public var output: String?
   /// The binding that it is presented from (C1).
   public var from: String?
   /// The group that it is a member of; nil means the destination's group.
@@ -26,6 +28,8 @@ public struct PresentationOptions: Hashable, Sendable {
   public var stack: String?
   /// The time from its presentation until it expires (O2), in whole milliseconds.
   public var timeout: Duration?
+  /// The time from the request until it expires if it has not been presented (H6), in whole milliseconds.
+  public var within: Duration?
   /// Whether it ends when this program leaves the bus (O1).
   public var isOwned: Bool?
   /// Handling of the request while another member of its group is selected; nil means `replace`.
@@ -38,10 +42,17 @@ public struct PresentationOptions: Hashable, Sendable {
   public var directory: String?
   /// Variables that are added to the environment of ``command`` or of the destination's command.
   public var environment: [String: String]?
-  /// Passed to the presenter: `activation-token`, `parent-window`, `output`.
+  /// Passed to the presenter: `activation-token`, `parent-window`.
   public var platformData: Properties?
+  /// Whether the windows of what is shown already are brought to the front.
+  public var raisesWindows = false
+  /// Whether the request is refused if nothing is known by the name: an item needs a destination or a command, and a tag without them
+  /// must be one that the group knows (D2).
+  public var mustBeKnown = false
   /// Whether showing it is animated (T2).
   public var animated: Bool?
+  /// Whether no presenter may decline to end what the request ends, or still waits for (P15).
+  public var isForced = false
 
   /// Creates options from the usual ones; set the others afterwards.
   public init(
@@ -72,11 +83,13 @@ public struct PresentationOptions: Hashable, Sendable {
     if !containerValues.properties.isEmpty { all[Options.containerValues] = containerValues.properties }
     all[Options.style] = style
     all[Options.title] = title
+    all[Options.output] = output
     all[Options.from] = from
     all[Options.group] = group
     all[Options.tag] = tag
     all[Options.stack] = stack
     all[Options.timeout] = timeout.map(\.milliseconds)
+    all[Options.within] = within.map(\.milliseconds)
     all[Options.owned] = isOwned
     all[Options.ifBusy] = ifBusy?.rawValue
     all[Options.priority] = priority
@@ -85,6 +98,9 @@ public struct PresentationOptions: Hashable, Sendable {
     all[Options.environment] = environment
     all[Options.platformData] = platformData
     all[Options.animated] = animated
+    if isForced { all[Options.force] = true }
+    if raisesWindows { all[Options.raise] = true }
+    if mustBeKnown { all[Options.known] = true }
     return all
   }
 }
@@ -114,10 +130,13 @@ extension PresentationOptions {
 
 extension Expectation {
   /// Options of a request without an item.
-  /// - Parameter animated: nil leaves it to the transaction (T2).
-  func properties(animated: Bool?) -> Properties {
+  /// - Parameters:
+  ///   - animated: nil leaves it to the transaction (T2).
+  ///   - force: whether no presenter may decline to end what the request ends, or still waits for (P15).
+  func properties(animated: Bool?, force: Bool) -> Properties {
     var all = properties
     all[Options.animated] = animated
+    if force { all[Options.force] = true }
     return all
   }
 }

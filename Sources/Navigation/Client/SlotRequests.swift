@@ -4,7 +4,7 @@ import PresentationModel
 
 /// Requests about slots.
 extension Coordinator {
-  /// The bindings that ``dismissAll(_:animated:expectedSerial:)`` clears.
+  /// The bindings that ``dismissAll(_:animated:force:expectedSerial:)`` clears.
   public typealias Scope = PresentationModel.Scope<String>
 
   /// The reply to a request that presents an item.
@@ -15,6 +15,11 @@ extension Coordinator {
     public let changed: Bool
     /// The serial after the request.
     public let serial: UInt64
+
+    /// Reads an answer.
+    init(_ answer: (ObjectPath, Bool, UInt64)) {
+      (presentation, changed, serial) = (Handle(path: answer.0), answer.1, answer.2)
+    }
   }
 
   /// Sets a binding's item (P1–P3). Returns when the request is accepted, not when the item is shown.
@@ -23,7 +28,7 @@ extension Coordinator {
     _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
   ) async throws(NavigationError) -> Presented {
-    presented(try await change(Rows.present, (binding, id, try await all(options, expectation))))
+    Presented(try await change(Rows.present, (binding, id, try await all(options, expectation))))
   }
 
   /// Dismisses the item if it has this id (nil means any), else presents it.
@@ -54,63 +59,70 @@ extension Coordinator {
   /// - Returns: whether it held an item.
   @discardableResult
   public func dismiss(
-    _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
+    _ binding: String, animated: Bool? = nil, force: Bool = false, expecting expectation: Expectation = Expectation()
   ) async throws(NavigationError) -> Bool {
-    try await change(Rows.dismiss, (binding, expectation.properties(animated: animated))).0
+    try await change(Rows.dismiss, (binding, expectation.properties(animated: animated, force: force))).0
   }
 
   /// Sets many bindings to nil.
   /// - Returns: the number of bindings that held an item.
   @discardableResult
   public func dismissAll(
-    _ scope: Scope, animated: Bool? = nil, expectedSerial: UInt64? = nil
+    _ scope: Scope, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
     return Int(try await change(Rows.dismissAll, options.merging(scope.properties) { $1 }).0)
   }
 }
 
-extension Coordinator.Change {
+extension Coordinator.Changes {
   /// As ``Coordinator/present(_:id:_:expecting:)``.
-  public static func present(
+  public func present(
     _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
-  ) -> Self {
-    Self(
+  ) -> Coordinator.Change<Coordinator.Presented> {
+    change(
       Coordinator.Rows.present, (binding, id, options.properties(expectation)),
-      declaring: options.containerValues.declarations)
+      declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
   /// As ``Coordinator/toggle(_:id:_:expecting:)``.
-  public static func toggle(
+  public func toggle(
     _ binding: String, id: String? = nil, _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
-  ) -> Self {
+  ) -> Coordinator.Change<PresentationHandle?> {
     var properties = options.properties(expectation)
     if id == nil { properties[Options.anyID] = true }
-    return Self(
-      Coordinator.Rows.toggle, (binding, id ?? "", properties), declaring: options.containerValues.declarations)
+    return change(
+      Coordinator.Rows.toggle, (binding, id ?? "", properties), declaring: options.containerValues.declarations
+    ) { $0.0 ? Handle(path: $0.1) : nil }
   }
 
   /// As ``Coordinator/update(_:_:remove:expecting:)``.
-  public static func update(
+  public func update(
     _ binding: String, _ value: Properties, remove: [String] = [], expecting expectation: Expectation = Expectation()
-  ) -> Self {
+  ) -> Coordinator.Change<Bool> {
     var properties = expectation.properties
     if !remove.isEmpty { properties[Options.remove] = remove }
-    return Self(Coordinator.Rows.update, (binding, value, properties))
+    return change(Coordinator.Rows.update, (binding, value, properties), reply: \.0)
   }
 
-  /// As ``Coordinator/dismiss(_:animated:expecting:)``.
-  public static func dismiss(
-    _ binding: String, animated: Bool? = nil, expecting expectation: Expectation = Expectation()
-  ) -> Self {
-    Self(Coordinator.Rows.dismiss, (binding, expectation.properties(animated: animated)))
+  /// As ``Coordinator/dismiss(_:animated:force:expecting:)``.
+  public func dismiss(
+    _ binding: String, animated: Bool? = nil, force: Bool = false, expecting expectation: Expectation = Expectation()
+  ) -> Coordinator.Change<Bool> {
+    change(
+      Coordinator.Rows.dismiss, (binding, expectation.properties(animated: animated, force: force)), reply: \.0)
   }
 
-  /// As ``Coordinator/dismissAll(_:animated:expectedSerial:)``.
-  public static func dismissAll(_ scope: Coordinator.Scope, animated: Bool? = nil) -> Self {
-    Self(Coordinator.Rows.dismissAll, Expectation().properties(animated: animated).merging(scope.properties) { $1 })
+  /// As ``Coordinator/dismissAll(_:animated:force:expectedSerial:)``.
+  public func dismissAll(
+    _ scope: Coordinator.Scope, animated: Bool? = nil, force: Bool = false
+  ) -> Coordinator.Change<Int> {
+    change(
+      Coordinator.Rows.dismissAll,
+      Expectation().properties(animated: animated, force: force).merging(scope.properties) { $1 }
+    ) { Int($0.0) }
   }
 }
 
@@ -123,6 +135,7 @@ extension Scope where Name == String {
     case .group(let name): options[Options.group] = name
     case .stack(let name): options[Options.stack] = name
     case .everything: options[Options.all] = true
+    case .parked: options[Options.parked] = true
     }
     return options
   }

@@ -30,16 +30,16 @@ extension Coordinator {
     _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
   ) async throws(NavigationError) -> Presented {
-    presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
+    Presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
   }
 
   /// Removes items from the top of a stack (S2).
   /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, expectedSerial: UInt64? = nil
+    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
     return Int(try await change(Rows.pop, (stack, UInt32(clamping: count), options)).0)
   }
 
@@ -47,9 +47,9 @@ extension Coordinator {
   /// - Returns: the number of items removed.
   @discardableResult
   public func popTo(
-    _ stack: String, _ binding: String?, animated: Bool? = nil, expectedSerial: UInt64? = nil
+    _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> Int {
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
     return Int(try await change(Rows.popTo, (stack, binding ?? "", options)).0)
   }
 
@@ -57,41 +57,53 @@ extension Coordinator {
   /// - Returns: the presentations in the order of the path.
   @discardableResult
   public func setPath(
-    _ stack: String, _ path: [PathItem], animated: Bool? = nil, expectedSerial: UInt64? = nil
+    _ stack: String, _ path: [PathItem], animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
   ) async throws(NavigationError) -> [PresentationHandle] {
     for item in path { try await declare(item.options.containerValues) }
-    let options = Expectation(serial: expectedSerial).properties(animated: animated)
+    let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
     let (presentations, _) = try await change(Rows.setPath, (stack, path.map(\.element), options))
     return presentations.compactMap(Handle.init(path:))
   }
 }
 
-extension Coordinator.Change {
+extension Coordinator.Changes {
   /// As ``Coordinator/push(_:_:id:_:expecting:)``.
-  public static func push(
+  public func push(
     _ stack: String, _ binding: String, id: String = "", _ options: PresentationOptions = PresentationOptions(),
     expecting expectation: Expectation = Expectation()
-  ) -> Self {
-    Self(
+  ) -> Coordinator.Change<Coordinator.Presented> {
+    change(
       Coordinator.Rows.push, (stack, binding, id, options.properties(expectation)),
-      declaring: options.containerValues.declarations)
+      declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// As ``Coordinator/pop(_:_:animated:expectedSerial:)``.
-  public static func pop(_ stack: String, _ count: Int = 1, animated: Bool? = nil) -> Self {
-    Self(Coordinator.Rows.pop, (stack, UInt32(clamping: count), Expectation().properties(animated: animated)))
+  /// As ``Coordinator/pop(_:_:animated:force:expectedSerial:)``.
+  public func pop(
+    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false
+  ) -> Coordinator.Change<Int> {
+    change(
+      Coordinator.Rows.pop, (stack, UInt32(clamping: count), Expectation().properties(animated: animated, force: force))
+    ) { Int($0.0) }
   }
 
-  /// As ``Coordinator/popTo(_:_:animated:expectedSerial:)``.
-  public static func popTo(_ stack: String, _ binding: String?, animated: Bool? = nil) -> Self {
-    Self(Coordinator.Rows.popTo, (stack, binding ?? "", Expectation().properties(animated: animated)))
+  /// As ``Coordinator/popTo(_:_:animated:force:expectedSerial:)``.
+  public func popTo(
+    _ stack: String, _ binding: String?, animated: Bool? = nil, force: Bool = false
+  ) -> Coordinator.Change<Int> {
+    change(
+      Coordinator.Rows.popTo, (stack, binding ?? "", Expectation().properties(animated: animated, force: force))
+    ) { Int($0.0) }
   }
 
-  /// As ``Coordinator/setPath(_:_:animated:expectedSerial:)``.
-  public static func setPath(_ stack: String, _ path: [Coordinator.PathItem], animated: Bool? = nil) -> Self {
+  /// As ``Coordinator/setPath(_:_:animated:force:expectedSerial:)``.
+  public func setPath(
+    _ stack: String, _ path: [Coordinator.PathItem], animated: Bool? = nil, force: Bool = false
+  ) -> Coordinator.Change<[PresentationHandle]> {
     let declarations = path.map(\.options.containerValues.declarations)
-    return Self(
-      Coordinator.Rows.setPath, (stack, path.map(\.element), Expectation().properties(animated: animated)),
-      declaring: declarations.reduce([:]) { $0.merging($1) { $1 } })
+    return change(
+      Coordinator.Rows.setPath,
+      (stack, path.map(\.element), Expectation().properties(animated: animated, force: force)),
+      declaring: declarations.reduce([:]) { $0.merging($1) { $1 } }
+    ) { $0.0.compactMap(Handle.init(path:)) }
   }
 }

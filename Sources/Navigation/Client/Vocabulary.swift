@@ -1,6 +1,28 @@
 // Exports the types of PresentationModel that the library's API names as they are. With one of them, a program that imports
 // `Navigation` alone also sees the members of the others, such as the cases of `NavigationPhase`.
 
+@_exported public import typealias DBusValues.Properties
+@_exported public import enum DBusValues.Value
 @_exported public import enum PresentationModel.BusyPolicy
+@_exported public import struct PresentationModel.DestinationEntry
+@_exported public import struct PresentationModel.EndingEntry
 @_exported public import struct PresentationModel.Expectation
 @_exported public import struct PresentationModel.PathElement
+@_exported public import struct PresentationModel.WindowProperties
+
+extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  /// A text (`s`).
+  public init(stringLiteral text: String) { self = .string(text) }
+  /// A boolean (`b`).
+  public init(booleanLiteral flag: Bool) { self = .boolean(flag) }
+  /// An integer (`x`). Integers are equal by their numbers, whatever their types are.
+  public init(integerLiteral number: Int64) { self = .int64(number) }
+  /// A floating-point number (`d`).
+  public init(floatLiteral number: Double) { self = .double(number) }
+  /// An array of variants (`av`).
+  public init(arrayLiteral elements: Value...) { self = elements.value }
+  /// A dictionary of variants (`a{sv}`).
+  public init(dictionaryLiteral entries: (String, Value)...) { self = .properties(Properties(entries) { $1 }) }
+}

@@ -13,14 +13,20 @@ protocol Driver: AnyObject {
   /// Reads the state, and returns the requests that make the presentations follow it. Not called again before they are
   /// answered.
   func changes(_ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void)
-    -> [Coordinator.Change]
+    -> [Coordinator.Request]
+
+  /// Reads the state, and does nothing else.
+  func watch(onChange: @escaping @MainActor @Sendable (Transaction) -> Void)
+
+  /// The transaction in which the state requested a presentation, or its end; nil if the state did not.
+  func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction?
 
   /// The requests were accepted, with one reply for each.
   /// - Parameter serial: the serial of the state after them.
   func accepted(_ replies: [[Value]], serial: UInt64)
 
   /// Requests that dismiss presentations that are no longer wanted, each of them independent. Returned once.
-  func leftovers() -> [Coordinator.Change]
+  func leftovers() -> [Coordinator.Request]
 
   /// The requests were refused and none was executed. The driver changes its state to agree.
   /// - Returns: whether to report the refusal. A refusal because a presentation has just ended is not reported.
@@ -33,7 +39,17 @@ protocol Driver: AnyObject {
   /// - Parameter destination: the destination that presents it.
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?)
 
-  func ended(_ presentation: PresentationHandle, _ reason: NavigationReason)
+  func ended(_ presentation: PresentationHandle, _ end: Dismissal)
+
+  /// A presenter has reported an action of its user (P8).
+  func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties)
+
+  /// Whether the driver has requested the end of a presentation, or something else in its place, and it has not ended.
+  func hasGivenUp(_ presentation: PresentationHandle) -> Bool
+
+  /// The slot holds a presentation again that was being dismissed, because a presenter declined that (P15). The state gets its item
+  /// back, instead of what the driver has requested since.
+  func declined(_ presentation: PresentationHandle)
 
   /// The item of a presentation at one of its bindings was changed, whoever requested it.
   /// - Parameter serial: the serial of the state after the change.
@@ -56,10 +72,29 @@ protocol Driver: AnyObject {
 
   /// Stops driving and writing the state.
   /// - Returns: requests that dismiss everything it presents.
-  func retire() -> [Coordinator.Change]
+  func retire() -> [Coordinator.Request]
 
   /// Whether it has ended and needs no further events.
   var isOver: Bool { get }
+}
+
+/// The requests that drivers make; the answers of a whole transaction reach them as they are.
+extension Coordinator.Request {
+  static func present(
+    _ binding: String, id: String, _ options: PresentationOptions, expecting expectation: Expectation = Expectation()
+  ) -> Self {
+    Coordinator.Changes().present(binding, id: id, options, expecting: expectation).requests[0]
+  }
+
+  static func dismiss(
+    _ binding: String, animated: Bool? = nil, force: Bool = false, expecting expectation: Expectation = Expectation()
+  ) -> Self {
+    Coordinator.Changes().dismiss(binding, animated: animated, force: force, expecting: expectation).requests[0]
+  }
+
+  static func deselect(_ group: String, _ tag: String, animated: Bool?, force: Bool) -> Self {
+    Coordinator.Changes().deselect(group, tag, animated: animated, force: force).requests[0]
+  }
 }
 
 extension PresentationOptions {
@@ -68,6 +103,7 @@ extension PresentationOptions {
     var options = self
     options.isOwned = true
     options.animated = options.animated ?? transaction.animated
+    options.isForced = options.isForced || transaction.isForced
     return options
   }
 }

@@ -6,9 +6,13 @@ import PresentationModel
 @MainActor
 struct DrivenContent {
   /// The item that the state asks for.
-  struct Wanted: Hashable {
+  struct Wanted: Equatable {
     var id: String
     var options: PresentationOptions
+    /// Writes it.
+    var putBack: @MainActor () -> Void = {}
+
+    static func == (one: Self, other: Self) -> Bool { one.id == other.id && one.options == other.options }
   }
 
   let route: BindingRoute
@@ -22,11 +26,14 @@ struct DrivenContent {
   /// Makes the screen of the current item; nil if another destination presents it.
   let content: (() -> (any Screen)?)?
   let onDismiss: OnDismiss?
+  /// Called with an action of its user and the parameters.
+  var onAction: (@MainActor (String, Properties) -> Void)?
 
   static func item<Item, ID: Hashable & Codable>(
     _ item: Binding<Item?>, id: @escaping (Item) -> ID, options: @escaping @MainActor (Item) -> PresentationOptions,
-    to destination: String? = nil, onDismiss: OnDismiss?, content: (@MainActor (Binding<Item>) -> any Screen)? = nil
+    to destination: String? = nil, onDismiss: OnDismiss?, content: ((Binding<Item>) -> any Screen)? = nil
   ) -> DrivenContent {
+    let (unencodableID, unencodableValue) = (OneReport(), OneReport())
     var edit: ((Properties) -> Bool)?
     if let type = Item.self as? any Decodable.Type {
       edit = { properties in
@@ -44,11 +51,26 @@ struct DrivenContent {
         item.wrappedValue.map { value in
           var options = options(value)
           options.destination = options.destination ?? destination
-          if options.value == nil, let value = value as? any Encodable { options.value = Coding.properties(of: value) }
-          return Wanted(id: Coding.id(of: id(value)), options: options)
+          if options.value == nil, let value = value as? any Encodable {
+            options.value = Coding.properties(of: value)
+            if options.value == nil {
+              options.value = [:]
+              unencodableValue.send(
+                "a \(Item.self) at “\(item.route.description)” is presented without a value, since it cannot be encoded, or has "
+                  + "a null, which D-Bus cannot; leave nil out when it is encoded, or give another value in the options"
+              )
+            }
+          }
+          let id = Coding.id(of: id(value)) {
+            unencodableID.send(
+              "the id of a \(Item.self) at “\(item.route.description)” cannot be encoded; its description in Swift is used, "
+                + "which other programs may not know")
+          }
+          return Wanted(id: id, options: options) { item.restore(value) }
         }
       },
-      clear: { item.wrappedValue = nil }, edit: edit, adopt: nil,
+      clear: { item.wrappedValue = nil }, edit: edit,
+      adopt: Item.self == Void.self ? { item.restore(() as? Item) } : nil,
       content: content.map { content in { Binding(item).map(content) } }, onDismiss: onDismiss)
   }
 
@@ -63,9 +85,9 @@ struct DrivenContent {
         guard isPresented.wrappedValue else { return nil }
         var options = options()
         options.destination = options.destination ?? destination
-        return Wanted(id: "", options: options)
+        return Wanted(id: "", options: options) { isPresented.restore(true) }
       },
-      clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { isPresented.wrappedValue = true },
+      clear: { isPresented.wrappedValue = false }, edit: nil, adopt: { isPresented.restore(true) },
       content: content.map { content in { content() } }, onDismiss: onDismiss)
   }
 }
@@ -82,41 +104,41 @@ final class ItemDriver: Driver {
     case pushed(stack: String)
   }
 
-  /// The presentation of this state in the slot.
-  private struct Current {
-    let presentation: PresentationHandle
-    var wanted: DrivenContent.Wanted
-  }
-
   private let content: DrivenContent
   private let kind: Kind
   private let binding: String
   private let from: String?
+  /// The enum of which the state is a case. At most one of its cases is shown.
+  private let enumGroup: (name: String, tag: String)?
   let ownDestination: String?
 
   /// A request without an answer yet.
   private struct Asked {
     /// The requested item; nil to dismiss.
     let wanted: DrivenContent.Wanted?
-    /// The item in the slot before the request.
-    let former: Current?
+    /// The presentation in the slot before the request.
+    let former: PresentationHandle?
+    var isUpdate = false
   }
 
   /// Events received before the answer that contains the handle.
   private enum EarlyEvent {
     case appeared(id: String, destination: String?)
-    case ended(NavigationReason)
+    case ended(Dismissal)
+    case acted(String, Properties)
     case updated(Properties, serial: UInt64)
   }
 
   /// The presentation in the slot. Also nil once its dismissal was requested, so that its end does not change the state
   /// (P5).
-  private var current: Current?
+  private var current: PresentationHandle?
   private var asked: Asked?
+  /// The transaction of the last requests.
+  private var transaction: Transaction?
   /// The serial of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
-  /// Presentations of this state that were shown or accepted and have not ended.
-  private var remaining: Set<PresentationHandle> = []
+  /// Presentations of this state that were shown or accepted and have not ended, with their last items.
+  private var remaining: [PresentationHandle: DrivenContent.Wanted] = [:]
   private var early: [(presentation: PresentationHandle, event: EarlyEvent)] = []
   /// Presentations of other clients in the slot, which differ from the state.
   private var competitor: PresentationHandle?
@@ -127,8 +149,12 @@ final class ItemDriver: Driver {
   private weak var successor: ItemDriver?
 
   /// - Parameter destination: the destination that this program registers.
-  init(_ content: DrivenContent, as kind: Kind, binding: String, from: String?, destination: String) {
+  init(
+    _ content: DrivenContent, as kind: Kind, binding: String, enumGroup: (name: String, tag: String)? = nil,
+    from: String?, destination: String
+  ) {
     self.content = content
+    self.enumGroup = enumGroup
     ownDestination = content.content == nil ? nil : destination
     self.kind = kind
     self.binding = binding
@@ -143,22 +169,24 @@ final class ItemDriver: Driver {
 
   func changes(
     _ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void
-  ) -> [Coordinator.Change] {
+  ) -> [Coordinator.Request] {
     let wanted = track(content.read, onChange: onChange)
+    if wanted?.id != current.flatMap({ remaining[$0]?.id }) { self.transaction = transaction }
     switch (current, wanted) {
     case (nil, nil): return []
     case (let current?, nil):
       asked = Asked(wanted: nil, former: current)
       self.current = nil
-      return [dismissal(of: current.presentation, animated: transaction.animated)]
-    case (let current?, let wanted?) where current.wanted.id == wanted.id:
-      guard wanted != current.wanted else { return [] }
-      asked = Asked(wanted: wanted, former: current)
+      return [dismissal(of: current, transaction)]
+    case (let current?, let wanted?) where remaining[current]?.id == wanted.id:
+      guard wanted != remaining[current] else {
+        // What the options do not say may differ.
+        remaining[current] = wanted
+        return []
+      }
+      asked = Asked(wanted: wanted, former: current, isUpdate: true)
       // It may have been closed in the meantime, and an update must not present it again.
-      return [
-        .present(
-          binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current.presentation))
-      ]
+      return [.present(binding, id: wanted.id, wanted.options, expecting: Expectation(presentation: current))]
     case (_, let wanted?):
       asked = Asked(wanted: wanted, former: current)
       current = nil
@@ -169,10 +197,23 @@ final class ItemDriver: Driver {
     }
   }
 
+  func watch(onChange: @escaping @MainActor @Sendable (Transaction) -> Void) {
+    _ = track(content.read, onChange: onChange)
+  }
+
+  func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
+    let isRequested = isEnding ? presentation != current : presentation == current || asked != nil
+    return isRequested ? transaction : nil
+  }
+
   private func starting(_ options: PresentationOptions) -> PresentationOptions {
     var options = options
     options.destination = options.destination ?? ownDestination
     options.from = options.from ?? from
+    if let enumGroup, options.group == nil {
+      options.group = enumGroup.name
+      options.tag = options.tag ?? enumGroup.tag
+    }
     switch kind {
     case .presented: break
     case .member(let group, let tag, let stack):
@@ -184,18 +225,22 @@ final class ItemDriver: Driver {
     return options
   }
 
-  private func dismissal(of presentation: PresentationHandle, animated: Bool?) -> Coordinator.Change {
-    switch kind {
-    case .presented, .pushed: .dismiss(binding, animated: animated, expecting: Expectation(presentation: presentation))
-    case .member(let group, let tag, _): .deselect(group, tag, animated: animated)
+  private func dismissal(
+    of presentation: PresentationHandle, _ transaction: Transaction = Transaction()
+  ) -> Coordinator.Request {
+    let (animated, force) = (transaction.animated, transaction.isForced)
+    return switch kind {
+    case .presented, .pushed:
+      .dismiss(binding, animated: animated, force: force, expecting: Expectation(presentation: presentation))
+    case .member(let group, let tag, _): .deselect(group, tag, animated: animated, force: force)
     }
   }
 
-  func retire() -> [Coordinator.Change] {
+  func retire() -> [Coordinator.Request] {
     isRetired = true
     guard let current, successor == nil else { return [] }
     self.current = nil
-    return [dismissal(of: current.presentation, animated: nil)]
+    return [dismissal(of: current)]
   }
 
   var isOver: Bool { asked == nil && remaining.isEmpty }
@@ -210,9 +255,9 @@ final class ItemDriver: Driver {
   private func handOn() {
     guard let successor, asked == nil else { return }
     if successor.asked == nil, successor.current == nil { successor.current = current }
-    successor.remaining.formUnion(remaining)
+    successor.remaining.merge(remaining) { last, _ in last }
     successor.acceptedSerial = max(successor.acceptedSerial, acceptedSerial)
-    (current, remaining) = (nil, [])
+    (current, remaining) = (nil, [:])
   }
 
   // MARK: Answers
@@ -222,8 +267,8 @@ final class ItemDriver: Driver {
     if let wanted = asked?.wanted {
       let path = replies.last?.first.flatMap(ObjectPath.init(value:))
       if let presentation = path.flatMap(Handle.init(path:)) {
-        remaining.insert(presentation)
-        current = Current(presentation: presentation, wanted: wanted)
+        remaining[presentation] = wanted
+        current = presentation
       } else if content.read()?.id == wanted.id {
         // Its parent was dismissed in the same turn.
         clear()
@@ -232,20 +277,20 @@ final class ItemDriver: Driver {
     answered()
   }
 
-  func leftovers() -> [Coordinator.Change] { isRetired && asked == nil ? retire() : [] }
+  func leftovers() -> [Coordinator.Request] { isRetired && asked == nil ? retire() : [] }
 
   func refused(_ name: CoordinatorError.Name) -> Bool {
     guard let asked else { return false }
     if name == .stale { answered() } else { postponed() }
     // The item to update may have been closed; the event of that will follow.
-    if let wanted = asked.wanted, wanted.id != asked.former?.wanted.id, content.read()?.id == wanted.id { clear() }
+    if let wanted = asked.wanted, !asked.isUpdate, content.read()?.id == wanted.id { clear() }
     // Its parent has just ended.
     let isOrphan = name == .notPresented && asked.wanted?.options.from == nil
     return name != .stale && !isOrphan
   }
 
   func postponed() {
-    if let former = asked?.former, remaining.contains(former.presentation) { current = former }
+    if let former = asked?.former, remaining[former] != nil { current = former }
     answered()
   }
 
@@ -256,7 +301,8 @@ final class ItemDriver: Driver {
     for (presentation, event) in events {
       switch event {
       case .appeared(let id, let destination): appeared(presentation, id: id, destination: destination)
-      case .ended(let reason): ended(presentation, reason)
+      case .ended(let end): ended(presentation, end)
+      case .acted(let action, let parameters): acted(presentation, action, parameters)
       case .updated(let value, let serial): updated(presentation, value: value, serial: serial)
       }
     }
@@ -270,9 +316,7 @@ final class ItemDriver: Driver {
   // MARK: Coordinator to state
 
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {
-    guard !isRetired, !remaining.contains(presentation), current.map({ $0.presentation < presentation }) ?? true else {
-      return
-    }
+    guard !isRetired, remaining[presentation] == nil, current.map({ $0 < presentation }) ?? true else { return }
     guard asked == nil else {
       return early.append((presentation, .appeared(id: id, destination: destination)))
     }
@@ -283,31 +327,52 @@ final class ItemDriver: Driver {
       if current == nil { competitor = presentation }
       return
     }
-    remaining.insert(presentation)
-    current = Current(presentation: presentation, wanted: wanted)
+    remaining[presentation] = wanted
+    current = presentation
+    // Another client has requested it.
+    transaction = nil
   }
 
-  func ended(_ presentation: PresentationHandle, _ reason: NavigationReason) {
-    guard remaining.remove(presentation) != nil else {
-      if asked != nil { early.append((presentation, .ended(reason))) }
+  func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
+    guard let wanted = remaining.removeValue(forKey: presentation) else {
+      if asked != nil { early.append((presentation, .ended(end))) }
       return
     }
-    if let ended = current, ended.presentation == presentation {
+    if current == presentation {
       current = nil
       // Only if it is still this item: the state may have changed since it was last read.
-      if content.read()?.id == ended.wanted.id { clear() }
+      if content.read()?.id == wanted.id { clear() }
     }
-    content.onDismiss?(reason)
+    content.onDismiss?(end)
+  }
+
+  func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {
+    guard !isRetired, let onAction = content.onAction else { return }
+    if remaining[presentation] != nil {
+      onAction(action, parameters)
+    } else if asked != nil {
+      early.append((presentation, .acted(action, parameters)))
+    }
+  }
+
+  func hasGivenUp(_ presentation: PresentationHandle) -> Bool {
+    remaining[presentation] != nil && presentation != current
+  }
+
+  func declined(_ presentation: PresentationHandle) {
+    guard let wanted = remaining[presentation], !isRetired, asked == nil, hasGivenUp(presentation) else { return }
+    // Only if it has not changed since it was last read; a change is requested next.
+    if content.read()?.id == current.flatMap({ remaining[$0]?.id }) { wanted.putBack() }
+    current = presentation
   }
 
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {
     // A later request decides.
     guard let edit = content.edit, !isRetired, serial > acceptedSerial else { return }
     guard asked == nil else { return early.append((presentation, .updated(value, serial: serial))) }
-    guard var current, current.presentation == presentation, current.wanted.options.value != value else { return }
-    current.wanted.options.value = value
-    self.current = current
-    if content.read()?.id == current.wanted.id, !edit(value) { onDifference?() }
+    guard presentation == current, let wanted = remaining[presentation], wanted.options.value != value else { return }
+    remaining[presentation]?.options.value = value
+    if content.read()?.id == wanted.id, !edit(value) { onDifference?() }
   }
 
   func forgetSerials() { acceptedSerial = 0 }
@@ -316,18 +381,18 @@ final class ItemDriver: Driver {
     // The event may be older than the last accepted request.
     guard state.serial >= acceptedSerial else { return [] }
     let there = Set(state.presentations.map(\.presentation))
-    let lost = remaining.subtracting(there).sorted()
-    for presentation in lost { ended(presentation, .lost) }
+    let lost = remaining.keys.filter { !there.contains($0) }.sorted()
+    for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     for entry in state.presentations where entry.binding == binding && entry.phase != .dismissing {
-      if entry.presentation == current?.presentation {
+      if entry.presentation == current {
         updated(entry.presentation, value: entry.value, serial: state.serial)
-      } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil,
-        !remaining.contains(entry.presentation)
-      {
+      } else if hasGivenUp(entry.presentation) {
+        // If this was declined, the navigator gives it back.
+        continue
+      } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil {
         // This program requested it, and the answer was lost.
-        remaining.insert(entry.presentation)
-        current = Current(
-          presentation: entry.presentation, wanted: .init(id: entry.id, options: PresentationOptions()))
+        remaining[entry.presentation] = .init(id: entry.id, options: PresentationOptions())
+        current = entry.presentation
       } else {
         appeared(entry.presentation, id: entry.id, destination: entry.destination)
       }
@@ -341,7 +406,7 @@ final class ItemDriver: Driver {
     guard let make = content.content else { throw ShowingError(why: "\(binding) is not shown by this program") }
     appeared(presentation, id: id, destination: ownDestination)
     if content.read()?.id == id { return make() }
-    guard asked != nil || remaining.contains(presentation) else {
+    guard asked != nil || remaining[presentation] != nil else {
       throw ShowingError(why: "no state of the program presents “\(id)” at \(binding)")
     }
     return nil

@@ -9,8 +9,14 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   struct Element: Hashable, Sendable, Codable {
     /// The full name of the type.
     let type: String
-    /// The value as JSON.
+    /// The value as JSON; empty if it cannot be encoded.
     let value: String
+
+    init(type: String, value: String) { (self.type, self.value) = (type, value) }
+
+    init<Value: Codable>(_ value: Value) {
+      self.init(type: typeName(Value.self), value: (try? Coding.json(of: value))?.text ?? "")
+    }
 
     func decoded<T: Decodable>(_ type: T.Type) -> T? {
       guard self.type == typeName(type) else { return nil }
@@ -38,10 +44,11 @@ public struct NavigationPath: Hashable, Sendable, Codable {
   public mutating func append<Value: Hashable & Codable>(
     _ value: Value, file: StaticString = #fileID, line: UInt = #line
   ) {
-    guard let json = try? Coding.json(of: value) else {
+    let element = Element(value)
+    guard !element.value.isEmpty else {
       return reportMisuse("\(value) cannot be encoded, so it can stand in no path", file: file, line: line)
     }
-    elements.append(Element(type: typeName(Value.self), value: json.text))
+    elements.append(element)
   }
 
   /// Removes values from the top.
@@ -62,14 +69,19 @@ struct PathState {
   let id: (NavigationPath.Element) -> String
   /// Keeps only the lowest `count` values.
   let truncate: (Int) -> Void
+  /// Appends a value that was in the path.
+  let putBack: (NavigationPath.Element) -> Void
   /// - Returns: false if the path cannot contain values of this type.
   let append: (any Hashable & Codable) -> Bool
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
-    read = { NavigationPath(path.wrappedValue).elements }
+    read = { path.wrappedValue.map { NavigationPath.Element($0) } }
     id = { (try? JSON.parse($0.value))?.string ?? $0.value }
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
+    }
+    putBack = { element in
+      if let value = element.decoded(Element.self) { path.wrappedValue.append(value) }
     }
     append = { value in
       guard let value = value as? Element else { return false }
@@ -85,6 +97,7 @@ struct PathState {
     truncate = { count in
       if path.wrappedValue.count > count { path.wrappedValue.removeLast(path.wrappedValue.count - count) }
     }
+    putBack = { path.wrappedValue.elements.append($0) }
     append = { value in
       path.wrappedValue.append(value)
       return true

@@ -19,20 +19,29 @@ public final class NavigationStack: Presenting {
     self.container = container
   }
 
-  /// Registers the screens for values of a type. If a type is registered twice, the last registration counts. Values
-  /// that are already in the path are shown now.
-  public func navigationDestination<Element: Hashable & Codable>(
-    for type: Element.Type, content: @escaping @MainActor (Element) -> any Screen
-  ) {
-    driver.makers[typeName(type)] = { $0.decoded(type).map(content) }
-    presentationSource.navigator.schedule(driver, Transaction.current)
-  }
-
   /// Presences on the stack live as long as its parent.
   public func keep(_ presence: Presence) { container.keep(presence) }
 }
 
 extension Presenting {
+  /// Registers the screens for values of a type on the stack that contains this. If a type is registered twice, the last
+  /// registration counts. It ends with the screen that made it. Values that are already in the path are shown now.
+  public func navigationDestination<Element: Hashable & Codable>(
+    for type: Element.Type, file: StaticString = #fileID, line: UInt = #line,
+    content: @escaping @MainActor (Element) -> any Screen
+  ) {
+    let source = presentationSource
+    guard let stack = source.stack, let driver = source.navigator.path(named: stack) else {
+      return reportMisuse(
+        "a destination for \(type) was declared, but there is no stack with a path here", file: file, line: line)
+    }
+    let name = typeName(type)
+    let maker = PathDriver.Maker { $0.decoded(type).map(content) }
+    driver.makers[name, default: []].append(maker)
+    keep(Presence(nil, source.navigator) { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } })
+    source.navigator.schedule(driver, Transaction.current)
+  }
+
   /// Appends a value to the path of the stack that contains this screen, like a link.
   public func push(value: some Hashable & Codable, file: StaticString = #fileID, line: UInt = #line) {
     let source = presentationSource
@@ -53,8 +62,14 @@ extension Presenting {
 final class PathDriver: Driver {
   let path: PathState
   let name: String
-  /// Destinations by the name of the type.
-  var makers: [String: @MainActor (NavigationPath.Element) -> (any Screen)?] = [:]
+  /// Makes the screens of a type.
+  final class Maker {
+    let make: @MainActor (NavigationPath.Element) -> (any Screen)?
+    init(_ make: @escaping @MainActor (NavigationPath.Element) -> (any Screen)?) { self.make = make }
+  }
+
+  /// Makers by the name of the type; the last one counts.
+  var makers: [String: [Maker]] = [:]
   let ownDestination: String?
 
   /// A screen of the path. Its handle is nil until the coordinator has accepted the request.
@@ -73,16 +88,22 @@ final class PathDriver: Driver {
   }
 
   private var places: [Place] = []
+  /// Former screens of the path that have not ended, with their positions.
+  private var leaving: [PresentationHandle: (index: Int, element: NavigationPath.Element)] = [:]
   private var asked: Asked?
+  /// The transaction of the last requests.
+  private var transaction: Transaction?
   /// The serial of the state after the last answer.
   private var acceptedSerial: UInt64 = 0
   private var endedEarly: Set<PresentationHandle> = []
   /// The lowest screen of this program in the coordinator's stack that is unknown here, because an answer was lost.
   private var stray: Int?
   /// Requests that dismiss screens that were accepted when they were no longer wanted.
-  private var unwanted: Coordinator.Change?
+  private var unwanted: Coordinator.Request?
   private var isRetired = false
   private let from: String?
+  /// The mistakes that were reported, so that each is reported once.
+  private var reports: Set<String> = []
 
   /// - Parameters:
   ///   - from: the binding of the stack's parent; nil if there is none.
@@ -107,22 +128,31 @@ final class PathDriver: Driver {
 
   func changes(
     _ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void
-  ) -> [Coordinator.Change] {
-    let wanted = track(path.read, onChange: onChange).prefix { makers[$0.type] != nil }
+  ) -> [Coordinator.Request] {
+    let elements = track(path.read, onChange: onChange)
+    let wanted = elements.prefix { !$0.value.isEmpty && makers[$0.type]?.isEmpty == false }
+    if wanted.count < elements.count { report(elements[wanted.count]) }
     let kept = zip(places, wanted).prefix { $0.element == $1 }.count
     // Screens above it end with it (S2); screens that others pushed below it stay (S8).
     let first = kept < places.count ? kept : stray.flatMap { $0 >= wanted.count ? $0 : nil }
     stray = nil
-    let removals = first.map { [Coordinator.Change.dismiss(binding($0), animated: transaction.animated)] } ?? []
+    let removals =
+      first.map {
+        [Coordinator.Request.dismiss(binding($0), animated: transaction.animated, force: transaction.isForced)]
+      } ?? []
     guard !removals.isEmpty || kept < wanted.count else { return [] }
+    self.transaction = transaction
     asked = Asked(former: places, kept: kept, removals: removals.count)
-    places.removeSubrange(kept...)
+    leave(to: kept)
     places += wanted[kept...].map { Place(element: $0) }
     return removals
       + places.indices[kept...].map { index in
         let element = places[index].element
         var options = PresentationOptions(destination: ownDestination)
         options.value = (try? JSON.parse(element.value)).flatMap(Coding.properties)
+        if options.value == nil {
+          report(element, "is shown without a value on the bus, since it has a null, which D-Bus has not")
+        }
         options.stack = name
         // The screen below may have been closed in the meantime; then the request is refused.
         options.from = index > 0 ? binding(index - 1) : from
@@ -130,7 +160,40 @@ final class PathDriver: Driver {
       }
   }
 
-  func retire() -> [Coordinator.Change] {
+  func watch(onChange: @escaping @MainActor @Sendable (Transaction) -> Void) {
+    _ = track(path.read, onChange: onChange)
+  }
+
+  func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction? {
+    let isRequested =
+      isEnding ? leaving[presentation] != nil : asked != nil || places.contains { $0.presentation == presentation }
+    return isRequested ? transaction : nil
+  }
+
+  /// Reports a value that is not shown.
+  private func report(_ element: NavigationPath.Element) {
+    if element.value.isEmpty {
+      report(element, "cannot be encoded, so it is not shown, and what is above it neither")
+    } else {
+      report(element, "has no navigationDestination(for:), so it is not shown, and what is above it neither")
+    }
+  }
+
+  /// Reports a type of values once.
+  private func report(_ element: NavigationPath.Element, _ what: String) {
+    let message = "a \(element.type) in the path “\(name)” \(what)"
+    if reports.insert(message).inserted { reportMisuse(message, file: #fileID, line: #line) }
+  }
+
+  /// Removes the screens at a position and above it, which are dismissed.
+  private func leave(to count: Int) {
+    for index in places.indices[count...] {
+      if let presentation = places[index].presentation { leaving[presentation] = (index, places[index].element) }
+    }
+    places.removeSubrange(count...)
+  }
+
+  func retire() -> [Coordinator.Request] {
     isRetired = true
     guard !places.isEmpty else { return [] }
     places = []
@@ -164,7 +227,7 @@ final class PathDriver: Driver {
     answered()
   }
 
-  func leftovers() -> [Coordinator.Change] {
+  func leftovers() -> [Coordinator.Request] {
     defer { unwanted = nil }
     return unwanted.map { [$0] } ?? []
   }
@@ -178,7 +241,10 @@ final class PathDriver: Driver {
   }
 
   func postponed() {
-    if let asked { places = asked.former }
+    if let asked {
+      places = asked.former
+      for presentation in places.compactMap(\.presentation) { leaving[presentation] = nil }
+    }
     answered()
   }
 
@@ -186,7 +252,7 @@ final class PathDriver: Driver {
     asked = nil
     let ended = endedEarly
     endedEarly = []
-    for presentation in ended { self.ended(presentation, .closed) }
+    for presentation in ended { self.ended(presentation, Dismissal(reason: .closed, error: nil)) }
   }
 
   /// Removes the value at a position and all values above it, if it is still this value.
@@ -199,7 +265,8 @@ final class PathDriver: Driver {
 
   func appeared(_ presentation: PresentationHandle, id: String, destination: String?) {}
 
-  func ended(_ presentation: PresentationHandle, _ reason: NavigationReason) {
+  func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
+    leaving[presentation] = nil
     if let index = asked?.former.firstIndex(where: { $0.presentation == presentation }) {
       asked?.former.removeSubrange(index...)
     }
@@ -212,7 +279,20 @@ final class PathDriver: Driver {
     cut(to: index, where: gone)
   }
 
+  func hasGivenUp(_ presentation: PresentationHandle) -> Bool { leaving[presentation] != nil }
+
+  func declined(_ presentation: PresentationHandle) {
+    guard let (index, element) = leaving[presentation], !isRetired, asked == nil, places.count >= index else { return }
+    leaving[presentation] = nil
+    leave(to: index)
+    places.append(Place(element: element, presentation: presentation))
+    path.truncate(index)
+    path.putBack(element)
+  }
+
   func updated(_ presentation: PresentationHandle, value: Properties, serial: UInt64) {}
+
+  func acted(_ presentation: PresentationHandle, _ action: String, _ parameters: Properties) {}
 
   func forgetSerials() { acceptedSerial = 0 }
 
@@ -221,7 +301,7 @@ final class PathDriver: Driver {
     let there = Set(state.presentations.map(\.presentation))
     let known = Set(places.compactMap(\.presentation))
     let lost = places.compactMap(\.presentation).filter { !there.contains($0) }
-    for presentation in lost { ended(presentation, .lost) }
+    for presentation in lost { ended(presentation, Dismissal(reason: .lost, error: nil)) }
     if asked == nil {
       // The answer to the request was lost.
       stray =
@@ -239,8 +319,11 @@ final class PathDriver: Driver {
     guard let index = index(of: binding), elements.indices.contains(index), path.id(elements[index]) == id else {
       return nil
     }
-    guard let screen = makers[elements[index].type]?(elements[index]) else {
-      throw ShowingError(why: "\(elements[index].value) is no \(elements[index].type)")
+    guard let screen = makers[elements[index].type]?.last?.make(elements[index]) else {
+      let why = "\(elements[index].value) is no \(elements[index].type)"
+      reportMisuse(
+        "the path “\(name)” is cut where it has a value that does not fit: \(why)", file: #fileID, line: #line)
+      throw ShowingError(why: why)
     }
     return screen
   }

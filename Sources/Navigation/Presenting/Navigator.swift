@@ -18,8 +18,8 @@ import Synchronization
 public final class Navigator: Presenting {
   /// The coordinator through which it presents.
   public let coordinator: Coordinator
-  /// Called when a request was refused, after the state was changed to agree. By default a refusal is a line on
-  /// standard error.
+  /// Called when a request was refused, after the state was changed to agree; and once when no coordinator can be
+  /// reached, while the state waits for one. By default either is a line on standard error.
   public var onRefused: ((NavigationError) -> Void)?
 
   /// The name of the destination that it registers for the program's own screens.
@@ -33,17 +33,23 @@ public final class Navigator: Presenting {
   /// Drivers whose state must be read, in the order of their creation, each with the transaction of its change.
   private var scheduled: [(driver: any Driver, transaction: Transaction)] = []
   /// Requests of drivers that have ended.
-  private var dismissals: [Coordinator.Change] = []
+  private var dismissals: [Coordinator.Request] = []
   private var isSending = false
   private var unsettled: [CheckedContinuation<Void, Never>] = []
   private var showings: [PresentationHandle: Showing] = [:]
   /// Presentations that the coordinator has asked for and not dismissed.
   private var wanted: Set<PresentationHandle> = []
+  /// Errors of presentations that this program could not show, until they end.
+  private var failures: [PresentationHandle: any Error] = [:]
   /// Continuations that wait for any change.
   private var waiting: [CheckedContinuation<Void, Never>] = []
   /// The serial of the last state or event received.
   private var lastSerial: UInt64 = 0
+  /// The serial of the state that ``underWay()`` read last.
+  private var lastRead: UInt64 = 0
   private var isLost = false
+  /// Whether it was reported that no coordinator can be reached.
+  private var isUnreachable = false
   private var following: Task<Void, Never>?
 
   private static let count = Mutex(0)
@@ -66,7 +72,16 @@ public final class Navigator: Presenting {
       do throws(NavigationError) {
         for try await element in following {
           guard let self else { return }
+          if case .event(let event) = element, case .declined(let subject, _) = event.kind {
+            await takeBack(subject.presentation, at: subject.binding)
+          }
           take(element)
+          if case .state(let state) = element {
+            // The events that are missing may have said that these were declined.
+            for kept in state.presentations where kept.phase != .dismissing && hasGivenUp(kept.presentation) {
+              await takeBack(kept.presentation, at: kept.binding)
+            }
+          }
         }
       } catch {
         self?.lost(error)
@@ -92,13 +107,50 @@ public final class Navigator: Presenting {
   /// Presences of a navigator live as long as it does.
   public func keep(_ presence: Presence) {}
 
-  /// Returns when all requests that follow from the state have been answered. For tests, and for the end of a program.
+  /// Returns when all requests that follow from the state have been answered, and everything that the coordinator has
+  /// announced has reached the state. Screens may still be appearing or disappearing, and state becomes nil when its screen
+  /// has disappeared. For tests, and for the end of a program.
   public func settle() async {
+    repeat {
+      await answered()
+      guard !isLost, let serial = try? await coordinator.serial() else { return }
+      while lastSerial < serial, !isLost { await change() }
+      // Announced events may have changed the state, and other state follows from that.
+      await Task.yield()
+      await Task.yield()
+    } while isSending
+  }
+
+  /// Returns when all requests that follow from the state have been answered.
+  private func answered() async {
     // Changes of this turn are only observed in the next one.
     await Task.yield()
     guard isSending else { return }
     await withCheckedContinuation { unsettled.append($0) }
   }
+
+  /// The bindings whose screens are appearing or disappearing, without those that wait for a user (P16).
+  package func underWay() async -> [String] {
+    guard let state = try? await coordinator.state() else { return [] }
+    lastRead = state.serial
+    return state.presentations.filter { entry in
+      (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
+        && (served.contains(entry.destination ?? "")
+          || (drivers + retired).contains { $0.drives(entry.binding) })
+    }.map(\.binding)
+  }
+
+  /// Returns at the first change after ``underWay()``.
+  package func changeSinceRead() async {
+    if lastSerial <= lastRead, !isLost { await change() }
+  }
+
+  /// The screens that are shown, in the order of appearance.
+  package private(set) var visible: [Showing] = []
+
+  func appeared(_ showing: Showing) { visible.append(showing) }
+
+  func vanished(_ showing: Showing) { visible.removeAll { $0 === showing } }
 
   // MARK: Drivers
 
@@ -106,6 +158,8 @@ public final class Navigator: Presenting {
     if let driver = driver as? ItemDriver { takeOver(driver) }
     drivers.append(driver)
     schedule(driver, Transaction.current)
+    // A change later in this turn has its own transaction.
+    driver.watch(onChange: scheduling(driver))
     return Presence(driver, self)
   }
 
@@ -155,6 +209,8 @@ public final class Navigator: Presenting {
     guard !isSending else { return }
     isSending = true
     _ = inNoTransaction { [self] in
+      // The transactions of changes later in this turn arrive in the next one.
+      await Task.yield()
       while !scheduled.isEmpty || !dismissals.isEmpty { await send() }
       isSending = false
       for waiting in unsettled { waiting.resume() }
@@ -163,7 +219,7 @@ public final class Navigator: Presenting {
   }
 
   /// Requests of one driver; nil for a driver that has ended.
-  private typealias Asking = (driver: (any Driver)?, changes: [Coordinator.Change])
+  private typealias Asking = (driver: (any Driver)?, changes: [Coordinator.Request])
 
   /// Reads the state of the scheduled drivers, and sends all requests that follow.
   private func send() async {
@@ -185,6 +241,10 @@ public final class Navigator: Presenting {
       for (driver, changes) in asking { await send(changes, of: driver) }
     } catch {
       for (driver, _) in asking { driver?.postponed() }
+      if case .unreachable = error, !isUnreachable, !isLost {
+        isUnreachable = true
+        tellRefused(error)
+      }
     }
     collectLeftovers()
   }
@@ -200,7 +260,7 @@ public final class Navigator: Presenting {
     for (index, (driver, _)) in asking.enumerated() { driver?.accepted(sorted[index], serial: serial) }
   }
 
-  private func send(_ changes: [Coordinator.Change], of driver: (any Driver)?) async {
+  private func send(_ changes: [Coordinator.Request], of driver: (any Driver)?) async {
     do throws(NavigationError) {
       let (replies, serial) = try await coordinator.apply(changes)
       driver?.accepted(replies, serial: serial)
@@ -215,8 +275,12 @@ public final class Navigator: Presenting {
     if let onRefused { onRefused(error) } else { reportMisuse("\(error)", file: #fileID, line: #line) }
   }
 
-  private func changes(of driver: any Driver, _ transaction: Transaction) -> [Coordinator.Change] {
-    driver.changes(transaction) { [weak self, weak driver] transaction in
+  private func changes(of driver: any Driver, _ transaction: Transaction) -> [Coordinator.Request] {
+    driver.changes(transaction, onChange: scheduling(driver))
+  }
+
+  private func scheduling(_ driver: any Driver) -> @MainActor @Sendable (Transaction) -> Void {
+    { [weak self, weak driver] transaction in
       if let driver { self?.schedule(driver, transaction) }
     }
   }
@@ -258,6 +322,7 @@ public final class Navigator: Presenting {
   private func take(_ element: Following.Element) {
     switch element {
     case .state(let state):
+      isUnreachable = false
       // A coordinator with new serials has not accepted earlier requests.
       if state.serial < lastSerial { for driver in drivers + retired { driver.forgetSerials() } }
       lastSerial = state.serial
@@ -286,8 +351,9 @@ public final class Navigator: Presenting {
         driver.appeared(subject.presentation, id: subject.id, destination: destination)
       }
     case .dismissed(let subject, let reason):
+      let end = Dismissal(reason: reason, error: reason == .failed ? failures[subject.presentation] : nil)
       for driver in drivers + retired where driver.drives(subject.binding) {
-        driver.ended(subject.presentation, reason)
+        driver.ended(subject.presentation, end)
       }
       leave(subject.presentation)
     case .updated(let subject, let item):
@@ -295,8 +361,30 @@ public final class Navigator: Presenting {
       for driver in drivers where driver.drives(subject.binding) {
         driver.updated(subject.presentation, value: value, serial: event.serial)
       }
-    case .phase, .declined, .asking, .action, .selection, .group, .path: break
+    case .action(let subject, let action, let parameters):
+      for driver in drivers + retired where driver.drives(subject.binding) {
+        driver.acted(subject.presentation, action, parameters)
+      }
+    case .phase, .declined, .asking, .selection, .group, .path, .hold, .parked: break
     }
+  }
+
+  /// Gives the state its item back, since the coordinator keeps the presentation (P15), unless a later request has ended it again.
+  private func takeBack(_ presentation: PresentationHandle, at binding: String) async {
+    guard drivers.contains(where: { $0.drives(binding) }) else { return }
+    var holder: PresentationHandle?
+    repeat {
+      // With no request under way, the slot says which was last.
+      await answered()
+      holder = (try? await coordinator.presentation(at: binding))?.presentation
+      await Task.yield()
+    } while isSending
+    guard holder == presentation else { return }
+    for driver in drivers where driver.drives(binding) { driver.declined(presentation) }
+  }
+
+  private func hasGivenUp(_ presentation: PresentationHandle) -> Bool {
+    drivers.contains { $0.hasGivenUp(presentation) }
   }
 
   private func reconcile(_ state: NavigationState) {
@@ -317,6 +405,7 @@ public final class Navigator: Presenting {
 
   private func leave(_ presentation: PresentationHandle) {
     wanted.remove(presentation)
+    failures[presentation] = nil
     showings.removeValue(forKey: presentation)?.leave()
   }
 
@@ -341,11 +430,18 @@ public final class Navigator: Presenting {
     while wanted.contains(presentation) {
       // Process earlier events first, for example the end of another presentation.
       if lastSerial >= serial || isLost, let screen = try screen(for: item, content) {
-        return try await show(Showing(item, screen: screen, self))
+        let transaction = transaction(of: presentation, at: item.binding, isEnding: false)
+        return try await show(Showing(item, screen: screen, transaction ?? Transaction(), self))
       }
       await change()
     }
     throw ShowingError(why: "it was dismissed before it appeared")
+  }
+
+  /// The transaction in which this program's state requested a presentation or its end; nil if another client did.
+  private func transaction(of presentation: PresentationHandle, at binding: String, isEnding: Bool) -> Transaction? {
+    (drivers + retired).lazy.filter { $0.drives(binding) }
+      .compactMap { $0.transaction(of: presentation, isEnding: isEnding) }.first
   }
 
   private func screen(for item: PresentedItem, _ content: Content?) throws(ShowingError) -> (any Screen)? {
@@ -357,6 +453,7 @@ public final class Navigator: Presenting {
       return try driver.screen(for: item.presentation, binding: item.binding, id: item.id)
     } catch {
       wanted.remove(item.presentation)
+      failures[item.presentation] = error
       throw error as? ShowingError ?? ShowingError(why: "\(error)")
     }
   }
@@ -366,7 +463,9 @@ public final class Navigator: Presenting {
     do {
       try await showing.appear()
     } catch {
+      let isWanted = wanted.contains(showing.presentation)
       leave(showing.presentation)
+      if isWanted { failures[showing.presentation] = error }
       throw ShowingError(why: "\(error)")
     }
   }
@@ -375,9 +474,15 @@ public final class Navigator: Presenting {
     showings[presentation]?.update(item)
   }
 
-  fileprivate func dismiss(_ presentation: PresentationHandle, animated: Bool) async -> Properties {
+  fileprivate func dismiss(
+    _ presentation: PresentationHandle, _ options: DismissalOptions
+  ) async throws(Declined) -> Properties {
     if wanted.remove(presentation) != nil { changed() }
-    return await showings[presentation]?.disappear(animated: animated) ?? [:]
+    guard let showing = showings[presentation] else { return [:] }
+    var transaction = transaction(of: presentation, at: showing.binding, isEnding: true) ?? Transaction()
+    transaction.animated = options.animated ?? transaction.animated
+    showing.transaction = transaction
+    return try await showing.disappear(animated: options.animated ?? true, isForced: options.forced ?? false)
   }
 }
 
@@ -404,9 +509,9 @@ private final class Host: PresenterHost {
   }
 
   @MainActor func dismiss(
-    _ presentation: PresentationHandle, reason: String, animated: Bool
-  ) async -> Properties {
-    await navigator?.dismiss(presentation, animated: animated) ?? [:]
+    _ presentation: PresentationHandle, _ options: DismissalOptions
+  ) async throws(Declined) -> Properties {
+    try await navigator?.dismiss(presentation, options) ?? [:]
   }
 }
 

@@ -1,41 +1,62 @@
 import Observation
+import Synchronization
 
-/// Runs `apply` now, and again after changes of the observable properties that it read. It runs at most once per turn
-/// of the main actor.
+/// Runs `apply` now, and again after changes of the observable properties that it read: in the next turn of the actor on which this
+/// is called, at most once per turn, and in the transaction of the first change.
 ///
+/// - Parameters:
+///   - isolation: the actor on which this is called, which need not be the main actor.
+///   - apply: reads the properties.
 /// - Returns: a handle that ends this when it is cancelled or released. `apply` is retained until then.
-@MainActor
-public func observe(_ apply: @escaping @MainActor () -> Void) -> Observing {
+public func observe(isolation: isolated any Actor = #isolation, _ apply: @escaping () -> Void) -> Observing {
   let observing = Observing(apply)
   observing.run()
   return observing
 }
 
-/// An observation that ends with ``cancel()`` or when this handle is released.
+/// Keeps two bindings equal: now, the second one gets the value of the first; from then on, a change of either is written to
+/// the other, in its transaction. If both change in one turn, the first one counts.
+///
+/// - Returns: a handle that ends this when it is cancelled or released.
 @MainActor
-public final class Observing {
-  private var apply: (@MainActor () -> Void)?
-  private var isPlanned = false
-
-  init(_ apply: @escaping @MainActor () -> Void) { self.apply = apply }
-
-  /// Ends the observation.
-  public func cancel() { apply = nil }
-
-  fileprivate func run() {
-    guard let apply else { return }
-    track(apply) { [weak self] transaction in self?.plan(transaction) }
-  }
-
-  private func plan(_ transaction: Transaction) {
-    guard !isPlanned else { return }
-    isPlanned = true
-    Task {
-      isPlanned = false
-      withTransaction(transaction) { run() }
-    }
+public func bind<Value: Equatable>(_ first: Binding<Value>, to second: Binding<Value>) -> Observing {
+  var last: Value?
+  return observe {
+    let (one, other) = (first.wrappedValue, second.wrappedValue)
+    let isSecondsTurn = last.map { one == $0 && other != $0 } ?? false
+    last = isSecondsTurn ? other : one
+    if isSecondsTurn { first.wrappedValue = other } else if one != other { second.wrappedValue = one }
   }
 }
+
+/// An observation that ends with ``cancel()`` or when this handle is released.
+public final class Observing: Sendable {
+  /// Runs on the actor of the observation alone.
+  private struct Body: @unchecked Sendable { let apply: () -> Void }
+
+  /// nil after the end.
+  private let body: Mutex<Body?>
+
+  init(_ apply: @escaping () -> Void) { body = Mutex(Body(apply: apply)) }
+
+  /// Ends the observation. On its actor, nothing runs any more after that.
+  public func cancel() { body.withLock { $0 = nil } }
+
+  func run(isolation: isolated any Actor = #isolation) {
+    guard let body = body.withLock({ $0 }) else { return }
+    let again = inheritingIsolation { [weak self] in
+      _ = isolation
+      self?.run()
+    }
+    // A task that begins on its actor, with the transaction of the change.
+    withObservationTracking(body.apply) { Task(operation: again) }
+  }
+}
+
+/// Returns a function with the isolation of its context, so that a task with it begins on that actor.
+private func inheritingIsolation(
+  @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async -> Void
+) -> @isolated(any) @Sendable () async -> Void { body }
 
 /// Evaluates `read`, and calls `onChange` once, before the first change of a property read, with the transaction of the
 /// change.

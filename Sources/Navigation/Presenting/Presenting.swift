@@ -18,8 +18,17 @@ public protocol Presenting {
   func keep(_ presence: Presence)
 }
 
-/// Called when a presentation has ended, with the reason.
-public typealias OnDismiss = @MainActor (NavigationReason) -> Void
+/// The end of a presentation.
+public struct Dismissal: Sendable {
+  /// Why it ended.
+  public let reason: NavigationReason
+  /// The error that a screen of this program has thrown, so that it ended as `failed` (D7). nil for every other end; the
+  /// causes of other failures are in the result of ``Coordinator/waitUntilGone(_:)``, as `error`.
+  public let error: (any Error)?
+}
+
+/// Called when a presentation has ended, with the reason and the error.
+public typealias OnDismiss = @MainActor (Dismissal) -> Void
 
 extension Presenting {
   // MARK: Items
@@ -33,25 +42,35 @@ extension Presenting {
   ///   - id: the identity of an item.
   ///   - options: options of the presentation. Evaluated again when observed state in it changes; the screen then stays
   ///     and is updated (P2).
-  ///   - onDismiss: called after a screen has ended, with the reason.
+  ///   - onDismiss: called after a screen has ended, with the reason, and the error if it could not be shown.
   ///   - content: makes the screen when it is needed, with a binding of the item.
   /// - Returns: a handle that can end this. It continues as long as the parent, whether or not the handle is retained.
   @discardableResult
   public func present<Item, ID: Hashable & Codable>(
     item: Binding<Item?>, id: @escaping (Item) -> ID,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping @MainActor (Binding<Item>) -> any Screen
+    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> any Screen
   ) -> Presence {
-    drive(.item(item, id: id, options: options, onDismiss: onDismiss, content: content), as: .presented)
+    drive(.item(item, id: id, options: options, onDismiss: onDismiss, content: content))
   }
 
   /// Presents an `Identifiable` item while the binding is not nil.
   @discardableResult
   public func present<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
-    onDismiss: OnDismiss? = nil, content: @escaping @MainActor (Binding<Item>) -> any Screen
+    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Item>) -> any Screen
   ) -> Presence where Item.ID: Codable {
     present(item: item, id: \.id, options: options, onDismiss: onDismiss, content: content)
+  }
+
+  /// Presents a model while the binding is not nil. Another object is another screen.
+  @discardableResult
+  public func present<Model: AnyObject & Identifiable>(
+    item: Binding<Model?>,
+    options: @escaping @MainActor (Model) -> PresentationOptions = { _ in PresentationOptions() },
+    onDismiss: OnDismiss? = nil, content: @escaping (Binding<Model>) -> any Screen
+  ) -> Presence where Model.ID == ObjectIdentifier {
+    present(item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, content: content)
   }
 
   /// Presents an item by a destination of the session (D1) instead of a screen of the program: a command, a unit, or
@@ -64,7 +83,7 @@ extension Presenting {
     onDismiss: OnDismiss? = nil
   ) -> Presence {
     drive(
-      .item(item, id: id, options: options, to: destination, onDismiss: onDismiss), as: .presented)
+      .item(item, id: id, options: options, to: destination, onDismiss: onDismiss))
   }
 
   /// Presents an `Identifiable` item by a destination of the session.
@@ -86,7 +105,7 @@ extension Presenting {
     isPresented: Binding<Bool>, options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() },
     onDismiss: OnDismiss? = nil, content: @escaping @MainActor () -> any Screen
   ) -> Presence {
-    drive(.bool(isPresented, options: options, onDismiss: onDismiss, content: content), as: .presented)
+    drive(.bool(isPresented, options: options, onDismiss: onDismiss, content: content))
   }
 
   /// Presents by a destination of the session while a binding is true.
@@ -95,7 +114,7 @@ extension Presenting {
     isPresented: Binding<Bool>, to destination: String?,
     options: @escaping @MainActor () -> PresentationOptions = { PresentationOptions() }, onDismiss: OnDismiss? = nil
   ) -> Presence {
-    drive(.bool(isPresented, options: options, to: destination, onDismiss: onDismiss), as: .presented)
+    drive(.bool(isPresented, options: options, to: destination, onDismiss: onDismiss))
   }
 
   // MARK: One of many
@@ -111,7 +130,7 @@ extension Presenting {
   ) -> Presence {
     drive(
       .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
-      as: .member(group: text(of: selection), tag: Coding.id(of: tag)))
+      as: .member(group: text(of: selection), tag: Coding.id(of: tag) {}))
   }
 
   /// Presents by a destination of the session while a selection equals a tag.
@@ -122,7 +141,7 @@ extension Presenting {
   ) -> Presence {
     drive(
       .bool(Binding(selection, tag: tag), options: options, to: destination, onDismiss: onDismiss),
-      as: .member(group: text(of: selection), tag: Coding.id(of: tag)))
+      as: .member(group: text(of: selection), tag: Coding.id(of: tag) {}))
   }
 
   // MARK: Pushing
@@ -133,7 +152,7 @@ extension Presenting {
     item: Binding<Item?>, id: @escaping (Item) -> ID,
     options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping @MainActor (Binding<Item>) -> any Screen
+    content: @escaping (Binding<Item>) -> any Screen
   ) -> Presence {
     push(.item(item, id: id, options: options, onDismiss: onDismiss, content: content), file, line)
   }
@@ -143,9 +162,21 @@ extension Presenting {
   public func push<Item: Identifiable>(
     item: Binding<Item?>, options: @escaping @MainActor (Item) -> PresentationOptions = { _ in PresentationOptions() },
     onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
-    content: @escaping @MainActor (Binding<Item>) -> any Screen
+    content: @escaping (Binding<Item>) -> any Screen
   ) -> Presence where Item.ID: Codable {
     push(item: item, id: \.id, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
+  }
+
+  /// Pushes a model on the stack while the binding is not nil. Another object is another screen.
+  @discardableResult
+  public func push<Model: AnyObject & Identifiable>(
+    item: Binding<Model?>,
+    options: @escaping @MainActor (Model) -> PresentationOptions = { _ in PresentationOptions() },
+    onDismiss: OnDismiss? = nil, file: StaticString = #fileID, line: UInt = #line,
+    content: @escaping (Binding<Model>) -> any Screen
+  ) -> Presence where Model.ID == ObjectIdentifier {
+    push(
+      item: item, id: ObjectNumber.of, options: options, onDismiss: onDismiss, file: file, line: line, content: content)
   }
 
   /// Pushes a screen on the stack while a binding is true.
@@ -167,12 +198,12 @@ extension Presenting {
   ) -> Presence {
     push(
       .bool(Binding(selection, tag: tag), options: options, onDismiss: onDismiss, content: content),
-      in: (text(of: selection), Coding.id(of: tag)), file, line)
+      in: (text(of: selection), Coding.id(of: tag) {}), file, line)
   }
 
   // MARK: Stacks
 
-  /// Creates a stack whose path is an array (S1, S5). ``NavigationStack/navigationDestination(for:content:)`` makes the
+  /// Creates a stack whose path is an array (S1, S5). ``Presenting/navigationDestination(for:file:line:content:)`` makes the
   /// screens of its values. When a screen ends, its value and all values above it are removed from the path.
   public func stack<Element: Hashable & Codable>(path: Binding<[Element]>) -> NavigationStack {
     stack(PathState(path), text(of: path))
@@ -180,6 +211,18 @@ extension Presenting {
 
   /// Creates a stack whose path has values of several types.
   public func stack(path: Binding<NavigationPath>) -> NavigationStack { stack(PathState(path), text(of: path)) }
+
+  /// Creates a stack without a path of the program: its screens are pushed with `push(item:)` and
+  /// ``Presenting/push(value:file:line:)``.
+  /// - Parameters:
+  ///   - name: its name on the bus.
+  ///   - file: the file of the program for reports of misuse.
+  ///   - line: the line in it.
+  public func stack(
+    _ name: RootName = .own("stack"), file: StaticString = #fileID, line: UInt = #line
+  ) -> NavigationStack {
+    stack(path: Binding(wrappedValue: NavigationPath(), name, file: file, line: line))
+  }
 
   // MARK: Helpers
 
@@ -194,7 +237,7 @@ extension Presenting {
   ) -> Presence {
     guard let stack = presentationSource.stack else {
       reportMisuse(
-        "\(content.route.text(client: "")) is pushed, but there is no stack here; push from a NavigationStack, or from a "
+        "\(presentationSource.navigator.coordinator.text(of: content.route)) is pushed, but there is no stack here; push from a NavigationStack, or from a "
           + "screen in one", file: file, line: line)
       return Presence(nil, presentationSource.navigator)
     }
@@ -202,10 +245,11 @@ extension Presenting {
       content, as: group.map { .member(group: $0.name, tag: $0.tag, stack: stack) } ?? .pushed(stack: stack))
   }
 
-  private func drive(_ content: DrivenContent, as kind: ItemDriver.Kind) -> Presence {
+  func drive(_ content: DrivenContent, as kind: ItemDriver.Kind = .presented) -> Presence {
     let navigator = presentationSource.navigator
     let driver = ItemDriver(
-      content, as: kind, binding: content.route.text(client: navigator.coordinator.client),
+      content, as: kind, binding: navigator.coordinator.text(of: content.route),
+      enumGroup: content.route.enumCase.map { (navigator.coordinator.text(of: $0.whole), $0.name) },
       from: presentationSource.binding, destination: navigator.destination)
     let presence = navigator.add(driver)
     keep(presence)
@@ -213,7 +257,7 @@ extension Presenting {
   }
 
   private func text<Value>(of binding: Binding<Value>) -> String {
-    binding.route.text(client: presentationSource.navigator.coordinator.client)
+    presentationSource.navigator.coordinator.text(of: binding)
   }
 }
 
@@ -222,13 +266,15 @@ extension Presenting {
 public final class Presence {
   private weak var driver: (any Driver)?
   private weak var navigator: Navigator?
+  private var onEnd: (@MainActor () -> Void)?
 
-  init(_ driver: (any Driver)?, _ navigator: Navigator) {
+  init(_ driver: (any Driver)?, _ navigator: Navigator, onEnd: (@MainActor () -> Void)? = nil) {
     self.driver = driver
     self.navigator = navigator
+    self.onEnd = onEnd
   }
 
-  /// Stops driving by the state, and dismisses what is shown.
+  /// Stops driving by the state, and dismisses what is shown. A screen that declines that stays until its user closes it (P15).
   public func cancel() { end(dismissing: true) }
 
   /// Stops driving by the state, when what is shown ends anyway.
@@ -237,5 +283,7 @@ public final class Presence {
   private func end(dismissing: Bool) {
     if let driver { navigator?.remove(driver, dismissing: dismissing) }
     driver = nil
+    onEnd?()
+    onEnd = nil
   }
 }

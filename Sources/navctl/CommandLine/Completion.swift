@@ -8,7 +8,10 @@ extension CompletionKind {
   /// Those, and names of destinations that can be opened.
   static var presentable: CompletionKind { candidates { $0.bindings + $0.destinations.map(\.name) } }
   static var roots: CompletionKind { candidates { $0.bindings.map { String($0.prefix { $0 != "." && $0 != "[" }) } } }
-  static var groups: CompletionKind { candidates { $0.groups.keys + $0.destinations.compactMap(\.entry.group) } }
+  static var groups: CompletionKind {
+    // One for each output has a name only while it has members.
+    candidates { $0.groups.keys + $0.destinations.compactMap(\.entry.group).filter { !$0.contains("{") } }
+  }
   /// Tags of the groups that occur before in the command line, otherwise of all groups.
   static var tags: CompletionKind {
     candidates { candidates in
@@ -17,8 +20,16 @@ extension CompletionKind {
     }
   }
   static var stacks: CompletionKind { candidates { Array($0.state.paths.keys) } }
+  static var holds: CompletionKind {
+    candidates { ($0.state.holds ?? []) + ["dnd"] + SessionFact.allCases.map(\.rawValue) }
+  }
   static var destinations: CompletionKind { candidates { $0.destinations.map(\.name) } }
   static var presentations: CompletionKind { candidates { $0.state.entries.map { $0.text(\.presentation) } } }
+
+  /// App-ids of the open windows.
+  static var appIDs: CompletionKind {
+    candidates { candidates in candidates.windows.compactMap(\.properties.appID).filter { !$0.isEmpty } }
+  }
 
   /// Empty if navd is not running: completion does not start it.
   private static func candidates(_ names: @Sendable @escaping (CompletionCandidates) -> [String]) -> CompletionKind {
@@ -41,6 +52,7 @@ private struct CompletionCandidates {
   let words: [String]
   let destinations: [NamedDestination]
   let state: StateSnapshot
+  private let daemon: DaemonClient
 
   init(words: [String]) throws {
     self.words = words
@@ -49,11 +61,13 @@ private struct CompletionCandidates {
     if let index = words.firstIndex(of: "--address"), words.indices.contains(index + 1) {
       global.address = words[index + 1]
     }
-    let daemon = try DaemonClient(global, "completion")
+    daemon = try DaemonClient(global, "completion")
     state = try daemon.state()
     destinations = try daemon.destinations()
   }
 
+  /// None without an adapter for the window system.
+  var windows: [Window] { (try? daemon.windows()) ?? [] }
   var bindings: [String] { state.entries.compactMap(\.binding) }
   /// The tags of each group.
   var groups: [String: [String]] { state.groupEntries.mapValues { $0.tags ?? [] } }

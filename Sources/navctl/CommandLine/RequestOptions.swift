@@ -2,6 +2,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBusValues
 import PresentationModel
+import TextFormats
 
 /// Options of every verb that can open something: the item, and how it is shown.
 struct ItemOptions: ParsableArguments {
@@ -38,6 +39,11 @@ struct ItemOptions: ParsableArguments {
     help: ArgumentHelp("Close it after this long, e.g. 3s.", valueName: "duration"), transform: { try $0.duration() })
   var timeout: UInt64?
 
+  @Option(
+    help: ArgumentHelp("Drop it if it could not be opened for this long, e.g. 5s.", valueName: "duration"),
+    transform: { try $0.duration() })
+  var validFor: UInt64?
+
   @Flag(help: "Close it when navctl ends; navctl runs until it is closed.")
   var owned = false
 
@@ -47,8 +53,11 @@ struct ItemOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: "Priority in its group's queue; the highest opens first.")
   var priority: Int32?
 
-  @Option(help: "Screen to show it on, e.g. DP-1.")
+  @Option(help: "Screen to show it on, e.g. DP-1; “focused” is the one in use.")
   var output: String?
+
+  @Flag(help: "Bring it to the front if it is open already; “toggle” then closes it only if it has the focus.")
+  var raise = false
 
   @OptionGroup var state: StateOption
 
@@ -78,18 +87,21 @@ struct ItemOptions: ParsableArguments {
     if !containerValues.isEmpty { options[Options.containerValues] = try daemon.containerValues(containerValues) }
     options[Options.style] = style
     options[Options.title] = title
+    options[Options.output] = output
     options[Options.from] = from
     options[Options.timeout] = timeout
+    options[Options.within] = validFor
     if owned { options[Options.owned] = true }
     options[Options.ifBusy] = ifBusy?.rawValue
     options[Options.priority] = priority
+    if raise { options[Options.raise] = true }
     state.write(to: &options)
     if !command.isEmpty {
       let bytes = RawArguments.last(command.count)
       let texts = bytes.compactMap { String(validating: $0, as: UTF8.self) }
       options[Options.command.name] = texts.count == bytes.count ? texts.value : bytes.value
     }
-    ClientContext.write(to: &options, output: output, isRemote: daemon.isRemote)
+    ClientContext.write(to: &options, isRemote: daemon.isRemote)
     return options
   }
 }
@@ -99,7 +111,8 @@ extension ItemOptions {
     filled {
       ($0.destination, $0.values, $0.containerValues) = (nil, [], [])
       ($0.style, $0.title, $0.from, $0.timeout, $0.owned) = (nil, nil, nil, nil, false)
-      ($0.ifBusy, $0.priority, $0.output, $0.command) = (nil, nil, nil, [])
+      $0.validFor = nil
+      ($0.ifBusy, $0.priority, $0.output, $0.raise, $0.command) = (nil, nil, nil, false, [])
       $0.state = .filled { $0.isAllowed = false }
     }
   }
@@ -126,6 +139,12 @@ struct ItemID: ParsableArguments {
 
   func validate() throws {
     if let option, let argument { throw ValidationError("expected one id, found two: “\(argument)” and “\(option)”") }
+  }
+
+  /// What to do if there is no such destination, and the id is a program: “--” was forgotten. nil if it is none.
+  func hint(_ item: ItemOptions) -> ((_ operation: String) -> String)? {
+    guard let argument, item.destination == nil, item.command.isEmpty, ProgramPath.has(argument) else { return nil }
+    return { "to show the program \(quoted(argument)): navctl \($0) -- \(argument)" }
   }
 }
 

@@ -1,33 +1,52 @@
+import CLinux
 import CoordinatorAPI
 import DBusValues
 import Glibc
 import PresentationModel
 
-/// The directory, display and session in which navctl was called. Programs that navd starts get them, since navd may have
-/// started before the display.
+/// The directory and the variables of the session with which navctl was called. Programs that navd starts get them, since navd may
+/// have started before the display, or with fewer variables (`docs/processes.md`).
 enum ClientContext {
-  /// Variables by which a program finds the display, its session and its compositor.
-  private static let variables = [
-    "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID", "XDG_CURRENT_DESKTOP",
-    "XDG_SESSION_DESKTOP", "XDG_SESSION_ID", "XDG_SESSION_TYPE", "DESKTOP_SESSION", "SWAYSOCK", "I3SOCK",
-    "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET", "WAYFIRE_SOCKET", "LABWC_PID",
+  /// Variables by which a program finds other programs, the display, its session, and how its user wants it to look.
+  private static let variables: Set<String> = [
+    "PATH", "LANG", "LANGUAGE", "TZ", "SHELL", "EDITOR", "VISUAL", "PAGER", "BROWSER", "TERMINAL", "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID", "SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XMODIFIERS", "DESKTOP_SESSION",
+    "DESKTOP_STARTUP_ID", "SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET", "WAYFIRE_SOCKET",
+    "LABWC_PID",
+  ]
+  /// Beginnings of the names of more such variables.
+  private static let families = [
+    "LC_", "XDG_", "GTK_", "GDK_", "QT_", "KDE_", "MOZ_", "SDL_", "ELECTRON_", "XCURSOR_", "_JAVA_",
   ]
 
   /// Rule L3: a sandboxed client may not set how commands are started.
-  private static var isSandboxed: Bool { getenv("SNAP") != nil || access("/.flatpak-info", F_OK) == 0 }
+  static var isSandboxed: Bool { getenv("SNAP") != nil || access("/.flatpak-info", F_OK) == 0 }
 
-  /// - Parameters:
-  ///   - output: the screen to show the item on.
-  ///   - isRemote: whether navd is on another machine, where displays and directories of this one do not exist.
-  static func write(to options: inout Properties, output: String?, isRemote: Bool) {
+  /// - Parameter isRemote: whether navd is on another machine, where displays and directories of this one do not exist.
+  static func write(to options: inout Properties, isRemote: Bool) {
     var platformData: Properties = [:]
     if !isRemote { platformData["activation-token"] = variable("XDG_ACTIVATION_TOKEN").map { .string($0) } }
-    platformData["output"] = output.map { .string($0) }
     if !platformData.isEmpty { options[Options.platformData] = platformData }
     guard !isRemote, !isSandboxed else { return }
     options[Options.directory] = directory
-    let environment = variables.reduce(into: [:]) { $0[$1] = variable($1) }
+    let environment = environment
     if !environment.isEmpty { options[Options.environment] = environment }
+  }
+
+  /// Those of the variables that are neither empty nor without UTF-8.
+  private static var environment: [String: String] {
+    var found: [String: String] = [:]
+    guard var entry = linux_environment() else { return found }
+    while let text = entry.pointee {
+      entry += 1
+      guard let parts = String(validatingCString: text)?.split(separator: "=", maxSplits: 1), parts.count == 2 else {
+        continue
+      }
+      let name = String(parts[0])
+      guard variables.contains(name) || families.contains(where: name.hasPrefix) else { continue }
+      if found[name] == nil { found[name] = String(parts[1]) }
+    }
+    return found
   }
 
   /// nil if it is unset, empty, or not UTF-8.

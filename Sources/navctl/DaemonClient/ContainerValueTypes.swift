@@ -21,35 +21,18 @@ extension DaemonClient {
   func declaring(_ requests: [Structure<String, [Value]>]) throws(Failure) -> [Structure<String, [Value]>] {
     var result: [Structure<String, [Value]>] = []
     for (index, request) in requests.enumerated() {
-      let (method, arguments) = request.fields
-      var declared: [Value] = []
       do throws(Failure) {
-        for argument in arguments { declared.append(try declaring(in: argument)) }
+        result.append(
+          try CoordinatorInterface.converting(request) { given throws(Failure) in
+            try containerValues(
+              given.sorted { $0.key < $1.key }.map { Assignment($0.key, .json(JSON($0.value))) })
+          })
       } catch {
         var failure = error
         failure.why = "request \(index): \(error.why)"
         throw failure
       }
-      result.append(Structure(method, declared))
     }
     return result
-  }
-
-  /// Converts options and elements of `SetPath`; returns every other argument unchanged.
-  private func declaring(in argument: Value) throws(Failure) -> Value {
-    if var options = Properties(value: argument), let given = options[Options.containerValues] {
-      options[Options.containerValues] = try containerValues(
-        given.sorted { $0.key < $1.key }.map { Assignment($0.key, .json(JSON($0.value))) })
-      return options.value
-    }
-    if let elements = [Structure<String, String, Properties>](value: argument) {
-      var declared: [Structure<String, String, Properties>] = []
-      for element in elements {
-        let (binding, id, options) = element.fields
-        declared.append(Structure(binding, id, Properties(value: try declaring(in: options.value)) ?? options))
-      }
-      return declared.value
-    }
-    return argument
   }
 }

@@ -10,7 +10,7 @@ final class DaemonClient {
   let connection: Connection
   /// The verb and its main argument, for messages.
   let operation: String
-  private let global: GlobalOptions
+  let global: GlobalOptions
   private let deadline: EventLoop.Instant?
 
   init(_ global: GlobalOptions, _ operation: String) throws(Failure) {
@@ -38,10 +38,15 @@ final class DaemonClient {
   var timeLeft: Duration? { deadline.map { max(.zero, $0 - loop.now) } }
 
   /// Calls a method that changes something; the bus starts navd if it is not running.
+  /// - Parameter hint: what to do if there is no such destination, with the verb and its arguments before it.
   @discardableResult
-  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws(Failure) -> Output {
+  func call<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, hint: ((String) -> String)? = nil
+  ) throws(Failure) -> Output {
     do throws(DBusError) { return try request(method, input, starts: true) } catch {
-      throw Failure(operation, error, starts: true)
+      var failure = Failure(operation, error, starts: true)
+      if CoordinatorError.Name(error.name) == .unknownDestination { failure.hint = hint?(operation) }
+      throw failure
     }
   }
 

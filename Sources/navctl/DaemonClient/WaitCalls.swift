@@ -92,11 +92,33 @@ extension DaemonClient {
     return outcomes
   }
 
+  /// Why presentations that have ended failed, each as far as navd remembers it.
+  func errors(of entries: [EndingEntry], _ completion: @escaping ([String?]) -> Void) {
+    var errors = [String?](repeating: nil, count: entries.count)
+    var missing = entries.count
+    for (index, entry) in entries.enumerated() {
+      _ = callWait((entry.failedPresentation ?? Handle(0)).path, .gone) { result in
+        errors[index] = (try? result.get())?.result.error
+        missing -= 1
+        if missing == 0 { completion(errors) }
+      }
+    }
+  }
+
   /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows.
   /// - Throws: `Failure` with the reason. Does not wait for what is queued, and ignores what crashed after it was shown:
   ///   that would depend on timing.
   func requireStart(of presentation: ObjectPath) throws(Failure) {
-    guard presentation != .root, let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
+    guard presentation != .root else { return }
+    var filter: Properties = [:]
+    filter[Options.reason] = Reason.failed.rawValue
+    // Of the last failures only: others fail at the same time at most. A call of Wait makes navd follow this client.
+    let failures = try history(64, filter).compactMap(\.presentation).map(CoordinatorNames.presentation)
+    if failures.contains(presentation) { try reportFailedStart(of: presentation) }
+  }
+
+  private func reportFailedStart(of presentation: ObjectPath) throws(Failure) {
+    guard let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
       outcome.result.signal == nil, let error = outcome.result.error
     else { return }
     throw Failure(operation, StandardError.part(error))
@@ -111,6 +133,6 @@ extension DaemonClient {
     guard let entry = try history(1, filter).first, let ended = entry.serial, ended > serial,
       let number = entry.presentation
     else { return }
-    try requireStart(of: CoordinatorNames.presentation(number))
+    try reportFailedStart(of: CoordinatorNames.presentation(number))
   }
 }

@@ -39,6 +39,7 @@ extension StateSnapshot {
     state.presentations = entries.map(\.properties)
     state.groups = (self.groups ?? [:]).filter { groups.contains($0.key) }
     state.stacks = (self.stacks ?? [:]).filter { stacks.contains($0.key) }
+    state.parked = []
     return state
   }
 }
@@ -48,27 +49,29 @@ extension StateEntry {
   var name: String { [text(\.binding), text(\.id)].filter { !$0.isEmpty }.joined(separator: " ") }
 
   /// The phase as people read it.
-  var shownPhase: String { text(\.phase) + (self.asking == true ? " (asking)" : "") }
+  var shownPhase: String {
+    text(\.phase) + (self.asking == true ? " (asking)" : "")
+      + (self.heldBy.map { " (held by \($0.joined(separator: ", ")))" } ?? "")
+      + (self.restartAt == nil ? "" : " (restart \(self.restarts ?? 1))")
+  }
 
   /// Whether it is known to be shown by a process or a unit of systemd.
   var hasProcess: Bool { self.pid != nil || self.unit != nil }
 }
 
 extension EndingEntry {
-  var hasFailed: Bool { self.reason == Reason.failed.rawValue }
-
   /// The signal that ended its command, or the exit status; empty for success.
   var shownStatus: String { self.signal ?? self.status.flatMap { $0 == 0 ? nil : String($0) } ?? "" }
 
-  /// Why it failed. The history does not contain it (rule D6); `history` adds it while navd remembers the result.
-  var error: String? {
-    get { properties[PresentationResult.keys.error] }
-    set { properties[PresentationResult.keys.error] = newValue }
-  }
-
-  /// Program and process id of the client whose request ended it; “itself” if no request did.
+  /// Program and process id of the client whose request ended it; “itself” or “navd” if no request did.
   var endedBy: String {
-    guard let requester else { return hasFailed || self.reason == Reason.closed.rawValue ? "itself" : "" }
+    guard let requester else {
+      switch self.reason.flatMap(Reason.init) {
+      case .failed, .closed: return "itself"
+      case .expired, .held, .unfocused, .outputGone: return "navd"
+      default: return ""
+      }
+    }
     guard let pid = requester.pid else { return requester.text(\.client) }
     return "\(requester.program ?? requester.text(\.client))[\(pid)]"
   }
@@ -92,6 +95,20 @@ struct NamedDestination {
 
   /// The command line, unit or bus name; empty for `state`.
   var target: String { entry.command?.joined(separator: " ") ?? entry.unit ?? entry.bus ?? "" }
+
+  /// What its file says about its items beside how they are shown, as the file has it; empty for nothing.
+  var behaviour: String {
+    let restart: String? = entry.restart?["when"].map { JSON($0).plainText }
+    let words = [
+      entry.protected == true ? "protected" : nil, restart.map { "restart=\($0)" },
+      entry.restore.map { "restore=\($0)" },
+      entry.inhibit.map { "inhibit=\($0.joined(separator: ","))" },
+      entry.holds.map { holds in
+        "holds=" + holds.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")
+      },
+    ]
+    return words.compactMap(\.self).joined(separator: " ")
+  }
 
   var json: JSON { JSON(entry.properties.merging(["name": .string(name)]) { _, name in name }) }
 }

@@ -10,7 +10,7 @@ enum StateTables {
     let presented = tree(state, at: now, limit: limit).text(style)
     let sections = [
       presented.isEmpty ? style.legend("Nothing is open.") : presented, groups(state).text(style),
-      stacks(state).text(style),
+      stacks(state).text(style), holds(state).text(style), parked(state).text(style),
     ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n")
   }
@@ -22,6 +22,22 @@ enum StateTables {
       table.add(
         entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), Table.Cell(entry.shownPhase),
         entry.cell(\.destination), entry.cell(\.group), entry.cell(\.tag), entry.cell(\.stack), entry.cell(\.title))
+    }
+    for entry in state.parkedEntries {
+      table.add(
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), "parked", entry.cell(\.destination), "",
+        "", "", "")
+    }
+    return table
+  }
+
+  /// Endings that failed, with the reasons.
+  static func failures(_ entries: [EndingEntry]) -> Table {
+    var table = Table(.number("NUMBER"), "BINDING", "ID", "ENDED", "ERROR")
+    for entry in entries {
+      table.add(
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
+        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.error ?? entry.shownStatus, .bad))
     }
     return table
   }
@@ -45,6 +61,24 @@ enum StateTables {
       table.add(
         Table.Cell(name), Table.Cell(group.selection ?? "–", group.selection == nil ? nil : .good),
         Table.Cell((group.queue ?? []).joined(separator: ", ")), Table.Cell((group.tags ?? []).joined(separator: ", ")))
+    }
+    return table
+  }
+
+  /// The holds in force, and how many items wait for their ends.
+  private static func holds(_ state: StateSnapshot) -> Table {
+    var table = Table("HOLD", .number("WAITING"))
+    for name in state.holds ?? [] {
+      table.add(Table.Cell(name), Table.Cell(String(state.entries.count { $0.heldBy?.contains(name) == true })))
+    }
+    return table
+  }
+
+  private static func parked(_ state: StateSnapshot) -> Table {
+    var table = Table(.number("HIDDEN"), "BINDING", "ID", "DESTINATION")
+    for entry in state.parkedEntries {
+      table.add(
+        entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.destination))
     }
     return table
   }

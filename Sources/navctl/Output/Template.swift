@@ -93,6 +93,7 @@ struct TemplateFields {
   private static let members: [String: [String]] = [
     StateEntry.keys.value.name: [], StateEntry.keys.containerValues.name: [], "item": [], "parameters": [],
     StateSnapshot.keys.groups.name: [], StateSnapshot.keys.stacks.name: [],
+    StateSnapshot.keys.parked.name: [],
     EndingEntry.keys.by.name: [
       RequesterEntry.keys.client.name, RequesterEntry.keys.pid.name, RequesterEntry.keys.program.name,
     ],
@@ -111,9 +112,10 @@ struct TemplateFields {
     let (entry, state, group) = (StateEntry.keys, StateSnapshot.keys, GroupEntry.keys)
     return TemplateFields([
       "action", entry.asking.name, entry.binding.name, "event", entry.group.name, state.groups.name, entry.id.name,
-      "item", "parameters",
+      "hold", state.holds.name, "in-force", "item", "parameters",
       entry.message.name, "path", entry.phase.name, entry.presentation.name, state.presentations.name, group.queue.name,
-      EndingEntry.keys.reason.name, state.serial.name, entry.stack.name, state.stacks.name, entry.tag.name,
+      EndingEntry.keys.reason.name, state.serial.name, entry.stack.name, state.stacks.name, state.parked.name,
+      entry.tag.name,
       group.tags.name,
     ])
   }()

@@ -22,15 +22,22 @@ struct Destinations: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "destinations")
     let destinations = try daemon.destinations()
-    var table = Table("NAME", "KIND", "GROUP", "STYLE", "TARGET")
+    var table = Table("NAME", "KIND", "GROUP", "STYLE", "TARGET", "BEHAVIOUR")
     for destination in destinations {
       table.add(
         Table.Cell(destination.name), Table.Cell(destination.kind.rawValue), destination.entry.cell(\.group),
-        destination.entry.cell(\.style), Table.Cell(destination.target))
+        destination.entry.cell(\.style), Table.Cell(destination.target),
+        Table.Cell(destination.behaviour))
     }
     global.write(json: .array(destinations.map(\.json)), table)
     for mistake in try daemon.diagnosis().mistakes ?? [] {
       StandardError.write("navctl: destinations: \(StandardError.part(mistake))")
+    }
+    for destination in destinations {
+      guard let file = destination.entry.file, let warning = BindingID.warning(ofDestination: destination.name) else {
+        continue
+      }
+      StandardError.write("navctl: destinations: \(StandardError.part("\(file): warning: \(warning)"))")
     }
   }
 }
@@ -101,12 +108,13 @@ struct CheckConfiguration: ParsableCommand {
       hint: "install it beside navctl or in PATH")
   }
 
-  /// The navd in navctl's own directory.
-  private static var beside: String? {
+  /// The navd in navctl's own directory; nil if there is none.
+  static var beside: String? {
     guard let path = realpath("/proc/self/exe", nil) else { return nil }
     defer { free(path) }
     let own = String(cString: path)
-    return own.lastIndex(of: "/").map { own[...$0] + "navd" }
+    guard let navd = own.lastIndex(of: "/").map({ String(own[...$0]) + "navd" }) else { return nil }
+    return access(navd, X_OK) == 0 ? navd : nil
   }
 }
 
@@ -118,13 +126,9 @@ struct Introspect: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Argument(
     help: "Name of one interface, e.g. org.navd.Coordinator1.",
-    completion: .list(["org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Presenter1"]))
+    completion: .list(Contract.interfaces.map(\.name.text)))
   var interface: String?
   @Flag(help: "Print one interface as introspection XML.") var xml = false
-
-  static let interfaces = [
-    CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
-  ]
 
   func validate() throws {
     if xml, interface == nil { throw ValidationError("--xml needs the name of an interface") }
@@ -132,11 +136,11 @@ struct Introspect: ParsableCommand {
   }
 
   func run() throws {
-    let chosen = Self.interfaces.filter { interface == nil || $0.name.text == interface }
+    let chosen = Contract.interfaces.filter { interface == nil || $0.name.text == interface }
     guard let first = chosen.first else {
       throw Failure(
         "introspect \(interface ?? "")", "no such interface",
-        hint: "expected one of \(Self.interfaces.map(\.name.text).joined(separator: ", "))", status: .unknownName)
+        hint: "expected one of \(Contract.interfaces.map(\.name.text).joined(separator: ", "))", status: .unknownName)
     }
     if xml {
       global.write(json: .null, plain: first.xmlFile())

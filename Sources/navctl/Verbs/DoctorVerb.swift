@@ -10,7 +10,8 @@ struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "doctor", "Look at everything from which trouble comes, and say what to do.",
     """
-    Each line says “ok”, or “!!” with the problem and its remedy. The exit status is 1 if there is such a line.
+    Each line says “ok”, or “!!” with the problem and its remedy. The exit status is 1 if there is such a line. Programs are \
+    looked for in the PATH that a command gets which is asked for from here. Without navd, everything else is looked at.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -32,18 +33,61 @@ struct Doctor: ParsableCommand {
     do throws(Failure) {
       daemon = try DaemonClient(global, "doctor")
     } catch {
-      return [Finding("bus", error.why, error.hint ?? Failure.unreachableBus)]
+      let bus = Finding("bus", error.why, error.hint ?? Failure.unreachableBus)
+      return [bus] + (global.host == nil ? Self.files(readFiles()) : [])
     }
     let bus = global.host.map { "that of \($0)" } ?? global.address ?? (try? Connection.sessionAddress()) ?? ""
     var findings = [Finding("bus", bus)]
-    let examined: Examined
+    // Another machine has other files, and navctl in a sandbox sends no variables.
+    let files = daemon.isRemote || ClientContext.isSandboxed ? nil : readFiles()
     do throws(Failure) {
-      examined = try Examined(daemon)
+      findings += try Examined(daemon, try? files?.get()).findings
     } catch {
       findings.append(Finding("navd", error.why, error.hint ?? "read its log: journalctl --user -u navd"))
-      return findings + Self.variables(daemon)
+      if let files { findings += Self.withoutNavd(daemon, files) }
     }
-    return findings + examined.findings + Self.variables(daemon)
+    return findings + Self.variables(daemon)
+  }
+
+  private func readFiles() -> Result<CheckedFiles, Failure> {
+    Result { () throws(Failure) in try CheckedFiles("doctor", address: global.address) }
+  }
+
+  /// What can be found out while navd does not answer.
+  private static func withoutNavd(_ daemon: DaemonClient, _ files: Result<CheckedFiles, Failure>) -> [Finding] {
+    let manager = try? daemon.connection.callAndWait(
+      PropertyAccessing.get, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1",
+      ("org.freedesktop.systemd1.Manager", "Version"), timeout: daemon.timeLeft ?? .seconds(3), autoStart: false)
+    let backend = windowBackend(daemon)
+    return [
+      Finding(
+        "commands",
+        manager.map { "the bus has a user manager, systemd \(String(value: $0) ?? "")" }
+          ?? "the bus has no user manager")
+    ] + Self.files(files) + [
+      Finding("windows", backend.map { "known by the backend “\($0)”" } ?? "no adapter is running"),
+      Finding("log", "the messages of a navd that the bus or systemd started: journalctl --user -u navd"),
+    ]
+  }
+
+  /// The mistakes in the configuration files, and the programs that are not found.
+  private static func files(_ files: Result<CheckedFiles, Failure>) -> [Finding] {
+    do throws(Failure) {
+      let files = try files.get()
+      return Finding.ofFiles(files.mistakes, count: files.destinations.count, directories: files.directories)
+        + Finding.ofPrograms(files.warnings)
+    } catch {
+      return [Finding("files", error.why, error.hint)]
+    }
+  }
+
+  /// The backend of the window system; nil if nothing on the bus knows the windows.
+  fileprivate static func windowBackend(_ daemon: DaemonClient) -> String? {
+    let backend = try? daemon.connection.callAndWait(
+      PropertyAccessing.get, on: WindowSystemInterface.bus, at: WindowSystemInterface.object,
+      (WindowSystemInterface.name.text, WindowSystemInterface.backend.name.text),
+      timeout: daemon.timeLeft ?? .seconds(3), autoStart: false)
+    return backend.map { String(value: $0) ?? "" }
   }
 
   /// Variables of the desktop that programs miss which the service manager or the bus starts.
@@ -92,23 +136,48 @@ private struct Finding {
     members["advice"] = advice.map { .string($0) }
     return .object(members)
   }
+
+  static func ofFiles(_ mistakes: [String], count: Int, directories: [String]) -> [Finding] {
+    guard mistakes.isEmpty else {
+      return mistakes.map { Finding("files", $0, "correct the file; navd reads it when it is written") }
+    }
+    let found = "\(count) destination\(count == 1 ? "" : "s"), no mistakes"
+    return [Finding("files", "\(found); looked for in \(directories.joined(separator: ", "))")]
+  }
+
+  static func ofPrograms(_ warnings: [String]) -> [Finding] {
+    if warnings.isEmpty { return [Finding("programs", "those of all destinations are found")] }
+    return warnings.map { Finding("programs", $0, "correct the file, or install the program that is missing") }
+  }
 }
 
 /// What navd says about itself.
 private struct Examined {
   private let release: String
   private let diagnosis: Diagnosis
-  private let destinations: Int
+  private let destinations: [NamedDestination]
+  /// The backend of the window system; nil if nothing on the bus knows the windows.
+  private let windowBackend: String?
   private let failures: [EndingEntry]
 
-  init(_ daemon: DaemonClient) throws(Failure) {
+  /// The files as they are read from here; nil if they cannot be.
+  private let checked: CheckedFiles?
+
+  /// - Parameter checked: the files as they are read from here; nil if they cannot be.
+  init(_ daemon: DaemonClient, _ checked: CheckedFiles?) throws(Failure) {
     release = try daemon.value(of: CoordinatorInterface.release) ?? ""
     diagnosis = try daemon.diagnosis()
-    destinations = try daemon.destinations().count
-    failures = try daemon.history(0, [:]).filter(\.hasFailed)
+    destinations = try daemon.destinations()
+    windowBackend = Doctor.windowBackend(daemon)
+    var failures = try daemon.history(0, [:]).filter(\.hasFailed)
+    var last = Array(failures.prefix(1))
+    try daemon.addErrors(to: &last)
+    failures.replaceSubrange(..<last.count, with: last)
+    self.failures = failures
+    self.checked = checked
   }
 
-  var findings: [Finding] { [navd, commands, record] + files + programs + [ofFailures] }
+  var findings: [Finding] { [navd, commands, record] + files + programs + [windows, ofFailures] }
 
   private var navd: Finding {
     var parts = ["navd \(release)"]
@@ -140,21 +209,23 @@ private struct Examined {
   }
 
   private var files: [Finding] {
-    let mistakes = diagnosis.mistakes ?? []
-    if mistakes.isEmpty {
-      let places = (diagnosis.directories ?? []).joined(separator: ", ")
-      return [
-        Finding(
-          "files", "\(destinations) destination\(destinations == 1 ? "" : "s"), no mistakes; looked for in \(places)")
-      ]
-    }
-    return mistakes.map { Finding("files", $0, "correct the file; navd reads it when it is written") }
+    Finding.ofFiles(
+      diagnosis.mistakes ?? [], count: destinations.count, directories: diagnosis.directories ?? [])
   }
 
+  /// A command that is asked for from here has the `PATH` of here, and not that of navd.
   private var programs: [Finding] {
-    let warnings = diagnosis.warnings ?? []
-    if warnings.isEmpty { return [Finding("programs", "those of all destinations are found")] }
-    return warnings.map { Finding("programs", $0, "install the program, or correct the file") }
+    let isOfTheseFiles = checked.map { $0.directories == diagnosis.directories } ?? false
+    return Finding.ofPrograms(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])
+  }
+
+  private var windows: Finding {
+    if let windowBackend { return Finding("windows", "known by the backend “\(windowBackend)”") }
+    let following = destinations.filter { $0.entry.window != nil }.map(\.name)
+    if following.isEmpty { return Finding("windows", "no adapter is running, and no destination follows windows") }
+    return Finding(
+      "windows", "no adapter is running, and \(following.joined(separator: ", ")) cannot be shown without one",
+      "start navd-windows, e.g. systemctl --user enable --now navd-windows")
   }
 
   private var ofFailures: Finding {

@@ -66,6 +66,7 @@ struct Deselect: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "deselect \(group)")
     let (changed, serial) = try daemon.call(CoordinatorInterface.deselect, (group, tag, change.properties))
+    if !changed { daemon.warnIfUnknown(group: group, tag: tag) }
     global.report(changed: changed, serial: serial)
   }
 }
@@ -102,6 +103,7 @@ struct Forget: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "forget \(group) \(tag)")
     let (changed, serial) = try daemon.call(CoordinatorInterface.forget, (group, tag, change.properties))
+    if !changed { daemon.warnIfUnknown(group: group, tag: tag) }
     global.report(changed: changed, serial: serial)
   }
 }
@@ -117,7 +119,7 @@ struct MemberOptions: ParsableArguments {
   func options(_ daemon: DaemonClient) throws -> Properties {
     var options = try item.options(daemon)
     options[Options.binding] = binding
-    options[Options.id] = id
+    options[Options.id] = id ?? item.commandLine
     change.write(to: &options)
     return options
   }

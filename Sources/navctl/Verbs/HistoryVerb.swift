@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import Glibc
 import PresentationModel
 import TextFormats
 
@@ -8,46 +9,67 @@ struct History: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "history", "List what has closed, the latest first: why, when and by whom.",
     """
-    BY is the program and process that closed it, or “itself” if no other program did. SHOWN is how long it was open. \
+    BY is the program and process that closed it, “navd” if its time was over or a hold began, for example, or “itself” if no other \
+    program did. SHOWN is how long it was open. \
     STATUS is the exit status of its program, or the signal that ended it.
     """)
 
   @OptionGroup var global: GlobalOptions
   @Option(
     name: .customShort("n", allowingJoined: true),
-    help: ArgumentHelp("Maximum number of entries; 0 for all that navd remembers.", valueName: "n"))
-  var limit: UInt32 = 20
+    help: ArgumentHelp("Maximum number of entries, 20 if not given; 0 for all that navd remembers.", valueName: "n"))
+  var limit: UInt32?
   @Option(help: "List only members of this group.", completion: .groups) var group: String?
   @Option(help: "List only this name.", completion: .bindings) var binding: String?
   @Option(help: ArgumentHelp("List only what closed for this reason; may be repeated.", valueName: "reason"))
   var reason: [Reason] = []
   @Option(
-    help: ArgumentHelp("List only what closed within this time, e.g. 10m.", valueName: "duration"),
-    transform: { try $0.duration() })
-  var since: UInt64?
+    help: ArgumentHelp(
+      "List only what closed within this time, e.g. 10m; with --follow, after the line with this serial.",
+      valueName: "duration|serial"))
+  var since: String?
+  @Flag(help: "Print what has closed, and each that closes later, once, the oldest first. With --json.")
+  var follow = false
   @Option(
     help:
       "Print each as a line of this format: {binding}, {reason}, {time:time}, {by.program}, {shown-for:duration}, …",
     transform: Template.init)
   var format: Template?
 
-  func validate() throws { try global.check(format, .history) }
+  func validate() throws {
+    try global.check(format, .history)
+    guard follow else {
+      _ = try since?.duration()
+      return
+    }
+    guard global.json, format == nil, limit == nil, group == nil, binding == nil, reason.isEmpty else {
+      throw ValidationError("use --follow with --json, and only with --since")
+    }
+    if let since, UInt64(since) == nil {
+      throw ValidationError("--since: with --follow expected the serial of a line, found “\(since)”")
+    }
+  }
 
   func run() throws {
     let daemon = try DaemonClient(global, "history")
+    if follow {
+      let lines = EndingLines(since: since.flatMap { UInt64($0) }, daemon)
+      return try daemon.follow(lines, LineWriter(STDOUT_FILENO, daemon.loop))
+    }
+    let limit = limit ?? 20
     var filter: Properties = [:]
     filter[Options.group] = group
     filter[Options.binding] = binding
     let isSelective = !reason.isEmpty || since != nil
     var entries = try daemon.history(isSelective ? 0 : limit, filter)
-    if isSelective { entries = selected(entries) }
-    try addErrors(to: &entries, daemon)
+    if isSelective { entries = try selected(entries, limit) }
+    try daemon.addErrors(to: &entries)
     global.write(json: .array(entries.map(\.json)), styled: text(entries))
   }
 
-  private func selected(_ entries: [EndingEntry]) -> [EndingEntry] {
+  private func selected(_ entries: [EndingEntry], _ limit: UInt32) throws -> [EndingEntry] {
     let (now, reasons) = (WallClock.now, reason.map(\.rawValue))
-    let earliest = since.map { now - min(now, $0) } ?? 0
+    let earliest = try since.map { now - min(now, try $0.duration()) } ?? 0
     let selected = entries.lazy.filter { entry in
       (reasons.isEmpty || reasons.contains(entry.text(\.reason))) && (entry.time ?? 0) >= earliest
     }
@@ -74,14 +96,14 @@ struct History: ParsableCommand {
     }
     return table
   }
+}
 
-  private func addErrors(to entries: inout [EndingEntry], _ daemon: DaemonClient) throws(Failure) {
-    func presentation(_ entry: EndingEntry) -> ObjectPath? {
-      entry.hasFailed ? entry.presentation.map { CoordinatorNames.presentation($0) } : nil
-    }
-    let known = try daemon.outcomes(of: entries.compactMap(presentation))
+extension DaemonClient {
+  /// Adds why presentations failed, as far as navd remembers it.
+  func addErrors(to entries: inout [EndingEntry]) throws(Failure) {
+    let known = try outcomes(of: entries.compactMap { $0.failedPresentation?.path })
     for (index, entry) in entries.enumerated() {
-      if let error = presentation(entry).flatMap({ known[$0]?.result.error }) { entries[index].error = error }
+      if let error = entry.failedPresentation.flatMap({ known[$0.path]?.result.error }) { entries[index].error = error }
     }
   }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
-import Glibc
 import PresentationModel
 import TextFormats
 
@@ -25,8 +24,9 @@ struct Present: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "present \(binding)")
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.present, (binding, id.text ?? options.item.commandLine ?? "", try options.properties(daemon))
-    )
+      CoordinatorInterface.present,
+      (binding, id.text ?? options.item.commandLine ?? "", try options.properties(daemon)),
+      hint: id.hint(options.item))
     if options.isWaiting {
       try options.wait(daemon, global, presentation)
     } else {
@@ -53,7 +53,8 @@ struct Toggle: ParsableCommand {
     var properties = try options.properties(daemon)
     if id.text == nil { properties[Options.anyID] = true }
     let (presented, presentation, serial) = try daemon.call(
-      CoordinatorInterface.toggle, (binding, id.text ?? options.item.commandLine ?? "", properties))
+      CoordinatorInterface.toggle, (binding, id.text ?? options.item.commandLine ?? "", properties),
+      hint: id.hint(options.item))
     if presented, options.isWaiting {
       try options.wait(daemon, global, presentation)
     } else {
@@ -99,20 +100,6 @@ extension GlobalOptions {
       report(changed: changed, presentation: presentation, serial: serial)
       if changed { try daemon.requireStart(of: presentation) }
     }
-  }
-}
-
-extension DaemonClient {
-  /// Tells a user at a terminal that a name is known nowhere: they may have mistyped it.
-  fileprivate func warnIfUnknown(_ binding: String) {
-    guard isatty(STDERR_FILENO) == 1, let destinations = try? destinations().map(\.name),
-      let open = try? state().entries.compactMap(\.binding), !(destinations + open).contains(binding),
-      let endings = try? history(1, [Options.binding.name: binding.value]), endings.isEmpty
-    else { return }
-    let hint = nearest(to: binding, among: destinations + open).map { "did you mean “\($0)”?" }
-    StandardError.write(
-      "navctl: \(operation): nothing is open as “\(binding)”, and nothing knows that name; "
-        + (hint ?? "“navctl list” shows what is open"))
   }
 }
 
@@ -166,13 +153,14 @@ struct Dismiss: ParsableCommand {
   @Option(help: "Close every name with this first part, e.g. counter for counter.fact.", completion: .roots)
   var root: String?
   @Flag(help: "Close everything.") var all = false
+  @Flag(help: "End the programs whose windows are hidden; with --force, without asking them.") var parked = false
   @OptionGroup var slot: SlotOptions
 
-  private var scopes: Int { [group, stack, root].count { $0 != nil } + (all ? 1 : 0) }
+  private var scopes: Int { [group, stack, root].count { $0 != nil } + [all, parked].count { $0 } }
 
   func validate() throws {
     guard scopes + (bindings.isEmpty ? 0 : 1) == 1 else {
-      throw ValidationError("give either names, or exactly one of --group, --stack, --root and --all")
+      throw ValidationError("give either names, or exactly one of --group, --stack, --root, --all and --parked")
     }
     if bindings.count != 1, slot.expectedID != nil || slot.expectedPresentation != nil {
       throw ValidationError("--expected-id and --expected-presentation need exactly one name")
@@ -190,7 +178,7 @@ struct Dismiss: ParsableCommand {
     for binding in bindings {
       let (changed, serial) = try daemon.call(CoordinatorInterface.dismiss, (binding, slot.properties))
       anyChanged = anyChanged || changed
-      if !changed, !global.json, !global.quiet { daemon.warnIfUnknown(binding) }
+      if !changed { daemon.warnIfUnknown(binding: binding) }
       last = serial
     }
     global.report(changed: anyChanged, serial: last)
@@ -203,7 +191,9 @@ struct Dismiss: ParsableCommand {
     options[Options.stack] = stack
     options[Options.root] = root
     if all { options[Options.all] = true }
+    if parked { options[Options.parked] = true }
     let (count, serial) = try daemon.call(CoordinatorInterface.dismissAll, options)
+    if count == 0 { daemon.warnIfUnknown(group: group, stack: stack) }
     global.report(changed: count > 0, serial: serial, ["count": count.value], verbose: "\(count)\n")
   }
 }

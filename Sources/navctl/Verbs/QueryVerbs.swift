@@ -14,7 +14,8 @@ struct List: ParsableCommand {
     """
     On a terminal: a table in which each item is below the one that it was opened from, then groups and stacks. In a pipe: \
     a line for each item, oldest request first, with tabs between number, binding, id, phase, destination, group, tag, \
-    stack and title. With --json: the whole state. With --format: a line of that format for each item.
+    stack and title. With --json: the whole state. With --format: a line of that format for each item. With --failed: \
+    what failed, and is not open again, with the reason; an entry of the history for each name.
     """)
 
   @OptionGroup var global: GlobalOptions
@@ -25,19 +26,41 @@ struct List: ParsableCommand {
     transform: Template.init)
   var format: Template?
 
-  func validate() throws { try global.check(format, .presentation) }
+  @Flag(help: "List what failed, and why.") var failed = false
+
+  func validate() throws { try global.check(format, failed ? .history : .presentation) }
 
   func run() throws {
     let daemon = try DaemonClient(global, "list")
+    if failed { return try listFailed(daemon) }
     let state = StateFilter(group: group, stack: stack).apply(try daemon.state())
     if state.entries.isEmpty {
       if let group { try daemon.requireName("group", group) }
       if let stack { try daemon.requireName("stack", stack) }
     }
     global.write(json: state.json, styled: text(state))
+    if state.entries.isEmpty { daemon.warnIfUnknown(group: group, stack: stack) }
     if StandardOutput.isTerminal, !global.json, let mistakes = try daemon.diagnosis().mistakes, !mistakes.isEmpty {
       StandardError.write("navctl: list: the configuration files have mistakes; “navctl doctor” shows them")
     }
+  }
+
+  /// Lists the last ending of each name that is not open, if it failed.
+  private func listFailed(_ daemon: DaemonClient) throws {
+    var seen = Set(try daemon.state().entries.compactMap(\.binding))
+    var entries = try daemon.history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
+      .filter { (group == nil || $0.group == group) && (stack == nil || $0.stack == stack) }
+    try daemon.addErrors(to: &entries)
+    let (style, now) = (global.tableStyle, WallClock.now)
+    let text =
+      if let format {
+        entries.map { format.line($0.json, at: now) + "\n" }.joined()
+      } else if entries.isEmpty {
+        style.legend("Nothing has failed.")
+      } else {
+        StateTables.failures(entries).text(style)
+      }
+    global.write(json: .array(entries.map(\.json)), styled: text)
   }
 
   private func text(_ state: StateSnapshot) -> String {
@@ -104,5 +127,8 @@ struct Members: ParsableCommand {
       table.add(entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id), entry.cell(\.containerValues))
     }
     global.write(json: .array(list), table)
+    guard list.isEmpty else { return }
+    daemon.warnIfUnknown(group: group, stack: stack)
+    if let from { daemon.warnIfUnknown(binding: from) }
   }
 }

@@ -45,14 +45,14 @@ struct Rofi: ParsableCommand {
     var options: Properties = [:]
     switch choice {
     case .tag(let group, let tag):
-      ClientContext.write(to: &options, output: nil, isRemote: daemon.isRemote)
+      ClientContext.write(to: &options, isRemote: daemon.isRemote)
       let (selected, serial) = try daemon.call(CoordinatorInterface.toggleSelection, (group, tag, options))
       if selected { try daemon.requireStart(in: group, after: serial) }
     case .dismissal(let binding, let number):
       options[Options.expectedPresentation] = CoordinatorNames.presentation(number)
       try daemon.call(CoordinatorInterface.dismiss, (binding, options))
     case .destination(let name):
-      ClientContext.write(to: &options, output: nil, isRemote: daemon.isRemote)
+      ClientContext.write(to: &options, isRemote: daemon.isRemote)
       let (presentation, changed, _) = try daemon.call(CoordinatorInterface.present, (name, "", options))
       if changed { try daemon.requireStart(of: presentation) }
     }

@@ -15,11 +15,13 @@ struct Show: ParsableCommand {
   func run() throws {
     let daemon = try DaemonClient(global, "show \(binding)")
     let (presentation, item, serial) = try daemon.ask(CoordinatorInterface.get, binding)
-    guard presentation != .root else { throw Failure(notPresented: daemon.operation) }
-    var entry = StateEntry(item)
+    let others = try daemon.state().entries
+    // One whose presenter asks its user may come back to its slot (P15).
+    let asking = presentation == .root ? others.last { $0.binding == binding && $0.asking == true } : nil
+    guard presentation != .root || asking != nil else { throw Failure(notPresented: daemon.operation) }
+    var entry = asking ?? StateEntry(item)
     entry.properties[StateSnapshot.keys.serial] = serial
     entry.properties[Self.destinationKind] = try destinationKind(entry, daemon)?.rawValue
-    let others = try daemon.state().entries
     let children = others.filter { $0.parent != nil && $0.parent == entry.presentation }.compactMap(\.presentation)
     if !children.isEmpty { entry.properties[Self.children] = children }
     if let process = process(of: entry.owner, daemon) {
@@ -65,8 +67,9 @@ struct Show: ParsableCommand {
     let keys = StateEntry.keys
     return [
       keys.binding.name, keys.id.name, keys.presentation.name, keys.phase.name, keys.asking.name, keys.message.name,
-      keys.since.name, keys.title.name,
-      keys.destination.name, destinationKind.name, keys.pid.name, keys.unit.name, keys.group.name, keys.tag.name,
+      keys.heldBy.name, keys.since.name, keys.restarts.name, keys.restartAt.name, keys.title.name,
+      keys.destination.name, destinationKind.name, keys.pid.name, keys.unit.name, keys.windows.name,
+      keys.group.name, keys.tag.name,
       keys.stack.name, keys.parent.name, children.name, keys.owner.name, ownerPID.name, ownerProgram.name,
       keys.timeout.name, keys.timeoutLeft.name, keys.containerValues.name, keys.priority.name, keys.style.name,
       keys.value.name, StateSnapshot.keys.serial.name,
@@ -85,9 +88,13 @@ struct Show: ParsableCommand {
     var table = Table("NAME", "VALUE")
     // Keys that this release does not know are last.
     for name in order + Set(entry.properties.keys).subtracting(order).sorted() {
-      guard let value = entry.properties[name], name != StateSnapshot.keys.serial.name else { continue }
+      guard let value = entry.properties[name],
+        ![StateSnapshot.keys.serial.name, keys.asking.name, keys.heldBy.name].contains(name)
+      else { continue }
       let text: String? =
         switch name {
+        case keys.phase.name: entry.shownPhase
+        case keys.restartAt.name: entry.restartAt.map { WallClock.local($0) }
         case keys.since.name: entry.since.map { "\(WallClock.local($0)) (\(WallClock.elapsed(since: $0, at: now)))" }
         case keys.timeout.name, keys.timeoutLeft.name: UInt64(value: value).map { DurationText.exactText($0) }
         case keys.parent.name: entry.parent.map(named)

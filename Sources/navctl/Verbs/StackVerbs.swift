@@ -29,7 +29,7 @@ struct Push: ParsableCommand {
     membership.write(to: &options)
     slot.write(to: &options)
     let (presentation, changed, serial) = try daemon.call(
-      CoordinatorInterface.push, (stack, binding, id.text ?? item.commandLine ?? "", options))
+      CoordinatorInterface.push, (stack, binding, id.text ?? item.commandLine ?? "", options), hint: id.hint(item))
     try global.reportPresented(daemon, presentation, changed: changed, serial: serial, isOwned: item.owned)
   }
 }

@@ -11,13 +11,14 @@ enum Verbs {
   private static let lists: [(title: String, verbs: [[Verb]])] = [
     ("OPEN AND CLOSE", [presenting, [("update", { Update.self }), ("dismiss", { Dismiss.self })]]),
     ("GROUP AND STACK", [ofGroups, ofStacks]),
+    ("HOLD", [ofHolds]),
     (
       "QUERY",
       [
         [("list", { List.self }), ("show", { Show.self })], querying,
         [
           ("history", { History.self }), ("wait", { WaitVerb.self }), ("watch", { WatchVerb.self }),
-          ("graph", { Graph.self }), ("rofi", { Rofi.self }),
+          ("graph", { Graph.self }), ("windows", { Windows.self }), ("rofi", { Rofi.self }),
         ],
       ]
     ),

@@ -54,7 +54,7 @@ final class StateLines: WatchOutput {
       let line = filter.shown(state).map { template.line($0.json) } ?? ""
       return (line, line)
     case .waybar:
-      let line = Waybar.line(filter.shown(state)).text
+      let line = Waybar.line(filter.shown(state), holds: state.holds ?? []).text
       return (line, line)
     }
   }
@@ -64,16 +64,21 @@ final class StateLines: WatchOutput {
 enum Waybar {
   /// `text` and `tooltip` are Pango markup, so they are escaped; `alt` and `class` are looked up in waybar's
   /// configuration and style sheet, so they are not.
-  /// - Parameter entry: what is open; if nil, the text is empty and waybar hides the module.
-  static func line(_ entry: StateEntry?) -> JSON {
+  /// - Parameters:
+  ///   - entry: what is open; if nil, the text is empty and waybar hides the module.
+  ///   - holds: the holds in force, each of which is a class `hold-NAME`.
+  static func line(_ entry: StateEntry?, holds: [String] = []) -> JSON {
+    let holdClasses = holds.map { "hold-\($0)" }
     guard let entry else {
-      return ["text": "", "alt": "", "tooltip": "", "class": ["none"], "percentage": 0]
+      return [
+        "text": "", "alt": "", "tooltip": "", "class": .array((["none"] + holdClasses).map(JSON.string)),
+        "percentage": 0,
+      ]
     }
     let tag = entry.tag ?? ""
     let text = [entry.text(\.title), tag, entry.text(\.id), entry.text(\.binding)].first { !$0.isEmpty } ?? ""
-    let classes = [entry.text(\.phase), entry.asking == true ? "asking" : "", entry.text(\.destination)].filter {
-      !$0.isEmpty
-    }
+    let states = [entry.asking == true ? "asking" : "", entry.heldBy == nil ? "" : "held"]
+    let classes = ([entry.text(\.phase)] + states + [entry.text(\.destination)] + holdClasses).filter { !$0.isEmpty }
     let percentage: JSON =
       switch entry.value?["percentage"].map({ JSON($0) }) {
       case .integer(let number): .integer(number)
@@ -83,7 +88,9 @@ enum Waybar {
     return [
       "text": .string(text.printable.escapedForMarkup),
       "alt": .string(tag),
-      "tooltip": .string(entry.name.printable.escapedForMarkup),
+      "tooltip": .string(
+        (entry.name + (entry.shownPhase == entry.text(\.phase) ? "" : ": \(entry.shownPhase)")).printable
+          .escapedForMarkup),
       "class": .array(classes.map(JSON.string)),
       "percentage": percentage,
     ]

@@ -37,12 +37,8 @@ struct WatchVerb: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "watch")
-    // A closed pipe is an error of the write, not a signal.
-    signal(SIGPIPE, SIG_IGN)
     let filter = StateFilter(group: group, binding: binding)
-    var failure: Failure?
     let writer = LineWriter(STDOUT_FILENO, daemon.loop)
-    let follower = StateFollower(daemon.connection)
     let output: any WatchOutput
     let screen = isForPeople ? TerminalScreen(daemon.loop) : nil
     if let screen {
@@ -53,37 +49,7 @@ struct WatchVerb: ParsableCommand {
       output = StateLines(filter, waybar ? .waybar : format.map { .template($0) } ?? .json)
     }
     defer { screen?.finish() }
-    writer.onDrained = { output.drained(writer, follower) }
-    writer.onEnd = { error in
-      if error != EPIPE { failure = Failure("watch", "standard output: \(String(cString: strerror(error)))") }
-      daemon.loop.stop()
-    }
-    let timeout = daemon.timeLeft.map { timeLeft in
-      daemon.loop.timer(after: timeLeft) {
-        failure = Failure("watch", "navd is not running", status: .timedOut)
-        daemon.loop.stop()
-      }
-    }
-    let restart = DaemonRestart(daemon)
-    follower.onState = { state, serial in
-      timeout?.cancel()
-      let state = StateSnapshot(state, serial: serial)
-      restart.note(state)
-      output.state(state, writer, follower)
-    }
-    follower.onEvent = { event in
-      restart.note(event)
-      output.event(event, writer, follower)
-    }
-    func fail(_ error: DBusError) {
-      failure = Failure("watch", error)
-      daemon.loop.stop()
-    }
-    follower.onFailure = fail
-    daemon.connection.onDisconnected = { fail(DBusError(name: .disconnected, message: Failure.disconnected)) }
-    follower.start()
-    daemon.loop.run()
-    if let failure { throw failure }
+    try daemon.follow(output, writer)
   }
 
   /// Whether to draw on the terminal instead of printing lines.
@@ -102,12 +68,4 @@ struct WatchVerb: ParsableCommand {
     _ = daemon.connection.watchName(CoordinatorNames.bus) { if $0 == nil { view.daemonStopped() } }
     return view
   }
-}
-
-/// Prints states and events.
-protocol WatchOutput: AnyObject {
-  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
-  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
-  /// Called when the reader has taken everything.
-  func drained(_ writer: LineWriter, _ follower: StateFollower)
 }

@@ -70,6 +70,21 @@ final class BusFixture {
     }
   }
 
+  /// Closes the connection of a peer. The bus may notice that later than calls of others.
+  func close(_ peer: Connection) throws {
+    peer.close()
+    var hasOwner = true
+    while hasOwner {
+      var isAnswered = false
+      connection.call(Bus.nameHasOwner, on: Bus.name, at: Bus.path, peer.uniqueName.text, timeout: nil) {
+        isAnswered = true
+        hasOwner = (try? $0.get()) ?? false
+      }
+      try wait { isAnswered }
+    }
+    try settle()
+  }
+
   /// Moves the clock, and handles the timers that are due.
   func advance(by duration: Duration) throws {
     clock.now = clock.now + duration
@@ -123,7 +138,7 @@ extension RecoveredSession {
   /// - Parameter names: names on the bus that mean the same clients as in the record.
   static func example(token: String = "token", names: Set<String> = [], isSameBoot: Bool = true) -> RecoveredSession {
     RecoveredSession(
-      memories: [:], token: token, names: names, isSameBoot: isSameBoot, isOfOtherSession: false, setAside: nil,
-      session: Record.Session(bus: "bus", boot: "boot", clock: 0, token: token))
+      memories: [:], token: token, names: names, isSameBoot: isSameBoot, isOfOtherSession: false, isFirst: false,
+      setAside: nil, session: Record.Session(bus: "bus", boot: "boot", clock: 0, token: token))
   }
 }

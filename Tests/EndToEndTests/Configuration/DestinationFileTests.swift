@@ -74,7 +74,37 @@ func destinationFile_written_isNoticed() throws {
   try waitFor("the directory is another one") { $0?["style"] == .string("popover") }
 }
 
+@Test("D2: a request finds what was written right before it, also where there was no directory")
+func destinationFile_justWritten_isKnownToTheNextRequest() throws {
+  let session = try Session()
+  let known: Properties = ["known": .boolean(true)]
+  for name in ["fresh", "second", "third"] {
+    try session.write("state = true\n", toDestination: name)
+    #expect(try session.refusal(Rows.present, (name, "", known)) == nil)
+  }
+  try session.write("command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n", toDestination: "mixer")
+  #expect(try session.navctl("select", "panels", "mixer").exitCode == 0)
+  try session.write("state = true\n", toDestination: "other")
+  #expect(try session.refusal(Rows.present, ("othr", "", known))?.message.contains("did you mean “other”?") == true)
+}
+
+@Test("A file whose name no item can have is a warning: in the log, and of navctl")
+func destinationFile_nameThatIsNoBinding_isAWarning() throws {
+  let session = try Session(destinations: ["my panel": "command = [\"sleep\", \"1000\"]\n"])
+  let warning =
+    "\(session.destinationPath("my panel")): warning: an item cannot have the name “my panel”, which contains a blank"
+  let list = try session.navctl("destinations")
+  #expect(list.exitCode == 0 && list.errorText.hasPrefix("navctl: destinations: \(warning)"), "\(list.errorText)")
+  #expect(try session.navctl("check-config").outputText.hasPrefix(warning))
+  try session.call(Rows.reload, ())
+  let log = try #require(session.navd?.errorText)
+  #expect(log.components(of: "an item cannot have the name “my panel”") == 1, "\(log)")
+  #expect(try session.navctl("present", "panel", "--to", "my panel").exitCode == 0)
+}
+
 extension String {
+  fileprivate func components(of text: String) -> Int { ranges(of: text).count }
+
   fileprivate func write(toFile path: String) throws {
     let file = try #require(fopen(path, "w"))
     fputs(self, file)

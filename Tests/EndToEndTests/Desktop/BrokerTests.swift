@@ -1,124 +1,309 @@
-import CoordinatorAPI
 import Glibc
 import TestSupport
 import Testing
 import TextFormats
 
-/// A screen of the recipe: a session with the recipe's files and its two running scripts.
-private final class BrokerScreen {
-  let session: Session
-  let name: String
-  private(set) var requests: Program?
-  private var state: Program?
-
-  init(_ name: String, brokerAt port: UInt16) throws {
-    self.name = name
-    var files: [String: String] = [:]
-    for recipe in ["README", "mqtt"] {
-      for (path, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(path)"] = text }
-    }
-    // There is no desktop.
-    files["bin/foot"] = "#!/bin/sh\nexec sleep 1000\n"
-    for program in ["mosquitto_pub", "mosquitto_sub"] { files["config/\(program)"] = "-h 127.0.0.1\n-p \(port)\n" }
-    session = try Session(starting: false, files: files)
-    let built = Session.program("").dropLast()
-    session.environment["PATH"] = "\(session.path("bin")):\(built):/usr/bin:/bin"
-    try session.start()
-    state = try start("mqtt-state")
-    try listen()
-  }
-
-  private func start(_ script: String) throws -> Program {
-    try session.start(program: session.path("config/navd/\(script).sh"), [name])
-  }
-
-  func listen() throws { requests = try start("mqtt-requests") }
-
-  /// Ends the script and its children.
-  func stopListening() {
-    guard let script = requests else { return }
-    // End the script first, because it restarts its children.
-    let children = Files.contents(of: "/proc/\(script.processID)/task/\(script.processID)/children")
-    script.send(SIGKILL)
-    for child in String(decoding: children, as: UTF8.self).split(separator: " ").compactMap({ pid_t($0) }) {
-      kill(child, SIGKILL)
-    }
-    requests = nil
-  }
-
-  deinit {
-    requests = nil
-    state = nil
-    for process in Session.remains(of: session.environment["HOME"] ?? "") { kill(process, SIGKILL) }
-  }
-}
-
-@Test("The recipe for MQTT: one retained message switches the panel on all screens, and invalid messages do no harm")
+@Test("The recipe for MQTT: one retained message switches the panel on all screens, and refused messages are published")
 func recipe_mqtt_switchesAllScreens() throws {
-  let place = try Session(starting: false)
-  let port = try #require(freePort())
-  try place.write("listener \(port) 127.0.0.1\nallow_anonymous true\n", to: "broker.conf")
-  let broker = try place.start(program: "/usr/sbin/mosquitto", ["-c", place.path("broker.conf")])
-  try place.wait("the broker runs: \(broker.errorText)") {
-    broker.errorText.contains(" running") || broker.hasEnded
-  }
-  func publish(_ message: String, to topic: String, retained: Bool = false) throws {
-    let pub = try place.run(
-      program: "/usr/bin/mosquitto_pub",
-      ["-p", "\(port)", "-q", "1", "-t", topic, "-m", message] + (retained ? ["-r"] : []))
-    #expect(pub.exitCode == 0, "\(pub.errorText)")
-  }
-  let observer = try place.start(program: "/usr/bin/mosquitto_sub", ["-p", "\(port)", "-v", "-t", "navd/#"])
-  /// The last message published by a screen: the selected panel, once it is shown.
-  func shown(_ screen: String) -> String? {
-    let prefix = "navd/\(screen)/state "
-    guard let line = observer.lines.last(where: { $0.hasPrefix(prefix) }),
-      let state = try? JSON.parse(String(line.dropFirst(prefix.count))),
-      let tag = state["groups"]?["panels"]?["selection"]?.string,
-      state["presentations"]?.array?.contains(where: { $0["tag"]?.string == tag && $0["phase"] == "presented" }) == true
-    else { return nil }
-    return tag
-  }
+  let broker = try Broker(screens: ["left", "right"])
   func wait(_ left: String, _ right: String) throws {
-    try place.wait("left shows \(left), right \(right); heard: \(observer.lines.suffix(4))") {
-      shown("left") == left && shown("right") == right
+    try broker.wait("left shows \(left), right \(right)") {
+      broker.shown["left"] == left && broker.shown["right"] == right
     }
   }
-
-  let left = try BrokerScreen("left", brokerAt: port)
-  let right = try BrokerScreen("right", brokerAt: port)
-  try publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply", retained: true)
+  let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
+  let right = try BrokerScreen("right", behind: broker, running: ["state", "requests"])
+  try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply", retained: true)
   try wait("wifi", "wifi")
 
-  for bad in [
+  let refused = [
     "nonsense", "[[\"Select\"]]", "[[\"Frobnicate\", 1]]", "{\"a\":", "[]]", "\u{1}",
-    "[[\"Select\", \"pa nels\", \"\", {}]]",
-    "two\nlines", String(repeating: "[", count: 10_000), #"[["Present", "x", "", {"command": ["touch", "ran"]}]]"#,
-  ] {
-    try publish(bad, to: "navd/all/apply")
-  }
-  try publish("", to: "navd/left/apply")
-  try publish(#"[["Select", "panels", "mixer", {}]]"#, to: "navd/left/apply")
+    "[[\"Select\", \"pa nels\", \"\", {}]]", "two\nlines", String(repeating: "[", count: 10_000),
+    #"[["Present", "x", "", {"command": ["touch", "ran"]}]]"#,
+  ]
+  for message in refused { try broker.publish(message, to: "navd/all/apply") }
+  try broker.publish("", to: "navd/left/apply")
+  try broker.publish(#"[["Select", "panels", "mixer", {}]]"#, to: "navd/left/apply")
   try wait("mixer", "wifi")
   for screen in [left, right] {
-    #expect(screen.requests?.status == nil)
-    try screen.session.wait("the refusal is reported: \(screen.requests?.errorText ?? "")") {
-      screen.requests?.errorText.contains("refused: nonsense") == true
-        && screen.requests?.errorText.contains("inline-commands") == true
+    #expect(screen.script("requests")?.status == nil)
+    let lines = refused.flatMap { $0.split(separator: "\n") }.map { String($0.prefix(300)) }
+    func answers() -> [JSON] {
+      (broker.messages["navd/\(screen.name)/refused"] ?? []).compactMap { try? JSON.parse($0) }
     }
+    try broker.wait("the refusals of \(screen.name) are published") { answers().count >= lines.count }
+    #expect(answers().map { $0["requests"]?.string } == lines)
+    #expect(answers().allSatisfy { $0["error"]?.string?.hasPrefix("navctl: ") == true }, "\(answers())")
+    #expect(answers().last?["error"]?.string?.contains("inline-commands") == true)
     #expect(try screen.session.navctl("show", "x").exitCode == 3)
   }
 
-  // A screen that was away applies the latest message, and a late subscriber learns what all screens show.
-  right.stopListening()
-  try publish(#"[["Select", "panels", "calendar", {}]]"#, to: "navd/all/apply", retained: true)
+  // The broker lets no screen control another one, and nobody without a password.
+  let foreign = try left.session.run(
+    program: "/usr/bin/mosquitto_pub",
+    ["-V", "mqttv5", "-q", "1", "-t", "navd/right/apply", "-m", #"[["Select", "panels", "mixer", {}]]"#])
+  #expect(foreign.errorText.contains("Not authorized"), "\(foreign.errorText)")
+  let unknown = try left.session.run(
+    program: "/usr/bin/mosquitto_pub", ["-u", "wall", "-P", "guessed", "-t", "navd/all/apply", "-m", "[]"])
+  #expect(unknown.exitCode != 0)
+
+  // A screen that was away is offline, then applies the latest message. A late subscriber learns what all screens show.
+  right.kill("requests")
+  try broker.wait("right is offline") { broker.messages["navd/right/online"]?.last == "0" }
+  try broker.publish(#"[["Select", "panels", "calendar", {}]]"#, to: "navd/all/apply", retained: true)
   try wait("calendar", "wifi")
-  try right.listen()
+  try right.run(["requests"])
   try wait("calendar", "calendar")
-  let late = try place.run(
+  try broker.wait("both are online") {
+    ["left", "right"].allSatisfy { broker.messages["navd/\($0)/online"]?.last == "1" }
+  }
+  let late = try broker.place.run(
     program: "/usr/bin/mosquitto_sub",
-    ["-p", "\(port)", "-v", "-t", "navd/+/state", "-t", "navd/+/online", "-C", "4", "-W", "20", "--retained-only"])
+    ["-v", "-t", "navd/+/state", "-t", "navd/+/online", "-C", "4", "-W", "20", "--retained-only"])
   #expect(late.exitCode == 0)
   #expect(late.lines.count { $0.contains("/state {") && $0.contains("calendar") } == 2, "\(late.lines)")
   #expect(late.lines.count { $0.hasSuffix("/online 1") } == 2)
+
+  // systemd ends the scripts with SIGTERM.
+  left.kill("requests", SIGTERM)
+  try broker.wait("left is offline") { broker.messages["navd/left/online"]?.last == "0" }
+}
+
+/// While a broker ends it publishes the last wills, and a mosquitto_pub that connects to it then may try until its keepalive is
+/// over: 60 s.
+@Test("The recipe for MQTT: no request waits for a connection to a broker that ends, whose restart is noticed")
+func recipe_mqtt_brokerEnds_delaysNoRequest() throws {
+  let broker = try Broker(screens: ["left"])
+  let left = try BrokerScreen("left", behind: broker, running: [])
+  func waitUntilOnline() throws {
+    try broker.wait("left is online") { broker.messages["navd/left/online"]?.last == "1" }
+  }
+  // A connection to a broker that ends, which never succeeds.
+  try left.session.write(
+    """
+    #!/bin/sh
+    case $* in */online*) [ ! -e "$HOME/broker-ends" ] || exec sleep 1000 ;; esac
+    exec /usr/bin/mosquitto_pub "$@"
+
+    """, to: "bin/mosquitto_pub")
+  try left.run(["state", "requests"])
+  try waitUntilOnline()
+  try left.session.write("", to: "broker-ends")
+  // As the last will arrives: not retained.
+  try broker.publish("0", to: "navd/left/online")
+  try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply")
+  try broker.wait("left shows wifi") { broker.shown["left"] == "wifi" }
+
+  unlink(left.session.path("broker-ends"))
+  try broker.stop()
+  try broker.start()
+  try broker.wait("left is online again") {
+    left.restartEnded()
+    return broker.messages["navd/left/online"]?.last == "1"
+  }
+}
+
+/// A broker that is killed closes no TLS connection properly. To mosquitto_sub that may be an error after which it ends, as does
+/// the thread of mosquitto_pub that publishes, but not its process.
+@Test("The recipe for MQTT: the state is published, and requests are carried out, after the broker was killed")
+func recipe_mqtt_brokerIsKilled_screenFollows() throws {
+  let broker = try Broker(screens: ["left"])
+  let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
+  try broker.publish(#"[["Select", "panels", "wifi", {}]]"#, to: "navd/all/apply", retained: true)
+  try broker.wait("left shows wifi") { broker.shown["left"] == "wifi" }
+  try broker.stop(SIGKILL)
+  try broker.start()
+  #expect(try left.session.navctl("select", "panels", "mixer").exitCode == 0)
+  try broker.wait("left shows mixer") { broker.shown["left"] == "mixer" }
+  try broker.publish(#"[["Select", "panels", "calendar", {}]]"#, to: "navd/all/apply", retained: true)
+  try broker.wait("left shows calendar") {
+    left.restartEnded()
+    return broker.shown["left"] == "calendar"
+  }
+}
+
+/// A hundred screens, in a thorough run, take two minutes of two processors.
+@Test(
+  "The recipe for MQTT: many screens switch by one message, and agree after a restart of the broker and the loss of a third"
+)
+func recipe_mqtt_manyScreensAgree() throws {
+  let names = (1...(isThorough ? 100 : 6)).map { "screen\($0)" }
+  let broker = try Broker(screens: names)
+  let screens = try names.map { try BrokerScreen($0, behind: broker, running: ["state", "requests"]) }
+  func missing(_ tag: String) -> [String] { names.filter { broker.shown[$0] != tag } }
+  func wait(_ tag: String) throws {
+    try broker.wait("all show \(tag), but \(missing(tag).prefix(5))") { missing(tag).isEmpty }
+  }
+  try broker.wait("all are online") { names.allSatisfy { broker.messages["navd/\($0)/online"]?.last == "1" } }
+  let clock = ContinuousClock()
+  var figures: [String] = []
+  func measure(_ what: String, _ body: () throws -> Void) rethrows {
+    let elapsed = try clock.measure(body) / .milliseconds(1)
+    figures.append("\(what) \(Int(elapsed)) ms")
+  }
+  func select(_ tag: String) throws {
+    try broker.publish("[[\"Select\", \"panels\", \"\(tag)\", {}]]", to: "navd/all/apply", retained: true)
+  }
+  for tag in ["wifi", "mixer", "wifi"] {
+    try measure("until the last has switched") {
+      try select(tag)
+      try wait(tag)
+    }
+  }
+
+  // While the broker is away, a third of the screens loses its power.
+  let lost = screens.indices.filter { $0 % 3 == 0 }.map { screens[$0] }
+  let survivors = names.indices.filter { $0 % 3 != 0 }.map { names[$0] }
+  try broker.stop()
+  for screen in lost { try screen.kill() }
+  try broker.start()
+  try select("calendar")
+  try measure("until the survivors of the broker's restart have switched") {
+    try broker.wait("the survivors show calendar") {
+      for screen in screens { screen.restartEnded() }
+      return survivors.allSatisfy { broker.shown[$0] == "calendar" }
+    }
+  }
+  try measure("until the third that was killed is there again") {
+    for screen in lost {
+      try screen.session.start()
+      try screen.run(["state", "requests"])
+    }
+    try wait("calendar")
+  }
+  for screen in screens { #expect(try screen.session.navctl("selection", "panels").outputText == "calendar\n") }
+  print("MQTT, \(names.count) screens: \(figures.joined(separator: "; "))")
+}
+
+@Test("The recipe for MQTT: every ending is published, each once, also those from when the broker was away (K5)")
+func recipe_mqtt_publishesEachEnding() throws {
+  let broker = try Broker(screens: ["left"])
+  let left = try BrokerScreen("left", behind: broker, running: ["played"])
+  func select(_ tag: String) throws {
+    for arguments in [["select", "panels", tag], ["wait", tag, "--for", "presented"]] {
+      let run = try left.session.run(program: Session.program("navctl"), arguments)
+      #expect(run.exitCode == 0, "\(run.errorText)")
+    }
+  }
+  var expected: [String] = []
+  /// Those published, without what the broker has delivered again after its restart.
+  func endings() -> [JSON] {
+    var last: UInt64 = 0
+    return (broker.messages["navd/left/played"] ?? []).compactMap { try? JSON.parse($0) }.filter { ending in
+      defer { last = max(last, ending["serial"]?.unsigned ?? 0) }
+      return ending["serial"]?.unsigned ?? 0 > last
+    }
+  }
+  /// Waits for the endings of these, besides those before.
+  func wait(for tags: String...) throws {
+    expected += tags
+    try broker.wait("\(expected) are published") { endings().count >= expected.count }
+    #expect(endings().map { $0["binding"]?.string } == expected)
+  }
+  try select("wifi")
+  try select("mixer")
+  try wait(for: "wifi")
+  try broker.stop()
+  try select("calendar")
+  try select("wifi")
+  try broker.start()
+  try wait(for: "mixer", "calendar")
+  left.kill("played")
+  try select("mixer")
+  try left.run(["played"])
+  try wait(for: "wifi")
+  #expect(endings().allSatisfy { $0["reason"] != nil && $0["time"] != nil && $0["shown-for"] != nil })
+}
+
+@Test("The recipe for MQTT: Home Assistant's discovery messages have its keys, and their topics and templates work")
+func recipe_mqtt_isDiscoveredByHomeAssistant() throws {
+  let broker = try Broker(screens: ["left"])
+  let left = try BrokerScreen("left", behind: broker, running: ["state", "requests"])
+  let announced = try left.session.run(
+    program: left.session.path("config/navd/mqtt-discovery.sh"), ["left", "panels", "mixer", "wifi", "calendar"])
+  #expect(announced.exitCode == 0 && announced.errorText.isEmpty, "\(announced.errorText)")
+  let topics = ["homeassistant/binary_sensor/left/online/config", "homeassistant/select/left/panels/config"]
+  try broker.wait("the messages arrive") { topics.allSatisfy { broker.messages[$0] != nil } }
+  let messages = try topics.map { try JSON.parse(try #require(broker.messages[$0]?.last)) }
+  for (topic, message) in zip(topics, messages) { #expect(HomeAssistant.faults(in: message, at: topic) == []) }
+  #expect(Set(messages.map { $0["unique_id"]?.string }).count == topics.count)
+
+  let menu = messages[1]
+  let command = try #require(menu["command_template"]?.string)
+  try broker.publish(
+    command.replacing("{{ value | tojson }}", with: #""wifi""#), to: try #require(menu["command_topic"]?.string))
+  try broker.wait("left shows wifi") { broker.shown["left"] == "wifi" }
+  #expect(broker.messages[try #require(menu["state_topic"]?.string)] != nil)
+  let availability = try #require(menu["availability"]?.array?.first)
+  let topic = try #require(availability["topic"]?.string)
+  #expect(broker.messages[topic]?.last == availability["payload_available"]?.string)
+  left.kill("requests")
+  try broker.wait("left is unavailable") {
+    broker.messages[topic]?.last == availability["payload_not_available"]?.string
+  }
+}
+
+/// The keys of Home Assistant's discovery messages, from its documentation of the MQTT integrations.
+private enum HomeAssistant {
+  private enum Kind { case text, list, number, flag, device, availability }
+
+  private static let common: [String: Kind] = [
+    "availability": .availability, "availability_mode": .text, "availability_topic": .text, "device": .device,
+    "enabled_by_default": .flag, "entity_category": .text, "icon": .text, "json_attributes_template": .text,
+    "json_attributes_topic": .text, "name": .text, "object_id": .text, "qos": .number, "state_topic": .text,
+    "unique_id": .text, "value_template": .text,
+  ]
+  private static let components: [String: (keys: [String: Kind], required: Set<String>)] = [
+    "binary_sensor": (
+      [
+        "device_class": .text, "expire_after": .number, "force_update": .flag, "off_delay": .number,
+        "payload_available": .text, "payload_not_available": .text, "payload_off": .text, "payload_on": .text,
+      ], ["state_topic"]
+    ),
+    "select": (
+      [
+        "availability_template": .text, "command_template": .text, "command_topic": .text, "optimistic": .flag,
+        "options": .list, "retain": .flag,
+      ], ["command_topic", "options"]
+    ),
+  ]
+  private static let device: [String: Kind] = [
+    "configuration_url": .text, "identifiers": .list, "manufacturer": .text, "model": .text, "name": .text,
+    "suggested_area": .text, "sw_version": .text, "via_device": .text,
+  ]
+  private static let availability: [String: Kind] = [
+    "payload_available": .text, "payload_not_available": .text, "topic": .text, "value_template": .text,
+  ]
+
+  /// What is wrong with a message at `homeassistant/COMPONENT/NODE/OBJECT/config`.
+  static func faults(in message: JSON, at topic: String) -> [String] {
+    let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+    guard levels.count == 5, levels[0] == "homeassistant", levels[4] == "config",
+      let (keys, required) = components[String(levels[1])]
+    else { return ["the topic \(topic)"] }
+    var faults = levels[2...3].filter {
+      !$0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
+    }
+    .map { "a level of the topic, \($0)" }
+    faults += check(message, common.merging(keys) { $1 }, required)
+    // A device is known by the entity's id.
+    if message["device"] != nil, message["unique_id"] == nil { faults.append("no unique_id") }
+    return faults
+  }
+
+  private static func check(_ json: JSON, _ keys: [String: Kind], _ required: Set<String>) -> [String] {
+    guard let object = json.object else { return ["not an object: \(json)"] }
+    return required.filter { object[$0] == nil }.map { "no \($0)" }
+      + object.flatMap { key, value -> [String] in
+        switch keys[key] {
+        case nil: ["the unknown key \(key)"]
+        case .text: value.string?.isEmpty == false ? [] : ["\(key): expected a text"]
+        case .list: value.array?.allSatisfy { $0.string?.isEmpty == false } == true ? [] : ["\(key): expected texts"]
+        case .number: [0, 1, 2].contains(value) ? [] : ["\(key): expected 0 to 2"]
+        case .flag: value == true || value == false ? [] : ["\(key): expected true or false"]
+        case .device: check(value, device, ["identifiers"])
+        case .availability: (value.array ?? [.null]).flatMap { check($0, availability, ["topic"]) }
+        }
+      }
+  }
 }

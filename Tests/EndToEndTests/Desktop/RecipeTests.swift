@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import DBus
 import DBusValues
 import Glibc
 import TestSupport
@@ -14,8 +15,23 @@ private func files(of recipes: String...) throws -> [String: String] {
     for (name, text) in try Markdown("recipes/\(recipe).md").files { files["config/\(name)"] = text }
   }
   // Programs that run in the panels' terminals.
-  for program in ["pulsemixer", "nmtui", "calcurse"] { files["bin/\(program)"] = "#!/bin/sh\nexec sleep 1000\n" }
+  for program in ["pulsemixer", "nmtui", "calcurse", "man"] { files["bin/\(program)"] = "#!/bin/sh\nexec sleep 1000\n" }
   return files
+}
+
+/// The configuration of i3, without what it does at login, which a test that has begun would not expect.
+private func i3(_ files: [String: String]) -> String {
+  (files["config/i3/config"] ?? "").replacing("exec --no-startup-id navctl dismiss --all", with: "")
+}
+
+extension Session {
+  /// Waits until the desktop has run what its configuration does at login, which starts navd.
+  fileprivate func waitForLogin() throws {
+    var isOver = false
+    let watch = client.watchName(CoordinatorNames.bus) { isOver = $0 != nil }
+    try wait("navd was started at login") { isOver }
+    watch.cancel()
+  }
 }
 
 // MARK: waybar
@@ -142,6 +158,7 @@ func recipe_sway_keysOpenAndClosePanels() throws {
     starting: false, activatable: true, desktop: .sway, configuration: files["config/sway/config"] ?? "", files: files)
   let valid = try session.run(program: "/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
   #expect(valid.exitCode == 0, "\(valid.errorText)")
+  try session.waitForLogin()
   let windows = try Windows(session)
   try panelsFollowKeys(session, windows)
   try session.press("c", withLogo: true)
@@ -167,6 +184,40 @@ func recipe_sway_keysOpenAndClosePanels() throws {
   try session.wait("the launcher is presented") { watcher.lines(of: "launcher").last == "presented" }
   try session.press("d", withLogo: true)
   try session.wait("the launcher has ended") { watcher.lines(of: "launcher").last?.hasPrefix("dismissed") == true }
+
+  // Of a stack, only the top is visible.
+  func isVisible(_ title: String, in node: JSON) -> Bool? {
+    if node["name"]?.string == title { return node["visible"] == true }
+    return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).lazy
+      .compactMap { isVisible(title, in: $0) }.first
+  }
+  func waitForPages(_ visible: [String: Bool]) throws {
+    try session.poll("the pages are visible: \(visible)") {
+      let tree = try JSON.parse(windows.ask("-t", "get_tree").outputText)
+      return visible.allSatisfy { isVisible($0.key, in: tree) == $0.value }
+    }
+  }
+  try session.runNavctl("push", "manual", "page1", "bash", "--to", "page")
+  try waitForPages(["Page bash": true])
+  try session.runNavctl("push", "manual", "page2", "sh", "--to", "page")
+  try waitForPages(["Page bash": false, "Page sh": true])
+  try session.runNavctl("pop", "manual")
+  try waitForPages(["Page bash": true])
+
+  // A panel is on each workspace.
+  try session.press("v", withLogo: true)
+  try windows.wait(for: "page", "mixer")
+  #expect(try windows.ask("workspace 2").exitCode == 0)
+  try waitForPages(["Page bash": false])
+  try session.poll("the mixer is visible") {
+    let tree = try windows.ask("-t", "get_tree").outputText
+    return try isMixerVisible(in: JSON.parse(tree))
+  }
+}
+
+private func isMixerVisible(in node: JSON) -> Bool {
+  if node["app_id"]?.string == "mixer" { return node["visible"] == true }
+  return ((node["nodes"]?.array ?? []) + (node["floating_nodes"]?.array ?? [])).contains(where: isMixerVisible)
 }
 
 @Test("The recipe for i3: its keys open and close panels where its rules say")
@@ -176,6 +227,7 @@ func recipe_i3_keysOpenAndClosePanels() throws {
     starting: false, activatable: true, desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
   let valid = try session.run(program: "/usr/bin/i3", ["-C", "-c", session.path("config/i3/config")])
   #expect(valid.exitCode == 0, "\(valid.outputText)\(valid.errorText)")
+  try session.waitForLogin()
   let windows = try Windows(session)
   try panelsFollowKeys(session, windows)
   let handle = try session.call(Rows.get, "wifi").0
@@ -200,7 +252,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
     return line.hasPrefix("exec = navctl") ? "exec = tail -n +1 -f ~/twin" : String(line)
   }.joined(separator: "\n")
   files["twin"] = "\n"
-  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let session = try Session(desktop: .i3, configuration: i3(files), files: files)
   let windows = try Windows(session)
   let bar = try session.start(program: "/usr/bin/polybar", ["top"])
   let configuration = session.path("config/polybar/twin.ini")
@@ -248,7 +300,7 @@ func recipe_polybar_showsWhatIsPresented() throws {
 func recipe_rofi_opensWhatIsChosen() throws {
   var files = try files(of: "i3", "rofi")
   files["bin/loginctl"] = "#!/bin/sh\necho \"$@\" >>\"$NAVD_TEST_JOURNAL\"\n"
-  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let session = try Session(desktop: .i3, configuration: i3(files), files: files)
   let windows = try Windows(session)
   for name in ["wifi", "mixer"] {
     let rofi = try session.start(program: session.path("config/rofi/panels.sh"), [])
@@ -289,7 +341,7 @@ func recipe_rofi_opensWhatIsChosen() throws {
 @Test("The recipe for zenity: a script asks, and receives an answer or learns that there was none")
 func recipe_zenity_isAnswered() throws {
   let files = try files(of: "i3", "zenity")
-  let session = try Session(desktop: .i3, configuration: files["config/i3/config"] ?? "", files: files)
+  let session = try Session(desktop: .i3, configuration: i3(files), files: files)
   let windows = try Windows(session)
   let script = session.path("config/scripts/ask.sh")
   let answered = try session.start(program: script, [])
@@ -308,6 +360,8 @@ func recipe_zenity_isAnswered() throws {
 
   // Another client closes the dialog.
   let alone = try session.start(program: script, [])
+  // The window of the question before may still have the focus.
+  try session.wait("it asks") { watcher.lines(of: "ask").last?.hasPrefix("presented") == true }
   try windows.waitForFocus(on: "Zenity")
   try session.runNavctl("dismiss", "ask")
   try session.wait("the script ends") { alone.hasEnded }
@@ -315,6 +369,7 @@ func recipe_zenity_isAnswered() throws {
 
   // The first answer is taken back.
   let doubtful = try session.start(program: script, [])
+  try session.wait("it asks") { watcher.lines(of: "ask").last?.hasPrefix("presented") == true }
   try windows.waitForFocus(on: "Zenity")
   try session.type("Blob")
   try session.press("Return")
@@ -324,6 +379,55 @@ func recipe_zenity_isAnswered() throws {
   try session.wait("the script ends") { doubtful.hasEnded }
   #expect(doubtful.outputText == "")
   #expect(doubtful.exitCode == 1)
+}
+
+// MARK: Dialogs of Swift programs
+
+@Test(
+  "The destinations for dialogs of Swift programs, with zenity and with GTK, report the pressed button before they end",
+  arguments: [("dialog", "zenity"), ("gtk-dialog", "navd-dialog")])
+func recipe_dialog_reportsTheButton(_ destination: String, _ window: String) throws {
+  var files = ["config/navd/dialog.js": try Files.text(inPackage: "docs/recipes/dialog.js")]
+  for (name, text) in try Markdown("swift.md").files where name.hasPrefix("navd/") { files["config/\(name)"] = text }
+  let session = try Session(desktop: .sway, files: files)
+  let (windows, watcher, keyboard) = (try Windows(session), try session.watch(), try WaylandKeyboard(session))
+  // The value is that of `Dialog` in Swift; `dialog_byADestination_reportsTheAction` compares it.
+  let buttons = #"[{"title":"Delete","role":"destructive","action":"delete"},{"title":"Cancel","role":"cancel"}]"#
+  func ask(_ id: String, _ more: [String] = []) throws {
+    watcher.clear()
+    let value = ["title=Delete <b>this</b> & that?", "message=It is gone then.", "buttons:=\(buttons)"] + more
+    let arguments = ["present", "question", id, "--to", destination] + value.flatMap { ["--value", $0] }
+    let run = try session.run(program: session.executable("navctl"), arguments)
+    try #require(run.exitCode == 0, "\(run.errorText)")
+    try windows.waitForFocus(on: window)
+  }
+  func waitForEnd(_ lines: String..., line: Int = #line) throws {
+    try session.wait("the question of line \(line) has ended; \(watcher.lines)") {
+      watcher.lines(of: "question").last?.hasPrefix("dismissed") == true
+    }
+    let found = watcher.events.map { "\($0.line) \($0.json["parameters"]?["text"]?.string ?? "-")" }
+    #expect(found.filter { $0.hasPrefix("action") || $0.hasPrefix("dismissed") } == lines, "line \(line)")
+    try windows.wait()
+  }
+
+  try ask("1")
+  try keyboard.press("Return")
+  try waitForEnd("action question 1 delete ", "dismissed question 1 closed -")
+  try ask("2")
+  try keyboard.press("Tab")
+  try keyboard.press("Return")
+  try waitForEnd("dismissed question 2 closed -")
+  try ask("3")
+  try keyboard.press("Escape")
+  try waitForEnd("dismissed question 3 closed -")
+  try ask("4", ["prompt=Why?", "text=old"])
+  try keyboard.press("b")
+  try keyboard.press("Return")
+  try waitForEnd("action question 4 delete b", "dismissed question 4 closed -")
+  // Another client ends it.
+  try ask("5", ["prompt=Why?", "text=old"])
+  try session.runNavctl("dismiss", "question")
+  try waitForEnd("dismissed question 5 dismissed -")
 }
 
 // MARK: Presenters
@@ -387,15 +491,23 @@ func recipe_presenter_showsItems(_ language: String) throws {
   #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
 }
 
-@Test("P15, P16: an editor with unsaved text asks its user, who may stay, save or discard")
-func recipe_editor_asksBeforeItCloses() throws {
+@Test(
+  "P15, P16: an editor with unsaved text asks its user, who may stay, save or discard",
+  arguments: [Desktop.Manager.i3, .sway])
+func recipe_editor_asksBeforeItCloses(_ manager: Desktop.Manager) throws {
   let session = try Session(
-    desktop: .i3,
+    desktop: manager,
     files: [
       "editor.py": Files.text(inPackage: "docs/recipes/editor.py"), "notes.txt": "a",
       ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: "dbus/org.navd.Presenter1.xml"),
     ])
   let windows = try Windows(session)
+  let keyboard = manager == .sway ? try WaylandKeyboard(session) : nil
+  func press(_ key: String) throws {
+    if let keyboard { try keyboard.press(key) } else { try session.press(key) }
+  }
+  // The class of an X window begins with a capital letter.
+  let name = manager == .sway ? "editor" : "Editor"
   let notes = session.path("notes.txt")
   let editor = try session.start(
     program: "/usr/bin/python3", [session.path("editor.py"), "editor", "--group", "panels"])
@@ -405,9 +517,9 @@ func recipe_editor_asksBeforeItCloses() throws {
   /// Opens the editor, types a letter, and selects another member, so that it asks.
   func typeAndLeave(_ key: String) throws {
     try session.runNavctl("present", "editor", "--value", "file=\(notes)")
-    try windows.wait(for: "Editor")
-    try windows.waitForFocus(on: "Editor")
-    try session.press(key)
+    try windows.wait(for: name)
+    try windows.waitForFocus(on: name)
+    try press(key)
     try session.poll("the key has arrived; \(editor.errorText)") {
       try windows.ask("-t", "get_tree").outputText.contains("Editor (not saved)")
     }
@@ -418,16 +530,16 @@ func recipe_editor_asksBeforeItCloses() throws {
     try session.poll("it asks; \(editor.errorText)") {
       try session.navctl("list").outputText.contains("dismissing (asking)")
     }
-    try windows.wait(for: "Editor", "Editor")
+    try windows.wait(for: name, name)
     try session.poll("the question has the focus") {
       try windows.catchUp()
       return windows.focused == windows.open.last
     }
   }
-  /// - Parameter press: presses a key; a window that has just appeared may miss one.
-  func waitForSelection(_ tag: String, pressing press: () throws -> Void = {}) throws {
+  /// - Parameter action: presses a key; a window that has just appeared may miss one.
+  func waitForSelection(_ tag: String, pressing action: () throws -> Void = {}) throws {
     try session.poll("\(tag) is selected and presented; \(editor.errorText)") {
-      try press()
+      try action()
       let state = try session.state()
       return state["groups"]?["panels"]?["selection"]?.string == tag
         && state["presentations"]?.array?.map { $0["phase"]?.string } == ["presented"]
@@ -437,18 +549,18 @@ func recipe_editor_asksBeforeItCloses() throws {
 
   // The user stays.
   try typeAndLeave("b")
-  try waitForSelection("editor") { try session.press("Escape") }
-  try windows.wait(for: "Editor")
+  try waitForSelection("editor") { try press("Escape") }
+  try windows.wait(for: name)
   #expect(text() == "a")
   // The user saves.
   try leave()
-  try waitForSelection("mixer") { try session.press("Return") }
+  try waitForSelection("mixer") { try press("Return") }
   try windows.wait()
   #expect(text().count == 2 && text().contains("b"))
   // The user discards.
   let saved = text()
   try typeAndLeave("c")
-  try waitForSelection("mixer") { try session.press("alt+d") }
+  try waitForSelection("mixer") { try press("alt+d") }
   try windows.wait()
   #expect(text() == saved)
   // Nobody is asked.
@@ -459,9 +571,75 @@ func recipe_editor_asksBeforeItCloses() throws {
   #expect(text() == saved)
   // Without changes it closes at once.
   try session.runNavctl("present", "editor", "--value", "file=\(notes)")
-  try windows.wait(for: "Editor")
+  try windows.wait(for: name)
   try session.runNavctl("select", "panels", "mixer", "--state")
   try waitForSelection("mixer")
+}
+
+@Test(
+  "The recipes for sway and i3 can be added to the configuration of a fresh home", arguments: ["sway", "i3"])
+func recipe_ofADesktop_fitsIntoAFreshHome(_ name: String) throws {
+  let document = try Markdown("recipes/\(name).md")
+  let command = try #require(document.lines.first { $0.hasPrefix("    ") && $0.contains("~/.config/\(name)/config") })
+  let session = try Session(starting: false)
+  let file = ".config/\(name)/config"
+  if name == "i3" {
+    // As i3-config-wizard writes it, for the logo key.
+    let own = String(decoding: Files.contents(of: "/etc/i3/config"), as: UTF8.self)
+    try session.write("set $mod Mod4\n" + own.replacing("Mod1", with: "$mod"), to: file)
+  }
+  #expect(try session.run(program: "/bin/sh", ["-c", command]).exitCode == 0)
+  let own = String(decoding: Files.contents(of: session.path(file)), as: UTF8.self)
+  #expect(own.contains("$mod+Return"))
+  let added = try #require(document.files["\(name)/config"])
+  #expect(keys(boundBy: added).count > 4)
+  #expect(keys(boundBy: own).isDisjoint(with: keys(boundBy: added)))
+  try session.write(own + "\n" + added, to: file)
+  guard name == "i3" else { return }
+  let valid = try session.run(program: "/usr/bin/i3", ["-C", "-c", session.path(file)])
+  #expect(valid.exitCode == 0, "\(valid.outputText)\(valid.errorText)")
+}
+
+/// The keys of `bindsym` in a configuration of sway or i3, with the values of its variables, in lower case.
+private func keys(boundBy configuration: String) -> Set<String> {
+  var variables: [(name: Substring, value: Substring)] = []
+  var keys: Set<String> = []
+  for line in configuration.split(separator: "\n") {
+    let words = line.split(separator: " ")
+    if words.first == "set", words.count > 2 { variables.append((words[1], words[2])) }
+    guard words.first == "bindsym", let key = words.dropFirst().first(where: { !$0.hasPrefix("--") }) else { continue }
+    keys.insert(variables.reduce(String(key)) { $0.replacing($1.name, with: $1.value) }.lowercased())
+  }
+  return keys
+}
+
+// MARK: Well-known programs
+
+@Test("The destination files of docs/programs.md have no mistakes, and what starts other programs has the scope for it")
+func programs_destinationFiles_haveNoMistakes() throws {
+  let files = try Markdown("programs.md").files
+  #expect(files.count > 20)
+  let session = try Session(
+    starting: false, files: .init(uniqueKeysWithValues: files.map { ("config/\($0.key)", $0.value) }))
+  let run = try session.navctl("check-config", "--json")
+  #expect(run.json?["faults"]?.array == [], "\(run.outputText)")
+  for warning in run.json?["warnings"]?.array ?? [] {
+    #expect(warning["message"]?.string?.contains("not found in PATH") == true, "\(warning)")
+  }
+}
+
+@Test("The first line of each recipe, after its title and its purpose, installs its programs")
+func recipes_programs_areInstalledFirst() throws {
+  for name in ["sway", "i3", "waybar", "polybar", "rofi", "zenity", "kiosk", "mqtt", "README"] {
+    let document = try Markdown("recipes/\(name).md")
+    let install = try #require(document.lines.firstIndex { $0.hasPrefix("    sudo apt install ") }, "\(name)")
+    #expect(document.lines.firstIndex { $0.hasPrefix("```") }! > install, "\(name)")
+    let packages = document.lines[install].split(separator: " ").dropFirst(3)
+    let terminals = document.files.filter { $0.key.hasSuffix(".toml") }.compactMap { file in
+      ["foot", "xterm", "rofi", "swaylock"].first { file.value.contains("command = [\"\($0)\"") }
+    }
+    for terminal in Set(terminals) { #expect(packages.contains(Substring(terminal)), "\(name): \(terminal)") }
+  }
 }
 
 // MARK: Index
@@ -469,13 +647,15 @@ func recipe_editor_asksBeforeItCloses() throws {
 @Test("Every recipe is in the index and says so if it was not tried")
 func recipes_index_isComplete() throws {
   let names = Set(
-    try Files.names(in: "\(Files.package)/docs/recipes").filter { $0.hasSuffix(".md") || $0.hasSuffix(".py") })
+    try Files.names(in: "\(Files.package)/docs/recipes").filter { $0.contains(".") })
   let index = try Markdown("recipes/README.md").lines
-  let untried: Set = ["hyprland.md", "niri.md", "eww.md", "ags.md", "quickshell.md"]
+  let untried: Set = ["hyprland.md", "niri.md", "eww.md", "ags.md", "quickshell.md", "Navd.qml"]
   #expect(untried.isSubset(of: names))
   for name in names.subtracting(["README.md"]) {
     #expect(index.contains { $0.contains("(\(name))") }, "\(name)")
     let text = try Files.text(inPackage: "docs/recipes/\(name)")
     #expect(text.contains("**Not tried**") == untried.contains(name), "\(name)")
+    // Small files to copy.
+    if name.lowercased().hasPrefix("navd.") { #expect(text.split(separator: "\n").count < 100, "\(name)") }
   }
 }

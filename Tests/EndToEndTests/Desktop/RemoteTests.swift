@@ -84,6 +84,7 @@ func remote_session_isAskedDrivenAndWatched() throws {
   #expect(present.exitCode == 0, "\(present.errorText)")
   #expect(present.lines.last == "done")
   #expect(present.lines.contains("NAVD_BINDING=fact"))
+  #expect(present.lines.contains("NAVD_OUTPUT=HDMI-1"))
   #expect(!present.outputText.contains("the-desk's"))
   try desk.wait("the watcher prints the end") { watch.lines.contains("dismissed fact 1") }
 

@@ -45,7 +45,7 @@ private let typing = """
   """
 
 private func terminal(_ name: String, _ command: String, _ more: String = "") -> String {
-  "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\n\(more)"
+  "command = [\"foot\", \"--app-id=\(name)\", \"sh\", \"-c\", \"\(command); sleep 1000\"]\nwindow = true\n\(more)"
 }
 
 /// A desktop for pictures: waybar, a terminal on the left that types commands, and one on the right with the events.
@@ -71,6 +71,7 @@ private final class Showcase {
     all["bin/typed"] = typing + script
     session = try Session(destinations: destinations, desktop: .sway, configuration: sway, files: all)
     windows = try Windows(session)
+    let adapter = try WindowedDesktop.startAdapter(session)
     let waybar = try session.start(program: "/usr/bin/waybar", [])
     let watching = "navctl watch --events --format '{event} {binding}{group} {id}{tag} {phase}{reason}'"
     let left = try session.start(program: "/usr/bin/foot", ["--app-id=left", session.path("bin/typed")])
@@ -78,7 +79,7 @@ private final class Showcase {
     let right = try session.start(program: "/usr/bin/foot", ["--app-id=right", "sh", "-c", watching])
     try windows.wait(for: "left", "right")
     try windows.ask("[app_id=\"left\"] focus, resize set width 66 ppt, splitv")
-    programs = [waybar, left, right]
+    programs = [adapter, waybar, left, right]
     try session.write("", to: "ready")
   }
 
@@ -116,7 +117,8 @@ func screenshot_ofADesktop_isTaken() throws {
       "volume": terminal("volume", "echo 40 %", "group = \"panels\"\n"),
       "calendar": terminal("calendar", "python3 -m calendar 2026 11", "group = \"panels\"\n"),
       "notes": terminal("notes", "fold -s -w 100 notes-$NAVD_ID.md"),
-      "question": "command = [\"zenity\", \"--question\", \"--title=Notes\", \"--text=Delete “notes-2.md”?\"]\n",
+      "question":
+        "command = [\"zenity\", \"--question\", \"--title=Notes\", \"--text=Delete “notes-2.md”?\"]\nwindow = true\n",
     ], files: ["notes-1.md": "", "notes-2.md": rule.joined(separator: " ")],
     """
     shown() { navctl wait "$1" --for presented; }

@@ -18,7 +18,7 @@ private struct Manifest {
   /// - Throws: ``Mistake`` if a target is not declared by literals.
   init(_ text: String) throws {
     let tokens = Self.tokens(of: text)
-    let kinds: Set = [".target", ".executableTarget", ".systemLibrary"]
+    let kinds: Set = [".target", ".executableTarget", ".macro", ".systemLibrary"]
     for index in tokens.indices.dropLast() where kinds.contains(tokens[index]) && tokens[index + 1] == "(" {
       let arguments = Self.contents(of: tokens, from: index + 1)
       guard let name = Self.string(after: "name", in: arguments) else {
@@ -37,13 +37,16 @@ private struct Manifest {
       if token == "," { continue }
       if token.hasPrefix("\"") {
         dependencies.append(String(token.dropFirst()))
-      } else if token == ".product", let name = string(after: "name", in: rest), let end = rest.firstIndex(of: ")") {
+      } else if token == ".product" || token == ".byName", let name = string(after: "name", in: rest),
+        let end = rest.firstIndex(of: ")")
+      {
         dependencies.append(name)
         rest = rest[(end + 1)...]
       } else {
         throw Mistake(
           description:
-            "Package.swift, \(target): expected \"Name\" or .product(name:package:) as a dependency, found \(token)")
+            "Package.swift, \(target): expected \"Name\", .byName(name:) or .product(name:package:) as a dependency, found \(token)"
+        )
       }
     }
     return dependencies

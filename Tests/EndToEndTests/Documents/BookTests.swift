@@ -74,6 +74,50 @@ private func sources(below directory: String) throws -> [String] {
   }
 }
 
+/// The numbers of rules in a text, also those within a range such as P1–P4.
+private func rules(in text: some StringProtocol) -> Set<String> {
+  var rules: Set<String> = []
+  for match in String(text).matches(of: #/\b([BCDGHKLNOPRSTUVW])(\d{1,2})(?:–\1(\d{1,2}))?\b/#) {
+    guard let first = Int(match.2) else { continue }
+    for number in first...max(first, match.3.flatMap { Int($0) } ?? first) { rules.insert("\(match.1)\(number)") }
+  }
+  return rules
+}
+
+@Test("The library's article “Rules” has each number that its documentation mentions, and so has docs/semantics.md")
+func book_rulesOfTheLibrary_areExplained() throws {
+  let catalogue = "Sources/Navigation/Navigation.docc"
+  var mentioned: Set<String> = []
+  for target in ["Navigation", "NavigationTesting"] {
+    for file in try sources(below: "\(Files.package)/Sources/\(target)") {
+      let text = String(decoding: Files.contents(of: file), as: UTF8.self)
+      for line in text.split(separator: "\n") where line.contains("///") { mentioned.formUnion(rules(in: line)) }
+    }
+  }
+  for directory in [catalogue, "\(catalogue)/Articles", "\(catalogue)/Tutorials"] {
+    for name in try Files.names(in: "\(Files.package)/\(directory)") where name != "Rules.md" && name.contains(".") {
+      mentioned.formUnion(rules(in: try Files.text(inPackage: "\(directory)/\(name)")))
+    }
+  }
+  let lines = try Files.text(inPackage: "\(catalogue)/Articles/Rules.md").split(separator: "\n")
+  let explained = lines.compactMap { $0.firstMatch(of: #/^- \*\*([A-Z]\d+)\*\*: .+\.$/#).map { String($0.1) } }
+  #expect(Set(explained).count == explained.count, "each number once")
+  #expect(Set(explained) == mentioned, "\(Set(explained).symmetricDifference(mentioned).sorted())")
+  let defined = try Markdown("semantics.md").lines.compactMap { $0.firstMatch(of: #/^\*\*([A-Z]\d+)\.\*\*/#)?.1 }
+  #expect(Set(explained).isSubset(of: defined.map(String.init)))
+}
+
+@Test("The table beside swift-navigation in docs/swift.md is what Examples/CaseStudies/count.py counts")
+func book_caseStudies_areCounted() throws {
+  let session = try Session(starting: false)
+  let count = try session.run(program: "/usr/bin/python3", ["\(Files.package)/Examples/CaseStudies/count.py"])
+  try #require(count.exitCode == 0, "\(count.errorText)")
+  #expect(try Files.text(inPackage: "docs/swift.md").contains(count.outputText), "\(count.outputText)")
+  // Fewer lines and characters than with swift-navigation.
+  let all = try #require(count.lines.last).split(separator: "|").compactMap { Int($0.filter(\.isNumber)) }
+  #expect(all.count == 4 && all[0] < all[2] && all[1] < all[3], "\(all)")
+}
+
 @Test("Every test that docs/threat-model.md names exists, and every row of its tables names one")
 func book_threatModel_namesTests() throws {
   var tests: Set<Substring> = []

@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import EventLoops
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
@@ -27,6 +28,10 @@ private struct Document {
   private(set) var examples: [Example] = []
   /// Destination files, by name.
   private(set) var destinations: [String: String] = [:]
+  /// The text of `navd.toml`, for examples with the group “kiosk”.
+  private(set) var settings = ""
+  /// The script that shows the items of the destination “editor”.
+  private(set) var editor = ""
 
   init() throws {
     let document = try Markdown("semantics.md")
@@ -34,7 +39,11 @@ private struct Document {
       let rule = document.lines[..<block.line].last { $0.hasPrefix("**") && $0.contains(".") } ?? "**."
       add(block, "\(rule.prefix { $0 != "." }.dropFirst(2)), line \(block.line)")
     }
-    for (name, text) in document.files where name.hasSuffix(".toml") { destinations[String(name.dropLast(5))] = text }
+    for (name, text) in document.files where name.hasSuffix(".toml") && name != "navd.toml" {
+      destinations[String(name.dropLast(5))] = text
+    }
+    settings = document.files["navd.toml"] ?? ""
+    editor = document.files["editor.sh"] ?? ""
   }
 
   private mutating func add(_ block: Markdown.Block, _ place: String) {
@@ -59,16 +68,21 @@ private struct Document {
 
 @Test(arguments: try Document().examples)
 private func semantics_example_isAsItIsWritten(_ example: Example) throws {
-  var destinations = try Document().destinations
+  let document = try Document()
+  var destinations = document.destinations
   // “slow” ignores SIGTERM; the test kills it where the example waits for its end.
   destinations["slow"] = """
     command = ["sh", "-c", "trap '' TERM; sleep 1000 & wait"]
     grace = "1h"
     """
   let session = try Session(destinations: destinations)
+  if example.commands.contains(where: { $0.text.contains("kiosk") }) {
+    try session.write(document.settings, to: "config/navd/navd.toml")
+    try #require(session.navctl("reload").exitCode == 0)
+  }
   let watch = try session.startNavctl(
     "watch", "--events", "--format",
-    "{event} {binding}{group}{stack} {id}{tag}{path}{tags} {phase}{reason}{action}{queue}")
+    "{event} {binding}{group}{stack} {id}{tag}{path}{tags} {phase}{reason}{action}{queue}{hold}")
   try session.wait("the watcher has the state") { !watch.lines.isEmpty }
   func events() -> [String] {
     watch.lines.dropFirst().map { $0.split(separator: " ").joined(separator: " ") }
@@ -76,12 +90,25 @@ private func semantics_example_isAsItIsWritten(_ example: Example) throws {
 
   let navctl = Session.program("navctl")
   let directory = navctl[..<(navctl.lastIndex(of: "/") ?? navctl.endIndex)]
+  let path = "PATH=\(directory):$PATH\n"
+  if example.commands.contains(where: { $0.text.contains("--to editor") }) {
+    let editor = try session.start(program: "/bin/sh", ["-c", path + document.editor])
+    try session.poll("the editor is registered; \(editor.errorText)") {
+      try session.navctl("destinations").outputText.contains("editor")
+    }
+  }
+  let followsWindows = example.commands.contains { $0.text.contains("--to files") }
+  let windows = followsWindows ? try ScriptedWindowSystem(session) : nil
   for command in example.commands {
     if command.text.hasPrefix("navctl wait") { try session.endSlowOnes() }
-    let run = try session.run(program: "/bin/sh", ["-c", "exec 2>&1; PATH=\(directory):$PATH\n\(command.text)"])
+    let run = try session.run(program: "/bin/sh", ["-c", "exec 2>&1; \(path)\(command.text)"])
     #expect(run.status == .exited(code: command.status), "$ \(command.text)")
     #expect(run.lines == command.output, "$ \(command.text)")
     try session.waitForSlowOnes()
+    if let windows, windows.windows.isEmpty, try session.isAwaited("files") {
+      try session.poll("its command runs") { try session.isAwaited("files", running: true) }
+      windows.open(Window("files", appID: "files"))
+    }
   }
 
   try session.endSlowOnes()
@@ -101,6 +128,14 @@ extension Session {
 
   private func processes(of presentation: JSON) -> [Process] {
     processes().filter { $0.binding == presentation["binding"]?.string && $0.id == presentation["id"]?.string }
+  }
+
+  /// Whether an item of a destination is to be presented.
+  /// - Parameter running: whether its command has to run.
+  fileprivate func isAwaited(_ destination: String, running: Bool = false) throws -> Bool {
+    try (JSON.parse(navctl("list", "--json").outputText)["presentations"]?.array ?? []).contains {
+      $0["destination"]?.string == destination && $0["phase"] == "presenting" && (!running || $0["pid"] != nil)
+    }
   }
 
   /// Waits until the shell of every “slow” has started its `sleep`, and thus ignores SIGTERM.

@@ -6,8 +6,8 @@ import Testing
 import TextFormats
 
 private let pages = [
-  "navctl.1", "navd.8", "navd.destination.5", "org.navd.Coordinator1.5", "org.navd.Presentation1.5",
-  "org.navd.Presenter1.5",
+  "navctl.1", "navd.8", "navd-windows.8", "navd.destination.5", "org.navd.Coordinator1.5", "org.navd.Presentation1.5",
+  "org.navd.Presenter1.5", "org.navd.WindowSystem1.5",
 ]
 
 /// All names of a command and its verbs.
@@ -46,18 +46,16 @@ func manual_pages_areCompleteAndWithoutAWarning() throws {
     Set((texts[page] ?? "").split { $0.isWhitespace || "[](),.…".contains($0) })
   }
 
-  for (program, page) in [("navctl", "navctl.1"), ("navd", "navd.8")] {
+  for (program, page) in [("navctl", "navctl.1"), ("navd", "navd.8"), ("navd-windows", "navd-windows.8")] {
     let dump = try session.run(program: Session.program(program), ["--experimental-dump-help"])
     let names = try allNames(in: JSON.parse(dump.outputText)["command"])
-    #expect(names.count > 5)
+    #expect(names.count >= 5)
     let words = words(page)
     for name in names {
       #expect(name.split { "[](),.… ".contains($0) }.allSatisfy { words.contains($0) }, "\(page): \(name)")
     }
   }
-  for interface in [
-    CoordinatorInterface.interface, PresentationInterface.interface, PresenterInterface.interface,
-  ] {
+  for interface in Contract.interfaces {
     let words = words("\(interface.name).5")
     for member in interface.members { #expect(words.contains(Substring(member.name.text)), "\(member.name)") }
   }

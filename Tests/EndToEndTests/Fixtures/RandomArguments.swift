@@ -76,10 +76,10 @@ struct RandomArguments {
     case "key": numbers.pick(Self.keys)
     case "phase": numbers.pick(Self.phases)
     case "kind": numbers.pick(["group", "stack", "parent", "all"])
-    case "name": numbers.pick(Self.groups + Self.stacks + [""])
+    case "name": numbers.pick(Self.groups + Self.stacks + ["", "dnd", "locked"])
     case "interface_name": numbers.pick(Self.interfaces)
     case "property_name": numbers.pick(Self.properties)
-    case "if-busy": numbers.pick(["replace", "queue", "refuse"])
+    case "if-busy": numbers.pick(["replace", "interrupt", "queue", "refuse"])
     case "reason": numbers.pick(["dismissed", "closed", "replaced"])
     default: numbers.pick(["sheet", "popover", "Title", "push", "", "ü"])
     }
@@ -108,6 +108,7 @@ struct RandomArguments {
       case "RegisterPresenter": Options.ofRegisterPresenter
       case "History": Options.ofHistory
       case "Apply": Options.ofApply
+      case "Hold": Options.ofHold
       default: CoordinatorInterface.changingMethods.first { $0.name.text == method }?.options ?? Options.ofSlot
       }
     return options(table, leavingOut: [])

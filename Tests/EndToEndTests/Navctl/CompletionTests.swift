@@ -1,6 +1,8 @@
 import CoordinatorAPI
+import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 
@@ -103,10 +105,15 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   #expect(try session.offered(shell, "navctl", "select", "panels", "wi") == ["wifi"])
   #expect(try session.offered(shell, "navctl", "pop", "ma") == ["main"])
   #expect(try session.offered(shell, "navctl", "present", "x", "--to", "mi") == ["mixer"])
+  #expect(try session.offered(shell, "navctl", "help", "hist") == ["history"])
+  let adapter = try ScriptedWindowSystem(session, [Window("w1", appID: "org.gnome.Nautilus")])
+  #expect(try session.offered(shell, "navctl", "windows", "--app-id", "org") == ["org.gnome.Nautilus"])
+  adapter.connection.close()
   // zsh and fish list several completions only interactively.
   guard shell == .bash else { return }
   #expect(try session.offered(shell, "navctl", "sel").contains("selection"))
   #expect(try session.offered(shell, "navctl", "gr") == ["graph"])
+  #expect(try session.offered(shell, "navctl", "help", "pre") == ["present", "presenter"])
   #expect(try session.offered(shell, "navctl", "rofi", "--group", "") == ["panels"])
   #expect(try session.offered(shell, "navctl", "list", "--fo") == ["--format"])
   #expect(try session.offered(shell, "navctl", "history", "--no-l") == ["--no-legend"])

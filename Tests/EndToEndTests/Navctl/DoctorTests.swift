@@ -1,4 +1,6 @@
 import CoordinatorAPI
+import DBus
+import Glibc
 import TestSupport
 import Testing
 import TextFormats
@@ -12,11 +14,27 @@ func doctor_inOrder_saysOK() throws {
   #expect(healthy.exitCode == 0, "\(healthy.outputText)")
   let rows = healthy.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
   #expect(rows.map { $0[0] } == Array(repeating: "ok", count: rows.count))
-  #expect(rows.map { $0[1] } == ["bus", "navd", "commands", "record", "files", "programs", "failures"])
+  #expect(rows.map { $0[1] } == ["bus", "navd", "commands", "record", "files", "programs", "windows", "failures"])
   func text(_ subject: String) -> String { rows.first { $0[1] == subject }?[2] ?? "" }
   #expect(text("navd").contains("process \(session.navd?.processID ?? 0)"), "\(text("navd"))")
   #expect(text("navd").contains(Release.version) && text("navd").contains("started by "))
   #expect(text("files").hasPrefix("1 destination, no mistakes"))
+  #expect(text("windows") == "no adapter is running, and no destination follows windows")
+}
+
+@Test("The doctor says so if a destination follows windows and nothing knows these")
+func doctor_withoutWindowSystem_saysWhatToDo() throws {
+  let session = try Session(destinations: ["files": "command = [\"sleep\", \"60\"]\nwindow = true\n"])
+  let missing = try session.navctl("doctor")
+  #expect(missing.exitCode == 1)
+  let line = missing.lines.first { $0.contains("\twindows\t") } ?? ""
+  #expect(
+    line.hasPrefix("!!\twindows\tno adapter is running, and files cannot be shown without one; start navd-windows"))
+  let adapter = try ScriptedWindowSystem(session)
+  let known = try session.navctl("doctor")
+  #expect(known.exitCode == 0)
+  #expect(known.lines.contains("ok\twindows\tknown by the backend “scripted”"))
+  adapter.connection.close()
 }
 
 @Test("The doctor says what is wrong with files, programs and the last failures, and what to do")
@@ -33,17 +51,48 @@ func doctor_withTrouble_saysWhatToDo() throws {
   let texts = wrong.map { $0["text"]?.string ?? "" }
   #expect(texts[0].contains("note.toml:1:1") && texts[0].contains("colour"))
   #expect(texts[1].contains("fact.toml") && texts[1].contains("no-such-program"))
-  #expect(texts[2].hasPrefix("1, the last one of fact"))
+  #expect(texts[2].hasPrefix("1, the last one of fact") && texts[2].contains("no-such-program"))
   // The list of destinations tells the mistakes, too.
   #expect(try session.navctl("destinations").errorText.contains("note.toml:1:1"))
 }
 
-@Test("The doctor says so if navd is not running, or if there is no bus")
-func doctor_withoutNavd_saysSo() throws {
-  let session = try Session(starting: false)
+@Test("The doctor says so if navd is not running, or if there is no bus, and looks at everything else")
+func doctor_withoutNavd_looksAtTheRest() throws {
+  let session = try Session(
+    destinations: ["fact": "command = [\"no-such-program\"]\n", "note": "colour = 3\n"], starting: false)
+  func rows(_ doctor: Program) -> [[String]] {
+    doctor.lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+  }
   let stopped = try session.navctl("doctor")
   #expect(stopped.exitCode == 1)
-  #expect(stopped.lines.map { $0.prefix(8) } == ["ok\tbus\tu", "!!\tnavd\t"])
+  let found = rows(stopped)
+  #expect(found.map { $0[1] } == ["bus", "navd", "commands", "files", "programs", "windows", "log"])
+  #expect(found.map { $0[0] } == ["ok", "!!", "ok", "!!", "!!", "ok", "ok"])
+  #expect(found[1][2].hasPrefix("navd is not running; "), "\(found[1])")
+  #expect(found[2][2] == "the bus has no user manager")
+  #expect(found[3][2].contains("note.toml:1:1: “colour”"), "\(found[3])")
+  #expect(found[4][2].contains("fact.toml: no-such-program: not found in PATH"), "\(found[4])")
+  #expect(found[6][2].contains("journalctl --user -u navd"))
   let alone = try session.navctl("--address", "unix:path=/nowhere", "doctor")
-  #expect(alone.exitCode == 1 && alone.outputText.hasPrefix("!!\tbus\t"), "\(alone.outputText)")
+  #expect(alone.exitCode == 1)
+  #expect(rows(alone).map { $0[1] } == ["bus", "files", "programs"], "\(alone.outputText)")
+}
+
+@Test("The doctor looks for programs in the PATH that the command gets, and not in navd's")
+func doctor_programInThePathOfTheShell_isFound() throws {
+  let session = try Session(destinations: ["own": "command = [\"own-program\"]\n"])
+  try session.write("#!/bin/sh\nsleep 1000\n", to: "bin/own-program")
+  let program = session.path("bin/own-program")
+  try #require(chmod(program, 0o700) == 0)
+  func inThePath(_ arguments: String...) throws -> Program {
+    let script = "PATH=\(session.path("bin")):$PATH exec '\(Session.program("navctl"))' \"$@\""
+    return try session.run(program: "/bin/sh", ["-c", script, "sh"] + arguments)
+  }
+  let elsewhere = try session.navctl("doctor")
+  #expect(elsewhere.exitCode == 1 && elsewhere.outputText.contains("own.toml: own-program: not found in PATH"))
+  let found = try inThePath("doctor")
+  #expect(found.exitCode == 0, "\(found.outputText)")
+  #expect(found.lines.contains("ok\tprograms\tthose of all destinations are found"))
+  #expect(try inThePath("present", "own").exitCode == 0)
+  try session.poll("it is there") { try session.navctl("list").outputText.contains("presented") }
 }

@@ -67,6 +67,11 @@ func history_entry_saysByWhomAndWhen() throws {
   #expect(closed["by"] == nil)
   #expect(try session.navctl("history", "-n", "1").outputText.contains("\titself\t"))
 
+  // Nobody asked for the end of what expired.
+  let osd = try session.present("osd", "", ["timeout": .uint64(1)])
+  #expect(try session.ending(of: osd).reason == "expired")
+  #expect(try session.navctl("history", "-n", "1").outputText.contains("\tnavd\t"))
+
   // A presenter reports that it was closed.
   let presenter = try BusPresenter(session, destination: "shown")
   let shown = try session.present("shown")
@@ -123,4 +128,129 @@ func history_failures_sayWhy() throws {
   #expect(try listed("--since", "1h30m").count == 3)
   #expect(try listed("--since", "0").isEmpty)
   #expect(try session.navctl("history", "--reason", "boredom").exitCode == 2)
+}
+
+@Test("navctl list --failed says what failed and why, as long as it is not open again")
+func list_failed_saysWhatDoesNotWork() throws {
+  let session = try Session(destinations: [
+    "broken": "command = ['no-such-program']\n", "fine": "command = ['sleep', '1000']\n",
+  ])
+  #expect(try session.navctl("list", "--failed").outputText == "")
+  for _ in 0..<2 { #expect(try session.navctl("present", "broken").exitCode == 1) }
+  #expect(try session.navctl("present", "mended", "--group", "g", "--", "no-such-program").exitCode == 1)
+  #expect(try session.navctl("present", "fine").exitCode == 0)
+  #expect(try session.navctl("dismiss", "fine").exitCode == 0)
+  let lines = try session.navctl("list", "--failed").lines
+  #expect(lines.count == 2)
+  #expect(lines.first?.hasPrefix("3\tmended\tno-such-program\t") == true, "\(lines)")
+  #expect(lines.last?.hasPrefix("2\tbroken\t\t") == true, "\(lines)")
+  #expect(lines.last?.contains("\tcould not be started: no-such-program: not found in PATH (") == true, "\(lines)")
+  #expect(
+    try session.navctl("list", "--failed", "--group", "g", "--format", "{binding} {reason}").lines == ["mended failed"])
+  #expect(try session.navctl("present", "mended", "--to", "fine").exitCode == 0)
+  #expect(try session.navctl("list", "--failed", "--json").json?.array?.map { $0["binding"]?.string } == ["broken"])
+}
+
+@Test("K5: history --follow prints every ending once, also after a restart of navd, resumes, and reports a gap")
+func historyFollow_everyEnding_isPrintedOnce() throws {
+  let session = try Session()
+  func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
+  func history() throws -> [JSON] {
+    try #require(try session.navctl("history", "-n", "0", "--json").json?.array).reversed()
+  }
+  for name in ["a", "b"] {
+    try session.present(name)
+    try session.dismiss(name)
+  }
+  let all = try session.startNavctl("history", "--follow", "--json")
+  try session.wait("both are printed") { all.lines.count == 2 }
+  try session.stop(SIGKILL)
+  try session.start()
+  try session.present("c", "", ["command": ["no-such-program"].value])
+  try session.wait("the third is printed") { all.lines.count == 3 }
+  #expect(values(all) == (try history()))
+  #expect(values(all).last?["error"]?.string?.contains("no-such-program") == true)
+  let second = try #require(values(all)[1]["serial"]?.unsigned)
+  let later = try session.startNavctl("history", "--follow", "--json", "--since", "\(second)")
+  try session.wait("the third is printed") { later.lines.count == 1 }
+  #expect(values(later) == (try history().suffix(1)))
+
+  // More than navd remembers.
+  let requests = (0..<300).map { "[\"Present\",\"many\($0)\",\"\",{}]" }.joined(separator: ",")
+  for round in 1...4 {
+    #expect(try session.navctl("apply", "-", input: "[\(requests)]").exitCode == 0)
+    #expect(try session.navctl("dismiss", "--all").exitCode == 0)
+    try session.wait("each is printed") { later.lines.count == 1 + 300 * round }
+  }
+  let serials = values(later).compactMap { $0["serial"]?.unsigned }
+  #expect(serials.count == 1201 && serials == Set(serials).sorted())
+  let last = try session.startNavctl("history", "--follow", "--json", "--since", "\(second)")
+  try session.wait("all that navd remembers is printed") { last.lines.count == 1025 }
+  let first = try #require(values(last)[1]["serial"]?.unsigned)
+  #expect(values(last).first == ["gap": ["after": JSON(second), "before": JSON(first)]])
+  #expect(values(last).dropFirst() == (try history()[...]))
+  #expect(values(later).suffix(1024) == values(last).dropFirst())
+}
+
+@Test(
+  "K5: a reader that was stopped, over restarts of navd and more endings than that remembers, gets a gap and no repetition"
+)
+func historyFollow_behindAcrossRestarts_reportsOneGap() throws {
+  let session = try Session()
+  func values(_ program: Program) -> [JSON] { program.lines.compactMap { try? JSON.parse($0) } }
+  let requests = (0..<300).map { "[\"Present\",\"many\($0)\",\"\",{}]" }.joined(separator: ",")
+  func end(_ rounds: Int) throws {
+    for _ in 0..<rounds {
+      #expect(try session.navctl("apply", "-", input: "[\(requests)]").exitCode == 0)
+      #expect(try session.navctl("dismiss", "--all").exitCode == 0)
+    }
+  }
+  func restart() throws {
+    try session.stop(SIGKILL)
+    try session.start()
+  }
+  try session.present("first")
+  try session.dismiss("first")
+  let reader = try session.startNavctl("history", "--follow", "--json")
+  try session.wait("the first is printed") { reader.lines.count == 1 }
+  let first = try #require(values(reader)[0]["serial"]?.unsigned)
+  reader.send(SIGSTOP)
+  try end(2)
+  try restart()
+  try end(2)
+  try restart()
+  reader.send(SIGCONT)
+  try session.wait("the gap and all that navd remembers are printed") { reader.lines.count == 1 + 1 + 1024 }
+  try restart()
+  try session.present("last")
+  try session.dismiss("last")
+  try session.wait("the last is printed") { values(reader).last?["binding"] == "last" }
+  let lines = values(reader)
+  #expect(lines.count == 1027)
+  let gaps = lines.compactMap { $0["gap"] }
+  #expect(gaps.count == 1 && gaps.first?["after"]?.unsigned == first, "\(gaps)")
+  let serials = lines.compactMap { $0["serial"]?.unsigned }
+  #expect(serials == Set(serials).sorted(), "each once, and in order")
+  #expect(gaps.first?["before"]?.unsigned == serials[1])
+
+  // Resumed from any line that it remembers, there is none; from the gap's line, as the recipe does, the same gap again.
+  let middle = serials[500]
+  let resumed = try session.startNavctl("history", "--follow", "--json", "--since", "\(middle)")
+  try session.wait("the rest is printed") { resumed.lines.count == serials.count - 501 }
+  #expect(values(resumed).compactMap { $0["serial"]?.unsigned } == Array(serials[501...]))
+  try restart()
+  let again = try session.startNavctl("history", "--follow", "--json", "--since", "\(first)")
+  try session.wait("all is printed") { again.lines.count == 1025 }
+  #expect(values(again).first?["gap"]?["after"]?.unsigned == first)
+  #expect(values(again).compactMap { $0["serial"]?.unsigned } == Array(serials.suffix(1024)))
+}
+
+@Test("K5: history --follow takes no option that would leave endings out")
+func historyFollow_otherOptions_areRefused() throws {
+  let session = try Session(starting: false)
+  for options in [["--follow"], ["--follow", "--json", "-n", "3"], ["--follow", "--json", "--since", "10m"]] {
+    let run = try session.run(program: Session.program("navctl"), ["history"] + options)
+    #expect(run.exitCode == 2, "\(options): \(run.errorText)")
+  }
+  #expect(try session.navctl("history", "--since", "x").exitCode == 2)
 }

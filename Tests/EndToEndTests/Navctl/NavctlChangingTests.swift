@@ -155,23 +155,26 @@ func navctl_programThatCannotBeStarted_isReported() throws {
     #expect(run.exitCode == 1, "\(arguments)")
     let what = arguments.prefix(["present", "toggle"].contains(arguments[0]) ? 2 : 3).joined(separator: " ")
     #expect(
-      run.errorText.hasPrefix("navctl: \(what): no-such-program: not found in PATH ("), "\(arguments): \(run.errorText)"
+      run.errorText.hasPrefix("navctl: \(what): could not be started: no-such-program: not found in PATH ("),
+      "\(arguments): \(run.errorText)"
     )
   }
   // The change itself is reported, too.
   let json = try session.navctl("present", "fact", "--json", "--", "/etc/passwd")
   #expect(json.exitCode == 1)
   #expect(json.json?["changed"] == true)
-  #expect(json.errorText == "navctl: present fact: /etc/passwd: cannot be executed: Permission denied\n")
+  #expect(
+    json.errorText == "navctl: present fact: could not be started: /etc/passwd: cannot be executed: Permission denied\n"
+  )
 
   // The history contains the failure.
   let last = try session.navctl("history", "-n", "1")
   let serial = try session.state()["serial"]?.text ?? ""
   #expect(last.outputText.contains("\tfailed\t\t\(serial)\titself\t\t"), "\(last.outputText)")
-  #expect(last.outputText.hasSuffix("\t/etc/passwd: cannot be executed: Permission denied\n"))
+  #expect(last.outputText.hasSuffix("\tcould not be started: /etc/passwd: cannot be executed: Permission denied\n"))
   #expect(
     try session.navctl("history", "-n", "1", "--json").json?.array?.first?["error"]
-      == "/etc/passwd: cannot be executed: Permission denied")
+      == "could not be started: /etc/passwd: cannot be executed: Permission denied")
   #expect(try session.navctl("history").lines.count == 9)
 
   // navctl does not wait for later failures, for starting programs and for queued items.

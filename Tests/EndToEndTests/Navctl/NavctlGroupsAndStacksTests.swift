@@ -106,3 +106,26 @@ func navctl_valueVerbs_readTheDeclaredType() throws {
   #expect(try session.navctl("apply", "-", input: text).exitCode == 0)
   #expect(try session.call(CoordinatorInterface.containerValue, ("three", "badge")) == .byte(7))
 }
+
+@Test("The id of a command without an id is its command line, also for select and toggle-selection")
+func navctl_selectCommand_hasItsCommandLineAsID() throws {
+  let session = try Session()
+  #expect(try session.navctl("select", "g", "a", "--", "sleep", "1000").exitCode == 0)
+  #expect(try session.call(CoordinatorInterface.get, "g.a").1["id"] == .string("sleep 1000"))
+  #expect(try session.navctl("select", "g", "a", "--", "sleep", "2000").exitCode == 0)
+  #expect(try session.call(CoordinatorInterface.get, "g.a").1["id"] == .string("sleep 2000"))
+  #expect(try session.navctl("toggle-selection", "g", "b", "--", "sleep", "3000").exitCode == 0)
+  #expect(try session.call(CoordinatorInterface.get, "g.b").1["id"] == .string("sleep 3000"))
+}
+
+@Test("A group's name with a blank is refused in words of its reader")
+func navctl_groupWithABlank_isExplained() throws {
+  let session = try Session()
+  for arguments in [["select", "my panels", "x"], ["present", "x", "--state", "--group", "my panels"]] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 2, "\(arguments)")
+    #expect(
+      run.errorText.hasSuffix("group “my panels” contains a blank; letters, digits, _ and - are allowed\n"),
+      "\(run.errorText)")
+  }
+}

@@ -43,6 +43,13 @@ func presenter_lines_areCallsAndAnswers() throws {
   #expect(dismiss["animated"] == true)
   shell.say(#"{"asking":\#(number),"message":"Save?"}"#)
   try session.poll("it asks") { try session.navctl("list").outputText.contains("dismissing (asking)") }
+  #expect(try session.navctl("show", "panels.calendar").lines.contains("phase\tdismissing (asking)"))
+  #expect(try session.navctl("show", "panels.calendar", "--json").outputText.contains(#""asking":true"#))
+  let bar = try session.startNavctl("watch", "--waybar", "--binding", "panels.calendar")
+  try session.wait("the bar says so; \(bar.lines)") {
+    bar.lines.last?.contains(#""dismissing","asking""#) == true
+      && bar.lines.last?.contains("panels.calendar 7: dismissing (asking)") == true
+  }
   shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
   try session.wait("it is kept") { watcher.lines.contains("declined panels.calendar 7") }
 

@@ -62,13 +62,29 @@ func navctl_showAndIsPresented_reportOneBinding() throws {
 func navctl_otherQueries_areAnswered() throws {
   let session = try Session(destinations: [
     "volume": "command = [\"pulsemixer\", \"-x\"]\ngroup = \"panels\"\n", "state": "",
+    "wall": """
+    command = ["sleep", "9"]
+    restart = "always"
+    restore = "login"
+    inhibit = ["sleep", "idle"]
+    holds = { locked = "dismiss", dnd = "postpone" }
+    """,
   ])
   let rows = try session.navctl("destinations").lines
-  #expect(rows == ["state\tstate\t\t\t", "volume\tcommand\tpanels\t\tpulsemixer -x"])
+  #expect(
+    rows == [
+      "state\tstate\t\t\t\t", "volume\tcommand\tpanels\t\tpulsemixer -x\t",
+      "wall\tcommand\t\t\tsleep 9\trestart=always restore=login inhibit=idle,sleep holds=dnd:postpone,locked:dismiss",
+    ])
   let json = try session.navctl("destinations", "--json").json
-  #expect(json?.array?.last?["name"] == "volume")
-  #expect(json?.array?.last?["command"] == ["pulsemixer", "-x"])
-  #expect(json?.array?.last?["file"]?.string == session.destinationPath("volume"))
+  let entries = try #require(json?.array)
+  #expect(entries[1]["name"] == "volume")
+  #expect(entries[1]["command"] == ["pulsemixer", "-x"])
+  #expect(entries[1]["file"]?.string == session.destinationPath("volume"))
+  #expect(entries[2]["holds"]?["locked"] == "dismiss")
+  #expect(entries[2]["inhibit"] == ["idle", "sleep"])
+  #expect(entries[2]["restore"] == "login")
+  #expect(entries[2]["restart"]?["limit"] == 10)
 
   try session.present("a", "1")
   try session.present("a", "2")
@@ -77,12 +93,12 @@ func navctl_otherQueries_areAnswered() throws {
 
   let text = try session.navctl("introspect")
   for name in [
-    "org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Presenter1",
+    "org.navd.Coordinator1", "org.navd.Presentation1", "org.navd.Presenter1", "org.navd.WindowSystem1",
     "Present (s binding, s id, a{sv} options)",
   ] {
     #expect(text.outputText.contains(name))
   }
-  #expect(try session.navctl("introspect", "--json").json?.array?.count == 3)
+  #expect(try session.navctl("introspect", "--json").json?.array?.count == 4)
   #expect(try session.navctl("introspect", "org.navd.Nothing").exitCode == 4)
   let version = try session.navctl("--version")
   #expect(version.exitCode == 0)

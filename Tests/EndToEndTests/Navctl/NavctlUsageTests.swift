@@ -160,6 +160,71 @@ func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
   #expect(try session.navctl("dismiss", "mixr").errorText == "")
 }
 
+@Test("navctl says on a terminal that nothing knows a group, a tag, or a stack")
+func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
+  let session = try Session(destinations: [
+    "mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n",
+    "bar": "command = [\"sleep\", \"1000\"]\ngroup = \"bars-{output}\"\n",
+  ])
+  func atATerminal(_ arguments: String) throws -> Program {
+    let command = "'\(Session.program("navctl"))' \(arguments)"
+    return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"])
+  }
+  try session.present("page", "", ["stack": .string("main")])
+  try session.present("old", "", ["stack": .string("former"), "group": .string("gone")])
+  try session.dismiss("old")
+  for (arguments, message) in [
+    ("deselect pannels", "deselect pannels: there is no group “pannels”; did you mean “panels”?"),
+    ("deselect panels mixr", "deselect panels: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
+    ("forget pannels mixer", "forget pannels mixer: there is no group “pannels”; did you mean “panels”?"),
+    ("forget panels mixr", "forget panels mixr: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
+    ("members --group pannels", "members group pannels: there is no group “pannels”; did you mean “panels”?"),
+    ("members --stack mian", "members stack mian: there is no stack “mian”; did you mean “main”?"),
+    (
+      "members --from pge",
+      "members parent pge: nothing is open as “pge”, and nothing knows that name; did you mean “page”?"
+    ),
+    ("list --group pannels", "list: there is no group “pannels”; did you mean “panels”?"),
+    ("list --stack nothing", "list: there is no stack “nothing”; “navctl list” shows what there is"),
+    ("dismiss --group pannels", "dismiss: there is no group “pannels”; did you mean “panels”?"),
+    ("dismiss --stack mian", "dismiss: there is no stack “mian”; did you mean “main”?"),
+  ] {
+    let told = try atATerminal(arguments)
+    #expect(told.exitCode == 0, "\(arguments)")
+    #expect(told.outputText.contains("navctl: \(message)"), "\(arguments): \(told.outputText)")
+    let piped = try session.run(
+      program: Session.program("navctl"), arguments.split(separator: " ").map(String.init))
+    #expect(piped.exitCode == 0 && piped.errorText == "", "\(arguments): \(piped.errorText)")
+  }
+  for known in [
+    "deselect panels", "deselect panels mixer", "forget panels mixer", "members --group panels",
+    "members --stack former",
+    "members --from mixer", "list --group panels", "list --group bars-DP-1", "dismiss --group gone",
+    "dismiss --stack former", "deselect pannels -q", "deselect pannels --json", "list --group pannels --json",
+  ] {
+    #expect(try !atATerminal(known).outputText.contains("navctl: "), "\(known)")
+  }
+}
+
+@Test("navctl: a program where an id is expected is mentioned with “--”")
+func navctlUsage_programWithoutDashes_mentionsThem() throws {
+  let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\n"])
+  for (arguments, hint) in [
+    (["present", "editor", "sleep"], "navctl present editor -- sleep"),
+    (["toggle", "editor", "/bin/sh"], "navctl toggle editor -- /bin/sh"),
+    (["push", "main", "editor", "sleep"], "navctl push main editor -- sleep"),
+  ] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 4)
+    #expect(
+      run.errorText.contains(": there is no destination “editor”; write")
+        && run.errorText.hasSuffix("; to show the program “\(arguments.last ?? "")”: \(hint)\n"), "\(run.errorText)")
+  }
+  for arguments in [["present", "editor", "no-such-program"], ["present", "editor", "sleep", "--to", "mixr"]] {
+    #expect(try !session.run(program: Session.program("navctl"), arguments).errorText.contains(" -- "))
+  }
+}
+
 @Test("navctl graph and path of a group or stack that does not exist have exit status 4")
 func navctlUsage_unknownGroupOrStack_isAnError() throws {
   let session = try Session()
@@ -228,6 +293,44 @@ func navctlUsage_checkConfigOfAFile_checksThatOne() throws {
   #expect(try session.navctl("check-config", session.path("config/navd/navd.toml")).exitCode == 1)
   try session.write("", to: "note.txt")
   #expect(try session.navctl("check-config", session.path("note.txt")).outputText.contains("expected a file NAME.toml"))
+}
+
+@Test("H1: navctl names what the name of a hold cannot contain")
+func navctlUsage_holdWithABlank_isRefused() throws {
+  let session = try Session()
+  let blank = try session.navctl("hold", "a b")
+  #expect(blank.exitCode == 2)
+  #expect(
+    blank.errorText == "navctl: hold a b: the hold “a b” contains a blank; letters, digits, _ and - are allowed\n")
+  let parts = try session.navctl("hold", "a.b")
+  #expect(
+    parts.exitCode == 2 && parts.errorText.contains("the hold “a.b” has several parts; expected one name such as “dnd”")
+  )
+}
+
+@Test("V1: navctl says in plain words why a key cannot be declared")
+func navctlUsage_declarationRefused_saysWhy() throws {
+  let session = try Session()
+  #expect(try session.navctl("value", "declare", "badge", "x", "0").exitCode == 0)
+  for (arguments, message) in [
+    (
+      ["badge", "s", "text"],
+      "“badge” is declared already, with the type “x”, and the new default has the type “s”; give the same default, or use "
+        + "another key"
+    ),
+    (
+      ["badge", "x", "1"],
+      "“badge” is declared already, with another default; give the same default, or use another key"
+    ),
+    (
+      ["a b", "x", "1"],
+      "the key “a b” is not a valid name; use letters, digits, “_” and “-”, starting with a letter or “_”"
+    ),
+  ] {
+    let refused = try session.run(program: Session.program("navctl"), ["value", "declare"] + arguments)
+    #expect(refused.exitCode == 2)
+    #expect(refused.errorText.hasSuffix(": \(message)\n"), "\(refused.errorText)")
+  }
 }
 
 @Test("G7: navctl forget makes a group forget a mistyped tag")

@@ -110,6 +110,8 @@ func navctl_watch_startsNavdAgain() throws {
   let quit = try session.navctl("quit")
   #expect(quit.exitCode == 0)
   try session.wait("it has heard the end") { events.values.last?["reason"] == "shutdown" }
+  // Until then, navd refuses requests.
+  try session.poll("navd has left the bus") { (try? process()) == nil }
   try session.present("note")
   // By that request, not before.
   try session.wait("the state is written") { states() == 3 }

@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
@@ -69,7 +70,22 @@ private let validator = """
 func schema_output_fits() throws {
   let session = try Session(destinations: [
     "mixer": "command = [\"sleep\", \"60\"]\ngroup = \"panels\"\nstyle = \"popover\"\n", "wifi": "group = \"panels\"\n",
-    "unit": "unit = \"some@{id}.service\"\n",
+    "unit": "unit = \"some@{id}.service\"\n", "each": "group = \"each-{output}\"\n",
+    "osd": """
+    command = ["true", "{title}"]
+    id = "main"
+    title = "Volume"
+    value = { level = 40 }
+    timeout = "3s"
+    directory = "~"
+    environment = { GTK_THEME = "Adwaita" }
+    on-present = ["true"]
+    on-dismiss = ["true"]
+    restart = "on-failure"
+    restore = "login"
+    inhibit = ["idle"]
+    holds = { dnd = "postpone" }
+    """,
   ])
   try session.write("comand = 1\n", toDestination: "wrong")
   let presenter = try BusPresenter(session, destination: "shown")
@@ -95,7 +111,8 @@ func schema_output_fits() throws {
   try record("value-declare", "value", "declare", "edge", "s", "top")
   try record("value-declare", "value", "declare", "size", "(ii)", "[1, 2]")
   try record(
-    "present", "present", "--state", "fact", "1", "--title", "A\nB", "--style", "sheet", "--timeout", "1h",
+    "present", "present", "--state", "fact", "1", "--title", "A\nB", "--style", "sheet", "--output", "DP-1",
+    "--timeout", "1h",
     "--priority", "3",
     "--value", "n:=[1, 2.5, {\"a\": true}]", "--container-value", "edge=left")
   try record("present", "present", "--state", "fact", "1")
@@ -132,6 +149,14 @@ func schema_output_fits() throws {
   try record("value-set", "value", "set", "fact", "edge", "right")
   try record("value-get", "value", "get", "fact", "edge")
   try record("value-get", "value", "get", "fact", "size")
+  try session.write("holds = { dnd = \"postpone\" }\nstate = true", toDestination: "memo")
+  _ = try session.navctl("reload")
+  try record("hold", "hold", "dnd", "--for", "1h", "--message", "a talk")
+  try record("present", "present", "memo", "--valid-for", "1h")
+  try record("list", "list")
+  try record("holds", "holds")
+  try record("release", "release", "dnd")
+  try record("release", "release", "--all")
   try record("act", "act", "1", "press", "button:=3")
   try record(
     "apply", "apply", "-",
@@ -148,10 +173,28 @@ func schema_output_fits() throws {
   let reported = CoordinatorNames.number(of: try session.call(Rows.get, "reported").0)
   try record("closed", "closed", String(try #require(reported)), "answer=yes", "status:=0")
   try record("wait", "wait", "--presentation", String(try #require(reported)))
+  try session.write(
+    "command = ['/none']\nrestart = 'always'\nrestart-delay-max = '1h'\nrestart-delay = '1h'", toDestination: "again")
+  _ = try session.navctl("reload")
+  _ = try session.navctl("present", "again")
+  try session.poll("it waits") { try session.call(Rows.get, "again").1["restart-at"] != nil }
+  try record("list", "list")
+  try record("show", "show", "again")
   try record("destinations", "destinations")
   try record("check-config", "check-config", status: 1)
   try record("introspect", "introspect")
   try record("doctor", "doctor", status: 1)
+  let adapter = try ScriptedWindowSystem(session, [Window("w0", title: "Terminal", pid: 7, parent: "", focused: true)])
+  try session.write("command = ['sleep', '60']\nwindow = { app-id = 'files' }", toDestination: "files")
+  _ = try session.navctl("reload")
+  let files = try session.present("files")
+  try session.poll("it runs") { try session.call(Rows.get, "files").1["windows"] != nil }
+  adapter.open(Window("w1", appID: "files", title: "Home"))
+  #expect(try session.call(Rows.wait, (files, "presented")).0 == "")
+  try record("windows", "windows")
+  try record("show", "show", "files")
+  try record("list", "list")
+  try record("destinations", "destinations")
   try session.call(Rows.closed, (try session.call(Rows.get, "shown").0, [:]), by: presenter.connection)
   // A presenter that speaks lines.
   let shell = try LineShell(session, "calendar")
@@ -197,6 +240,10 @@ func schema_output_fits() throws {
   try session.write("group = \"panels\"\n", toDestination: "wrong")
   try record("reload", "reload")
   try record("history", "history", "-n", "0")
+  let endings = try session.startNavctl("history", "--follow", "--json")
+  try session.wait("the endings are there") { !endings.lines.isEmpty }
+  written += endings.lines.map { ("history-follow", $0) } + [("history-follow", #"{"gap":{"after":3,"before":9}}"#)]
+  try record("list-failed", "list", "--failed")
   for (name, watch) in watches { written += watch.lines.map { (name, $0) } }
   try record("quit", "quit")
   try session.waitForEnd()
@@ -207,7 +254,7 @@ func schema_output_fits() throws {
   #expect(
     events == [
       "state", "presented", "updated", "phase", "dismissed", "declined", "asking", "action", "selection", "group",
-      "path",
+      "path", "hold",
     ])
   let schema = "\(Files.package)/docs/navctl.schema.json"
   let run = try session.run(program: "/usr/bin/python3", ["-c", validator, schema], input: input)

@@ -91,6 +91,8 @@ extension Session {
         "Apply", "[('Present', [<'a'>, <''>, <@a{sv} {}>]), ('Present', [<'b'>, <''>, <\(command)>])]", "{}"),
       "request 1: option “command”")
     try expectDenied(gdbus("RegisterPresenter", "panel", "/p", "{}"), "RegisterPresenter")
+    try expectDenied(gdbus("Hold", "dnd", "{}"), "holds")
+    try expectDenied(gdbus("ReleaseHold", "1"), "holds")
     #expect(try state()["serial"] == before)
     #expect(processes() == [])
 

@@ -10,9 +10,6 @@ import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
-/// Whether to test at full scale, with the bus's own limits.
-private let isThorough = getenv("NAVD_TEST_THOROUGH") != nil
-
 /// What the bus keeps for its clients in these tests, before it refuses or no longer reads: in bytes.
 private let kept = 128 << 20
 
@@ -39,7 +36,6 @@ extension Session {
       guard let watcher else { continue }
       try wait("the watcher has the event") { watcher.events.last?.serial == serial }
       #expect(watcher.events.count == 1)
-      // A watcher that keeps its messages reads no more after 16 MiB.
       watcher.clear()
     }
     return loop.now - start
@@ -69,19 +65,19 @@ extension RawClient {
 @Test("W3: signals that a watcher never reads stop neither navd nor another watcher", arguments: BusProgram.allCases)
 func unread_signals_stopNobodyElse(_ program: BusProgram) throws {
   let session = try Session(keepingLittle: program)
-  let count = isThorough ? 1000 : 120
+  let count = isThorough ? 1000 : 80
   try session.present("large")
   let watcher = try session.watch(on: try session.connect())
-  let before = try session.update(40, watcher)
+  let before = try session.update(20, watcher)
   let memory = try session.navdMemory
   let reader = try RawClient(session.bus)
   try reader.subscribe()
   let during = try session.update(count, watcher)
-  let ratio = during / before * 40 / Double(count)
+  let ratio = during / before * 20 / Double(count)
   let busMemory = Session.memory(of: session.bus.processID) >> 20
   print(
     "\(program): an update beside a client that never reads took \(ratio) of its time; the bus has \(busMemory) MiB")
-  #expect(ratio < (isThorough ? 2 : 4))
+  expectSpeed(ratio < 2)
   #expect(try session.navdMemory - memory < 40 << 20)
   if program == .daemon { #expect(Session.memory(of: session.bus.processID) < 112 << 20) }
 }

@@ -69,11 +69,16 @@ func ending_result_containsTheOutput() throws {
 @Test("D6: results are returned by Wait only, and appear in no signal and no history")
 func ending_result_isNotBroadcast() throws {
   let session = try Session()
-  let watcher = try session.watch()
+  let client = try session.connect()
+  var (everything, isReady) = ("", false)
+  let subscription = client.subscribe(MatchRule(sender: CoordinatorNames.bus), ready: { _ in isReady = true }) {
+    everything += "\((try? $0.body()) ?? [])"
+  }
+  defer { subscription.cancel() }
+  try session.wait("the signals are asked for") { isReady }
   let presentation = try session.present("a", "", shell("echo the-secret"))
   #expect(try session.ending(of: presentation).result.output == "the-secret\n")
-  let everything = try watcher.signals.map { "\(try $0.body())" }.joined()
-  #expect(everything.contains("closed"))
+  try session.wait("the end is announced") { everything.contains("closed") }
   #expect(!everything.contains("the-secret"))
   let history = try session.call(CoordinatorInterface.history, (0, [:]))
   #expect(history.count == 1)

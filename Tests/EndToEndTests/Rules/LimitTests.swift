@@ -176,12 +176,15 @@ func limit_ofEachName_isTestedAndDocumented() throws {
     "binding", "id", "tag", "value", "container-values", "transaction", "queue", "endings", "waits-per-client",
     "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
   ]
-  // Tested elsewhere: in EndingTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
+  // Tested elsewhere: in WindowTrackerTests; in HookRunnerTests; in EndingTests; in WaitTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
   // PresentationTests and WorkTests; in UnreadTests.
   let elsewhere = [
-    "output", "calls-per-presenter", "calls", "items", "items-per-client", "tags", "remembered", "unread", "work",
+    "parked", "hooks", "output", "waits", "calls-per-presenter", "calls", "items", "items-per-client", "tags",
+    "remembered",
+    "unread",
+    "work",
     "ends",
-    "stack", "tags-per-group", "members",
+    "stack", "tags-per-group", "members", "holds",
   ]
   let limits = try Session().limits()
   #expect(limits.keys.sorted() == (here + elsewhere).sorted())

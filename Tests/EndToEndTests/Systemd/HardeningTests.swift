@@ -152,7 +152,7 @@ func hardening_navdAsInstalled_worksAndDoesNotPassItOn() throws {
   let (failed, told) = try session.ending(of: unsayable)
   #expect(failed == "failed")
   let error = told["error"].flatMap { String(value: $0) } ?? ""
-  #expect(error.hasPrefix("the user manager accepts only UTF-8"), "\(error)")
+  #expect(error.hasPrefix("could not be started: the user manager accepts only UTF-8"), "\(error)")
   #expect(error.contains("hardening.conf"), "\(error)")
 }
 

@@ -18,7 +18,8 @@ private func answer(_ commands: [Command], of machine: inout StateMachine, at no
     case .dismiss(let handle, _, _, isForced: false) where handle.number % 2 == 0:
       report = .declined(handle, message: "")
     case .dismiss(let handle, _, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
-    case .abandon: continue
+    case .endParked(let program, _): report = .parkedEnded(program)
+    case .abandon, .raise, .move: continue
     }
     open += machine.report(report, at: now).commands
   }

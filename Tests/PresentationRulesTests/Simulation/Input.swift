@@ -13,6 +13,9 @@ enum Input {
   case left(Client)
   case register(Destination, Client)
   case unregister(String, Client)
+  case hold(HoldRequest, Client)
+  case release(UInt64)
+  case fact(SessionFact, Bool)
   case shutDown
   /// navd was killed and has restarted.
   case resume([Handle: Survival], left: Set<Client>)
@@ -41,17 +44,21 @@ enum Input {
       return Effect(outcome: try machine.act(handle, action: "go", parameters: [:], byPresenter: byPresenter))
     case .time:
       var all = Outcome()
-      while let due = machine.nextDeadline, due <= now {
+      repeat {
         let outcome = machine.expire(at: now)
         all.created += outcome.created
         all.changes += outcome.changes
         all.commands += outcome.commands
-      }
+      } while machine.nextDeadline.map { $0 <= now } == true
       return Effect(outcome: all)
     case .left(let client): return Effect(outcome: machine.clientLeft(client, at: now))
     case .register(let destination, let client):
       return Effect(outcome: try machine.register(destination, by: client))
     case .unregister(let name, let client): return Effect(outcome: try machine.unregister(name, by: client))
+    case .hold(let request, let client):
+      return Effect(outcome: try machine.hold(request, by: client, at: now).outcome)
+    case .release(let cookie): return Effect(outcome: try machine.releaseHold(cookie, at: now))
+    case .fact(let fact, let isTrue): return Effect(outcome: machine.set(fact, isTrue, at: now))
     case .shutDown: return Effect(outcome: machine.shutDown(at: now))
     case .resume(let survivals, let left):
       return Effect(outcome: machine.resume(survivals, left: left, at: now))
@@ -82,6 +89,9 @@ extension Input: CustomStringConvertible {
     case .left(let client): "\(client) leaves"
     case .register(let destination, let client): "\(client) registers \(destination.name)"
     case .unregister(let name, let client): "\(client) unregisters \(name)"
+    case .hold(let request, let client): "\(client) holds \(request)"
+    case .release(let cookie): "\(cookie) is released"
+    case .fact(let fact, let isTrue): "\(fact) is \(isTrue)"
     case .shutDown: "navd is told to quit"
     case .resume(let survivals, let left):
       "navd was killed and is back; left: \(left.sorted()), "

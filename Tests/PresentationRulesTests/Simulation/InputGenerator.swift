@@ -37,6 +37,11 @@ struct InputGenerator {
   /// The weight of presenters' reports.
   let attention: Int
   let limits: Limits
+  /// Whether there are holds, and what they do with all items.
+  let hasHolds: Bool
+  let holdsOfAll: [String: HoldAction]
+  /// Whether requests say how long items may wait.
+  let hasPatience: Bool
 
   init(_ dice: inout SplitMix64) {
     let all = ["a", "b", "c", "a.x", "a.x.y", "a[0]", "b.x", "c.x", "g.m", "g.n", "h.n", "s[0]", "s[1]", "bus2"]
@@ -72,28 +77,70 @@ struct InputGenerator {
     self.hasExpectations = hasExpectations && limits.endings > 100
     self.limits = limits
     isMortal = dice.chance(40)
+    hasHolds = dice.chance(40)
+    hasPatience = dice.chance(30)
+    holdsOfAll =
+      hasHolds
+      ? ["dnd": dice.pick([.show, .postpone, .dismiss, .refuse]), "locked": dice.pick([.show, .postpone, .dismiss])]
+      : [:]
   }
+
+  static let holds = ["dnd", "dnd", "locked", "quiet"]
 
   /// The destinations from files.
   func files(_ dice: inout SplitMix64) -> [Destination] {
     guard hasDestinations else { return [] }
-    func destination(_ name: String, _ presenter: Destination.Presenter, group: String? = nil) -> Destination {
+    let restart: RestartRule? =
+      dice.chance(50)
+      ? RestartRule(dice.chance(50) ? .always : .onFailure, delay: 5, maxDelay: 15, limit: 1 + UInt32(dice.below(3)))
+      : nil
+    let restores = dice.chance(50)
+    func destination(
+      _ name: String, _ presenter: Destination.Presenter, group: String? = nil, window: WindowFollowing? = nil,
+      _ settings: ((inout ItemSettings) -> Void)? = nil
+    ) -> Destination {
       Destination(
         name: name, presenter: presenter,
         group: groups.isEmpty ? nil : group.map { $0 == "g" ? groups[0] : groups[groups.count - 1] },
-        style: name == "unit" ? "sheet" : nil, startTimeout: 20, grace: 10, source: .file(path: name))
+        style: name == "unit" ? "sheet" : nil, startTimeout: 20, grace: 10, source: .file(path: name),
+        itemSettings: settings.map { change in
+          var settings = ItemSettings()
+          change(&settings)
+          return Shared(settings)
+        }, window: window)
     }
     return [
-      destination("command", .command([Array("foot".utf8)])),
-      destination("unit", .unit("x.service")),
+      destination("command", .command([Array("foot".utf8)])) {
+        $0.restart = restart
+        $0.restoresAtLogin = restores
+      },
+      destination("hider", .command([Array("editor".utf8)]), window: WindowFollowing(hides: true)),
+      destination("unit", .unit("x.service")) {
+        $0.options.title = "Unit"
+        if hasHolds { $0.holds = ["dnd": .show, "locked": .dismiss, "quiet": .refuse] }
+        $0.options.timeout = 30
+      },
       destination("state", .none, group: "h"),
       // Called like a binding, so that an item there uses it without naming it (D2).
-      destination("b.x", .command([Array("b".utf8)]), group: dice.chance(50) ? "g" : nil),
+      destination("b.x", .command([Array("b".utf8)]), group: dice.chance(50) ? "g" : nil) {
+        $0.id = "1"
+        if hasHolds { $0.holds = ["quiet": .postpone, "dnd": .dismiss] }
+        $0.options.value = ["level": .int32(7)]
+        $0.onDismiss = [Array("bye".utf8)]
+        $0.restart = restart
+        $0.restoresAtLogin = restores
+      },
       destination("two words", .none, group: dice.chance(50) ? "h" : nil),
     ].filter { destination in
       // Whoever reads files has checked them.
       destination.group.map { (try? BindingID($0.text + "." + destination.name)) != nil } ?? true
     }
+  }
+
+  /// The fallbacks of groups (K1).
+  func fallbacks(_ dice: inout SplitMix64) -> [BindingID: String] {
+    guard hasDestinations, let group = groups.first, limits.items > 100, dice.chance(30) else { return [:] }
+    return [group: dice.pick(["command", "b.x", "bus2", "state"])]
   }
 
   /// The registration of a program on the bus.
@@ -242,7 +289,8 @@ struct InputGenerator {
         containerValues: dice.chance(20) ? containerValues(&dice) : nil, timeout: timeout(&dice))
     case .dismiss: return .dismiss(slot)
     case .dismissAll:
-      switch dice.below(4) {
+      switch dice.below(5) {
+      case 4: return .dismissAll(.parked)
       case 0: return .dismissAll(.everything)
       case 1: return .dismissAll(.root(slot.root))
       case 2 where !groups.isEmpty: return .dismissAll(.group(dice.pick(groups)))
@@ -296,7 +344,9 @@ struct InputGenerator {
     var options = ItemOptions()
     let isLight = isUpdate && dice.chance(70)
     if hasDestinations, !isLight, dice.chance(60) {
-      options.destination = dice.pick(["command", "command", "unit", "state", "bus", "bus", "bus2", "b.x"])
+      options.destination = dice.pick([
+        "command", "command", "unit", "state", "bus", "bus", "bus2", "b.x", "hider", "hider",
+      ])
     }
     if hasDestinations, !isLight, options.destination == nil, dice.chance(5) {
       options.command = InlineCommand(arguments: [Array("sh".utf8)])
@@ -312,9 +362,10 @@ struct InputGenerator {
     }
     if !stacks.isEmpty, !isElement, !isLight, dice.chance(prefersQueues ? 5 : 12) { options.stack = dice.pick(stacks) }
     options.timeout = timeout(&dice)
+    if hasPatience, dice.chance(30) { options.within = dice.pick([0, 1, 5, 20, .max]) }
     if hasOwners, dice.chance(40) { options.owned = dice.chance(80) }
     if dice.chance(prefersQueues ? 50 : 10) {
-      options.ifBusy = dice.pick([.queue, .queue, .queue, .queue, .refuse, .replace])
+      options.ifBusy = dice.pick([.queue, .queue, .queue, .queue, .refuse, .replace, .interrupt, .interrupt])
     }
     if dice.chance(prefersQueues ? 30 : 10) { options.priority = Int32(dice.below(3)) }
     if hasMistakes {

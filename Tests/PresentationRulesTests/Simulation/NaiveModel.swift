@@ -29,6 +29,20 @@ struct NaiveItem {
   var queuedAt: Int?
   /// When a request asked to have it queued, unless a later one selected it (P15).
   var mayQueueAt: Int?
+  /// What holds do with it (H3).
+  var holds: [String: HoldAction] = [:]
+  /// K2.
+  var isInterrupted = false
+
+  /// G9, K2: whether it is before another one in the queue.
+  func isBefore(_ other: NaiveItem) -> Bool {
+    switch (isInterrupted, other.isInterrupted) {
+    case (true, true): queuedAt! > other.queuedAt!
+    case (true, false): true
+    case (false, true): false
+    case (false, false): priority != other.priority ? priority > other.priority : queuedAt! < other.queuedAt!
+    }
+  }
 
   /// P2: what counts as a difference. (The timeout does not; where it is in a queue, the group tells.)
   func looksLike(_ other: NaiveItem) -> Bool {
@@ -43,6 +57,12 @@ struct Token: Hashable, Comparable {
   static func < (a: Token, b: Token) -> Bool { a.number < b.number }
 }
 
+struct NaiveFallback {
+  let destination: String
+  var refusals = 0
+  var due: UInt64?
+}
+
 struct NaiveModel {
   struct Showing {
     let token: Token
@@ -50,6 +70,16 @@ struct NaiveModel {
     let parent: Token?
     /// C1: whether a request said from what it is presented.
     var hasNamedParent: Bool
+    var again: Again?
+  }
+
+  /// K3: what an item that is presented again has of before.
+  struct Again {
+    var restarts: UInt32
+    /// When it may come; nil if it may.
+    var due: UInt64?
+    /// What is left of its timeout; nil for all of it.
+    var left: UInt64?
   }
 
   /// G7: the last request for a tag.
@@ -75,7 +105,20 @@ struct NaiveModel {
     var dependencies: [Token] { [showing.parent, below].compactMap(\.self) }
   }
 
+  /// One for whom a hold is in force (H1).
+  struct Holder {
+    let name: String
+    /// nil for a fact.
+    let cookie: UInt64?
+    let owner: Client?
+    let end: UInt64?
+  }
+
   let limits: Limits
+  var holders: [Holder] = []
+  var holdsOfAll: [String: HoldAction] = [:]
+  /// What has not been asked for on the screen yet is to be there until then (H6).
+  var patience: [Token: UInt64] = [:]
   var slots: [BindingID: Showing] = [:]
   var going: [Token: Going] = [:]
   var paths: [BindingID: [BindingID]] = [:]
@@ -90,8 +133,21 @@ struct NaiveModel {
   var reasons: [Token: Set<Reason>] = [:]
   /// The presentations on screen that end as `expired`, and when (O2).
   var presented: Set<Token> = []
+  /// What does not wait any more.
+  var started: Set<Token> = []
+  var presentedAt: [Token: UInt64] = [:]
   var expiries: [Token: UInt64] = [:]
   var isShutDown = false
+  /// N8, by the presentation for which the program was started.
+  var parked: [Handle: NaiveParked] = [:]
+  /// The programs that show a presentation after having been parked.
+  var programs: [Handle: Handle] = [:]
+  /// What has started.
+  var live: Set<Token> = []
+  /// K1: of groups, by the names of their destinations.
+  var fallbacks: [BindingID: NaiveFallback] = [:]
+  /// The groups whose fallback this input has selected.
+  var fellBack: Set<BindingID> = []
 
   init(limits: Limits) { self.limits = limits }
 
@@ -107,7 +163,7 @@ struct NaiveModel {
   func declaredTags(of group: BindingID) -> [String: (binding: BindingID, destination: String)] {
     var found: [String: (binding: BindingID, destination: String)] = [:]
     for (name, list) in registrations {
-      guard list.last?.group == group, let binding = declaredBinding(name, in: group) else { continue }
+      guard list.last?.group == .named(group), let binding = declaredBinding(name, in: group) else { continue }
       found[name] = (binding, name)
     }
     return found
@@ -128,9 +184,8 @@ struct NaiveModel {
 
   /// G9: the highest priority first, then the oldest.
   func queue(of group: BindingID) -> [String] {
-    slots.values.filter { $0.item.group == group && $0.item.queuedAt != nil }.map(\.item).sorted { a, b in
-      a.priority != b.priority ? a.priority > b.priority : a.queuedAt! < b.queuedAt!
-    }.map { $0.tag! }
+    slots.values.filter { $0.item.group == group && $0.item.queuedAt != nil }.map(\.item).sorted { $0.isBefore($1) }
+      .map { $0.tag! }
   }
 
   func position(of binding: BindingID) -> (stack: BindingID, index: Int)? { place(of: binding, in: paths) }
@@ -147,7 +202,7 @@ struct NaiveModel {
     tokens: (Handle) -> Token?, alive: (all: Int, ofClient: Int), own: (Token) -> Bool
   ) throws(NaiveRefusal) -> NaivePlan {
     guard !isShutDown else { throw NaiveRefusal(.shuttingDown) }
-    var plan = NaivePlan(self, by: client)
+    var plan = NaivePlan(self, by: client, at: now)
     for (index, request) in requests.enumerated() {
       do throws(NaiveRefusal) {
         try plan.judge(request, serials: serials, serial: serial, tokens: tokens)
@@ -166,14 +221,24 @@ struct NaiveModel {
   }
 
   /// Ends presentations for another reason than a request, if they are still current (P5).
-  mutating func end(_ tokens: [Token], _ reason: Reason, at now: UInt64) {
-    end(tokens.map { ($0, reason) }, at: now)
+  /// - Parameter results: of what has started, and may be presented again (K3).
+  mutating func end(
+    _ tokens: [Token], _ reason: Reason, at now: UInt64, results: [Token: Properties] = [:]
+  ) {
+    end(tokens.map { ($0, reason) }, at: now, results: results)
   }
 
   /// Ends presentations, each for its own reason, as one change.
-  mutating func end(_ ends: [(token: Token, reason: Reason)], at now: UInt64) {
+  mutating func end(
+    _ ends: [(token: Token, reason: Reason)], at now: UInt64, results: [Token: Properties] = [:]
+  ) {
     force(ends.filter { [.owner, .shutdown].contains($0.reason) }.map(\.token))
-    let ends = ends.compactMap { end in binding(of: end.token).map { (binding: $0, reason: end.reason) } }
+    let ends = ends.compactMap { end in
+      binding(of: end.token).map { binding in
+        let again = results[end.token].flatMap { self.again(slots[binding]!, end.reason, $0, at: now) }
+        return (binding: binding, reason: end.reason, again: again)
+      }
+    }
     guard !ends.isEmpty else { return }
     var plan = NaivePlan(self, by: nil)
     plan.clearEach(ends)
@@ -182,18 +247,140 @@ struct NaiveModel {
     self = plan.result(at: now)
   }
 
-  /// O2: the timeout starts.
+  /// K3: how the item goes on; nil if it does not.
+  private func again(_ slot: Showing, _ reason: Reason, _ result: Properties, at now: UInt64) -> Again? {
+    var own = slot.item.destination?.itemSettings?.restart
+    if isFallback(slot.item) {
+      own = own ?? RestartRule(.always)
+      own!.condition = .always
+      own!.limit = .max
+    }
+    guard !isShutDown, let rule = own else { return nil }
+    let hasFailed = reason == .failed || reason == .lost || result["status"] == .int32(1)
+    guard reason == .failed || reason == .lost || reason == .closed, hasFailed || rule.condition == .always else {
+      return nil
+    }
+    let expiry = expiries[slot.token]
+    if let expiry, expiry <= now { return nil }
+    var restarts = slot.again?.restarts ?? 0
+    if let since = presentedAt[slot.token], now - since >= rule.maxDelay { restarts = 0 }
+    guard restarts < rule.limit else { return nil }
+    var delay = rule.delay
+    for _ in 0..<restarts { delay = min(2 * delay, rule.maxDelay) }
+    return Again(restarts: restarts + 1, due: now + delay, left: expiry.map { $0 - now } ?? slot.again?.left)
+  }
+
+  /// K1.
+  func isFallback(_ item: NaiveItem) -> Bool { item.group.map { fallbacks[$0]?.destination == item.tag } ?? false }
+
+  /// K1: what has nothing selected gets its fallback.
+  mutating func fallBack(at now: UInt64) {
+    fellBack = []
+    guard !isShutDown else { return }
+    for group in fallbacks.keys.sorted(by: { $0.text < $1.text }) {
+      guard selection(of: group) == nil else {
+        if fallbacks[group]!.due != nil { fallbacks[group] = NaiveFallback(destination: fallbacks[group]!.destination) }
+        continue
+      }
+      let fallback = fallbacks[group]!
+      if let due = fallback.due, due > now { continue }
+      let name = fallback.destination
+      var options = ItemOptions()
+      options.destination = name
+      options.group = group
+      options.tag = name
+      var plan = NaivePlan(self, by: nil)
+      plan.isOwn = true
+      do throws(NaiveRefusal) {
+        let binding = try? BindingID(name)
+        guard let binding, slots[binding] == nil else { throw NaiveRefusal(.busy) }
+        try plan.carryOut(.present(binding, id: "", options))
+        try plan.settle()
+        let before = self
+        self = plan.result(at: now)
+        fellBack = before.fellBack.union([group])
+        fallbacks[group] = NaiveFallback(destination: name)
+      } catch {
+        let rule = destination(name)?.itemSettings?.restart ?? RestartRule(.always)
+        var delay = rule.delay
+        for _ in 0..<fallback.refusals { delay = min(2 * delay, rule.maxDelay) }
+        fallbacks[group]!.refusals += 1
+        fallbacks[group]!.due = now + delay
+      }
+    }
+  }
+
+  /// O2: the timeout starts, or goes on (K3).
   mutating func becamePresented(_ token: Token, at now: UInt64) {
     presented.insert(token)
+    start(token)
+    presentedAt[token] = now
     guard let binding = binding(of: token) else { return }
-    expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, $0) }
+    let left = slots[binding]!.again?.left
+    slots[binding]!.again?.left = nil
+    expiries[token] = slots[binding]!.item.timeout.map { saturatingSum(now, left ?? $0) }
+  }
+
+  /// K3: what waited for its time may come.
+  mutating func pass(to now: UInt64) {
+    for (binding, slot) in slots where slot.again?.due.map({ $0 <= now }) == true { slots[binding]!.again!.due = nil }
+  }
+
+  /// H6: being shown ends that for good.
+  mutating func start(_ token: Token) {
+    started.insert(token)
+    patience[token] = nil
   }
 
   /// O1: ends the items of a client that left.
   mutating func left(_ client: Client, at now: UInt64) {
     let owned = Array(slots.values) + going.values.map(\.showing)
     end(owned.filter { $0.item.owner == client }.map(\.token), .owner, at: now)
+    release(at: now) { $0.owner == client }
     for name in registrations.keys.sorted() { unregister(name, by: client) }
+  }
+
+  // MARK: Holds
+
+  /// H3: the strongest that a hold does with an item.
+  func hold(on item: NaiveItem) -> HoldAction {
+    let order: [HoldAction] = [.refuse, .dismiss, .postpone]
+    return order.first { action in holders.contains { item.holds[$0.name] == action } } ?? .show
+  }
+
+  var held: Set<Token> { Set(slots.values.filter { hold(on: $0.item) != .show }.map(\.token)) }
+
+  /// H5.
+  /// - Parameter live: what may be on the screen.
+  mutating func begin(_ holder: Holder, live: [Token], at now: UInt64) {
+    let isNew = !holders.contains { $0.name == holder.name }
+    holders.append(holder)
+    guard isNew else { return }
+    let items = Dictionary(
+      uniqueKeysWithValues: slots.values.map { ($0.token, $0.item) } + going.map { ($0, $1.showing.item) })
+    let ends = live.filter { items[$0]?.holds[holder.name] == .dismiss }
+    end(ends, .held, at: now)
+    if holder.name == "locked" { force(ends) }
+  }
+
+  /// H4.
+  mutating func release(at now: UInt64, where isOver: (Holder) -> Bool) {
+    guard holders.contains(where: isOver) else { return }
+    holders.removeAll(where: isOver)
+    serveQueues(at: now)
+  }
+
+  /// H4, K1: what waits in queues comes, if nothing but a fallback is selected.
+  mutating func serveQueues(at now: UInt64) {
+    var plan = NaivePlan(self, by: nil)
+    for (binding, slot) in slots where isFallback(slot.item) && slot.item.queuedAt == nil {
+      let waits = slots.values.contains {
+        $0.item.group == slot.item.group && $0.item.queuedAt != nil && hold(on: $0.item) == .show
+      }
+      if waits { plan.clear(binding, .deselected) }
+    }
+    try? plan.settle()
+    self = plan.result(at: now)
   }
 
   /// R5.
@@ -204,7 +391,7 @@ struct NaiveModel {
 
   /// D1.
   mutating func register(_ destination: Destination, by client: Client) throws(NaiveRefusal) {
-    if let group = destination.group, declaredBinding(destination.name, in: group) == nil {
+    if case .named(let group) = destination.group, declaredBinding(destination.name, in: group) == nil {
       throw NaiveRefusal(.invalidConfiguration)
     }
     unregister(destination.name, by: client)

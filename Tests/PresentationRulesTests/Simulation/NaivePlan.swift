@@ -20,6 +20,7 @@ struct NaivePlan {
 
   let before: NaiveModel
   let client: Client?
+  let now: UInt64
   var items: [BindingID: NaiveItem]
   var paths: [BindingID: [BindingID]]
   var memory: [NaiveModel.Memory]
@@ -32,6 +33,10 @@ struct NaivePlan {
   var asked: Set<BindingID> = []
   var from: [BindingID: From] = [:]
   var timeoutGiven: Set<BindingID> = []
+  /// Whether nobody has asked for it (K1).
+  var isOwn = false
+  /// What the last request gave that gave one (H6).
+  var within: [BindingID: UInt64] = [:]
   /// P12: the first cause of the end of what was there before.
   var causes: [BindingID: Reason] = [:]
   var lastQueued: Int
@@ -39,6 +44,10 @@ struct NaivePlan {
   var forced: Set<NaiveSubject> = []
   /// The groups whose selection is had back (P15).
   var groupsOfKept: Set<BindingID> = []
+  /// K3: the slots whose items are presented again, since they ended by themselves.
+  var again: [BindingID: NaiveModel.Again] = [:]
+  /// K2: the slots whose items gave way, and wait under a new handle unless a later request selects them.
+  var interrupted: [BindingID: NaiveModel.Again] = [:]
   // What settling finds; the functions for it stand in NaiveSettlement.swift.
   var stays: Set<BindingID> = []
   var parents: [BindingID: BindingID?] = [:]
@@ -47,8 +56,9 @@ struct NaivePlan {
   /// What each request is to be answered, once the final state is known (T1).
   var answers: [Answer] = []
 
-  init(_ model: NaiveModel, by client: Client?) {
+  init(_ model: NaiveModel, by client: Client?, at now: UInt64 = 0) {
     before = model
+    self.now = now
     self.client = client
     items = model.slots.mapValues(\.item)
     paths = model.paths
@@ -135,7 +145,7 @@ struct NaivePlan {
       answers.append(.slot(binding))
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let item = items[binding], anyID || item.id == id {
+      if let item = items[binding], anyID || item.id == itsID(id, binding, options) {
         clear(binding, .dismissed)
       } else {
         try present(binding, id, options)
@@ -150,10 +160,13 @@ struct NaivePlan {
       clear(binding, .dismissed)
       answers.append(.slot(binding))
 
+    case .dismissAll(.parked): answers.append(.count(before.listedParked.count))
+
     case .dismissAll(let scope):
       let bindings = items.filter { binding, item in
         switch scope {
         case .everything: true
+        case .parked: false
         case .root(let root): binding.text.prefix { $0 != "." && $0 != "[" } == root
         case .group(let group): item.group == group
         case .stack(let stack): paths[stack]?.contains(binding) == true
@@ -217,7 +230,7 @@ struct NaivePlan {
     }
     switch operation {
     case .present(let binding, _, _), .toggle(let binding, _, _, _), .dismiss(let binding): return around(binding)
-    case .update, .forget: return []
+    case .update, .forget, .dismissAll(.parked): return []
     case .dismissAll(.everything): return [.everything]
     case .dismissAll(.root(let root)):
       let all = Array(items.keys) + before.going.values.map(\.binding) + before.slots.keys
@@ -235,11 +248,23 @@ struct NaivePlan {
   private mutating func present(
     _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
+    let id = itsID(id, binding, options)
     if let item = items[binding], item.id == id {
       try presentAgain(binding, item, options)
     } else {
       try presentAnother(binding, id, options)
     }
+  }
+
+  /// D13: “in a destination with `id`, a request without an id means the item with that id”.
+  private func itsID(_ id: String, _ binding: BindingID, _ options: ItemOptions) -> String {
+    if id != "" || options.command != nil { return id }
+    var destination = before.destination(options.destination ?? binding.text)
+    if let held = items[binding]?.destination {
+      let name = held.source == .request ? nil : held.name
+      if options.destination == nil || options.destination == name { destination = held }
+    }
+    return destination?.itemSettings?.id ?? ""
   }
 
   /// P2.
@@ -265,7 +290,9 @@ struct NaivePlan {
     asked.insert(binding)
     given[binding] = given[binding].map { merged($0, options) }
     if let parent = options.from { from[binding] = .named(parent) }
-    if options.timeout != nil { timeoutGiven.insert(binding) }
+    let hasTimeout = held.destination?.itemSettings?.options.timeout != nil
+    if options.timeout != nil || hasTimeout { timeoutGiven.insert(binding) }
+    if let given = options.within { within[binding] = given }
     remember(binding, options, isAgain: true)
   }
 
@@ -282,7 +309,7 @@ struct NaivePlan {
       if destination == nil { faults.insert(.unknownDestination) }
     }
     if needsKnownName, destination == nil, options.command == nil { faults.insert(.unknownDestination) }
-    let group = options.group ?? destination?.group
+    let group = options.group ?? destination?.group.flatMap { if case .named(let group) = $0 { group } else { nil } }
     let tag = group.map { options.tag ?? standardTag(of: binding, in: $0) }
     if group == nil, options.tag != nil { faults.insert(.invalidArgument) }
     if items.contains(where: { $0.key != binding && $0.value.group == group && group != nil && $0.value.tag == tag }) {
@@ -297,29 +324,43 @@ struct NaivePlan {
 
     clear(binding, .replaced)
     var item = NaiveItem(id: id, destination: destination)
+    let settings = destination?.itemSettings?.options
+    // D13: what the file says, then what the request gives.
+    if let settings { item = item.taking(settings, from: nil) }
     item = item.taking(options, from: client)
     item.style = options.style ?? destination?.style
     item.group = group
     item.tag = tag
+    // H3: the word of the destination counts before that for all.
+    for (name, action) in before.holdsOfAll { item.holds[name] = action }
+    for (name, action) in destination?.itemSettings?.holds ?? [:] { item.holds[name] = action }
     if let group {
-      try judgeGroup(group, binding, &item, options, dependingOn: options.from, stack.flatMap { paths[$0]?.last })
+      try judgeGroup(
+        group, binding, &item, options, isInStack: stack != nil,
+        dependingOn: options.from, stack.flatMap { paths[$0]?.last })
     }
     items[binding] = item
     if let stack { paths[stack, default: []].append(binding) }
     asked.insert(binding)
     given[binding] = options
+    within[binding] = options.within
     from[binding] = options.from.map(From.named) ?? .implied
-    if options.timeout == nil { timeoutGiven.remove(binding) } else { timeoutGiven.insert(binding) }
+    if options.timeout == nil, settings?.timeout == nil {
+      timeoutGiven.remove(binding)
+    } else {
+      timeoutGiven.insert(binding)
+    }
     remember(binding, options, isAgain: false)
   }
 
   /// G6, G8, G9: it becomes the selected one, or waits, or is refused.
   private mutating func judgeGroup(
-    _ group: BindingID, _ binding: BindingID, _ item: inout NaiveItem, _ options: ItemOptions,
+    _ group: BindingID, _ binding: BindingID, _ item: inout NaiveItem, _ options: ItemOptions, isInStack: Bool = false,
     dependingOn dependencies: BindingID?...
   ) throws(NaiveRefusal) {
     guard let other = selected(in: group) else {
       item.queuedAt = nil
+      item.isInterrupted = false
       if options.ifBusy != .queue {
         item.mayQueueAt = nil
       } else if item.mayQueueAt == nil {
@@ -328,24 +369,59 @@ struct NaivePlan {
       }
       return
     }
-    switch options.ifBusy ?? .replace {
+    let isIdle = before.isFallback(items[other]!)
+    if options.ifBusy == .queue || options.ifBusy == .interrupt, before.isFallback(item) {
+      throw NaiveRefusal(.invalidArgument)
+    }
+    var policy = isIdle ? .replace : options.ifBusy ?? .replace
+    // H4: it displaces nobody.
+    if policy != .refuse, before.hold(on: item) != .show {
+      if isInStack || before.isFallback(item) { throw NaiveRefusal(.held) }
+      policy = .queue
+    }
+    switch policy {
     case .refuse:
       throw NaiveRefusal(.busy)
     case .queue:
       guard item.queuedAt == nil else { return }
-      guard items.values.count(where: { $0.group == group && $0.queuedAt != nil }) < before.limits.queue else {
+      guard
+        items.values.count(where: { $0.group == group && $0.queuedAt != nil && !$0.isInterrupted })
+          < before.limits.queue
+      else {
         throw NaiveRefusal(.limitExceeded)
       }
       lastQueued += 1
       item.queuedAt = lastQueued
       item.mayQueueAt = lastQueued
-    case .replace:
+    case .replace, .interrupt:
       // C7: what it would depend on would go for its sake.
       guard !closure(dependencies.compactMap(\.self)).contains(other) else { throw NaiveRefusal(.invalidArgument) }
-      clear(other, .deselected)
+      if options.ifBusy == .interrupt, !isIdle {
+        guard place(of: other, in: paths) == nil else { throw NaiveRefusal(.invalidArgument) }
+        interrupt(other)
+      } else {
+        clear(other, .deselected)
+      }
       item.queuedAt = nil
       item.mayQueueAt = nil
+      item.isInterrupted = false
     }
+  }
+
+  /// K2.
+  private mutating func interrupt(_ other: BindingID) {
+    lastQueued += 1
+    items[other]!.queuedAt = lastQueued
+    items[other]!.mayQueueAt = lastQueued
+    items[other]!.isInterrupted = true
+    guard let slot = before.slots[other], given[other] == nil else { return }
+    let isLive = before.live.contains(slot.token)
+    let hasChildren = (before.slots.values + before.going.values.map(\.showing)).contains { $0.parent == slot.token }
+    guard isLive || hasChildren else { return }
+    interrupted[other] = NaiveModel.Again(
+      restarts: slot.again?.restarts ?? 0, due: isLive ? nil : slot.again?.due,
+      left: before.expiries[slot.token].map { $0 > now ? $0 - now : 0 } ?? slot.again?.left)
+    if causes[other] == nil { causes[other] = .deselected }
   }
 
   /// D8.
@@ -455,7 +531,7 @@ struct NaivePlan {
     }
     var common = 0
     while common < elements.count, common < paths[stack]?.count ?? 0, paths[stack]![common] == bindings[common],
-      items[bindings[common]]!.id == elements[common].id
+      items[bindings[common]]!.id == itsID(elements[common].id, bindings[common], elements[common].options)
     {
       common += 1
     }
@@ -487,16 +563,27 @@ struct NaivePlan {
     items[binding] = nil
     asked.remove(binding)
     stays.remove(binding)
+    again[binding] = nil
+    interrupted[binding] = nil
     given[binding] = ItemOptions()
     if before.slots[binding] != nil, causes[binding] == nil { causes[binding] = reason }
   }
 
   /// Each for the reason given: in a stack from the top, so that none is popped.
-  mutating func clearEach(_ bindings: [BindingID], _ reason: Reason) { clearEach(bindings.map { ($0, reason) }) }
+  mutating func clearEach(_ bindings: [BindingID], _ reason: Reason) { clearEach(bindings.map { ($0, reason, nil) }) }
 
-  mutating func clearEach(_ ends: [(binding: BindingID, reason: Reason)]) {
+  mutating func clearEach(_ ends: [(binding: BindingID, reason: Reason, again: NaiveModel.Again?)]) {
     let heights = ends.map { place(of: $0.binding, in: paths)?.index ?? 0 }
-    for (end, _) in zip(ends, heights).sorted(by: { $0.1 > $1.1 }) { clear(end.binding, end.reason) }
+    for (end, _) in zip(ends, heights).sorted(by: { $0.1 > $1.1 }) {
+      if let again = end.again, items[end.binding] != nil {
+        if let place = place(of: end.binding, in: paths) { cut(place.stack, to: place.index + 1) }
+        self.again[end.binding] = again
+        items[end.binding]!.mayQueueAt = nil
+        causes[end.binding] = end.reason
+      } else {
+        clear(end.binding, end.reason)
+      }
+    }
   }
 
   mutating func cut(_ stack: BindingID, to height: Int) {
@@ -597,6 +684,7 @@ func merged(_ old: ItemOptions, _ new: ItemOptions) -> ItemOptions {
   both.tag = new.tag ?? old.tag
   both.stack = new.stack ?? old.stack
   both.timeout = new.timeout ?? old.timeout
+  both.within = new.within ?? old.within
   both.owned = new.owned ?? old.owned
   both.ifBusy = new.ifBusy ?? old.ifBusy
   both.priority = new.priority ?? old.priority
@@ -621,7 +709,7 @@ extension Request.Operation {
     case .pop(let stack, _), .setPath(let stack, _): (nil, .stack(stack))
     case .dismissAll(.group(let group)): (nil, .group(group))
     case .dismissAll(.stack(let stack)): (nil, .stack(stack))
-    case .dismissAll(.root), .dismissAll(.everything): (nil, .everything)
+    case .dismissAll(.root), .dismissAll(.everything), .dismissAll(.parked): (nil, .everything)
     }
   }
 }

@@ -10,17 +10,24 @@ extension NaivePlan {
     takeOver()
     serveQueues()
     // Of several faults, the rules do not say which is told.
-    let faults = standing.union(findParents()).union(cycles())
+    let faults = standing.union(refused()).union(findParents()).union(cycles())
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
   }
 
   /// C7: what is new and would stand on what was presented from the one before it would go with that.
   private func standingOnChildren() -> Set<ErrorCode> {
     for binding in items.keys where before.slots[binding] != nil && given[binding] != nil && !stays.contains(binding) {
-      guard let place = place(of: binding, in: paths), place.index > 0 else { continue }
+      let token = before.slots[binding]!.token
+      let hadChildren = (before.slots.values + before.going.values.map(\.showing)).contains { $0.parent == token }
+      guard hadChildren, let place = place(of: binding, in: paths), place.index > 0 else { continue }
       if closure([paths[place.stack]![place.index - 1]]).contains(binding) { return [.invalidArgument] }
     }
     return []
+  }
+
+  /// H3.
+  private func refused() -> Set<ErrorCode> {
+    !isOwn && isNew.contains { asked.contains($0) && before.hold(on: items[$0]!) == .refuse } ? [.held] : []
   }
 
   /// L1: what is going counts until it is gone, and what is new for whoever asked for it.
@@ -29,7 +36,7 @@ extension NaivePlan {
   func count(_ alive: (all: Int, ofClient: Int), own: (Token) -> Bool) throws(NaiveRefusal) {
     let added = items.count - before.slots.count
     let gone = before.slots.filter { !stays.contains($0.key) && own($0.value.token) }.count
-    let addedOwn = isNew.count - gone
+    let addedOwn = isNew.count { continued($0) == nil || own(before.slots[$0]!.token) } - gone
     if added > 0 && alive.all + added > before.limits.items
       || addedOwn > 0 && client != nil && alive.ofClient + addedOwn > before.limits.itemsPerClient
     {
@@ -40,7 +47,8 @@ extension NaivePlan {
   /// T1: “a slot whose final item P2 would take as an update keeps its presentation” — at the same place, with the same
   /// tag, and not back in the queue that it had left.
   private func isSameAsBefore(_ binding: BindingID) -> Bool {
-    guard let old = before.slots[binding], let item = items[binding] else { return false }
+    guard let old = before.slots[binding], let item = items[binding], again[binding] == nil else { return false }
+    if interrupted[binding] != nil, item.queuedAt != nil { return false }
     guard var options = given[binding] else { return true }
     let place = place(of: binding, in: paths)
     let oldPlace = before.position(of: binding)
@@ -55,19 +63,29 @@ extension NaivePlan {
   /// C3, S2: the children of what goes go, and so does what stands above it; where a request of this transaction presents
   /// them, they come anew.
   private mutating func takeAlong() {
-    var again = true
-    while again {
-      again = false
+    var hasChanged = true
+    while hasChanged {
+      hasChanged = false
       for (binding, slot) in before.slots where stays.contains(binding) {
         guard let parent = slot.parent.flatMap(before.binding), !stays.contains(parent) else { continue }
-        again = true
+        hasChanged = true
         if asked.contains(binding) { stays.remove(binding) } else { takeOut([binding], .parent) }
       }
+      // K3: what is to come again, and loses what it depends on, does not.
+      for binding in Array(again.keys) + interrupted.keys.filter({ !asked.contains($0) && !stays.contains($0) }) {
+        guard let parent = before.slots[binding]!.parent.flatMap(before.binding), !stays.contains(parent) else {
+          continue
+        }
+        hasChanged = true
+        takeOut([binding], .parent)
+      }
       for path in paths.values {
+        let lowest = path.first { !stays.contains($0) }
         let above = path.drop { stays.contains($0) }.dropFirst()
-        if !stays.isDisjoint(with: above) { again = true }
+        if !stays.isDisjoint(with: above) { hasChanged = true }
         stays.subtract(above)
-        takeOut(path.filter { !stays.contains($0) && !asked.contains($0) }, .popped)
+        takeOut(
+          path.filter { !stays.contains($0) && !asked.contains($0) && (again[$0] == nil || $0 != lowest) }, .popped)
       }
     }
   }
@@ -96,6 +114,13 @@ extension NaivePlan {
       item.mayQueueAt = items[binding]!.mayQueueAt == nil ? nil : old.mayQueueAt ?? items[binding]!.mayQueueAt
       items[binding] = item
     }
+  }
+
+  /// K2: what the item of a member that gave way has of before.
+  private func continued(_ binding: BindingID) -> NaiveModel.Again? {
+    guard !stays.contains(binding), var again = interrupted[binding] else { return nil }
+    if timeoutGiven.contains(binding) { again.left = nil }
+    return again
   }
 
   private var isNew: [BindingID] { items.keys.filter { !stays.contains($0) }.sorted { $0.text < $1.text } }
@@ -141,12 +166,10 @@ extension NaivePlan {
   /// G9: “when the selection becomes nil, by whatever way, the next in the queue is selected”.
   private mutating func serveQueues() {
     guard !before.isShutDown else { return }
-    let waiting = items.filter { $0.value.queuedAt != nil }
+    // H4: they pass over what is held.
+    let waiting = items.filter { $0.value.queuedAt != nil && before.hold(on: $0.value) == .show }
     for group in Set(waiting.values.map { $0.group! }).subtracting(groupsOfKept) where selected(in: group) == nil {
-      let next = waiting.filter { $0.value.group == group }.min { a, b in
-        a.value.priority != b.value.priority
-          ? a.value.priority > b.value.priority : a.value.queuedAt! < b.value.queuedAt!
-      }
+      let next = waiting.filter { $0.value.group == group }.min { $0.value.isBefore($1.value) }
       items[next!.key]!.queuedAt = nil
     }
   }
@@ -165,23 +188,29 @@ extension NaivePlan {
       model.reasons[slot.token] = reasons(of: binding)
       model.presented.remove(slot.token)
       model.expiries[slot.token] = nil
+      model.patience[slot.token] = nil
     }
     for binding in isNew {
       model.lastToken += 1
       model.slots[binding] = NaiveModel.Showing(
         token: Token(number: model.lastToken), item: items[binding]!, parent: nil,
-        hasNamedParent: named.contains(binding))
+        hasNamedParent: named.contains(binding), again: again[binding] ?? continued(binding))
     }
     for binding in isNew {
       let slot = model.slots[binding]!
       let parent = parents[binding]!.map { model.slots[$0]!.token }
       model.slots[binding] = NaiveModel.Showing(
-        token: slot.token, item: slot.item, parent: parent, hasNamedParent: slot.hasNamedParent)
+        token: slot.token, item: slot.item, parent: parent, hasNamedParent: slot.hasNamedParent, again: slot.again)
+      if let within = within[binding], within > 0 { model.patience[slot.token] = saturatingSum(now, within) }
     }
     for binding in stays {
       model.slots[binding]!.item = items[binding]!
       model.slots[binding]!.hasNamedParent = named.contains(binding)
       let token = model.slots[binding]!.token
+      if let within = within[binding], !before.started.contains(token) {
+        model.patience[token] = within == 0 ? nil : saturatingSum(now, within)
+      }
+      if timeoutGiven.contains(binding) { model.slots[binding]!.again?.left = nil }
       if timeoutGiven.contains(binding), model.presented.contains(token) {
         model.expiries[token] = items[binding]!.timeout.map { saturatingSum(now, $0) }
       }
@@ -222,7 +251,7 @@ extension NaivePlan {
     case .parent, nil: reasons.insert(isPopped ? .popped : .parent)
     case .some(let cause): reasons.insert(cause)
     }
-    if items[binding] != nil { reasons.insert(.replaced) }
+    if items[binding] != nil, again[binding] == nil { reasons.insert(.replaced) }
     return reasons
   }
 }

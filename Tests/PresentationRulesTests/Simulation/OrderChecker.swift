@@ -33,6 +33,7 @@ struct OrderChecker {
     let presenter: Destination.Presenter
     let startTimeout: UInt64
     let grace: UInt64
+    let followsWindows: Bool
     let creator: Client?
     var stage = Stage.waiting
     /// Whether it is being dismissed.
@@ -48,6 +49,8 @@ struct OrderChecker {
     var told: Shared<Item>?
     /// Whether navd has restarted and may ask its presenter once more.
     var isToBeShownAgain = false
+    /// When it may start, until that has come (K3).
+    var startDue: UInt64?
     /// The deadline of its presenter's answer after a restart.
     var againDue: UInt64?
 
@@ -62,15 +65,19 @@ struct OrderChecker {
       case .waiting, .presented, .asking, .ended: isGoing ? nil : againDue
       }
     }
-    /// Whether its presenter was told to end it and has not answered.
+    /// Whether its presenter was told to end it, has not answered, and may answer that it stays. Of windows that is known
+    /// only after the grace (N6).
     var isAsked: Bool {
       switch stage {
       case .asked, .asking: true
-      case .waiting, .presenting, .presented, .killed, .ended: false
+      case .killed: followsWindows
+      case .waiting, .presenting, .presented, .ended: false
       }
     }
   }
 
+  /// The presentations that a hold keeps from being presented (H4).
+  var held: Set<Token> = []
   /// The presentations that have not ended, the oldest first.
   private(set) var alive: [Showing] = []
   private(set) var lastHandle = Handle(0)
@@ -94,7 +101,10 @@ struct OrderChecker {
   // MARK: The log
 
   /// - Parameter hasNamedParent: whether a request said from what it is presented.
-  mutating func introduce(_ presentation: Presentation, token: Token, hasNamedParent: Bool) throws(Violation) {
+  /// - Parameter startDue: when it may start; nil for at once.
+  mutating func introduce(
+    _ presentation: Presentation, token: Token, hasNamedParent: Bool, startDue: UInt64?
+  ) throws(Violation) {
     try require(presentation.handle > lastHandle, "P6", "\(presentation.handle) was used before")
     lastHandle = presentation.handle
     introduced.insert(presentation.handle)
@@ -106,7 +116,13 @@ struct OrderChecker {
         stack: presentation.item.position?.stack,
         position: presentation.item.position?.index ?? 0, parent: presentation.parent, hasNamedParent: hasNamedParent,
         presenter: destination?.presenter ?? .none, startTimeout: destination?.startTimeout ?? 0,
-        grace: destination?.grace ?? 0, creator: presentation.creator))
+        grace: destination?.grace ?? 0, followsWindows: destination?.window != nil, creator: presentation.creator,
+        startDue: startDue))
+  }
+
+  /// Time has passed, and what waited for it may start (K3).
+  mutating func pass(to now: UInt64) {
+    for index in alive.indices where alive[index].startDue.map({ $0 <= now }) == true { alive[index].startDue = nil }
   }
 
   /// Takes in a report of a presenter.
@@ -121,7 +137,8 @@ struct OrderChecker {
         // It is not shown, though it was to end only later.
         if let error, alive[index].stage == .presented, !alive[index].hasDeparted {
           alive[index].hasDeparted = true
-          alive[index].result = alive[index].result ?? ["error": .string(error)]
+          // If it was not shown again in time, that is the first error.
+          if alive[index].againDue == nil { alive[index].result = alive[index].result ?? ["error": .string(error)] }
         }
         return nil
       }
@@ -139,6 +156,12 @@ struct OrderChecker {
       alive[index].hasDeparted = true
       alive[index].result = ["error": .string(error)]
       return (handle, .failed)
+
+    // Only presenters of windows report it; of others it is a call of the bus.
+    case .asking, .focused: return nil
+
+    // The model says whether that is possible.
+    case .hidden, .parkedEnded, .outputGone: return nil
 
     case .updateAnswered(let handle):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
@@ -175,6 +198,9 @@ struct OrderChecker {
     acknowledged.insert(alive[index].handle)
     alive[index].result = alive[index].result ?? result
   }
+
+  /// The windows of a presentation are hidden, which ends its dismissal (N8).
+  mutating func hides(_ handle: Handle) { acknowledged.insert(handle) }
 
   /// A presenter asks its user, which stops its grace (P16).
   mutating func asks(_ handle: Handle) {
@@ -307,6 +333,7 @@ struct OrderChecker {
           throw Violation("P14", "\(handle) was killed while \(alive[index].stage)")
         }
         alive[index].stage = .killed(due: now + alive[index].grace)
+      case .raise, .move, .endParked: break
       case .abandon(let handle):
         abandoned.insert(handle)
       }
@@ -322,7 +349,8 @@ struct OrderChecker {
 
   /// Checks new presentations against everything that is to be shown after their transaction (C1).
   private func checkParents(_ selected: [Token: Bool]) throws(Violation) {
-    for showing in alive where introduced.contains(showing.handle) && !showing.hasNamedParent {
+    for showing in alive
+    where introduced.contains(showing.handle) && !showing.hasNamedParent && showing.stage != .ended {
       let nearest = alive.filter {
         !$0.isGoing && $0.stage != .ended && selected[$0.token] == true && derives(showing.binding, from: $0.binding)
       }.max { $0.binding.text.count < $1.binding.text.count }
@@ -350,6 +378,7 @@ struct OrderChecker {
 
   /// The reason by P13 why a presentation has to wait; nil if it may start.
   func obstacle(to showing: Showing, _ selected: [Token: Bool]) -> Violation? {
+    if let due = showing.startDue { return Violation("K3", "it may come at \(due)") }
     if let other = alive.first(where: {
       $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended
     }) {
@@ -361,6 +390,7 @@ struct OrderChecker {
         return Violation("G1", "\(other.handle) of the group \(group) is live")
       }
     }
+    if held.contains(showing.token) { return Violation("H4", "a hold is in force") }
     if let parent = showing.parent {
       guard let parent = self.showing(parent) else { return Violation("C6", "its parent \(parent) is gone") }
       if parent.stage != .presented { return Violation("C2", "its parent \(parent.handle) is \(parent.stage)") }
@@ -437,6 +467,9 @@ struct OrderChecker {
           nextDeadline.map { $0 <= due } ?? false, "P14",
           "\(showing.handle) is \(showing.stage), but nobody wakes up for it")
       }
+      if let due = showing.startDue, !showing.isGoing {
+        try require(nextDeadline.map { $0 <= due } ?? false, "K3", "nobody wakes up for \(showing.handle) at \(due)")
+      }
       switch showing.stage {
       case .waiting:
         if showing.isGoing {
@@ -458,7 +491,8 @@ struct OrderChecker {
     for showing in alive {
       let isQueued = showing.group != nil && selected[showing.token] == false
       try require(
-        showing.stage == .presented && !showing.isGoing || showing.stage == .waiting && isQueued, "P14",
+        showing.stage == .presented && !showing.isGoing
+          || showing.stage == .waiting && (isQueued || !held.isEmpty && !showing.isGoing), "P14",
         "\(showing.handle) is \(showing.stage)\(showing.isGoing ? " and to go" : "") when all is quiet")
       if showing.isBus, let told = showing.told, let item = machine.presentation(showing.handle)?.item {
         try require(

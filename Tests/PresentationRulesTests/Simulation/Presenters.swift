@@ -12,7 +12,9 @@ struct Presenters {
 
   private mutating func result() -> Properties {
     lastResult += 1
-    return ["n": .int32(lastResult)]
+    // Some commands say that they have failed (K3).
+    return lastResult % 3 == 0
+      ? ["n": .int32(lastResult)] : ["n": .int32(lastResult), "status": .int32(lastResult % 3 - 1)]
   }
 
   /// Puts the reports that a command causes into the box.
@@ -20,7 +22,15 @@ struct Presenters {
   /// - Parameters:
   ///   - faults: the percentage of commands that are not answered exactly once.
   ///   - wishes: the percentage of dismissals that are declined, or about which a user is asked, forced or not.
-  mutating func take(_ command: Command, faults: Int, wishes: Int, _ dice: inout SplitMix64) {
+  ///   - hides: whether it hides windows (N8).
+  mutating func take(_ command: Command, faults: Int, wishes: Int, hides: Bool, _ dice: inout SplitMix64) {
+    if case .dismiss(let handle, _, _, let isForced) = command, hides, !isForced || dice.chance(10), dice.chance(70) {
+      box.append(.report(.hidden(handle)))
+      if dice.chance(faults) { box.append(.report(.hidden(handle))) }
+      // Should it be too late, the dismissal is answered otherwise.
+      if isForced { box.append(.report(.dismissAnswered(handle, result: result()))) }
+      return
+    }
     if case .dismiss(let handle, _, _, _) = command, dice.chance(wishes) {
       switch dice.below(3) {
       case 0: box += [.report(.declined(handle, message: ""))]
@@ -54,6 +64,8 @@ struct Presenters {
       case 2: [.ended(handle, failed: dice.chance(50), result: result()), .dismissAnswered(handle, result: [:])]
       default: [.presentAnswered(handle, error: "cancelled"), .dismissAnswered(handle, result: result())]
       }
+    case .raise, .move: return []
+    case .endParked(let program, let isForced): return isForced || dice.chance(60) ? [.parkedEnded(program)] : []
     case .abandon(let handle):
       return dice.chance(faults) ? [.dismissAnswered(handle, result: result())] : []
     }
@@ -88,8 +100,10 @@ struct Presenters {
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(6) {
+    return switch dice.below(8) {
     case 0: .presentAnswered(handle, error: nil)
+    case 6: .hidden(handle)
+    case 7: .parkedEnded(handle)
     case 1: .presentAnswered(handle, error: "no")
     case 2: .updateAnswered(handle)
     case 3: .declined(handle, message: "no")

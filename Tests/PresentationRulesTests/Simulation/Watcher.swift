@@ -40,6 +40,8 @@ struct Watcher {
   private(set) var selections: [BindingID: String] = [:]
   private var tags: [BindingID: Tags] = [:]
   private var paths: [BindingID: [PathElement]] = [:]
+  private var holds: Set<String> = []
+  private var parked: [Handle] = []
   /// The last handle announced before this input; within one input, handles may be announced in any order.
   private var lastHandle = Handle(0)
   private var ended: Set<Handle> = []
@@ -89,6 +91,12 @@ struct Watcher {
         try require(groups.insert(group).inserted || !isOneChange, "W1", "\(group) was told twice in one change")
       case .path(let stack):
         try require(stacks.insert(stack).inserted || !isOneChange, "W1", "\(stack) was told twice in one change")
+      case .hold(let name, let isInForce):
+        if isInForce { holds.insert(name) } else { holds.remove(name) }
+      case .parked:
+        let now = machine.parked.map(\.handle)
+        try require(parked != now || !isOneChange, "W1", "what is parked was told, but does not differ: \(now)")
+        parked = now
       }
     }
     lastHandle = machine.lastHandle
@@ -122,6 +130,7 @@ struct Watcher {
 
   /// Compares what was announced with the state.
   func compare(with machine: borrowing StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
+    try require(machine.parked.map(\.handle) == parked, "N8", "parked: \(machine.parked), but \(parked) was told")
     try require(machine.serial == serial, "W1", "the serial is \(machine.serial), but \(serial) was told")
     try require(machine.count == entries.count, "W1", "\(machine.count) presentations, but \(entries.count) were told")
     for (handle, entry) in entries {
@@ -145,6 +154,8 @@ struct Watcher {
         try require(item == told, "W1", "\(handle) shows \(item), but \(told) was told")
       }
     }
+    try require(
+      machine.holdsInForce == holds.sorted(), "W1", "\(machine.holdsInForce) hold, but \(holds.sorted()) was told")
     for group in groups {
       try require(
         machine.selection(of: group) == selections[group], "W1",

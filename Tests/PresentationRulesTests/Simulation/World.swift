@@ -11,6 +11,7 @@ struct World: ~Copyable {
   /// The record.
   private(set) var disk = RecordedState()
   private let files: [Destination]
+  private let fallbacks: [BindingID: String]
   /// Before navd is killed: the number of commands that still reach presenters, and the presentations not asked for.
   private var asked: Int?
   private var undelivered: Set<Handle> = []
@@ -54,10 +55,15 @@ struct World: ~Copyable {
     clients = (1...3).map { Client(":1.\($0)") }
     files = generator.files(&dice)
     model.load(files)
+    model.holdsOfAll = generator.holdsOfAll
+    machine.setHolds(generator.holdsOfAll)
+    fallbacks = generator.fallbacks(&dice)
+    model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
     model.containerValueDefaults = ["badge": .int32(0)]
     do {
       try machine.declareContainerValue("badge", defaultValue: .int32(0))
       let outcome = machine.load(files)
+      machine.load(fallbacks: fallbacks)
       try watcher.take(outcome.changes, from: machine, isOneChange: true)
       for group in generator.groups where !model.tags(of: group).isEmpty {
         changes[.group(group)] = machine.serial.number
@@ -70,7 +76,9 @@ struct World: ~Copyable {
 
   // MARK: What happens
 
-  private enum Kind { case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest, die }
+  private enum Kind {
+    case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest, die, hold, release, fact
+  }
 
   /// The number of inputs.
   private(set) var inputs = 0
@@ -78,6 +86,7 @@ struct World: ~Copyable {
   /// Registers the presenters that are on the bus before the first step.
   mutating func start() throws(Violation) {
     var dice = SplitMix64(seed: seed, step: -3)
+    if !fallbacks.isEmpty { try happen(.time, &dice) }
     guard generator.hasDestinations, dice.chance(70) else { return }
     for name in ["bus", "bus2"] {
       let client = dice.pick(clients)
@@ -93,6 +102,7 @@ struct World: ~Copyable {
       (2, .nonsense),
       (4, .end), (3, .close), (1, .act), (9, .time), (generator.hasOwners ? 2 : 1, .leave), (2, .register), (1, .rest),
       (generator.isMortal ? 3 : 0, .die),
+      (generator.hasHolds ? 4 : 0, .hold), (generator.hasHolds ? 4 : 0, .release), (generator.hasHolds ? 2 : 0, .fact),
     ])
     switch kind {
     case .request: try ask(1, &dice)
@@ -107,8 +117,7 @@ struct World: ~Copyable {
     case .close: try happen(.closed(someHandle(&dice), presenters.closing(), byPresenter: dice.chance(50)), &dice)
     case .act: try happen(.act(someHandle(&dice), byPresenter: dice.chance(50)), &dice)
     case .time:
-      now += dice.pick([1, 2, 5, 20, 200])
-      try happen(.time, &dice)
+      try pass(dice.pick([1, 2, 5, 20, 200]), &dice)
     case .leave: try leave(dice.below(clients.count), &dice)
     case .register:
       let client = dice.pick(clients)
@@ -117,7 +126,31 @@ struct World: ~Copyable {
       try happen(takesBack ? .unregister(destination.name, client) : .register(destination, client), &dice)
     case .rest: try rest(&dice)
     case .die: try die(&dice)
+    case .hold:
+      var request: HoldRequest?
+      let name = dice.pick(InputGenerator.holds)
+      let timeout: UInt64? = dice.chance(40) ? dice.pick([1, 5, 50]) : nil
+      do throws(Refusal) { request = try HoldRequest(name, isOwned: dice.chance(50), timeout: timeout) } catch {}
+      if let request { try happen(.hold(request, dice.pick(clients)), &dice) }
+    case .release:
+      let cookies = model.holders.compactMap(\.cookie)
+      try happen(.release(cookies.isEmpty || dice.chance(10) ? UInt64(dice.below(9)) : dice.pick(cookies)), &dice)
+    case .fact: try happen(.fact(dice.chance(70) ? .locked : .idle, dice.chance(50)), &dice)
     }
+  }
+
+  /// Lets time pass: late for all that is due, unless something is due only while it waits, which what is due first may end.
+  private mutating func pass(_ span: UInt64, _ dice: inout SplitMix64) throws(Violation) {
+    let end = now + span
+    // A fallback is tried after each deadline (K1).
+    if generator.hasPatience || !fallbacks.isEmpty {
+      while let due = machine.nextDeadline.map({ $0.nanoseconds / 1_000_000 }), due <= end {
+        now = max(now, due)
+        try happen(.time, &dice)
+      }
+    }
+    now = end
+    try happen(.time, &dice)
   }
 
   /// Kills navd after an input was recorded, when only some of its commands have reached presenters. Until the restart,
@@ -149,9 +182,11 @@ struct World: ~Copyable {
         survivals[showing.handle] = isGone ? .gone(result: presenters.closing()) : isBus ? .toBeShown : .shown
       }
     }
+    let shown = survivals.keys.sorted()
+    for program in model.listedParked where !dice.chance(20) { survivals[program] = .shown }
     try require(
-      machine.survivors.map(\.handle) == survivals.keys.sorted(), "R2",
-      "looked after: \(machine.survivors.map(\.handle)), live: \(survivals.keys.sorted())")
+      machine.survivors.map(\.handle) == shown, "R2",
+      "looked after: \(machine.survivors.map(\.handle)), live: \(shown)")
     try happen(.resume(survivals, left: left), &dice)
   }
 
@@ -186,9 +221,10 @@ struct World: ~Copyable {
     for _ in 0..<2000 {
       if let input = presenters.next(&dice) {
         try happen(input, &dice)
-      } else if let due = checker.alive.compactMap(\.due).min() {
-        now = max(now, due)
-        try happen(.time, &dice)
+      } else if let due =
+        (checker.alive.compactMap { $0.due ?? $0.startDue } + model.patience.values.filter { $0 < .max / 2 }).min()
+      {
+        if due > now { try pass(due - now, &dice) } else { try happen(.time, &dice) }
       } else {
         try checker.checkRest(shown, machine: machine)
         try compareMembers()
@@ -214,6 +250,8 @@ struct World: ~Copyable {
   private mutating func happen(_ input: Input, _ dice: inout SplitMix64) throws(Violation) {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
+    model.fellBack = []
+    model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
     let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
     let expected = modelled(input)
@@ -251,7 +289,12 @@ struct World: ~Copyable {
     }
     try compare()
     disk.apply(machine.takeUnrecorded())
-    if !model.isShutDown, dice.chance(2) { try restart() }
+    let faults = machine.keptFaults(disk.kept)
+    try require(faults.isEmpty, "K4", "\(faults)")
+    if !model.isShutDown, dice.chance(2) {
+      try restart()
+      if !fallbacks.isEmpty { try happen(.time, &dice) }
+    }
   }
 
   /// Restarts navd at once: the machine restored from the record has to behave like the one before.
@@ -259,10 +302,17 @@ struct World: ~Copyable {
     if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
     do throws(RecordFault) {
       machine = try StateMachine(limits: generator.limits, restoring: disk, destinations: files)
+      machine.setHolds(generator.holdsOfAll)
     } catch {
       throw Violation("R2", "the record cannot be the state: \(error)")
     }
+    // What had ended by itself has done so while the session went on.
+    machine.forgetOtherKeptItems()
+    machine.load(fallbacks: fallbacks)
+    model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
     twin = nil
+    // Whether programs were told to end is not on record.
+    for program in model.parked.keys { model.parked[program]!.isEnding = false }
   }
 
   /// Gives the input to the model. The log decides the effect of inputs that are not requests.
@@ -271,28 +321,32 @@ struct World: ~Copyable {
       switch input {
       case .perform(let requests, let client):
         let (changes, tokens) = (changes, tokens)
-        return .success(
-          try model.perform(
-            requests, by: client, at: now, serials: { changes[$0] ?? 0 }, serial: machine.serial.number,
-            tokens: { tokens[$0] }, alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
-            own: { token in checker.alive.contains { $0.token == token && $0.creator == client } }))
+        let plan = try model.perform(
+          requests, by: client, at: now, serials: { changes[$0] ?? 0 }, serial: machine.serial.number,
+          tokens: { tokens[$0] }, alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
+          own: { token in checker.alive.contains { $0.token == token && $0.creator == client } })
+        model.fallBack(at: now)
+        return .success(plan)
       case .report(let report):
         hear(report)
       case .closed(let handle, let result, let byPresenter):
-        guard let showing = try reported(handle, byPresenter) else { break }
+        guard let showing = try reported(handle, byPresenter) else { return .success(nil) }
         if showing.isBus, showing.hasStarted {
           hear(.ended(handle, failed: false, result: result))
         } else if model.isCurrent(showing.token) {
           checker.note(result, of: handle)
-          model.end([showing.token], .closed, at: now)
+          model.end([showing.token], .closed, at: now, results: liveResults)
         }
       case .asking(let handle, let byPresenter):
-        guard let showing = try reported(handle, true) else { break }
+        guard let showing = try reported(handle, true) else { return .success(nil) }
         guard byPresenter else { throw NaiveRefusal(.accessDenied) }
-        if mayDecline(showing) { checker.asks(handle) }
+        guard mayDecline(showing) else { return .success(nil) }
+        checker.asks(handle)
       case .act(let handle, let byPresenter):
         _ = try reported(handle, byPresenter)
       case .time:
+        checker.pass(to: now)
+        model.pass(to: now)
         // What runs out first ends first; what runs out at once is one change.
         let late = checker.alive.compactMap { showing -> (at: UInt64, handle: Handle, reason: Reason)? in
           let due: UInt64? = if case .presenting(let due) = showing.stage { due } else { showing.againDue }
@@ -302,8 +356,14 @@ struct World: ~Copyable {
         let expired = model.expiries.compactMap { token, at in
           at <= now ? (at: at, handle: handles[token]!, reason: Reason.expired) : nil
         }
-        for (_, ends) in Dictionary(grouping: late + expired, by: \.at).sorted(by: { $0.key < $1.key }) {
-          model.end(ends.map { (tokens[$0.handle]!, $0.reason) }, at: now)
+        let unseen = model.patience.compactMap { token, at in
+          at <= now ? (at: at, handle: handles[token]!, reason: Reason.expired) : nil
+        }
+        let ends = Dictionary(grouping: late + expired + unseen, by: \.at)
+        let released = Set(model.holders.compactMap(\.end).filter { $0 <= now })
+        for at in released.union(ends.keys).sorted() {
+          model.end((ends[at] ?? []).map { (tokens[$0.handle]!, $0.reason) }, at: now, results: liveResults)
+          model.release(at: now) { $0.end == at }
         }
       case .left(let client): model.left(client, at: now)
       case .register(let destination, let client): try model.register(destination, by: client)
@@ -312,14 +372,36 @@ struct World: ~Copyable {
           throw NaiveRefusal(.unknownDestination)
         }
         model.unregister(name, by: client)
+      case .hold(let request, let client):
+        guard !model.isShutDown else { throw NaiveRefusal(.shuttingDown) }
+        let end = request.timeout.map { saturatingSum(now, $0) }
+        begin(request.name, cookie: machine.serial.number + 1, owner: request.isOwned ? client : nil, until: end)
+      case .release(let cookie):
+        guard model.holders.contains(where: { $0.cookie == cookie }) else { throw NaiveRefusal(.invalidArgument) }
+        model.release(at: now) { $0.cookie == cookie }
+      case .fact(let fact, let isTrue):
+        let isKnown = model.holders.contains { $0.name == fact.rawValue && $0.cookie == nil }
+        guard isKnown != isTrue, !model.isShutDown else { return .success(nil) }
+        if isTrue {
+          begin(fact.rawValue, cookie: nil, owner: nil, until: nil)
+        } else {
+          model.release(at: now) { $0.name == fact.rawValue && $0.cookie == nil }
+        }
       case .shutDown: model.shutDown(at: now)
       case .resume(let survivals, let left):
+        model.loseParked(survivals)
         let lost = checker.note(survivals)
         model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
         let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
         model.end(
-          lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now)
+          lost.map { ($0, .lost) } + owned.filter { !lost.contains($0) }.map { ($0, .owner) }, at: now,
+          results: liveResults.filter { !owned.contains($0.key) })
         for client in left.sorted() { model.left(client, at: now) }
+        model.serveQueues(at: now)
+      }
+      switch input {
+      case .register, .unregister, .act: break
+      default: model.fallBack(at: now)
       }
       return .success(nil)
     } catch {
@@ -327,12 +409,30 @@ struct World: ~Copyable {
     }
   }
 
+  private mutating func begin(_ name: String, cookie: UInt64?, owner: Client?, until end: UInt64?) {
+    let live = checker.alive.filter(\.hasStarted).map(\.token)
+    model.begin(NaiveModel.Holder(name: name, cookie: cookie, owner: owner, end: end), live: live, at: now)
+  }
+
   private mutating func hear(_ report: Report) {
     if case .declined(let handle, _) = report, let showing = checker.showing(handle), mayDecline(showing) {
       model.decline(showing.token, at: now)
     }
-    if let end = checker.hear(report), let token = tokens[end.handle] { model.end([token], end.reason, at: now) }
+    if case .parkedEnded(let program) = report { model.parked[program] = nil }
+    if let end = checker.hear(report), let token = tokens[end.handle] {
+      model.end([token], end.reason, at: now, results: liveResults)
+    }
+    if case .hidden(let handle) = report, let showing = checker.showing(handle), case .asked = showing.stage,
+      mayDecline(showing), model.park(showing, as: handle)
+    {
+      checker.hides(handle)
+    }
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
+  }
+
+  /// What is known of the results of what has started.
+  private var liveResults: [Token: Properties] {
+    Dictionary(uniqueKeysWithValues: checker.alive.filter(\.hasStarted).map { ($0.token, $0.result ?? [:]) })
   }
 
   /// P15: whether its presenter was told to end it, and may decline.
@@ -359,22 +459,45 @@ struct World: ~Copyable {
       trace += outcome.changes.map { "    → \($0.serial) \($0.event.shown)" }
       trace += outcome.commands.map { "    ⇒ \($0)" }
     }
-    try introduce()
-    try watcher.take(outcome.changes, from: machine, isOneChange: input.isOneChange)
+    try introduce(isOneChange: input.isOneChange)
+    checker.held = model.held
+    // A fallback is selected by another change of the same input (K1).
+    let isOneChange = input.isOneChange && model.fellBack.isEmpty
+    try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     let shown = shown
     let forced = Set(model.going.filter(\.value.isForced).keys)
     try checker.take(
-      outcome, at: now, selected: shown, forced: forced, isOneChange: input.isOneChange, machine: machine)
+      outcome, at: now, selected: shown, forced: forced, isOneChange: isOneChange, machine: machine)
     for change in outcome.changes {
       switch change.event {
-      case .presented(let handle, _, _, _): model.becamePresented(tokens[handle]!, at: now)
+      case .presented(let handle, _, _, _):
+        model.becamePresented(tokens[handle]!, at: now)
+        model.leaveParking(handle)
+      case .phase(let handle, _, _, .presenting): model.start(tokens[handle]!)
       case .dismissed(let handle, _, _, let reason, _):
         try checkReason(reason, of: handle)
+        model.giveUpParked(handle)
         model.going[tokens[handle]!] = nil
       default: break
       }
     }
     for command in outcome.commands {
+      if case .present(let handle) = command, let presentation = machine.presentation(handle) {
+        let program = model.claimParked(presentation)
+        try require(
+          presentation.program == program, "N8",
+          "\(handle) is shown by \(presentation.program?.description ?? "no") "
+            + "program, not \(program?.description ?? "none")")
+      }
+    }
+    try require(
+      machine.parked.map(\.handle) == model.listedParked, "N8",
+      "parked: \(machine.parked.map(\.handle)), not \(model.listedParked)")
+    for command in outcome.commands {
+      if case .endParked(let program, let isForced) = command {
+        try require(model.parked[program] != nil, "N8", "\(program) is to end, and is not parked")
+        if isForced { model.parked[program]!.isEnding = true }
+      }
       if let left = asked {
         guard left > 0 else {
           if case .present(let handle) = command { undelivered.insert(handle) }
@@ -382,7 +505,9 @@ struct World: ~Copyable {
         }
         asked = left - 1
       }
-      presenters.take(command, faults: generator.presenterFaults, wishes: generator.presenterWishes, &dice)
+      presenters.take(
+        command, faults: generator.presenterFaults, wishes: generator.presenterWishes,
+        hides: machine.presentation(command.handle)?.item.destination?.window?.hides == true, &dice)
     }
     try checker.checkWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
     if case .time = input {
@@ -396,21 +521,45 @@ struct World: ~Copyable {
     }
   }
 
-  private mutating func introduce() throws(Violation) {
+  private mutating func introduce(isOneChange: Bool) throws(Violation) {
     let first = checker.lastHandle.number + 1
     guard first <= machine.lastHandle.number else { return }
     for number in first...machine.lastHandle.number {
       let handle = Handle(number)
       guard let presentation = machine.presentation(handle) else {
-        throw Violation("P6", "\(handle) was given out, and is not there")
+        guard !isOneChange, try introduceEnded(handle) else {
+          throw Violation("P6", "\(handle) was given out, and is not there")
+        }
+        continue
       }
       guard let slot = model.slots[presentation.binding], handles[slot.token] == nil else {
         throw Violation("P3", "\(handle) is new at \(presentation.binding), but the rules want nothing new there")
       }
       handles[slot.token] = handle
       tokens[handle] = slot.token
-      try checker.introduce(presentation, token: slot.token, hasNamedParent: slot.hasNamedParent)
+      try checker.introduce(
+        presentation, token: slot.token, hasNamedParent: slot.hasNamedParent, startDue: slot.again?.due)
     }
+  }
+
+  /// Introduces what came and went in one input, with the end of something else.
+  private mutating func introduceEnded(_ handle: Handle) throws(Violation) -> Bool {
+    guard let ending = machine.ending(of: handle),
+      let going = model.going.values.filter({ $0.binding == ending.binding && handles[$0.showing.token] == nil })
+        .min(by: { $0.showing.token < $1.showing.token })
+    else { return false }
+    let showing = going.showing
+    handles[showing.token] = handle
+    tokens[handle] = showing.token
+    var item = Item(id: showing.item.id)
+    item.destination = showing.item.destination
+    item.membership = showing.item.group.map { GroupTag(group: $0, tag: showing.item.tag ?? "") }
+    item.position = going.place.map { StackPosition(stack: $0.stack, index: $0.index) }
+    try checker.introduce(
+      Presentation(
+        handle: handle, binding: going.binding, item: Shared(item), parent: showing.parent.flatMap { handles[$0] }),
+      token: showing.token, hasNamedParent: showing.hasNamedParent, startDue: showing.again?.due)
+    return true
   }
 
   private func checkReason(_ reason: Reason, of handle: Handle) throws(Violation) {
@@ -473,18 +622,27 @@ struct World: ~Copyable {
       && item.membership?.group == expected.group && item.membership?.tag == expected.tag
       && item.isQueued == (expected.queuedAt != nil) && item.position?.stack == position?.stack
       && item.position?.index == position?.index
+      && item.holds == expected.holds.filter { $0.value != .show }
     try require(
       isEqual, "P2", "\(presentation.handle) is \(item), not \(expected) at \(position.map { "\($0)" } ?? "no place")")
     try require(
       presentation.parent == slot.parent.map { handles[$0]! }, "C1",
       "\(presentation.handle) is presented from \(presentation.parent?.description ?? "nothing"), not "
         + (slot.parent.map { "\(handles[$0]!)" } ?? "nothing"))
+    try require(
+      presentation.continuation?.due?.nanoseconds == slot.again?.due.map { $0 * 1_000_000 }
+        && presentation.continuation?.restarts == slot.again?.restarts, "K3",
+      "\(presentation.handle) continues as \(presentation.continuation as Any), not as \(slot.again as Any)")
     if presentation.phase.name.rawValue == "presented" {
       let expiry = model.expiries[slot.token].map { $0.multipliedReportingOverflow(by: 1_000_000) }
       try require(
         presentation.expires?.nanoseconds == expiry.map { $0.overflow ? .max : $0.partialValue }, "O2",
         "\(presentation.handle) ends at \(presentation.expires?.nanoseconds ?? 0) ns, not \(expiry?.partialValue ?? 0)")
     }
+    let patience = model.patience[slot.token].map { $0.multipliedReportingOverflow(by: 1_000_000) }
+    try require(
+      presentation.startsBy?.nanoseconds == patience.map { $0.overflow ? .max : $0.partialValue }, "H6",
+      "\(presentation.handle) waits until \(presentation.startsBy?.nanoseconds ?? 0) ns")
     if case .dismissing = presentation.phase {
       throw Violation("P11", "\(presentation.handle) is its slot's own, but is going")
     }
@@ -535,7 +693,8 @@ struct World: ~Copyable {
   }
 
   private func isGroupChanged(_ group: BindingID, since before: NaiveModel) -> Bool {
-    model.selection(of: group) != before.selection(of: group) || model.queue(of: group) != before.queue(of: group)
+    model.fellBack.contains(group) || model.selection(of: group) != before.selection(of: group)
+      || model.queue(of: group) != before.queue(of: group)
       || model.tags(of: group) != before.tags(of: group)
   }
 
@@ -621,6 +780,8 @@ extension Change.Event {
     case .selection(let group, let tag): "selection \(group) \(tag ?? "nil")"
     case .group(let group): "group \(group)"
     case .path(let stack): "path \(stack)"
+    case .hold(let name, let isInForce): "hold \(name) \(isInForce)"
+    case .parked: "parked"
     }
   }
 }

@@ -1,4 +1,3 @@
-import DBusValues
 import Navigation
 import Observation
 

@@ -1,4 +1,3 @@
-import DBusValues
 import Navigation
 import Observation
 
@@ -23,6 +22,8 @@ final class FactScreen: Screen {
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+    // A change may be under way that is not drawn yet.
+    drawing?.cancel()
     print("\(showing.id) is gone")
     return [:]
   }

@@ -1,9 +1,10 @@
-import DBusValues
+import Glibc
 import Navigation
 import Observation
 
 @MainActor @Observable
-final class Counter {
+final class Counter: Navigable {
+  static let memberNames: MemberNames<Counter> = [\.fact: "fact"]
   struct Fact: Codable, Identifiable {
     var id: Int
     var text: String
@@ -23,6 +24,8 @@ final class FactScreen: Screen {
   }
 
   func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+    // A change may be under way that is not drawn yet.
+    drawing?.cancel()
     print("\(showing.id) is gone")
     return [:]
   }
@@ -30,11 +33,19 @@ final class FactScreen: Screen {
 
 @main @MainActor
 struct Facts {
-  static func main() async throws {
-    let navigator = Navigator(try await Coordinator.session())
+  static func main() async {
+    do {
+      try await run(Navigator(Coordinator.session()))
+    } catch {
+      print("facts: \(error)")
+      exit(1)
+    }
+  }
+
+  static func run(_ navigator: Navigator) async throws {
     @Bindable(.shared("counter")) var counter = Counter()
 
-    navigator.present(item: $counter.fact.named("fact")) { fact in FactScreen(fact) }
+    navigator.present(item: $counter.fact) { fact in FactScreen(fact) }
     counter.fact = Counter.Fact(id: 7, text: "7 is prime.")
     try await Task.sleep(for: .seconds(60))
   }

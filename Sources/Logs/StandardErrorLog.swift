@@ -7,9 +7,11 @@ import TextFormats
 public struct StandardErrorLog: LogHandler {
   public var logLevel = Logger.Level.notice
   public var metadata: Logger.Metadata = [:]
+  private let program: String
   private let isJournal = getenv("JOURNAL_STREAM") != nil
 
-  public init() {}
+  /// - Parameter program: its name, in front of each line that is not for the journal.
+  public init(program: String) { self.program = program }
 
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -19,7 +21,7 @@ public struct StandardErrorLog: LogHandler {
   public func log(event: LogEvent) {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-    let start = isJournal ? "<\(event.level.priority)>" : "navd: \(event.level): "
+    let start = isJournal ? "<\(event.level.priority)>" : "\(program): \(event.level): "
     let text = "\(event.message)\(details)".split(separator: "\n", omittingEmptySubsequences: false).joined(
       separator: "; ")
     var line = start + text.escapingControls() + "\n"

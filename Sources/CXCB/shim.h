@@ -1,0 +1,34 @@
+// libxcb as a Swift module, with the extensions RandR and X-Resource.
+#pragma once
+#include <stdlib.h>
+#include <string.h>
+#include <xcb/randr.h>
+#include <xcb/res.h>
+#include <xcb/xcb.h>
+
+// Sends the root window a message of the window manager protocols (EWMH, ICCCM 4.1.4).
+static inline void xcb_tell_manager(
+    xcb_connection_t *connection, xcb_window_t root, xcb_window_t window, xcb_atom_t type, uint32_t first,
+    uint32_t second) {
+  xcb_client_message_event_t event;
+  memset(&event, 0, sizeof event);
+  event.response_type = XCB_CLIENT_MESSAGE;
+  event.format = 32;
+  event.window = window;
+  event.type = type;
+  event.data.data32[0] = first;
+  event.data.data32[1] = second;
+  xcb_send_event(
+      connection, 0, root, XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT,
+      (const char *)&event);
+}
+
+// The number of the first event of RandR; 0 if the server does not have it.
+static inline uint8_t xcb_randr_events(xcb_connection_t *connection) {
+  const xcb_query_extension_reply_t *extension = xcb_get_extension_data(connection, &xcb_randr_id);
+  return extension != NULL && extension->present ? extension->first_event : 0;
+}
+
+static inline void xcb_select_events(xcb_connection_t *connection, xcb_window_t window, uint32_t mask) {
+  xcb_change_window_attributes(connection, window, XCB_CW_EVENT_MASK, &mask);
+}

@@ -1,0 +1,135 @@
+import DBus
+import DBusValues
+import PresentationModel
+
+/// `org.navd.WindowSystem1`, which an adapter for the window system implements. The coordinator is its client.
+public enum WindowSystemInterface {
+  public static let name: InterfaceName = "org.navd.WindowSystem1"
+  /// The bus name of the adapter, on the session bus.
+  public static let bus: BusName = "org.navd.WindowSystem1"
+  /// The adapter's object.
+  public static let object: ObjectPath = "/org/navd/WindowSystem1"
+
+  public static let interface = Interface(
+    name,
+    doc: """
+      Tells which windows there are, and closes, raises, hides and moves them. A compositor, an extension of a shell, or \
+      any program that knows the windows implements it, and owns the bus name; navd-windows is one. The coordinator is \
+      its client.
+
+      Properties of a window; an absent key means “unknown”, an empty text “none”:
+      \(WindowProperties.table.doc)
+
+      An id is the adapter's own, and never used for a second window, also not after the adapter was started again. A window \
+      keeps its id then if the adapter can tell that it is the same. Each signal has a serial, one more than the last; a \
+      client that finds a gap calls GetWindows. The signals that a method causes may follow its reply: the reply says that \
+      the window system has the request, the signals say what came of it.
+
+      Errors are org.navd.Error.UnknownWindow for an id without a window, org.navd.Error.NotSupported for what is not in \
+      Capabilities, or not possible for this window, and org.navd.Error.InvalidArgument for an output that does not exist.
+      """,
+    members: [
+      getWindows, close, activate, hide, show, moveToOutput, opened, changed, closed, capabilities, outputs,
+      focusedOutput,
+      backend,
+    ])
+
+  private static let window = Arg<String>("id", doc: "The window.")
+  private static let serial = Arg<UInt64>("serial")
+}
+
+// MARK: Methods
+
+extension WindowSystemInterface {
+  public static let getWindows = Method(
+    name, "GetWindows",
+    out: Arg<[Structure<String, Properties>]>("windows", doc: "The id and the properties of each window."),
+    Arg<UInt64>("serial", doc: "The serial of the last signal that this answer contains."), hasLargeReply: true,
+    doc: "All windows, in the order in which they were opened.")
+
+  public static let close = Method(
+    name, "Close", in: window,
+    doc: """
+      Asks the window to close, as its close button does. The program may ask its user first, or decline. A window that \
+      cannot be asked, but only be killed, is refused with NotSupported.
+      """)
+
+  public static let activate = Method(
+    name, "Activate", in: window, doc: "Brings the window into view and gives it the focus of the keyboard.")
+
+  public static let hide = Method(
+    name, "Hide", in: window, doc: "Takes the window from the screen; its program is not told to do anything.")
+
+  public static let show = Method(
+    name, "Show", in: window, doc: "Shows a hidden window again, as it was before: tiled, if it was tiled.")
+
+  public static let moveToOutput = Method(
+    name, "MoveToOutput", in: window, Arg<String>("output", doc: "One of Outputs."),
+    doc: "Moves the window to what is in view on that output. The focus stays where it is.")
+}
+
+// MARK: Signals
+
+extension WindowSystemInterface {
+  public static let opened = Signal(
+    name, "Opened", window, Arg<Properties>("properties", doc: "Its known properties."), serial,
+    doc: "A window has opened. It is sent with the first title, or soon without one.")
+
+  public static let changed = Signal(
+    name, "Changed", window, Arg<Properties>("changed", doc: "The keys that have changed; the others stay."), serial,
+    doc: "Properties of a window have changed.")
+
+  public static let closed = Signal(name, "Closed", window, serial, doc: "The window is gone.")
+}
+
+// MARK: Properties
+
+extension WindowSystemInterface {
+  public static let capabilities = Property<[String]>(
+    name, "Capabilities",
+    doc: """
+      What works here: close, activate, hide, move, and the keys of windows that are told: pid, parent, output, focus. \
+      What the protocol has but the compositor ignores is not in it.
+      """)
+  public static let outputs = Property<[String]>(
+    name, "Outputs",
+    doc: "The names of the outputs. One that is unplugged is missing before its windows are told to have moved.")
+  public static let focusedOutput = Property<String>(
+    name, "FocusedOutput", doc: "The output that has the focus; empty if it is not known.")
+  public static let backend = Property<String>(
+    name, "Backend", doc: "How the windows are known: sway, wlr, x11, or another word of the adapter's.")
+}
+
+// MARK: Events
+
+extension WindowEvent {
+  /// Reads a signal of ``WindowSystemInterface``. Properties that are not of the contract are left out.
+  /// - Returns: nil for every other message.
+  /// - Throws: `InvalidArgs` if the arguments are not those of the contract.
+  public init?(_ message: Message) throws(DBusError) {
+    typealias Rows = WindowSystemInterface
+    guard message.kind == .signal, message.interface == Rows.name, let member = message.member else { return nil }
+    switch member {
+    case Rows.opened.name:
+      let (id, properties, serial) = try Rows.opened.arguments(of: message)
+      self.init(.opened(Window(id: id, WindowProperties(reading: properties))), serial: serial)
+    case Rows.changed.name:
+      let (id, changed, serial) = try Rows.changed.arguments(of: message)
+      self.init(.changed(id: id, WindowProperties(reading: changed)), serial: serial)
+    case Rows.closed.name:
+      let (id, serial) = try Rows.closed.arguments(of: message)
+      self.init(.closed(id: id), serial: serial)
+    default: return nil
+    }
+  }
+
+  /// Sends the event as its signal.
+  package func send(by emitter: borrowing some SignalEmitter) {
+    typealias Rows = WindowSystemInterface
+    switch kind {
+    case .opened(let window): emitter.emit(Rows.opened, (window.id, window.properties.properties, serial))
+    case .changed(let id, let changed): emitter.emit(Rows.changed, (id, changed.properties, serial))
+    case .closed(let id): emitter.emit(Rows.closed, (id, serial))
+    }
+  }
+}

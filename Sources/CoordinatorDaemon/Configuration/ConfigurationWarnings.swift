@@ -1,0 +1,123 @@
+import PresentationModel
+import PresentationRules
+import Processes
+import TextFormats
+
+/// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found, and
+/// launchers without the scope that they need. Looking for thousands of programs takes long, so it is done when the files are read,
+/// and not at each question.
+struct ConfigurationWarnings {
+  private struct Warning {
+    let fault: FileFault
+    /// The program that was not found; nil for another warning.
+    let missing: ProgramSearch.Program?
+  }
+
+  private let warnings: [Warning]
+  /// Those of names that no item can have. They depend on nothing but the files.
+  let ofNames: [FileFault]
+
+  init() { (warnings, ofNames) = ([], []) }
+
+  /// - Parameter fallbacks: of groups (K1), by the names of their destinations.
+  init(of destinations: [Destination], fallbacks: [BindingID: String] = [:]) {
+    var search = ProgramSearch()
+    let names = Set(destinations.map(\.name))
+    let missing = fallbacks.filter { !names.contains($0.value) }.sorted { $0.key.text < $1.key.text }
+    ofNames = destinations.compactMap { destination in
+      guard case .file(let path) = destination.source else { return nil }
+      return BindingID.warning(ofDestination: destination.name).map { FileFault(path, nil, $0) }
+    }
+    warnings =
+      ofNames.map { Warning(fault: $0, missing: nil) } + destinations.flatMap { Self.warnings(of: $0, &search) }
+      + missing.map { group, name in
+        let why =
+          "the fallback \(quoted(name)) of “\(group)” has no file \(quoted("\(name).toml")), so nothing is shown unless a program "
+          + "registers it"
+        return Warning(fault: FileFault(SettingsFile.name, nil, why), missing: nil)
+      }
+  }
+
+  /// All of them.
+  var all: [FileFault] { warnings.map(\.fault) }
+
+  /// The first ones, without those of programs that were installed since.
+  func first(_ count: Int) -> [FileFault] {
+    var search = ProgramSearch()
+    return warnings.prefix(count).filter { $0.missing == nil || search.fault(of: $0.missing!) != nil }.map(\.fault)
+  }
+
+  private static func warnings(of destination: Destination, _ search: inout ProgramSearch) -> [Warning] {
+    guard case .file(let path) = destination.source else { return [] }
+    var warnings: [Warning] = []
+    let (settings, arguments, scope) = (destination.itemSettings, destination.command, destination.scope)
+    for command in [arguments, settings?.onPresent, settings?.onDismiss] {
+      guard let program = command.flatMap({ search.program(of: $0, settings?.options) }) else { continue }
+      if let why = search.fault(of: program) {
+        warnings.append(Warning(fault: FileFault(path, nil, why), missing: program))
+      }
+    }
+    if scope == .tree, let why = arguments.flatMap({ faultOfScope($0.map { ByteString($0) }) }) {
+      warnings.append(Warning(fault: FileFault(path, nil, why), missing: nil))
+    }
+    return warnings
+  }
+
+  /// Programs that start what their user chooses.
+  private static let launchers: Set<ByteString> = [
+    "rofi", "wofi", "fuzzel", "dmenu", "walker", "xdg-open", "gtk-launch",
+  ]
+
+  private static func faultOfScope(_ arguments: [ByteString]) -> String? {
+    let name = ByteString(arguments[0].bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? [])
+    // With this option they only print what was chosen.
+    guard launchers.contains(name), !arguments.contains("-dmenu"), !arguments.contains("--dmenu") else { return nil }
+    return "\(name): what it starts ends with it; if it is a launcher, add scope = \"process\""
+  }
+}
+
+/// Looks for programs as a command would be started that is asked for from here, each once.
+private struct ProgramSearch {
+  struct Program: Hashable {
+    let name: ByteString
+    let directory: ByteString
+    /// nil if it is not set.
+    let path: ByteString?
+  }
+
+  private let environment = ProcessEnvironment.ofThisProcess()
+  private var known: [Program: String?] = [:]
+
+  /// - Parameters:
+  ///   - settings: the directory and the variables of its destination.
+  /// - Returns: nil for a relative path without a directory, which starts in the request's.
+  func program(of command: [[UInt8]], _ settings: ItemOptions?) -> Program? {
+    func variable(_ name: String) -> ByteString? {
+      settings?.environment?[name].map { ByteString($0) } ?? environment[ByteString(name)]
+    }
+    let home = variable("HOME") ?? "/"
+    let name = ByteString(HomePath(command[0]).path(home: home))
+    let directory = settings?.directory.map { ByteString(HomePath(Array($0.utf8)).path(home: home)) }
+    if directory == nil, name.isRelativePath { return nil }
+    return Program(name: name, directory: directory ?? home, path: variable("PATH"))
+  }
+
+  /// Why a program cannot be started; nil if it can.
+  mutating func fault(of program: Program) -> String? {
+    if let fault = known[program] { return fault }
+    var fault: String?
+    do throws(SpawnError) {
+      var environment = environment
+      environment["PATH"] = program.path
+      _ = try Command([program.name], environment: environment, directory: program.directory).program()
+    } catch {
+      fault = error.description
+    }
+    known[program] = .some(fault)
+    return fault
+  }
+}
+
+extension ByteString {
+  fileprivate var isRelativePath: Bool { bytes.contains(UInt8(ascii: "/")) && bytes.first != UInt8(ascii: "/") }
+}

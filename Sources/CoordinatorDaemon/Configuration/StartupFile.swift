@@ -1,0 +1,84 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBusValues
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+/// The file with the transaction that navd carries out when it starts with nothing on record (K4).
+struct StartupFile {
+  private let file: String
+  private let text: [UInt8]
+  private let requests: [Structure<String, [Value]>]
+
+  /// - Throws: `FileFault` if it cannot be read, or is not a list of requests.
+  init(path: [UInt8], maxBytes: Int) throws(FileFault) {
+    file = displayed(path)
+    do throws(ConfigurationFiles.Unreadable) {
+      guard let text = try ConfigurationFiles.content(of: path, maxBytes: maxBytes) else {
+        throw ConfigurationFiles.Unreadable(why: "there is no such file, which “startup” of \(SettingsFile.name) names")
+      }
+      self.text = text
+    } catch {
+      throw FileFault(file, nil, error.why)
+    }
+    do throws(JSON.Mistake) {
+      requests = try CoordinatorInterface.requests(json: text)
+    } catch {
+      throw FileFault(file, error.position, error.why)
+    }
+    do throws(Refusal) { _ = try TransactionRequests(requests) } catch { throw fault(error) }
+  }
+
+  /// The requests, with container values of the types that their keys are declared with.
+  /// - Throws: `Refusal` with the index of a request.
+  func requests(_ declared: Properties) throws(Refusal) -> [Request] {
+    var converted: [Structure<String, [Value]>] = []
+    for (index, request) in requests.enumerated() {
+      do throws(Refusal) {
+        converted.append(
+          try CoordinatorInterface.converting(request) { given throws(Refusal) in
+            var values = given
+            for (key, value) in given {
+              // An unknown key is refused with the request.
+              guard let type = declared[key]?.type else { continue }
+              do throws(JSON.Mismatch) { values[key] = try Value(JSON(value), as: type) } catch {
+                throw Refusal(.invalidArgument, "container value “\(key)”: \(error)")
+              }
+            }
+            return values
+          })
+      } catch {
+        var refusal = error
+        refusal.index = index
+        throw refusal
+      }
+    }
+    return try TransactionRequests(converted).requests
+  }
+
+  /// Why it would be refused when navd starts with these destinations and container values; nil if it would not.
+  func rehearsal(
+    _ destinations: [Destination], _ containerValues: [DeclaredContainerValue], _ commands: InlineCommands
+  ) -> FileFault? {
+    var machine = StateMachine()
+    _ = machine.load(destinations)
+    _ = machine.declareContainerValues(
+      containerValues.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: true)
+    do throws(Refusal) {
+      let requests = try requests(machine.containerValueDefaults)
+      try commands.check(requests, inTransaction: true)
+      _ = try machine.perform(requests, by: nil, at: Instant(nanoseconds: 0))
+      return nil
+    } catch {
+      return fault(error)
+    }
+  }
+
+  /// The mistake for which the transaction is refused, at the request's place.
+  func fault(_ refusal: Refusal) -> FileFault {
+    guard let index = refusal.index else { return FileFault(file, nil, refusal.message) }
+    return FileFault(
+      file, JSON.position(of: [.element(index)], in: text), "request \(index): \(refusal.message)")
+  }
+}

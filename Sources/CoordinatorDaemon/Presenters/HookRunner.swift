@@ -1,0 +1,189 @@
+import CoordinatorCore
+import DBusValues
+import EventLoops
+import Logging
+import PresentationModel
+import PresentationRules
+import Processes
+
+/// Runs the commands that files name for when an item was presented, and for when it has ended (D14). They delay nothing and fail
+/// nothing: the log has what went wrong.
+final class HookRunner {
+  private static let mostInATurn = 8
+  private static let mostAtOnce = 64
+  fileprivate static let timeLimit = Duration.seconds(30)
+  /// Time between SIGTERM and SIGKILL, in milliseconds.
+  fileprivate static let grace: UInt64 = 2000
+
+  private let loop: EventLoop
+  private let runtime: RuntimeDirectory
+  private let token: String
+  private let maxCount: Int
+  private let log: Logger
+  /// The launcher of new commands; nil until the manager's presence is known.
+  private let launcher: () -> (any CommandLauncher)?
+  /// The presented items whose ends have a command.
+  private var presented: [Handle: (binding: BindingID, item: Shared<Item>)] = [:]
+  private var waiting: [Hook] = []
+  private var running: [ObjectIdentifier: Hook] = [:]
+  /// Whether the log says that commands are left out.
+  private var isLeavingOut = false
+
+  init(
+    loop: EventLoop, runtime: RuntimeDirectory, token: String, maxCount: Int, log: Logger,
+    launcher: @escaping () -> (any CommandLauncher)?
+  ) {
+    self.loop = loop
+    self.runtime = runtime
+    self.token = token
+    self.maxCount = maxCount
+    self.log = log
+    self.launcher = launcher
+  }
+
+  /// Whether every command was started. Until then, the end of navd would be theirs.
+  var isIdle: Bool { waiting.isEmpty && running.values.allSatisfy(\.isStarted) }
+
+  /// Follows an item that an earlier navd has presented.
+  func follow(_ presentation: Presentation) {
+    guard presentation.presentedAt != nil else { return }
+    follow(presentation.handle, presentation.binding, presentation.item)
+  }
+
+  private func follow(_ handle: Handle, _ binding: BindingID, _ item: Shared<Item>) {
+    guard item.destination?.itemSettings?.onDismiss != nil else { return }
+    presented[handle] = (binding, item)
+  }
+
+  /// Notes which commands a change asks for. They start at the end of the turn, when the change is on record.
+  func note(_ event: Change.Event) {
+    switch event {
+    case .presented(let handle, let binding, _, let item):
+      follow(handle, binding, item)
+      guard let settings = item.destination?.itemSettings, let command = settings.onPresent else { return }
+      add(Hook("on-present", command, handle, binding, item.content))
+    case .updated(let handle, let binding, _, let item):
+      if presented[handle] != nil { presented[handle] = (binding, item) }
+    case .dismissed(let handle, let binding, _, let reason, _):
+      guard let item = presented.removeValue(forKey: handle)?.item,
+        let command = item.destination?.itemSettings?.onDismiss
+      else { return }
+      add(Hook("on-dismiss", command, handle, binding, item.content, reason: reason))
+    default: break
+    }
+  }
+
+  private func add(_ hook: Hook) {
+    guard waiting.count + running.count < maxCount else {
+      if !isLeavingOut {
+        log.warning("\(hook): left out, since \(maxCount) such commands run or wait (limit “hooks”)")
+      }
+      isLeavingOut = true
+      return
+    }
+    isLeavingOut = false
+    waiting.append(hook)
+  }
+
+  /// Starts some of the commands that wait; of each destination one at a time, so that they run in the order of the events. Call it at
+  /// the end of each turn.
+  /// - Parameter isLast: whether navd quits, and waits for no command to end.
+  func startSome(isLast: Bool = false) {
+    guard !waiting.isEmpty, let launcher = launcher() else { return }
+    var busy = isLast ? [] : Set(running.values.map(\.destination))
+    func next() -> Int? {
+      running.count < Self.mostAtOnce ? waiting.firstIndex { !busy.contains($0.destination) } : nil
+    }
+    for _ in 0..<Self.mostInATurn {
+      guard let index = next() else { return }
+      let hook = waiting.remove(at: index)
+      running[ObjectIdentifier(hook)] = hook
+      if !isLast { busy.insert(hook.destination) }
+      hook.start(by: launcher, loop, marker: ByteString("\(token)-\(hook.handle)-\(hook.occasion)"), runtime) {
+        [unowned self] failure in
+        if let failure { log.warning("\(hook): \(failure)") }
+        running[ObjectIdentifier(hook)] = nil
+      }
+    }
+    // The end of one makes another turn.
+    if next() != nil { loop.soon {} }
+  }
+}
+
+/// One command.
+private final class Hook: LaunchObserver, CustomStringConvertible {
+  let occasion: String
+  let handle: Handle
+  private let binding: BindingID
+  private let item: Item
+  private let arguments: [[UInt8]]
+  private let reason: Reason?
+  private var running: (any RunningCommand)?
+  private var output: OutputCapture?
+  private var limit: Timer?
+  private(set) var isStarted = false
+  private var isLate = false
+  /// Receives why it failed; nil if it did not.
+  private var completion: ((String?) -> Void)?
+
+  init(
+    _ occasion: String, _ arguments: [[UInt8]], _ handle: Handle, _ binding: BindingID, _ item: Item,
+    reason: Reason? = nil
+  ) {
+    self.occasion = occasion
+    self.arguments = arguments
+    self.handle = handle
+    self.binding = binding
+    self.item = item
+    self.reason = reason
+  }
+
+  var destination: String { item.destination?.name ?? "" }
+
+  var description: String { "\(occasion) of “\(binding)” (presentation \(handle))" }
+
+  func start(
+    by launcher: any CommandLauncher, _ loop: EventLoop, marker: ByteString, _ runtime: RuntimeDirectory,
+    _ completion: @escaping (String?) -> Void
+  ) {
+    self.completion = completion
+    let output = OutputCapture(path: runtime.path(marker), limit: 0)
+    self.output = output
+    let command = ItemCommand(
+      item, at: binding, handle, item.entry(parent: nil).properties,
+      extra: reason.map { ["NAVD_REASON": ByteString($0.rawValue)] } ?? [:]
+    ) { item, home in Destination.expanded(arguments, for: item, at: binding, home: home) }
+    limit = loop.timer(after: HookRunner.timeLimit) { [weak self] in
+      self?.isLate = true
+      self?.running?.terminate()
+      self?.limit = loop.timer(after: .milliseconds(HookRunner.grace)) { self?.running?.kill() }
+    }
+    // With the scope “process” its output is where navd's errors are, and what it leaves behind lives on.
+    running = launcher.launch(
+      Launch(
+        handle: handle, binding: binding, id: item.id, occasion: occasion, command: command.command, scope: .process,
+        inherited: command.inherited, marker: marker, output: output, grace: HookRunner.grace), for: self)
+  }
+
+  func started(_ handle: Handle, error: String?) {
+    isStarted = true
+    if let error { end("could not be started: \(error)") }
+  }
+
+  func ended(_ handle: Handle, _ result: ProcessResult) {
+    switch result.status {
+    case _ where isLate: end("ended after \(HookRunner.timeLimit.components.seconds) s, the longest that it may take")
+    case .exited(code: 0), .unknown: end(nil)
+    case .exited(let code): end("exit status \(code)")
+    case .signaled(let number): end("ended by \(signalName(number))")
+    }
+  }
+
+  private func end(_ failure: String?) {
+    limit?.cancel()
+    output?.remove()
+    let completion = completion
+    self.completion = nil
+    completion?(failure)
+  }
+}

@@ -1,0 +1,61 @@
+import CoordinatorAPI
+import DBusValues
+import PresentationModel
+import PresentationRules
+import Processes
+import TextFormats
+
+/// A command that is run for an item, with all that it gets (D3, `docs/processes.md`).
+struct ItemCommand {
+  /// Variables that the service manager sets for navd alone.
+  private static let privateVariables: [ByteString] = [
+    "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
+    "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
+  ]
+
+  let command: Processes.Command
+  /// Its variables that come from navd's environment alone.
+  let inherited: Set<ByteString>
+
+  /// - Parameters:
+  ///   - properties: the item as every presenter receives it.
+  ///   - extra: variables about the occasion.
+  ///   - arguments: the program and its arguments, from the item and the home directory.
+  init(
+    _ item: Item, at binding: BindingID, _ handle: Handle, _ properties: Properties, extra: ProcessEnvironment = [:],
+    arguments: (_ item: Item, _ home: ByteString) -> [[UInt8]]
+  ) {
+    var environment = ProcessEnvironment.ofThisProcess()
+    for name in Self.privateVariables { environment[name] = nil }
+    // navd itself may have been started by a command that was given one.
+    environment["NAVD_OUTPUT"] = nil
+    var given =
+      [
+        "NAVD_BINDING": ByteString(binding.text), "NAVD_ID": ByteString(item.id),
+        "NAVD_PRESENTATION": ByteString(handle.description),
+      ] as ProcessEnvironment
+    if let output = item.output { given["NAVD_OUTPUT"] = ByteString(output) }
+    given.merge(extra) { $1 }
+    let settings = item.destination?.itemSettings?.options
+    // The file's variables are meant for this command; those of a request are only where it was made.
+    for variables in [settings?.environment ?? [:], item.environment] {
+      for (name, value) in variables where given[ByteString(name)] == nil {
+        given[ByteString(name)] = ByteString(value)
+      }
+    }
+    inherited = Set(environment.keys).subtracting(given.keys)
+    environment.merge(given) { $1 }
+
+    var input = properties
+    input[StateEntry.keys.binding] = binding.text
+    input[StateEntry.keys.id] = item.id
+    input[StateEntry.keys.presentation] = handle.number
+    let home = environment["HOME"] ?? "/"
+    let directory =
+      settings?.directory.map { ByteString(HomePath(Array($0.utf8)).path(home: home)) }
+      ?? item.directory.map { ByteString($0) }
+    command = Command(
+      arguments(item, home).map { ByteString($0) }, environment: environment, directory: directory ?? home,
+      input: Array((JSON(input).text + "\n").utf8))
+  }
+}

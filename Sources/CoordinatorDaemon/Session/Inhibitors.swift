@@ -1,0 +1,107 @@
+import DBus
+import DBusValues
+import Logging
+import PresentationModel
+import PresentationRules
+
+/// logind's inhibitor locks: one for each item that asks for one, while it is presented (H7), and one that delays the sleep of the
+/// computer until what that dismisses has ended (H5).
+final class Inhibitors {
+  private enum Purpose: Hashable {
+    case item(Handle)
+    case sleep
+  }
+
+  private enum Lock {
+    case asked
+    case held(Descriptor)
+  }
+
+  private let facts: SessionFacts
+  private let log: Logger
+  private var locks: [Purpose: Lock] = [:]
+  /// The presented items that ask for a lock.
+  private var items: [Handle: (what: String, who: String)] = [:]
+  /// The presentations on the screen that have to end before the computer sleeps.
+  private var sleepers: Set<Handle> = []
+  private var isAsleep = false
+
+  init(_ facts: SessionFacts, log: Logger) {
+    self.facts = facts
+    self.log = log
+  }
+
+  /// Takes in what an earlier navd has presented.
+  func follow(_ presentations: [Presentation]) {
+    for presentation in presentations where presentation.phase.isLive {
+      if presentation.phase == .presented { presented(presentation.handle, presentation.binding, presentation.item) }
+      appeared(presentation.handle, presentation.item)
+    }
+    update()
+  }
+
+  /// Takes the locks again, since an earlier logind has lost them.
+  func takeAll() {
+    locks = [:]
+    update()
+  }
+
+  /// Takes in a change.
+  func note(_ event: Change.Event, in machine: borrowing StateMachine) {
+    switch event {
+    case .presented(let handle, let binding, _, let item):
+      presented(handle, binding, item)
+      appeared(handle, item)
+    case .phase(let handle, _, _, .presenting):
+      if let presentation = machine.presentation(handle) { appeared(handle, presentation.item) }
+    case .phase(let handle, _, _, .dismissing): items[handle] = nil
+    case .declined(let handle, let binding, _, _):
+      // It stays, so that waiting for its end would only delay.
+      if isAsleep { sleepers.remove(handle) }
+      if let presentation = machine.presentation(handle) { presented(handle, binding, presentation.item) }
+    case .dismissed(let handle, _, _, _, _):
+      items[handle] = nil
+      sleepers.remove(handle)
+    case .hold(SessionFact.sleep.rawValue, let isInForce):
+      isAsleep = isInForce
+      for presentation in machine.allPresentations where !isInForce && presentation.phase.isLive {
+        appeared(presentation.handle, presentation.item)
+      }
+    case .updated, .phase, .asking, .action, .selection, .group, .path, .hold, .parked: return
+    }
+    update()
+  }
+
+  private func presented(_ handle: Handle, _ binding: BindingID, _ item: Shared<Item>) {
+    guard let inhibits = item.destination?.itemSettings?.inhibits, !inhibits.isEmpty else { return }
+    items[handle] = (inhibits.map(\.rawValue).sorted().joined(separator: ":"), item.title ?? binding.text)
+  }
+
+  private func appeared(_ handle: Handle, _ item: Shared<Item>) {
+    if item.holds[SessionFact.sleep.rawValue] == .dismiss { sleepers.insert(handle) }
+  }
+
+  private func update() {
+    var wanted: [Purpose: (what: String, who: String, why: String, mode: String)] = [:]
+    for (handle, item) in items { wanted[.item(handle)] = (item.what, item.who, "It is presented by navd", "block") }
+    if !sleepers.isEmpty { wanted[.sleep] = ("sleep", "navd", "Private windows close first", "delay") }
+    // A descriptor is closed with its last copy, and that ends the lock.
+    for purpose in locks.keys where wanted[purpose] == nil { locks[purpose] = nil }
+    guard let system = facts.system else { return }
+    for (purpose, lock) in wanted where locks[purpose] == nil {
+      locks[purpose] = .asked
+      system.call(
+        Logind.Manager.inhibit, on: Logind.name, at: Logind.path, lock, autoStart: false
+      ) { [weak self] result in self?.answered(purpose, result) }
+    }
+  }
+
+  private func answered(_ purpose: Purpose, _ result: Result<Descriptor, DBusError>) {
+    // Otherwise it is not wanted any more.
+    guard case .asked? = locks[purpose] else { return }
+    switch result {
+    case .success(let descriptor): locks[purpose] = .held(descriptor)
+    case .failure(let error): log.warning("logind gives no inhibitor lock: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,232 @@
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import Logging
+import PresentationModel
+
+/// The facts of the session, as logind, screen savers and the window system tell them (H2). A source that is not there says nothing.
+final class SessionFacts {
+  private enum Source: Hashable {
+    case logind
+    /// A request to lock, until the locker says that it has.
+    case request
+    case screenSaver(BusName)
+    case windows
+  }
+
+  /// A fact has changed. Called only after `begin` has completed.
+  var onChange: (SessionFact, Bool) -> Void = { _, _ in }
+  /// logind is there, for the first time or again.
+  var onLogind: (() -> Void)?
+  /// The system bus; nil if there is none.
+  private(set) var system: Connection?
+
+  private let session: Connection
+  private let log: Logger
+  private var truths: [SessionFact: Set<Source>] = [:]
+  /// The sources that have not answered yet, and the facts that they may say.
+  private var open: [Source: Set<SessionFact>] = [:]
+  private var completion: (([SessionFact: Bool]) -> Void)?
+  private var limit: Timer?
+  private var isBegun = false
+  private var hasLoggedAbsence = false
+  private var watches: [NameWatch] = []
+  private var subscriptions: [Subscription] = []
+  /// Those of logind's session.
+  private var ofSession: [Subscription] = []
+  private var requestLimit: Timer?
+
+  /// How long sources may take before navd serves without them (H5).
+  private static let timeLimit = Duration.seconds(1)
+  /// How long a locker that was asked to lock may take to say that it has.
+  private static let lockLimit = Duration.seconds(5)
+
+  init(_ session: Connection, log: Logger) {
+    self.session = session
+    self.log = log
+  }
+
+  /// Asks all sources.
+  /// - Parameter completion: called once, with the facts that are known; after a second at most.
+  func begin(_ completion: @escaping ([SessionFact: Bool]) -> Void) {
+    self.completion = completion
+    open[.logind] = [.locked, .idle, .sleep]
+    for saver in ScreenSaverInterface.all { open[.screenSaver(saver.bus)] = [.locked] }
+    limit = session.loop.timer(after: Self.timeLimit) { [unowned self] in complete() }
+    for saver in ScreenSaverInterface.all { follow(saver) }
+    followLogind()
+  }
+
+  /// The window system is asked, too. Call it before `begin`, or later without effect.
+  func expectWindows() { if !isBegun { open[.windows] = [.fullscreen] } }
+
+  /// It is known whether there is a window system, and which windows.
+  func windowsAreKnown() { answered(.windows) }
+
+  /// The window system says whether the focused window is fullscreen, and of no presentation.
+  func windows(areFullscreen: Bool) { set(.fullscreen, areFullscreen, by: .windows) }
+
+  private func answered(_ source: Source) {
+    guard let facts = open.removeValue(forKey: source) else { return }
+    if open.isEmpty { complete() }
+    guard completion == nil else { return }
+    // Until now these counted as recorded (H5).
+    for fact in SessionFact.allCases where facts.contains(fact) && !open.values.contains(where: { $0.contains(fact) }) {
+      onChange(fact, truths[fact]?.isEmpty == false)
+    }
+  }
+
+  private func complete() {
+    guard let completion else { return }
+    self.completion = nil
+    limit?.cancel()
+    let unknown = open.values.reduce(into: Set()) { $0.formUnion($1) }
+    isBegun = true
+    completion(
+      SessionFact.allCases.reduce(into: [:]) { facts, fact in
+        let isTrue = truths[fact]?.isEmpty == false
+        if isTrue || !unknown.contains(fact) { facts[fact] = isTrue }
+      })
+  }
+
+  private func set(_ fact: SessionFact, _ isTrue: Bool, by source: Source) {
+    let before = truths[fact]?.isEmpty == false
+    if isTrue { truths[fact, default: []].insert(source) } else { truths[fact]?.remove(source) }
+    let after = truths[fact]?.isEmpty == false
+    if before != after, isBegun { onChange(fact, after) }
+  }
+
+  // MARK: Screen savers
+
+  private func follow(_ saver: ScreenSaverInterface) {
+    let source = Source.screenSaver(saver.bus)
+    for path in saver.paths {
+      subscriptions.append(
+        session.subscribe(to: saver.activeChanged, from: saver.bus, at: path) { [unowned self] isActive, _ in
+          set(.locked, isActive, by: source)
+        })
+    }
+    watches.append(
+      session.watchName(saver.bus) { [unowned self] owner in
+        set(.locked, false, by: source)
+        guard owner != nil else { return answered(source) }
+        ask(saver, saver.paths[...])
+      })
+  }
+
+  private func ask(_ saver: ScreenSaverInterface, _ paths: ArraySlice<ObjectPath>) {
+    let source = Source.screenSaver(saver.bus)
+    guard let path = paths.first else { return answered(source) }
+    session.call(saver.getActive, on: saver.bus, at: path, (), autoStart: false) { [weak self] result in
+      guard let self else { return }
+      guard case .success(let isActive) = result else { return ask(saver, paths.dropFirst()) }
+      set(.locked, isActive, by: source)
+      answered(source)
+    }
+  }
+
+  // MARK: logind
+
+  private func followLogind() {
+    let address =
+      getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) } ?? "unix:path=/run/dbus/system_bus_socket"
+    do throws(DBusError) {
+      system = try Connection.open(address: address, loop: session.loop)
+    } catch {
+      return logindIsAbsent("there is no system bus (\(error.message))")
+    }
+    system!.onDisconnected = { [unowned self] in
+      system = nil
+      logindIsAbsent("the system bus has ended")
+    }
+    subscriptions.append(
+      system!.subscribe(to: Logind.Manager.prepareForSleep, from: Logind.name, at: Logind.path) {
+        [unowned self] isStarting, _ in set(.sleep, isStarting, by: .logind)
+      })
+    watches.append(
+      system!.watchName(Logind.name) { [unowned self] owner in
+        guard owner != nil else { return logindIsAbsent("logind is not on the system bus") }
+        findSession()
+        onLogind?()
+      })
+  }
+
+  private func logindIsAbsent(_ why: String) {
+    ofSession = []
+    for fact in [SessionFact.locked, .idle, .sleep] { set(fact, false, by: .logind) }
+    set(.locked, false, by: .request)
+    if !hasLoggedAbsence {
+      hasLoggedAbsence = true
+      log.notice("\(why), so it cannot say whether the session is locked, idle or about to sleep")
+    }
+    answered(.logind)
+  }
+
+  /// Finds the session that navd is in; a service of the user is in none, and belongs to the graphical one.
+  private func findSession() {
+    guard let system else { return }
+    if let id = getenv("XDG_SESSION_ID").map({ String(cString: $0) }), !id.isEmpty {
+      system.call(Logind.Manager.getSession, on: Logind.name, at: Logind.path, id, autoStart: false) {
+        [weak self] result in
+        self?.found(try? result.get())
+      }
+      return
+    }
+    system.call(
+      PropertyAccessing.get, on: Logind.name, at: Logind.ownUser, (Logind.user.text, "Display"), autoStart: false
+    ) { [weak self] result in
+      var path: ObjectPath?
+      if let value = try? result.get(), case .structure(let fields) = value, fields.count == 2 {
+        path = ObjectPath(value: fields[1])
+      }
+      self?.found(path == .root ? nil : path)
+    }
+  }
+
+  private func found(_ path: ObjectPath?) {
+    guard let system else { return }
+    guard let path else { return logindIsAbsent("logind knows no session of this user") }
+    ofSession = [
+      system.subscribe(to: PropertyAccessing.propertiesChanged, from: Logind.name, at: path) {
+        [unowned self] arguments, _ in
+        if arguments.0 == Logind.Session.name.text { take(arguments.1) }
+      },
+      system.subscribe(to: Logind.Session.lock, from: Logind.name, at: path) { [unowned self] _, _ in
+        set(.locked, true, by: .request)
+        requestLimit?.cancel()
+        // A locker that never says that it has locked never says that it has unlocked.
+        requestLimit = session.loop.timer(after: Self.lockLimit) { [unowned self] in set(.locked, false, by: .request) }
+      },
+      system.subscribe(to: Logind.Session.unlock, from: Logind.name, at: path) { [unowned self] _, _ in
+        set(.locked, false, by: .request)
+      },
+    ]
+    system.call(
+      PropertyAccessing.get, on: Logind.name, at: Logind.path,
+      (Logind.Manager.name.text, Logind.Manager.preparingForSleep), autoStart: false
+    ) { [weak self] result in
+      if let value = try? result.get(), let isPreparing = Bool(value: value) {
+        self?.set(.sleep, isPreparing, by: .logind)
+      }
+    }
+    system.call(PropertyAccessing.getAll, on: Logind.name, at: path, Logind.Session.name.text, autoStart: false) {
+      [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let properties):
+        take(properties)
+        answered(.logind)
+      case .failure(let error): logindIsAbsent("logind does not tell of the session \(path) (\(error.message))")
+      }
+    }
+  }
+
+  private func take(_ properties: Properties) {
+    if let isLocked = properties["LockedHint"].flatMap(Bool.init(value:)) {
+      set(.locked, isLocked, by: .logind)
+      set(.locked, false, by: .request)
+    }
+    if let isIdle = properties["IdleHint"].flatMap(Bool.init(value:)) { set(.idle, isIdle, by: .logind) }
+  }
+}

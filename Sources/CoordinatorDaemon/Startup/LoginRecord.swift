@@ -1,0 +1,73 @@
+import EventLoops
+import Glibc
+import Logging
+import PresentationModel
+import PresentationRecord
+import PresentationRules
+
+/// The record of the items that are kept for the next login (K4), which outlives the session. It is written with the first item.
+final class LoginRecord {
+  /// The items that an earlier navd has kept.
+  let items: [BindingID: KeptItem]
+  private let directory: String
+  private let log: Logger
+  /// nil: nothing is kept.
+  private var record: Record?
+  /// Why nothing is kept; nil once the log says so.
+  private var mistake: String?
+  private var hasRows = false
+
+  /// - Parameter directory: nil if nothing can be kept.
+  init(in directory: String?, log: Logger) {
+    self.directory = directory ?? ""
+    self.log = log
+    guard let directory else {
+      items = [:]
+      mistake = "no later session would find it; let the session have XDG_RUNTIME_DIR and XDG_STATE_HOME"
+      return
+    }
+    do throws(Record.Failure) {
+      let (record, content) = try Record.open(in: directory, timeout: 1) { $0 }
+      self.record = record
+      items = content.state.kept
+      if let (path, reason) = content.setAside {
+        log.critical("what was kept for this login cannot be read, and is kept as \(path): \(reason)")
+      }
+    } catch {
+      items = [:]
+      mistake = "\(error)"
+    }
+  }
+
+  func note(_ rows: RecordChanges.Rows<BindingID, KeptItem>) {
+    guard !rows.isEmpty else { return }
+    if let mistake {
+      log.warning("items are not kept for the next login: \(mistake)")
+      self.mistake = nil
+    }
+    guard let record else { return }
+    if !hasRows { makeParents() }
+    hasRows = true
+    record.note(kept: rows)
+  }
+
+  /// Writes what was noted. What cannot be written stays noted; no request is refused because of it.
+  func commit() {
+    guard let record else { return }
+    let wasBehind = record.isBehind
+    do throws(Record.Failure) {
+      try record.commit()
+    } catch {
+      if !wasBehind { log.error("items are not kept for the next login until there is room: \(error)") }
+      return
+    }
+    if wasBehind { log.notice("items are kept for the next login again") }
+  }
+
+  /// Makes the directories that contain that of the record, as the XDG Base Directory Specification demands.
+  private func makeParents() {
+    for index in directory.indices.dropFirst() where directory[index] == "/" {
+      mkdir(String(directory[..<index]), 0o700)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+extension WindowFollowing {
+  /// The capabilities of the window system that it needs, each with the key that needs it, as the subject of a sentence.
+  var needs: [(capability: WindowCapability, key: String)] {
+    var all: [(WindowCapability, String)] = []
+    if pattern.isEmpty { all.append((.pid, "[window] without “app-id” and “title”")) }
+    if hides { all.append((.hide, "dismissal = \"hide\"")) }
+    if endsWithOutput { all.append((.output, "output-gone = \"dismiss\"")) }
+    if endsUnfocused { all.append((.focus, "unfocus = \"dismiss\"")) }
+    return all
+  }
+}
+
+/// What an adapter for the window system can do.
+public struct WindowSystemFacts: Sendable {
+  let capabilities: Set<WindowCapability>
+  let backend: String
+
+  init(_ properties: Properties) {
+    typealias Rows = WindowSystemInterface
+    let names = properties[Rows.capabilities.name.text].flatMap { [String](value: $0) } ?? []
+    capabilities = Set(names.compactMap(WindowCapability.init))
+    backend = properties[Rows.backend.name.text].flatMap { String(value: $0) } ?? ""
+  }
+
+  init(_ capabilities: Set<WindowCapability>, backend: String) {
+    (self.capabilities, self.backend) = (capabilities, backend)
+  }
+
+  /// Asks the adapter on the session bus; nil if there is no bus, or no adapter on it.
+  public static func ofSession() -> WindowSystemFacts? {
+    typealias Rows = WindowSystemInterface
+    guard let address = try? Connection.sessionAddress(), let loop = try? EventLoop(),
+      let connection = try? Connection.open(address: address, loop: loop),
+      let properties = try? connection.callAndWait(
+        PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: .seconds(1), autoStart: false)
+    else { return nil }
+    return WindowSystemFacts(properties)
+  }
+
+  /// Why something cannot be done here; nil if it can.
+  /// - Parameter what: the subject of the sentence, such as “raising a window”.
+  func whyNot(_ capability: WindowCapability, for what: String) -> String? {
+    guard !capabilities.contains(capability) else { return nil }
+    return "\(what) needs “\(capability.rawValue)”, which the backend “\(backend)” does not offer on this desktop"
+  }
+
+  /// Why destinations cannot work here.
+  func faults(of destinations: [Destination]) -> [FileFault] {
+    destinations.flatMap { destination -> [FileFault] in
+      guard case .file(let path) = destination.source, let window = destination.window else { return [] }
+      return window.needs.compactMap { need in whyNot(need.capability, for: need.key).map { FileFault(path, nil, $0) } }
+    }
+  }
+}

@@ -1,0 +1,315 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Logging
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+/// A client of the adapter for the window system (`org.navd.WindowSystem1`), which may be absent, leave the bus and come back.
+/// It begins with the first presentation that follows windows.
+final class WindowSystem {
+  private enum Presence {
+    /// Not asked yet, or it has not answered, or it has just left: it may be started again.
+    case unknown
+    case absent
+    case present
+  }
+
+  /// The window system is there, or signals were missed: its capabilities, and every window.
+  var onArrival: ((Set<WindowCapability>, [Window]) -> Void)?
+  var onDeparture: (() -> Void)?
+  var onEvent: ((WindowEvent.Kind) -> Void)?
+  /// Outputs are there no longer. Events of their windows follow.
+  var onOutputsGone: ((Set<String>) -> Void)?
+
+  private let connection: Connection
+  private let log: Logger
+  private var presence = Presence.unknown
+  private var follower: NameWatch?
+  /// The subscriptions of its signals; empty while nothing needs the windows.
+  private var subscriptions: [Subscription] = []
+  /// Whether something follows windows. Without that, no signals are received.
+  var isNeeded: () -> Bool = { true }
+  /// Whether signals are received although nothing follows windows, because a fullscreen window is a hold (H2).
+  var isNeededForFullscreen = false
+  private var waiting: [() -> Void] = []
+  private var absence: Timer?
+  /// The serial of the last event; nil while the windows are being read.
+  private var serial: UInt64?
+  /// Counts the owners of the name, so that an answer of an earlier one is ignored.
+  private var generation = 0
+  private var facts = WindowSystemFacts([], backend: "")
+  /// The output with the focus; empty if the adapter does not know it.
+  private var focusedOutput = ""
+  private var outputs: Set<String> = []
+
+  /// How long an adapter may take to answer.
+  private static let timeout = Duration.seconds(3)
+  /// How long an adapter that left may take to come back.
+  private static let absenceLimit = Duration.seconds(2)
+  /// Bytes of a window's title and app-id that are kept.
+  private static let maxText = 1024
+
+  init(_ connection: Connection, log: Logger) {
+    self.connection = connection
+    self.log = log
+  }
+
+  var isPresent: Bool { presence == .present }
+
+  /// Calls `body` once it is known whether there is a window system, and which windows: now or later.
+  func whenKnown(_ body: @escaping () -> Void) {
+    if isResting, presence == .present { presence = .unknown }
+    if presence == .unknown { waiting.append(body) } else { body() }
+    begin()
+  }
+
+  private var isResting: Bool { subscriptions.isEmpty }
+
+  /// Receives no signals any more, if nothing needs them. What the window system can do stays known.
+  func restIfUnneeded() {
+    guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
+    for subscription in subscriptions { subscription.cancel() }
+    subscriptions = []
+    serial = nil
+    generation += 1
+  }
+
+  private func begin() {
+    guard isResting else { return }
+    typealias Rows = WindowSystemInterface
+    let signals = connection.subscribe(MatchRule(sender: Rows.bus, path: Rows.object, interface: Rows.name)) {
+      [unowned self] message in receive(message)
+    }
+    let changes = connection.subscribe(to: PropertyAccessing.propertiesChanged, from: Rows.bus, at: Rows.object) {
+      [unowned self] arguments, _ in
+      guard arguments.0 == Rows.name.text else { return }
+      // The user goes from output to output without a window being changed.
+      if let output = arguments.1[Rows.focusedOutput.name.text] { focusedOutput = String(value: output) ?? "" }
+      if let names = arguments.1[Rows.outputs.name.text].flatMap({ [String](value: $0) }) {
+        let gone = outputs.subtracting(names)
+        outputs = Set(names)
+        if isPresent, !gone.isEmpty { onOutputsGone?(gone) }
+      }
+      if !Set(arguments.1.keys).isSubset(of: [Rows.focusedOutput.name.text, Rows.outputs.name.text]) { readAll() }
+    }
+    subscriptions = [signals, changes]
+    guard follower == nil else {
+      if presence == .unknown { readAll() }
+      return
+    }
+    var hadOwner = false
+    follower = connection.watchName(Rows.bus) { [unowned self] owner in
+      generation += 1
+      absence?.cancel()
+      if owner != nil {
+        hadOwner = true
+        if presence == .absent { presence = .unknown }
+        if isResting { presence = .unknown } else { readAll() }
+      } else if hadOwner {
+        left()
+        absence = connection.loop.timer(after: Self.absenceLimit) { [weak self] in self?.becomeAbsent() }
+      } else {
+        becomeAbsent()
+      }
+    }
+  }
+
+  private func left() {
+    let wasPresent = presence == .present
+    presence = .unknown
+    serial = nil
+    guard wasPresent else { return }
+    log.warning("the window-system adapter has left the bus; windows stay as they were seen last")
+    onDeparture?()
+  }
+
+  private func becomeAbsent() {
+    presence = .absent
+    serve()
+  }
+
+  private func serve() {
+    let ready = waiting
+    waiting = []
+    for body in ready { body() }
+    connection.loop.soon { [weak self] in self?.restIfUnneeded() }
+  }
+
+  // MARK: Reading
+
+  private func readAll() {
+    typealias Rows = WindowSystemInterface
+    serial = nil
+    generation += 1
+    let generation = generation
+    connection.call(
+      PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: Self.timeout, autoStart: false
+    ) { [weak self] result in
+      guard let self, self.generation == generation, let properties = try? result.get() else { return }
+      facts = WindowSystemFacts(properties)
+      outputs = Set(properties[Rows.outputs.name.text].flatMap { [String](value: $0) } ?? [])
+      focusedOutput = properties[Rows.focusedOutput.name.text].flatMap { String(value: $0) } ?? ""
+    }
+    connection.call(
+      Rows.getWindows, on: Rows.bus, at: Rows.object, (), timeout: Self.timeout, autoStart: false
+    ) { [weak self] result in
+      guard let self, self.generation == generation else { return }
+      switch result {
+      case .success(let (windows, serial)):
+        self.serial = serial
+        arrived(windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
+      // It has left the bus, and may come back.
+      case .failure(let error) where [.noReply, .nameHasNoOwner, .serviceUnknown].contains(error.name): break
+      case .failure(let error):
+        log.error("the window-system adapter does not tell its windows: \(error)")
+        left()
+        becomeAbsent()
+      }
+    }
+  }
+
+  private func arrived(_ windows: [Window]) {
+    let wasPresent = presence == .present
+    presence = .present
+    if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
+    onArrival?(facts.capabilities, windows.map(limited))
+    serve()
+  }
+
+  private func receive(_ message: Message) {
+    // Signals before the answer are contained in it.
+    guard let serial, let event = try? WindowEvent(message) else { return }
+    guard event.serial == serial &+ 1 else {
+      if event.serial > serial || event.serial == 0 { readAll() }
+      return
+    }
+    self.serial = event.serial
+    switch event.kind {
+    case .opened(let window): onEvent?(.opened(limited(window)))
+    case .changed(let id, let changed): onEvent?(.changed(id: id, limited(changed)))
+    case .closed: onEvent?(event.kind)
+    }
+  }
+
+  private func limited(_ window: Window) -> Window { Window(id: window.id, limited(window.properties)) }
+
+  private func limited(_ properties: WindowProperties) -> WindowProperties {
+    func limited(_ text: String) -> String {
+      text.utf8.count <= Self.maxText ? text : String(decoding: text.utf8.prefix(Self.maxText), as: UTF8.self)
+    }
+    var properties = properties
+    properties.title = properties.title.map(limited)
+    properties.appID = properties.appID.map(limited)
+    return properties
+  }
+
+  // MARK: Requests
+
+  /// - Parameter refused: called with the reason if the window system does not do it. One for a window that is gone is not.
+  func close(_ id: String, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.close, id, refused: refused)
+  }
+
+  /// - Parameter refused: as for ``close(_:refused:)``.
+  func activate(_ id: String, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.activate, id, refused: refused)
+  }
+
+  /// - Parameters:
+  ///   - done: called when it is hidden.
+  ///   - refused: as for ``close(_:refused:)``.
+  func hide(_ id: String, done: @escaping () -> Void, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.hide, id, done: done, refused: refused)
+  }
+
+  /// - Parameter refused: as for ``close(_:refused:)``.
+  func show(_ id: String, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.show, id, refused: refused)
+  }
+
+  /// - Parameter refused: as for ``close(_:refused:)``.
+  func move(_ id: String, to output: String, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.moveToOutput, (id, output), refused: refused)
+  }
+
+  private func request<Input>(
+    _ method: Method<Input, Void>, _ input: Input, done: @escaping () -> Void = {}, refused: @escaping (String) -> Void
+  ) {
+    typealias Rows = WindowSystemInterface
+    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: Self.timeout, autoStart: false) { result in
+      // Without an answer, the adapter has left; what is left to do is asked of the next one.
+      if case .success = result { return done() }
+      guard case .failure(let error) = result, let code = ErrorCode(error.name), code != .unknownWindow else { return }
+      refused(error.message)
+    }
+  }
+}
+
+// MARK: What the window system cannot do
+
+extension WindowSystem {
+  /// Why destinations cannot work here; nothing if that is not known.
+  func faults(of destinations: [Destination]) -> [FileFault] { isPresent ? facts.faults(of: destinations) : [] }
+
+  /// Why something cannot be done here; nil if it can, or if that is not known.
+  /// - Parameter what: the subject of the sentence, such as “raising a window”.
+  func whyNot(_ capability: WindowCapability, for what: String) -> String? {
+    isPresent ? facts.whyNot(capability, for: what) : nil
+  }
+
+  /// Refuses requests for what the window system cannot do.
+  /// - Throws: `Refusal` with the code `notSupported`.
+  func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
+    guard isPresent else { return }
+    for (index, request) in requests.enumerated() where request.raises {
+      guard let why = whyNot(.activate, for: "raising a window") else { return }
+      var refusal = Refusal(.notSupported, why)
+      refusal.index = inTransaction ? index : nil
+      throw refusal
+    }
+  }
+}
+
+// MARK: Outputs
+
+extension WindowSystem {
+  /// Whether requests name the output with the focus, and it is not known yet whether there is a window system.
+  func mustBeKnown(for requests: [Request]) -> Bool {
+    (presence == .unknown || isResting && isPresent)
+      && requests.contains { $0.operation.items.contains { $0.output == Options.focusedOutput } }
+  }
+
+  /// The requests with the name of the output that has the focus, and with what cannot be done on outputs (U1).
+  /// - Throws: `Refusal` with the code `notSupported` if that output is not known.
+  func placing(_ requests: [Request], inTransaction: Bool) throws(Refusal) -> [Request] {
+    var placed = requests
+    for (index, request) in requests.enumerated() {
+      let items = request.operation.items
+      if !items.isEmpty {
+        placed[index].whyNoMoving = whyNot(.move, for: "moving a window to an output")
+        placed[index].whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
+      }
+      guard items.contains(where: { $0.output == Options.focusedOutput }) else { continue }
+      guard isPresent, !focusedOutput.isEmpty else {
+        var refusal = Refusal(.notSupported, "output: \(whyNoFocusedOutput); name an output instead of “focused”")
+        refusal.index = inTransaction ? index : nil
+        throw refusal
+      }
+      placed[index].operation = request.operation.mapItems { options in
+        var options = options
+        if options.output == Options.focusedOutput { options.output = focusedOutput }
+        return options
+      }
+    }
+    return placed
+  }
+
+  private var whyNoFocusedOutput: String {
+    isPresent
+      ? "the window-system adapter (backend “\(facts.backend)”) does not tell which output has the focus"
+      : "no window-system adapter is on the bus that tells which output has the focus"
+  }
+}

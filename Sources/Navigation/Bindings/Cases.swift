@@ -1,0 +1,107 @@
+/// A case of an enum, with functions that extract and embed its payload.
+public struct EnumCase<Root, Payload>: Sendable {
+  /// The name on the bus.
+  let name: String
+  let embed: @Sendable (Payload) -> Root
+  let extract: @Sendable (Root) -> Payload?
+
+  /// - Parameters:
+  ///   - name: the name of the case.
+  ///   - embed: makes the enum from a payload: the case itself.
+  ///   - extract: returns the payload; nil for every other case.
+  /// - Precondition: `name` is a name (B1).
+  public init(
+    _ name: String, _ embed: @escaping @Sendable (Payload) -> Root, extract: @escaping @Sendable (Root) -> Payload?
+  ) {
+    BindingName.require(name)
+    self.name = name
+    self.embed = embed
+    self.extract = extract
+  }
+}
+
+extension Binding {
+  /// The payload of a case; nil while the enum is another case, and writes then have no effect. Writing nil sets the
+  /// enum to nil.
+  public func `case`<Root, Payload>(_ path: EnumCase<Root, Payload>) -> Binding<Payload?> where Value == Root? {
+    let base = bare
+    return derived(
+      .enumCase(path.name), name: path.name, read: { base.wrappedValue.flatMap(path.extract) },
+      write: { payload in
+        guard let root = base.wrappedValue, path.extract(root) != nil else { return }
+        base.wrappedValue = payload.map(path.embed)
+      }, overwrite: { payload in if let payload { base.restore(path.embed(payload)) } })
+  }
+
+  /// The payload of a case; nil if the enum is another case. If it becomes another case later, the binding keeps the
+  /// last payload, and writes have no effect.
+  public func `case`<Payload>(_ path: EnumCase<Value, Payload>) -> Binding<Payload>? {
+    guard let payload = path.extract(wrappedValue) else { return nil }
+    let base = bare
+    let last = Last(payload)
+    return derived(
+      .enumCase(path.name), name: path.name, read: { last.updated(to: path.extract(base.wrappedValue)) },
+      write: {
+        last.value = $0
+        if path.extract(base.wrappedValue) != nil { base.wrappedValue = path.embed($0) }
+      })
+  }
+}
+
+/// An enum whose bindings have its cases as members: `$model.destination.alert`, as does `case(_:)`.
+///
+///     enum Destination: HasCases {
+///       case alert(Question), help
+///
+///       struct Cases {
+///         let alert = EnumCase("alert", Destination.alert) { if case .alert(let item) = $0 { item } else { nil } }
+///         let help = EnumCase("help", { Destination.help }) { if case .help = $0 { () } else { nil } }
+///       }
+///       static let cases = Cases()
+///     }
+///
+/// With the package's trait `Macros`, `@Cases enum Destination { … }` writes this, and ``HasBoundCases`` too.
+public protocol HasCases {
+  /// A type with a property for each case.
+  associatedtype Cases
+  /// The cases.
+  static var cases: Cases { get }
+}
+
+/// An enum with another enum of the same cases, whose payloads are bindings:
+///
+///     switch $model.destination.cases {
+///     case .alert(let $question): …
+///     case .help: …
+///     case nil: …
+///     }
+public protocol HasBoundCases {
+  /// The enum with bindings of the payloads.
+  associatedtype BoundCase
+  /// Returns the present case.
+  static func bound(to binding: Binding<Self>) -> BoundCase
+}
+
+extension Optional: HasBoundCases where Wrapped: HasBoundCases {
+  public static func bound(to binding: Binding<Wrapped?>) -> Wrapped.BoundCase? {
+    Binding(binding).map(Wrapped.bound)
+  }
+}
+
+extension Binding {
+  /// The payload of a case of an optional enum, as by `case(_:)`.
+  public subscript<Root: HasCases, Payload>(
+    dynamicMember path: KeyPath<Root.Cases, EnumCase<Root, Payload>>
+  ) -> Binding<Payload?> where Value == Root? { self.case(Root.cases[keyPath: path]) }
+
+  /// The payload of a case, as by `case(_:)`; nil if the enum is another case.
+  public subscript<Payload>(
+    dynamicMember path: KeyPath<Value.Cases, EnumCase<Value, Payload>>
+  ) -> Binding<Payload>? where Value: HasCases { self.case(Value.cases[keyPath: path]) }
+}
+
+extension Binding where Value: HasBoundCases {
+  /// The present case with a binding of its payload, for a `switch`. Such a binding keeps the last payload when the enum
+  /// becomes another case, and writes then have no effect.
+  public var cases: Value.BoundCase { Value.bound(to: self) }
+}

@@ -1,0 +1,11 @@
+#if Macros
+  /// Makes the cases of an enum members of its bindings, and lets a `switch` have bindings of the payloads; see ``HasCases`` and
+  /// ``HasBoundCases``.
+  @attached(
+    extension, conformances: HasCases, HasBoundCases, names: named(Cases), named(cases), named(BoundCase), named(bound))
+  public macro Cases() = #externalMacro(module: "NavigationMacros", type: "CasesMacro")
+
+  /// Names the properties of a class on the bus; see ``Navigable``.
+  @attached(extension, conformances: Navigable, names: named(memberNames))
+  public macro Navigable() = #externalMacro(module: "NavigationMacros", type: "NavigableMacro")
+#endif

@@ -1,0 +1,90 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import PresentationModel
+
+/// A window of the session. Every key of the contract is a property: `window.properties.title`.
+public typealias SessionWindow = PresentationModel.Window
+
+/// A window was opened, changed or closed.
+public typealias WindowEvent = PresentationModel.WindowEvent
+
+/// Something that the adapter for the window system can do, or can tell of windows.
+public typealias WindowCapability = PresentationModel.WindowCapability
+
+extension Coordinator {
+  /// The windows and outputs of the session, whether navd presents them or not. A program that knows the windows tells them, such as
+  /// `navd-windows`; ``PresentationState/windows`` has those of a presentation (N4).
+  ///
+  /// Every method throws `refused` with `notSupported` if there is no such program, and for an embedded coordinator; and with
+  /// `unknownWindow` for an id without a window.
+  public struct WindowSystem: Sendable {
+    let backend: any CoordinatorBackend
+
+    /// Reads all windows, in the order in which they were opened, and the serial of the last event in this answer.
+    public func windows() async throws(NavigationError) -> (windows: [SessionWindow], serial: UInt64) {
+      let (windows, serial) = try await backend.callWindowSystem(Rows.getWindows, ())
+      return (windows.map { SessionWindow(id: $0.fields.0, WindowState(reading: $0.fields.1)) }, serial)
+    }
+
+    /// Receives all events from now on; their serials are consecutive. A reader that falls behind misses some, sees a gap, and reads
+    /// ``windows()`` again. The events end with the connection.
+    public func events() async throws(NavigationError) -> AsyncStream<WindowEvent> {
+      try await backend.windowEvents()
+    }
+
+    /// Asks a window to close, as its close button does.
+    public func close(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.close, id) }
+
+    /// Brings a window into view and gives it the focus of the keyboard.
+    public func activate(_ id: String) async throws(NavigationError) {
+      try await backend.callWindowSystem(Rows.activate, id)
+    }
+
+    /// Takes a window from the screen; its program does not learn of it.
+    public func hide(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.hide, id) }
+
+    /// Shows a hidden window again.
+    public func show(_ id: String) async throws(NavigationError) { try await backend.callWindowSystem(Rows.show, id) }
+
+    /// Moves a window to an output; the focus stays where it is.
+    public func move(_ id: String, to output: String) async throws(NavigationError) {
+      try await backend.callWindowSystem(Rows.moveToOutput, (id, output))
+    }
+
+    /// Reads the names of the outputs, for ``PresentationOptions/output``.
+    public func outputs() async throws(NavigationError) -> [String] { try await property(Rows.outputs) }
+
+    /// Reads the output that has the focus; nil if it is not known.
+    public func focusedOutput() async throws(NavigationError) -> String? {
+      let output = try await property(Rows.focusedOutput)
+      return output.isEmpty ? nil : output
+    }
+
+    /// Reads what works here. Words that this library does not know are left out.
+    public func capabilities() async throws(NavigationError) -> Set<WindowCapability> {
+      Set(try await property(Rows.capabilities).compactMap(WindowCapability.init))
+    }
+
+    private typealias Rows = WindowSystemInterface
+
+    private func property<T>(_ property: Property<T>) async throws(NavigationError) -> T {
+      try property.read(try await backend.callWindowSystem(PropertyAccessing.get, (Rows.name.text, property.name.text)))
+    }
+  }
+
+  /// The windows and outputs of the session.
+  public var windowSystem: WindowSystem { WindowSystem(backend: backend) }
+}
+
+extension Property {
+  /// The value that `Get` has returned.
+  func read(_ value: Value) throws(NavigationError) -> T {
+    guard let read = T(value: value) else {
+      throw .refused(
+        CoordinatorError(
+          .invalidArgument, "\(name): expected the type \(T.valueType.signature), found \(value.type.signature)"))
+    }
+    return read
+  }
+}

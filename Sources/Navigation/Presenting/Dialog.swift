@@ -1,0 +1,185 @@
+import DBusValues
+
+/// A question with buttons, and perhaps a text field: a value, which any destination of the session can show, and any screen.
+///
+///     model.dialog = Dialog("Delete the note?", message: "This cannot be undone.") {
+///       Dialog.Button("Delete", role: .destructive, action: Action.delete)
+///       Dialog.Button("Cancel", role: .cancel)
+///     }
+///
+/// Its presenter reports the pressed button as an action (P8), with the text of the field as the parameter `text`, and then closes it.
+public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifiable, Sendable {
+  /// What a button is for, in addition to its title.
+  public enum Role: String, Hashable, Sendable {
+    /// It changes nothing.
+    case cancel
+    /// It loses something.
+    case destructive
+  }
+
+  /// A button.
+  public struct Button: Hashable, Sendable {
+    /// Its title.
+    public var title: String
+    /// Its purpose; nil for none in particular.
+    public var role: Role?
+    /// Its action; nil if it only closes the dialog.
+    public var action: Action?
+
+    /// Creates a button.
+    public init(_ title: String, role: Role? = nil, action: Action? = nil) {
+      self.title = title
+      self.role = role
+      self.action = action
+    }
+
+    /// The name of its action on the bus; nil if it only closes the dialog. A string is its own name; anything else is JSON.
+    public var actionName: String? {
+      action.map { action in
+        Coding.id(of: action) {
+          reportMisuse(
+            "the action \(action) of a dialog cannot be encoded; its description in Swift is used", file: #fileID,
+            line: #line)
+        }
+      }
+    }
+  }
+
+  /// A field for one line of text.
+  public struct TextField: Hashable, Sendable {
+    /// Shown while it is empty.
+    public var prompt: String
+    /// Its text at first.
+    public var text: String
+
+    /// Creates a text field.
+    public init(_ prompt: String = "", text: String = "") {
+      self.prompt = prompt
+      self.text = text
+    }
+  }
+
+  /// The question.
+  public var title: String
+  /// Further text; may be empty.
+  public var message: String
+  /// A field for an answer; nil for none.
+  public var textField: TextField?
+  /// The buttons in their order.
+  public var buttons: [Button]
+  /// Its identity: another one is another dialog. By default its title.
+  public var id: String
+
+  /// Creates a dialog.
+  public init(
+    _ title: String, id: String? = nil, message: String = "", textField: TextField? = nil,
+    @DialogButtons<Action> buttons: () -> [Button]
+  ) {
+    self.title = title
+    self.message = message
+    self.textField = textField
+    self.buttons = buttons()
+    self.id = id ?? title
+  }
+
+  /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and `role` and `action` if it has them), and
+  /// `prompt` and `text` if it has a text field.
+  public var value: Properties {
+    var value: Properties = ["title": .string(title), "message": .string(message)]
+    value["buttons"] =
+      [Properties](
+        buttons.map { button in
+          var properties: Properties = ["title": .string(button.title)]
+          if let role = button.role { properties["role"] = .string(role.rawValue) }
+          if let action = button.actionName { properties["action"] = .string(action) }
+          return properties
+        }
+      ).value
+    if let textField {
+      value["prompt"] = .string(textField.prompt)
+      value["text"] = .string(textField.text)
+    }
+    return value
+  }
+}
+
+/// Builds the buttons of a ``Dialog``.
+@resultBuilder
+public enum DialogButtons<Action: Hashable & Codable & Sendable> {
+  /// One button.
+  public static func buildExpression(_ button: Dialog<Action>.Button) -> [Dialog<Action>.Button] { [button] }
+  /// All buttons.
+  public static func buildBlock(_ buttons: [Dialog<Action>.Button]...) -> [Dialog<Action>.Button] {
+    buttons.flatMap { $0 }
+  }
+  /// Buttons of an `if`.
+  public static func buildOptional(_ buttons: [Dialog<Action>.Button]?) -> [Dialog<Action>.Button] { buttons ?? [] }
+  /// Buttons of an `if`.
+  public static func buildEither(first buttons: [Dialog<Action>.Button]) -> [Dialog<Action>.Button] { buttons }
+  /// Buttons of an `else`.
+  public static func buildEither(second buttons: [Dialog<Action>.Button]) -> [Dialog<Action>.Button] { buttons }
+  /// Buttons of a `for`.
+  public static func buildArray(_ buttons: [[Dialog<Action>.Button]]) -> [Dialog<Action>.Button] {
+    buttons.flatMap { $0 }
+  }
+}
+
+extension Presenting {
+  /// Presents a dialog by a destination of the session while the binding is not nil.
+  /// - Parameters:
+  ///   - dialog: the dialog.
+  ///   - destination: the destination; nil: the one with the binding's name.
+  ///   - onDismiss: called after it has ended, also if no button was pressed.
+  ///   - onAction: called when a button with an action was pressed, with the text of the field; before the dialog ends.
+  @discardableResult
+  public func present<Action>(
+    dialog: Binding<Dialog<Action>?>, to destination: String?, onDismiss: OnDismiss? = nil,
+    onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void
+  ) -> Presence {
+    drive(.dialog(dialog, to: destination, onDismiss: onDismiss, onAction: onAction))
+  }
+
+  /// Presents a dialog by a screen while the binding is not nil. The screen reports the pressed button with
+  /// ``Showing/choose(_:text:)``.
+  @discardableResult
+  public func present<Action>(
+    dialog: Binding<Dialog<Action>?>, onDismiss: OnDismiss? = nil,
+    onAction: @escaping @MainActor (_ action: Action, _ text: String) -> Void,
+    content: @escaping (Binding<Dialog<Action>>) -> any Screen
+  ) -> Presence {
+    drive(.dialog(dialog, onDismiss: onDismiss, onAction: onAction, content: content))
+  }
+}
+
+extension DrivenContent {
+  fileprivate static func dialog<Action>(
+    _ dialog: Binding<Dialog<Action>?>, to destination: String? = nil, onDismiss: OnDismiss?,
+    onAction: @escaping @MainActor (Action, String) -> Void, content: ((Binding<Dialog<Action>>) -> any Screen)? = nil
+  ) -> DrivenContent {
+    // The state may have changed when a button is pressed.
+    let buttons = Last<[Dialog<Action>.Button]>([])
+    var driven = item(
+      dialog, id: \.id,
+      options: { dialog in
+        buttons.value = dialog.buttons
+        return PresentationOptions(value: dialog.value, style: "dialog", title: dialog.title)
+      }, to: destination, onDismiss: onDismiss, content: content)
+    driven.onAction = { name, parameters in
+      guard let action = buttons.value.first(where: { $0.actionName == name })?.action else { return }
+      onAction(action, parameters["text"].flatMap(String.init(value:)) ?? "")
+    }
+    return driven
+  }
+}
+
+extension Showing {
+  /// Reports that its user has pressed a button of a ``Dialog``, and closes it.
+  /// - Parameters:
+  ///   - button: the button.
+  ///   - text: the text of the field.
+  /// - Throws: as ``act(_:_:)`` and ``close(_:)``.
+  public func choose<Action>(_ button: Dialog<Action>.Button, text: String = "") async throws(NavigationError) {
+    if let action = button.actionName { try await act(action, ["text": .string(text)]) }
+    try await close()
+  }
+}

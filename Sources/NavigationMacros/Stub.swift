@@ -1,0 +1,7 @@
+#if !Macros
+  /// Takes the place of the macros in builds without the trait.
+  @main
+  struct NoMacros {
+    static func main() {}
+  }
+#endif

@@ -1,0 +1,92 @@
+import Navigation
+import Observation
+
+/// A simulated display: the screens shown, a log, and switches that make screens slow or faulty.
+@MainActor @Observable
+public final class Display {
+  /// Creates an empty display.
+  public init() {}
+
+  /// The screens that have appeared and not disappeared.
+  public var screens: [RecordingScreen] = []
+  /// What happened: `+name` for a screen that appeared, `-name` for one that disappeared, `-!name` without animation, and `xname` for
+  /// one that its user closed.
+  public var log: [String] = []
+  /// The reasons of ended presentations, as passed to onDismiss.
+  public var ends: [NavigationReason] = []
+  /// The errors of those that failed.
+  public var errors: [String] = []
+
+  /// For onDismiss.
+  public func end(_ dismissal: Dismissal) {
+    ends.append(dismissal.reason)
+    if let error = dismissal.error { errors.append("\(error)") }
+  }
+
+  /// Other notes of a test.
+  public var notes: [String] = []
+  /// Names of screens that were asked to disappear.
+  public var disappearing: [String] = []
+  /// Names of screens that do not disappear while they are in this set.
+  public var stuck: Set<String> = []
+  /// Names of screens that ask their user before they disappear, who does not answer while they are in this set.
+  public var asking: Set<String> = []
+  /// Names of screens that decline to disappear, after their user has answered.
+  public var declining: Set<String> = []
+  /// Names of screens that decline even if they must not.
+  public var stubborn: Set<String> = []
+  /// Names of screens that throw in `appear`.
+  public var refused: Set<String> = []
+  /// Names of screens that do not appear while they are in this set.
+  public var slow: Set<String> = []
+  /// Names of screens that ignore cancellation while they appear.
+  public var uncancellable: Set<String> = []
+  /// Names of slow screens that have begun to appear.
+  public var appearing: [String] = []
+  /// Names of slow screens whose appearance was cancelled.
+  public var cancelled: [String] = []
+
+  /// The names of ``screens``.
+  public var names: [String] { screens.map(\.name) }
+  /// The screen of a name.
+  public subscript(name: String) -> RecordingScreen? { screens.last { $0.name == name } }
+
+  /// Removes a screen, and notes how it has gone.
+  public func take(_ screen: RecordingScreen, _ how: String) {
+    guard screens.contains(where: { $0 === screen }) else { return }
+    screens.removeAll { $0 === screen }
+    log.append("\(how)\(screen.name)")
+  }
+
+  /// Returns when a screen may appear.
+  func wait(for name: String) async throws {
+    guard slow.contains(name) else { return }
+    appearing.append(name)
+    try await withTaskCancellationHandler {
+      while slow.contains(name), uncancellable.contains(name) || !cancelled.contains(name) { await change() }
+      if !uncancellable.contains(name) { try Task.checkCancellation() }
+    } onCancel: {
+      Task { @MainActor in cancelled.append(name) }
+    }
+  }
+
+  /// Returns when a screen's user has answered, or is not asked any more.
+  func answer(for name: String) async {
+    await withTaskCancellationHandler {
+      while asking.contains(name), !Task.isCancelled { await change() }
+    } onCancel: {
+      Task { @MainActor in cancelled.append(name) }
+    }
+  }
+
+  /// Returns at the next change of the display's state.
+  func change() async {
+    await withCheckedContinuation { continuation in
+      withObservationTracking {
+        _ = (screens, stuck, asking, slow, cancelled)
+      } onChange: {
+        Task { @MainActor in continuation.resume() }
+      }
+    }
+  }
+}

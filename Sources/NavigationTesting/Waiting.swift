@@ -1,0 +1,83 @@
+import Navigation
+
+/// A test has waited for longer than its limit.
+public struct TimeLimitExceeded: Error, CustomStringConvertible {
+  /// The condition that was not met, and the time limit.
+  public let description: String
+}
+
+/// Waits until a condition on observable state holds. It is evaluated again when that state changes.
+/// - Parameters:
+///   - limit: the time after which it fails.
+///   - condition: the condition.
+/// - Throws: ``TimeLimitExceeded``.
+@MainActor
+public func until(within limit: Duration = .seconds(10), _ condition: @escaping @MainActor () -> Bool) async throws {
+  try await wait(limit, "the condition was not met") { end in
+    let observing = observe { if condition() { end() } }
+    while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+    observing.cancel()
+  }
+}
+
+extension Coordinator {
+  /// Waits until a condition on the coordinator's state holds.
+  /// - Throws: ``TimeLimitExceeded``.
+  @MainActor
+  public func until(
+    within limit: Duration = .seconds(10), _ condition: @escaping @MainActor (NavigationState) -> Bool
+  ) async throws {
+    try await wait(limit, "the condition on the coordinator's state was not met") { end in
+      do {
+        for try await _ in self.following where condition(try await self.state()) { return end() }
+      } catch {
+        // The limit reports it.
+      }
+    }
+  }
+}
+
+extension Navigator {
+  /// Waits until all requests that follow from the state have been answered, everything that came back has reached the state, and
+  /// no screen is appearing or disappearing. A screen that asks its user is not waited for (P16).
+  /// - Throws: ``TimeLimitExceeded`` with the bindings of the screens that are still appearing or disappearing.
+  public func settle(within limit: Duration) async throws {
+    do {
+      try await wait(limit, "it has not settled") { end in
+        while !Task.isCancelled {
+          await self.settle()
+          if await self.underWay().isEmpty { return end() }
+          await self.changeSinceRead()
+        }
+      }
+    } catch let error as TimeLimitExceeded {
+      throw TimeLimitExceeded(description: "\(error.description); appearing or disappearing: \(await underWay())")
+    }
+  }
+
+  /// The screens that are visible: those that have appeared, and not disappeared or been closed, in the order of appearance.
+  public var screens: [any Screen] { visible.compactMap(\.screen) }
+}
+
+/// Runs `body` until it calls its parameter.
+/// - Throws: ``TimeLimitExceeded`` if that takes longer than a limit; `body` is then cancelled, and not waited for.
+@MainActor
+private func wait(
+  _ limit: Duration, _ what: String, _ body: @escaping @MainActor (_ end: @escaping @MainActor () -> Void) async -> Void
+) async throws {
+  let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+  let work = Task { await body { continuation.yield(true) } }
+  let alarm = Task {
+    try await Task.sleep(for: limit)
+    continuation.yield(false)
+  }
+  defer {
+    work.cancel()
+    alarm.cancel()
+  }
+  for await isMet in stream {
+    if isMet { return }
+    break
+  }
+  throw TimeLimitExceeded(description: "\(what) within \(limit)")
+}

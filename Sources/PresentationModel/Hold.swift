@@ -1,0 +1,87 @@
+import DBusValues
+import TextFormats
+
+/// What a hold does with an item (H3), from the weakest to the strongest.
+public enum HoldAction: String, Hashable, Sendable, CaseIterable, Comparable {
+  /// Nothing.
+  case show
+  /// It waits while the hold is in force.
+  case postpone
+  /// It ends when the hold begins, and waits while that is in force.
+  case dismiss
+  /// A request that would make a new presentation is refused.
+  case refuse
+
+  public static func < (a: HoldAction, b: HoldAction) -> Bool { a.strength < b.strength }
+  private var strength: Int { Self.allCases.firstIndex(of: self)! }
+}
+
+/// A fact of the session, which is a hold of that name (H2).
+public enum SessionFact: String, Hashable, Sendable, CaseIterable {
+  case locked, idle, fullscreen, sleep
+}
+
+/// A request to hold (H1).
+public struct HoldRequest: Hashable, Sendable {
+  public var name: String
+  /// Whether the hold ends when its client leaves the bus.
+  public var isOwned: Bool
+  /// Milliseconds until it ends by itself; nil for never.
+  public var timeout: UInt64?
+  /// Its purpose, for people.
+  public var message: String
+
+  /// - Throws: `Refusal` with the code `invalidArgument` for what is no name of a hold.
+  public init(_ name: String, isOwned: Bool = false, timeout: UInt64? = nil, message: String = "") throws(Refusal) {
+    do throws(Refusal) {
+      guard try BindingID(name, as: "the hold").deriving == nil else {
+        throw Refusal(.invalidArgument, "the hold \(quoted(name)) has several parts; expected one name such as “dnd”")
+      }
+    } catch {
+      throw Refusal(.invalidArgument, error.message)
+    }
+    (self.name, self.isOwned, self.message) = (name, isOwned, message)
+    self.timeout = timeout == 0 ? nil : timeout
+  }
+
+  /// Whether a text is the name of a hold: that of a root of a binding (B1).
+  public static func isName(_ text: String) -> Bool { (try? BindingID(text)).map { $0.deriving == nil } ?? false }
+}
+
+extension Options {
+  public static let holdOwned = DictionaryKey<Bool>(
+    "owned", doc: "Whether the hold ends when the sender leaves the bus (default false).")
+  public static let holdTimeout = DictionaryKey<UInt64>(
+    "timeout", doc: "Milliseconds until it ends by itself. Default: never.")
+  public static let holdMessage = DictionaryKey<String>("message", doc: "Its purpose, for people.")
+  public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row])
+}
+
+extension HoldRequest {
+  /// Reads the arguments of `Hold`.
+  package init(_ name: String, _ options: Properties) throws(Refusal) {
+    try Options.ofHold.check(options)
+    try self.init(
+      name, isOwned: options[Options.holdOwned] ?? false, timeout: options[Options.holdTimeout],
+      message: options[Options.holdMessage] ?? "")
+  }
+}
+
+/// A holder, as `Holds` answers it (H1).
+public struct HoldEntry: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let name = DictionaryKey<String>("name", doc: "The name of the hold.")
+    public let cookie = DictionaryKey<UInt64>(
+      "cookie", doc: "For ReleaseHold; absent for a fact of the session, which nobody can release.")
+    public let client = DictionaryKey<String>("client", doc: "The unique name of the client that holds.")
+    public let owned = DictionaryKey<Bool>("owned", doc: "True if it ends when this client leaves the bus.")
+    public let message = DictionaryKey<String>("message", doc: "Its purpose, for people.")
+    public let since = DictionaryKey<UInt64>("since", doc: "When it began, in milliseconds since 1970.")
+    public let timeoutLeft = DictionaryKey<UInt64>(
+      "timeout-left", doc: "The remaining milliseconds until it ends by itself.")
+  }
+}

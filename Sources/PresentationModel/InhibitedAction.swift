@@ -1,0 +1,8 @@
+/// What an item can keep the computer from doing while it is presented (H7), in the words of logind's `Inhibit`.
+public enum InhibitedAction: String, Hashable, Sendable, CaseIterable {
+  case idle, sleep, shutdown
+  case powerKey = "handle-power-key"
+  case suspendKey = "handle-suspend-key"
+  case hibernateKey = "handle-hibernate-key"
+  case lidSwitch = "handle-lid-switch"
+}

@@ -1,0 +1,96 @@
+import DBusValues
+
+/// A window on the screen, as an adapter for the window system describes it (`org.navd.WindowSystem1`).
+public struct Window: Hashable, Sendable, Identifiable {
+  /// The adapter's own name of the window; never used for another one.
+  public let id: String
+  public var properties: WindowProperties
+
+  public init(id: String, _ properties: WindowProperties) {
+    self.id = id
+    self.properties = properties
+  }
+}
+
+/// The known properties of a window. An absent key means “unknown”; an empty text means “none”.
+public struct WindowProperties: TypedDictionary {
+  public var properties: Properties
+  public init(_ properties: Properties) { self.properties = properties }
+
+  /// No property is known.
+  public init() { self.init([:]) }
+
+  /// The keys of the contract with their types. Other keys, and values of another type, are left out: the adapter is a
+  /// stranger's program.
+  public init(reading properties: Properties) {
+    self.init(properties.filter { key, value in Self.known[key].map { $0.types.contains(value.type) } ?? false })
+  }
+
+  /// The table, made once: events of windows are read often, and to make it takes half of the time of reading one.
+  private static let known = table
+
+  public static let keys = Keys()
+  public struct Keys: Sendable {
+    public let appID = DictionaryKey<String>("app-id", doc: "Which program it is of; on X11 the class.")
+    public let title = DictionaryKey<String>("title", doc: "The title.")
+    public let pid = DictionaryKey<UInt32>(
+      "pid", doc: "The process that shows it; that of a server, if the program hands its windows to one.")
+    public let parent = DictionaryKey<String>(
+      "parent", doc: "The id of the window that it is a dialog of; empty if it is none.")
+    public let output = DictionaryKey<String>(
+      "output", doc: "The output that it is on, also when its workspace is not in view; empty if it is on none.")
+    public let focused = DictionaryKey<Bool>("focused", doc: "Whether it has the focus of the keyboard.")
+    public let urgent = DictionaryKey<Bool>("urgent", doc: "Whether it asks for its user's attention.")
+    public let floating = DictionaryKey<Bool>(
+      "floating", doc: "Whether it floats above tiled windows; absent where all windows do.")
+    public let fullscreen = DictionaryKey<Bool>("fullscreen", doc: "Whether it fills its output.")
+    public let minimized = DictionaryKey<Bool>("minimized", doc: "Whether its user has minimized it.")
+    public let hidden = DictionaryKey<Bool>(
+      "hidden", doc: "Whether it is in the scratchpad or iconified. A window on another workspace is not hidden.")
+  }
+
+  /// Sets the keys of a change; the others stay.
+  public mutating func merge(_ changed: WindowProperties) { properties.merge(changed.properties) { $1 } }
+
+  /// The keys of `later` that are not the same here: what a change says. Keys that `later` does not have stay as they are.
+  public func changes(to later: WindowProperties) -> WindowProperties {
+    WindowProperties(later.properties.filter { properties[$0.key] != $0.value })
+  }
+}
+
+/// An event of the window system. Its serial is one more than that of the event before it.
+public struct WindowEvent: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    case opened(Window)
+    /// The keys that have changed.
+    case changed(id: String, WindowProperties)
+    case closed(id: String)
+  }
+
+  public var kind: Kind
+  public var serial: UInt64
+
+  public init(_ kind: Kind, serial: UInt64) {
+    self.kind = kind
+    self.serial = serial
+  }
+}
+
+/// What an adapter for the window system can do, or can tell of windows. An adapter announces what was found to work.
+public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
+  /// `Close` asks the window to close.
+  case close
+  case activate
+  /// `Hide` and `Show`.
+  case hide
+  /// `MoveToOutput`.
+  case move
+  /// The property `pid`.
+  case pid
+  /// The property `parent`.
+  case parent
+  /// The property `output`.
+  case output
+  /// The property `focused`.
+  case focus
+}

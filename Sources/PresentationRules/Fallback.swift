@@ -1,0 +1,129 @@
+import PresentationModel
+import TextFormats
+
+// What a group shows while it has nothing else (K1).
+
+/// The fallback of a group.
+struct Fallback: Sendable {
+  let group: BindingID
+  let destination: String
+  /// How many times it could not be selected since it last could.
+  var refusals: UInt32 = 0
+  /// When that is tried again; nil if nothing is in its way.
+  var due: Instant?
+  /// The last reason that was reported for a refusal.
+  var told: String?
+}
+
+/// A fallback that cannot be selected.
+public struct RefusedFallback: Sendable {
+  public let group: BindingID
+  public let destination: String
+  public let refusal: Refusal
+}
+
+extension StateMachine {
+  /// Replaces the fallbacks of groups, by the names of their destinations (K1). The next input that has a time selects them.
+  public mutating func load(fallbacks: [BindingID: String]) {
+    state.fallbacks = fallbacks.sorted { $0.key.text < $1.key.text }.map {
+      Fallback(group: $0.key, destination: $0.value)
+    }
+    // A fallback is not kept (K4).
+    forgetOtherKeptItems()
+  }
+
+  /// When a fallback that could not be selected is tried again; nil for never.
+  var nextFallback: Instant? { state.isShuttingDown ? nil : state.fallbacks.compactMap(\.due).min() }
+
+  /// Whether a tag is that of its group's fallback.
+  func isFallback(_ membership: GroupTag?) -> Bool {
+    guard let membership else { return false }
+    return state.fallbacks.contains { $0.group == membership.group && $0.destination == membership.tag }
+  }
+
+  /// Whether a group has nothing selected, or its fallback, which gives way.
+  func isIdle(_ group: Group) -> Bool {
+    group.selected.map { isFallback(current(at: $0)?.item.membership) } ?? true
+  }
+
+  /// How an item is presented again that ended by itself (K3): a fallback always, and without a limit.
+  func restartRule(of item: Shared<Item>) -> RestartRule? {
+    let own = item.destination?.itemSettings?.restart
+    guard isFallback(item.membership) else { return own }
+    var rule = own ?? RestartRule(.always)
+    (rule.condition, rule.limit) = (.always, .max)
+    return rule
+  }
+}
+
+extension Turn {
+  /// Selects the fallbacks of groups that have nothing selected, after their queues were served. One that is refused ends
+  /// nothing and changes nothing, and is tried again after a delay only, so that what happens meanwhile costs nothing.
+  mutating func fallBack() {
+    guard !state.fallbacks.isEmpty, !state.isShuttingDown else { return }
+    for index in state.fallbacks.indices {
+      let fallback = state.fallbacks[index]
+      guard state.groups[fallback.group]?.selected == nil else {
+        if fallback.due != nil { (state.fallbacks[index].due, state.fallbacks[index].refusals) = (nil, 0) }
+        continue
+      }
+      if let due = fallback.due, due > now { continue }
+      if let refusal = select(fallback) {
+        note(refusal, of: index)
+      } else {
+        state.fallbacks[index] = Fallback(group: fallback.group, destination: fallback.destination)
+      }
+    }
+  }
+
+  /// - Returns: why it cannot be selected; nothing has changed then.
+  private mutating func select(_ fallback: Fallback) -> Refusal? {
+    var transaction = Transaction(in: consume self, by: nil)
+    do throws(Refusal) {
+      try transaction.select(fallback)
+      try transaction.settle()
+    } catch {
+      self = transaction.turn
+      return error
+    }
+    let draft = transaction.draft
+    self = transaction.turn
+    commit(draft)
+    return nil
+  }
+
+  private mutating func note(_ refusal: Refusal, of index: Int) {
+    var fallback = state.fallbacks[index]
+    fallback.refusals += 1
+    let rule = state.registry[fallback.destination]?.itemSettings?.restart ?? RestartRule(.always)
+    fallback.due = now.after(milliseconds: rule.delay(before: fallback.refusals))
+    if fallback.told != refusal.message {
+      fallback.told = refusal.message
+      outcome.refusedFallbacks.append(
+        RefusedFallback(group: fallback.group, destination: fallback.destination, refusal: refusal))
+    }
+    state.fallbacks[index] = fallback
+  }
+}
+
+extension Transaction {
+  /// Plans to present a fallback as its group's member. It takes nothing away.
+  fileprivate mutating func select(_ fallback: Fallback) throws(Refusal) {
+    let name = fallback.destination
+    guard let binding = (try? BindingID(name)) ?? fallback.group.appending(name: name) else {
+      throw Refusal(
+        .invalidBinding,
+        "neither \(quoted(name)) nor \(quoted("\(fallback.group).\(name)")) is a binding; give the destination the name of one"
+      )
+    }
+    if let item = item(at: binding) {
+      let group = item.membership.map { "in the group “\($0.group)”" } ?? "in no group"
+      throw Refusal(.busy, "“\(binding)” is presented already, \(group); dismiss it, or use another fallback")
+    }
+    var options = ItemOptions()
+    options.destination = name
+    options.group = fallback.group
+    options.tag = name
+    try set(binding, id: "", options)
+  }
+}

@@ -1,0 +1,110 @@
+import DBusValues
+import PresentationModel
+
+// Windows of what is open already: raising (N7) and moving (U2) them, and ending what has lost the focus (N9, N10) or its output (U3).
+
+/// A presentation that ended because it had lost the focus. The click that took the focus may be that on its own button (N10).
+struct Unfocused: Sendable {
+  let binding: BindingID
+  let tag: GroupTag?
+  let at: Instant
+}
+
+extension State {
+  /// Nanoseconds for which a toggle counts as part of the click that took the focus (N10).
+  private static let clickTime: UInt64 = 300_000_000
+
+  /// Whether a slot, or the member with a tag, has just ended because it had lost the focus.
+  func wasJustUnfocused(_ binding: BindingID?, _ tag: GroupTag? = nil, at now: Instant) -> Bool {
+    unfocused.contains { ended in
+      ended.at.after(nanoseconds: Self.clickTime) >= now
+        && (ended.binding == binding || tag != nil && ended.tag == tag)
+    }
+  }
+
+  fileprivate mutating func noteUnfocused(_ presentation: Presentation, at now: Instant) {
+    unfocused.removeAll { $0.at.after(nanoseconds: Self.clickTime) < now }
+    let tag = presentation.item.membership.map { GroupTag(group: $0.group, tag: $0.tag) }
+    unfocused.append(Unfocused(binding: presentation.binding, tag: tag, at: now))
+  }
+}
+
+extension StateMachine {
+  /// What ends since the focus goes to a window of a presentation, or to one that belongs to none (N9).
+  func ends(ofFocusGoingTo handle: Handle?, isOwn: Bool) -> [End] {
+    guard !isOwn, let before = state.focused, before != handle else { return [] }
+    let kept = Set(ancestors(of: handle))
+    return ancestors(of: before).compactMap { loser in
+      guard !kept.contains(loser), isCurrent(loser), let presentation = state.presentations[loser],
+        presentation.phase == .presented, presentation.item.destination?.window?.endsUnfocused == true
+      else { return nil }
+      return End(handle: loser, reason: .unfocused)
+    }
+  }
+
+  /// A presentation and those that it is presented from, itself first.
+  private func ancestors(of handle: Handle?) -> [Handle] {
+    var all: [Handle] = []
+    var next = handle
+    while let handle = next {
+      all.append(handle)
+      next = state.presentations[handle]?.parent
+    }
+    return all
+  }
+
+  /// Whether an item follows windows, is on the screen, and does not have the focus.
+  func canBeRaised(_ binding: BindingID) -> Bool {
+    guard let handle = state.slots[binding]?.current, let presentation = state.presentations[handle] else {
+      return false
+    }
+    return presentation.phase == .presented && presentation.item.destination?.window != nil && handle != state.focused
+  }
+}
+
+extension Turn {
+  /// Takes in that the focus is at a window of a presentation, or at one that belongs to none.
+  mutating func take(focusOf handle: Handle?, isOwn: Bool) {
+    let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
+    state.focused = handle
+    for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: now) }
+    clear(ends)
+  }
+
+  /// Has the windows activated of what was open before the requests.
+  mutating func raise(_ bindings: [BindingID]) {
+    for binding in bindings where machine.canBeRaised(binding) {
+      outcome.commands.append(.raise(state.slots[binding]!.current!))
+    }
+  }
+}
+
+extension Turn {
+  /// Has the windows moved that an item follows, now or when they open. One that has not started begins with its output.
+  mutating func move(_ handle: Handle) {
+    guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
+    switch presentation.phase {
+    case .presenting, .presented: outcome.commands.append(.move(handle))
+    case .waiting, .dismissing: break
+    }
+  }
+}
+
+extension StateMachine {
+  /// What ends since the output of its windows was unplugged (U3).
+  func ends(withOutputOf handle: Handle) -> [End] {
+    guard isCurrent(handle), let presentation = state.presentations[handle], presentation.phase == .presented,
+      presentation.item.destination?.window?.endsWithOutput == true
+    else { return [] }
+    return [End(handle: handle, reason: .outputGone)]
+  }
+}
+
+extension Turn {
+  mutating func take(outputOf handle: Handle) { clear(machine.ends(withOutputOf: handle)) }
+}
+
+extension Transaction {
+  /// Whether a toggle only raises the item that is open (N7).
+  func raisesInstead(of binding: BindingID) -> Bool { raises && turn.machine.canBeRaised(binding) }
+}

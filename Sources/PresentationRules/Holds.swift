@@ -1,0 +1,252 @@
+import DBusValues
+import PresentationModel
+import TextFormats
+
+// Holds (H1–H6): named facts while which items wait, end or are refused.
+
+/// One of those for whom a hold is in force.
+public struct Holder: Hashable, Sendable {
+  /// Its name, and the number by which it is released.
+  public struct Key: Hashable, Sendable {
+    public let name: String
+    /// The serial of its event, so it is never used twice (R3); 0 for a fact of the session.
+    public let cookie: UInt64
+
+    package init(name: String, cookie: UInt64) { (self.name, self.cookie) = (name, cookie) }
+    init(_ fact: SessionFact) { self.init(name: fact.rawValue, cookie: 0) }
+  }
+
+  /// The client that asked for it; nil for a fact of the session.
+  public package(set) var client: Client?
+  /// Whether the holder ends when its client leaves the bus.
+  public package(set) var isOwned = false
+  public package(set) var message = ""
+  /// When it began, in milliseconds since 1970; nil if the wall clock is unknown.
+  public package(set) var since: UInt64?
+  public package(set) var expires: Instant?
+
+  package init() {}
+}
+
+extension State {
+  /// What the holds in force do with an item: the strongest that one of them does (H3).
+  func hold(on item: Shared<Item>) -> HoldAction {
+    // Mostly there is no hold, or the item has no word about one.
+    guard !holdsInForce.isEmpty, !item.holds.isEmpty else { return .show }
+    var strongest = HoldAction.show
+    for (name, action) in item.holds where holdsInForce.contains(name) { strongest = max(strongest, action) }
+    return strongest
+  }
+
+  /// Whether a hold keeps an item from being presented (H4).
+  func isHeld(_ item: Shared<Item>) -> Bool { hold(on: item) != .show }
+
+  /// Whether one of a queue is not held.
+  fileprivate func isReady(_ queue: [QueueEntry]) -> Bool {
+    queue.contains { slots[$0.binding]?.current.flatMap { presentations[$0] }.map { !isHeld($0.item) } == true }
+  }
+
+  fileprivate func hasHolder(_ name: String) -> Bool { holders.keys.contains { $0.name == name } }
+}
+
+extension StateMachine {
+  /// The holders, by name and in the order in which they began.
+  public var holders: [(key: Holder.Key, holder: Holder)] {
+    state.holders.map { (key: $0.key, holder: $0.value) }
+      .sorted { ($0.key.name, $0.key.cookie) < ($1.key.name, $1.key.cookie) }
+  }
+
+  /// The names of the holds in force, sorted.
+  public var holdsInForce: [String] { state.holdsInForce.sorted() }
+
+  /// The names of the holds for which an item waits, sorted; none for one that does not wait.
+  public func heldBy(_ presentation: Presentation) -> [String] {
+    guard presentation.phase == .waiting, !state.holdsInForce.isEmpty else { return [] }
+    return presentation.item.holds.keys.filter(state.holdsInForce.contains).sorted()
+  }
+
+  /// Sets what holds do with items whose destinations do not say it (H3). Items that began before keep what they began with.
+  public mutating func setHolds(_ holds: [String: HoldAction]) { state.holdsOfAll = holds }
+
+  /// What the holds do with an item that begins now: the word of its destination, or else of all (H3).
+  func holds(for destination: Destination?) -> [String: HoldAction] {
+    let own = destination?.itemSettings?.holds ?? [:]
+    guard !own.isEmpty || !state.holdsOfAll.isEmpty else { return [:] }
+    return state.holdsOfAll.merging(own) { $1 }.filter { $0.value != .show }
+  }
+
+  // MARK: Inputs
+
+  /// Begins to hold (H1).
+  /// - Returns: the number by which it is released.
+  /// - Throws: `Refusal`: `limitExceeded`, `shuttingDown`.
+  public mutating func hold(
+    _ request: HoldRequest, by client: Client, at now: Instant
+  ) throws(Refusal) -> (cookie: UInt64, outcome: Outcome) {
+    guard !state.isShuttingDown else {
+      throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
+    }
+    try limits.check("id", request.message.utf8.count, limits.id, of: "bytes of message")
+    try limits.check("holds", state.holders.count + 1, limits.holds, of: "holders in all")
+    let key = Holder.Key(name: request.name, cookie: serial.number + 1)
+    let outcome = process(at: now) { turn in
+      var holder = Holder()
+      (holder.client, holder.isOwned, holder.message) = (client, request.isOwned, request.message)
+      holder.expires = request.timeout.map { turn.now.after(milliseconds: $0) }
+      if request.isOwned { turn.outcome.owners.append(client) }
+      turn.hold(key, holder)
+    }
+    return (key.cookie, outcome)
+  }
+
+  /// Ends what a client has held (H1).
+  /// - Throws: `Refusal` with the code `invalidArgument` if nothing is held by that number.
+  public mutating func releaseHold(_ cookie: UInt64, at now: Instant) throws(Refusal) -> Outcome {
+    guard cookie != 0, let key = state.holders.keys.first(where: { $0.cookie == cookie }) else {
+      throw Refusal(
+        .invalidArgument,
+        "cookie: expected the number of a holder, as Holds gives it, found \(cookie); it may have ended")
+    }
+    return process(at: now) { $0.release([key]) }
+  }
+
+  /// Presents more of what waited for the end of a hold, after `Outcome.hasHeld`.
+  public mutating func presentHeld(at now: Instant) -> Outcome { process(at: now) { $0.presentHeld() } }
+
+  /// Takes in whether a fact of the session is true (H2).
+  public mutating func set(_ fact: SessionFact, _ isTrue: Bool, at now: Instant) -> Outcome {
+    let key = Holder.Key(fact)
+    guard (state.holders[key] != nil) != isTrue, !state.isShuttingDown else { return Outcome() }
+    return process(at: now) { turn in if isTrue { turn.hold(key, Holder()) } else { turn.release([key]) } }
+  }
+
+  /// What a hold ends when it begins (H5). No request ends a protected item, and no hold (D12).
+  public func ends(ofHold name: String) -> [End] {
+    guard !state.holdsInForce.contains(name) else { return [] }
+    return dismissals(by: name)
+  }
+
+  fileprivate func dismissals(by name: String) -> [End] {
+    state.presentations.values.filter { presentation in
+      presentation.item.holds[name] == .dismiss && presentation.phase.isLive
+        && presentation.item.destination?.isProtected != true
+    }.map(\.handle).sorted().map { handle in
+      End(handle: handle, reason: .held, isForced: name == SessionFact.locked.rawValue)
+    }
+  }
+}
+
+extension Turn {
+  // MARK: Beginning and ending
+
+  fileprivate mutating func hold(_ key: Holder.Key, _ holder: Holder) {
+    let ends = machine.ends(ofHold: key.name)
+    begin(key, holder)
+    clear(ends)
+  }
+
+  /// Puts a hold in force. The presentations that end because of it are still there.
+  private mutating func begin(_ key: Holder.Key, _ holder: Holder) {
+    var holder = holder
+    holder.since = wallTime
+    state.holders[key] = holder
+    state.holdsInForce.insert(key.name)
+    state.schedule(holder.expires, .hold, Handle(key.cookie))
+    announce(.hold(key.name, isInForce: true))
+  }
+
+  /// Ends holders. Where none is left for a hold, what waits for its end is presented.
+  mutating func release(_ keys: [Holder.Key]) {
+    guard !keys.isEmpty else { return }
+    for key in keys { finish(key) }
+    presentHeld()
+  }
+
+  private mutating func finish(_ key: Holder.Key) {
+    state.holders[key] = nil
+    let isInForce = state.hasHolder(key.name)
+    if !isInForce { state.holdsInForce.remove(key.name) }
+    announce(.hold(key.name, isInForce: isInForce))
+  }
+
+  /// Ends what a client that has left the bus has owned.
+  mutating func releaseHolds(of client: Client) {
+    release(state.sortedHolders { $0.isOwned && $0.client == client })
+  }
+
+  /// The number of presentations, and of groups, that one turn presents because of the end of a hold (L2).
+  private static var heldPerTurn: Int { 500 }
+
+  /// Presents what may be presented after a hold has ended: groups with nothing but a fallback selected serve their
+  /// queues (H4).
+  mutating func presentHeld() {
+    let waiting = state.presentations.values.filter { canStart($0) }.map(\.handle).sorted()
+    mayStart += waiting.prefix(Self.heldPerTurn)
+    let groups = state.groups.filter { machine.isIdle($0.value) && state.isReady($0.value.queue) }.keys
+      .sorted { $0.text < $1.text }
+    outcome.hasHeld = max(waiting.count, groups.count) > Self.heldPerTurn
+    guard !groups.isEmpty else { return advance() }
+    var transaction = Transaction(in: consume self, by: nil)
+    for group in groups.prefix(Self.heldPerTurn) {
+      // A fallback gives way (K1).
+      if let fallback = transaction.selected(in: group) { transaction.clear(fallback, reason: .deselected) }
+      transaction.withGroup(group) { _ in }
+    }
+    transaction.settleEnds()
+    let draft = transaction.draft
+    self = transaction.turn
+    commit(draft)
+  }
+
+  // MARK: Restarts
+
+  /// Brings facts of the session up to date after a restart (H5), and drops what clients of another session have held (R8).
+  /// - Returns: what ends because of facts that have become true meanwhile.
+  mutating func resumeHolds(_ facts: [SessionFact: Bool], isOtherSession: Bool) -> [End] {
+    var ends: [End] = []
+    for (fact, isTrue) in facts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let key = Holder.Key(fact)
+      guard (state.holders[key] != nil) != isTrue else { continue }
+      if isTrue {
+        ends += machine.ends(ofHold: key.name)
+        begin(key, Holder())
+      } else {
+        finish(key)
+      }
+    }
+    if isOtherSession { for key in state.sortedHolders({ $0.client != nil }) { finish(key) } }
+    return ends
+  }
+}
+
+extension State {
+  fileprivate func sortedHolders(_ isIncluded: (Holder) -> Bool) -> [Holder.Key] {
+    holders.filter { isIncluded($0.value) }.keys.sorted { $0.cookie < $1.cookie }
+  }
+}
+
+extension Transaction {
+  /// Refuses new presentations that a hold in force refuses (H3). What stays, what requests remove, and what navd presents
+  /// by itself, passes.
+  func refuseHeld() throws(Refusal) {
+    guard !state.holdsInForce.isEmpty, !isRestoring else { return }
+    for binding in draft.order {
+      guard let slot = draft.slots[binding], slot.isNew, slot.isRequested, let item = slot.item,
+        state.hold(on: item) == .refuse
+      else { continue }
+      // A fallback that nobody has asked for (K1).
+      if slot.author.client == nil, turn.machine.isFallback(item.membership) { continue }
+      throw held(item, at: binding, .refuse, "").about(slot.author)
+    }
+  }
+
+  /// The refusal of an item that holds keep from being presented.
+  /// - Parameter cause: why it cannot wait.
+  func held(_ item: Shared<Item>, at binding: BindingID, _ action: HoldAction, _ cause: String) -> Refusal {
+    let names = item.holds.filter { $0.value >= action && state.holdsInForce.contains($0.key) }.keys.sorted()
+    return Refusal(
+      .held,
+      "“\(binding)” is held by \(names.map(quoted).joined(separator: " and "))\(cause); wait until that ends, or release it"
+    )
+  }
+}

@@ -1,0 +1,181 @@
+import PresentationModel
+
+// Items that are kept beyond the session, and presented again at the next login (K4).
+
+/// What presents an item again at the next login: its request, without what belongs to one session.
+public struct KeptItem: Hashable, Sendable {
+  public var id: String
+  /// Without a command, a directory, an environment, an owner and platform data.
+  public var options: ItemOptions
+  /// Its presentation. Items are presented again in the order of these.
+  public var handle: Handle
+  /// Its age in the queue of its group; nil if it does not wait there.
+  public var queueAge: UInt64?
+  public var isInterrupted = false
+  /// Its index in its stack; 0 without one.
+  public var index: UInt32 = 0
+
+  public init(id: String, options: ItemOptions, handle: Handle) {
+    (self.id, self.options, self.handle) = (id, options, handle)
+  }
+
+  /// Whether it comes before another one in the queue of their group.
+  fileprivate func isQueued(before other: KeptItem) -> Bool {
+    guard let queueAge else { return other.queueAge != nil }
+    guard let age = other.queueAge else { return false }
+    if isInterrupted || other.isInterrupted { return isInterrupted && (!other.isInterrupted || queueAge > age) }
+    return queueAge < age
+  }
+}
+
+/// An item that has ended by itself, and is kept until it is certain that the session has not ended with it.
+struct DepartedItem: Sendable {
+  let item: KeptItem
+  let until: Instant
+}
+
+extension Reason {
+  /// Whether an item ends so without anybody's request: at a logout, many programs end before navd does.
+  var isByItself: Bool {
+    switch self {
+    case .closed, .failed, .lost: true
+    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .owner, .shutdown, .unfocused, .outputGone,
+      .held, .declined:
+      false
+    }
+  }
+}
+
+extension StateMachine {
+  /// How long what has ended by itself is still kept, in milliseconds.
+  static let departedTime: UInt64 = 5000
+
+  /// The items on record, in an order in which each finds its parent, its place in its stack and its group as they were.
+  public var keptItems: [(binding: BindingID, item: KeptItem)] {
+    let kept = state.keptOnRecord
+    var (stacks, groups): ([BindingID: [BindingID]], [BindingID: [BindingID]]) = ([:], [:])
+    for (binding, item) in kept {
+      if let stack = item.options.stack { stacks[stack, default: []].append(binding) }
+      if let group = item.options.group { groups[group, default: []].append(binding) }
+    }
+    var (ordered, seen): ([BindingID], Set<BindingID>) = ([], [])
+    func add(_ binding: BindingID) {
+      guard let item = kept[binding], seen.insert(binding).inserted else { return }
+      if let from = item.options.from { add(from) }
+      var parent = binding.deriving
+      while let next = parent {
+        add(next)
+        parent = next.deriving
+      }
+      let below = item.options.stack.flatMap { stacks[$0] } ?? []
+      for other in below.filter({ kept[$0]!.index < item.index }).sorted(by: { kept[$0]!.index < kept[$1]!.index }) {
+        add(other)
+      }
+      let members = item.queueAge == nil ? [] : item.options.group.flatMap { groups[$0] } ?? []
+      for other in members.filter({ kept[$0]!.isQueued(before: item) })
+        .sorted(by: { kept[$0]!.isQueued(before: kept[$1]!) })
+      { add(other) }
+      ordered.append(binding)
+    }
+    for (binding, _) in kept.sorted(by: { $0.value.handle < $1.value.handle }) { add(binding) }
+    return ordered.map { ($0, kept[$0]!) }
+  }
+
+  /// The request that presents a kept item again; nil if its slot is not empty, or its destination does not ask for that any
+  /// more.
+  public func request(presentingAgain item: KeptItem, at binding: BindingID) -> Request? {
+    guard current(at: binding) == nil,
+      item.options.destination.flatMap({ state.registry[$0] })?.itemSettings?.restoresAtLogin == true
+    else { return nil }
+    return Request(.present(binding, id: item.id, item.options))
+  }
+
+  /// From now on, only what the state has is kept. Call it when what was kept has been presented again, or in the same session,
+  /// where nothing is.
+  public mutating func forgetOtherKeptItems() { state.comparesKeptItems = true }
+
+  /// The item of a slot as it is to be kept; nil if it is not.
+  private func keptItem(at binding: BindingID) -> KeptItem? {
+    guard !state.isShuttingDown else { return nil }
+    guard let slot = state.slots[binding] else { return state.departed[binding]?.item }
+    if let current = slot.current {
+      guard let presentation = state.presentations[current] else { return nil }
+      return keptItem(of: presentation)
+    }
+    if let going = slot.dismissing.flatMap({ state.presentations[$0] }),
+      going.phase.dismissal?.reason.isByItself == true
+    {
+      return keptItem(of: going)
+    }
+    return state.departed[binding]?.item
+  }
+
+  /// A presentation's item as it is kept; nil if it is not: what its owner ends, what waits for a short time only (H6), and what
+  /// navd presents by itself (K1).
+  func keptItem(of presentation: Presentation) -> KeptItem? {
+    let item = presentation.item
+    guard item.destination?.itemSettings?.restoresAtLogin == true, item.owner == nil, presentation.startsBy == nil,
+      !isFallback(item.membership)
+    else { return nil }
+    var options = ItemOptions()
+    options.destination = item.destinationName
+    options.value = item.value
+    options.containerValues = item.containerValues.isEmpty ? nil : item.containerValues
+    (options.style, options.title, options.output) = (item.style, item.title, item.output)
+    if presentation.hasNamedParent { options.from = presentation.parent.flatMap { state.presentations[$0]?.binding } }
+    (options.group, options.tag) = (item.membership?.group, item.membership?.tag)
+    options.stack = item.position?.stack
+    options.timeout = item.timeout ?? 0
+    options.priority = item.priority == 0 ? nil : item.priority
+    options.ifBusy = item.isQueued ? .queue : nil
+    var kept = KeptItem(id: item.id, options: options, handle: presentation.handle)
+    kept.queueAge = item.isQueued ? item.queueAge ?? 0 : nil
+    kept.isInterrupted = item.isInterrupted
+    kept.index = UInt32(clamping: item.position?.index ?? 0)
+    return kept
+  }
+
+  /// The rows of items that are kept, or not any more, of slots and presentations that may have changed.
+  mutating func takeUnrecordedKeptItems(
+    _ slots: [BindingID], _ handles: Set<Handle>
+  ) -> RecordChanges.Rows<BindingID, KeptItem> {
+    var bindings = Set(state.departed.takeNoted())
+    if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
+    for handle in handles {
+      guard let presentation = state.presentations[handle],
+        !state.keptOnRecord.isEmpty || presentation.item.destination?.itemSettings?.restoresAtLogin == true
+      else { continue }
+      bindings.insert(presentation.binding)
+    }
+    if state.comparesKeptItems {
+      bindings.formUnion(state.keptOnRecord.keys)
+      bindings.formUnion(state.slots.keys)
+      state.comparesKeptItems = false
+    }
+    var rows: RecordChanges.Rows<BindingID, KeptItem> = []
+    for binding in bindings {
+      let item = keptItem(at: binding)
+      guard item != state.keptOnRecord[binding] else { continue }
+      state.keptOnRecord[binding] = item
+      rows.append((binding, item))
+    }
+    return rows
+  }
+}
+
+extension Turn {
+  /// Keeps what has ended by itself for a while, unless its slot holds something else.
+  mutating func keepForAWhile(_ presentation: Presentation, _ reason: Reason) {
+    guard reason.isByItself, state.slots[presentation.binding]?.current == nil, !state.isShuttingDown,
+      state.departed.count < state.limits.endings, let item = machine.keptItem(of: presentation)
+    else { return }
+    let until = now.after(milliseconds: StateMachine.departedTime)
+    state.departed[presentation.binding] = DepartedItem(item: item, until: until)
+    state.schedule(until, .departure, presentation.handle)
+  }
+
+  /// Forgets what had ended by itself, as its time is over.
+  mutating func forgetDeparted(_ handle: Handle) {
+    for (binding, departed) in state.departed where departed.item.handle == handle { state.departed[binding] = nil }
+  }
+}

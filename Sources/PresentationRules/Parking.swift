@@ -1,0 +1,146 @@
+import DBusValues
+import PresentationModel
+
+// Programs whose windows a dismissal has hidden, and which go on (N8).
+
+/// A program that has ended for the state, and waits to be shown again.
+struct Parked: Sendable {
+  /// How it was shown last, under the handle for which it was started, and without relations to others.
+  let presentation: Presentation
+  /// The presentation that shows it again, until its windows are shown.
+  var claimant: Handle?
+  /// Whether the program was ordered to end without asking its user.
+  var isEnding = false
+
+  init(_ presentation: Presentation) {
+    var item = presentation.item
+    (item.membership, item.position, item.owner, item.timeout) = (nil, nil, nil, nil)
+    self.presentation = Presentation(
+      handle: presentation.program ?? presentation.handle, binding: presentation.binding, item: item, phase: .presented)
+  }
+
+  /// The program as recorded.
+  var row: RecordedState.PresentationRow {
+    var row = RecordedState.PresentationRow(presentation)
+    row.isParked = true
+    return row
+  }
+
+  /// Whether a new presentation is shown by it: one of the same destination, binding and id.
+  fileprivate func suits(_ other: Presentation) -> Bool {
+    claimant == nil && !isEnding && other.binding == presentation.binding && other.item.id == presentation.item.id
+      && other.item.destination?.name == presentation.item.destination?.name
+  }
+}
+
+extension Presentation {
+  /// The same under the handle for which its program was started.
+  package var ofProgram: Presentation {
+    guard let program else { return self }
+    var copy = Presentation(handle: program, binding: binding, item: item, phase: phase)
+    copy.presentedAt = presentedAt
+    return copy
+  }
+}
+
+extension State {
+  /// The handles of the parked programs that watchers see: those that no presentation shows again, the oldest first.
+  var listedParked: [Handle] { parked.filter { $0.value.claimant == nil }.keys.sorted() }
+}
+
+extension StateMachine {
+  /// The parked programs, the oldest first: how each was shown last, under the handle for which it was started.
+  public var parked: [Presentation] { state.listedParked.map { state.parked[$0]!.presentation } }
+
+  var countOfParked: Int { state.listedParked.count }
+
+  /// Ends every parked program.
+  /// - Parameter isForced: whether without a question.
+  public mutating func endParked(isForced: Bool) -> Outcome { process { $0.endParked(isForced: isForced) } }
+}
+
+extension Turn {
+  /// Takes in that the windows of a presentation are hidden, and that its program goes on: this ends its dismissal.
+  mutating func park(_ handle: Handle) {
+    guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
+      let dismissal = presentation.phase.dismissal, dismissal.stage == .asked, !dismissal.isForced
+    else { return }
+    end(handle, with: [:])
+    let parked = Parked(presentation)
+    state.parked[parked.presentation.handle] = parked
+    advance()
+  }
+
+  /// Takes in that a parked program has ended.
+  mutating func unpark(_ program: Handle) {
+    if state.parked[program] != nil { _ = state.parked.removeValue(forKey: program) }
+  }
+
+  mutating func endParked(isForced: Bool) {
+    for program in state.listedParked where !state.parked[program]!.isEnding {
+      state.parked[program]!.isEnding = isForced
+      outcome.commands.append(.endParked(program, isForced: isForced))
+    }
+  }
+
+  /// Has a presentation that starts shown by a parked program, if there is one for it.
+  mutating func claimParked(for handle: Handle) {
+    guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
+      let program = state.listedParked.first(where: { state.parked[$0]!.suits(presentation) })
+    else { return }
+    state.presentations[handle]!.program = program
+    state.parked[program]!.claimant = handle
+  }
+
+  /// The windows of a program are shown again: it is parked no longer.
+  mutating func leaveParking(_ handle: Handle) {
+    guard let program = state.presentations[handle]?.program, state.parked[program]?.claimant == handle else { return }
+    unpark(program)
+  }
+
+  /// A presentation has ended before the windows of its program were shown again: these are hidden as before.
+  mutating func giveUpClaim(of presentation: Presentation) {
+    guard let program = presentation.program, state.parked[program]?.claimant == presentation.handle else { return }
+    state.parked[program]!.claimant = nil
+    guard state.isShuttingDown else { return }
+    state.parked[program]!.isEnding = true
+    outcome.commands.append(.endParked(program, isForced: true))
+  }
+
+  /// Announces the parked programs, if they are others than at the last time (W1).
+  mutating func announceParked() {
+    guard !state.parked.isEmpty || !state.toldParked.isEmpty else { return }
+    let listed = state.listedParked
+    guard listed != state.toldParked else { return }
+    state.toldParked = listed
+    announce(.parked)
+  }
+
+  /// Drops the parked programs that have ended while navd was not running.
+  /// - Parameter survivals: as for `StateMachine.resume`.
+  mutating func loseParked(_ survivals: [Handle: Survival]) {
+    for (program, parked) in Array(state.parked) {
+      switch survivals[parked.claimant ?? program] {
+      case .shown, .toBeShown: break
+      case .gone, nil: unpark(program)
+      }
+    }
+  }
+}
+
+extension State {
+  mutating func restore(parked row: RecordedState.PresentationRow) {
+    parked[row.presentation.handle] = Parked(row.presentation)
+  }
+
+  /// Gives parked programs back to the presentations that were to show them again.
+  mutating func restoreClaims() {
+    for (handle, presentation) in presentations {
+      guard let program = presentation.program, presentation.presentedAt == nil, parked[program] != nil else {
+        continue
+      }
+      parked[program]!.claimant = handle
+    }
+    toldParked = listedParked
+  }
+}

@@ -1,0 +1,121 @@
+import DBusValues
+import PresentationModel
+
+// Presenting an item again whose presentation ended by itself (K3).
+
+/// When, and how often, an item is presented again (K3).
+public struct RestartRule: Hashable, Sendable {
+  public enum Condition: String, CaseIterable, Sendable {
+    /// It failed or was lost, or its command ended with another exit status than 0 or by a signal.
+    case onFailure = "on-failure"
+    /// It ended by itself, however it did.
+    case always
+  }
+
+  public static let defaultDelay: UInt64 = 1000
+  public static let defaultMaxDelay: UInt64 = 60_000
+  public static let defaultLimit: UInt32 = 10
+
+  public var condition: Condition
+  /// Milliseconds before the first restart. Each further one comes after twice as long.
+  public var delay: UInt64
+  /// The longest delay in milliseconds. An item that was presented for as long begins with the first delay again.
+  public var maxDelay: UInt64
+  /// The number of restarts before the item is given up.
+  public var limit: UInt32
+
+  public init(
+    _ condition: Condition, delay: UInt64 = defaultDelay, maxDelay: UInt64 = defaultMaxDelay,
+    limit: UInt32 = defaultLimit
+  ) {
+    (self.condition, self.delay, self.maxDelay, self.limit) = (condition, delay, maxDelay, limit)
+  }
+
+  /// Milliseconds before a restart; the first one is number 1.
+  func delay(before number: UInt32) -> UInt64 {
+    // Never zero: an endless row of restarts in one turn.
+    let (longer, overflow) = max(1, delay).multipliedReportingOverflow(by: 1 << min(UInt64(number) - 1, 40))
+    return overflow ? max(1, maxDelay) : min(longer, max(1, maxDelay))
+  }
+
+  func applies(to reason: Reason, _ result: Properties) -> Bool {
+    switch reason {
+    case .failed, .lost: true
+    case .closed: condition == .always || result.isOfFailure
+    case .dismissed, .replaced, .deselected, .popped, .parent, .expired, .owner, .shutdown, .unfocused, .outputGone,
+      .held, .declined:
+      false
+    }
+  }
+}
+
+extension Properties {
+  /// Whether a command has ended with another status than 0, or by a signal.
+  fileprivate var isOfFailure: Bool {
+    let result = PresentationResult(self)
+    return result.signal != nil || result.status.map { $0 != 0 } ?? false
+  }
+}
+
+/// What a presentation has of the earlier one of the same item that it continues (K3).
+public struct Continuation: Hashable, Sendable {
+  /// The restarts of the item, since it was last presented for long.
+  public package(set) var restarts: UInt32
+  /// When it may start; nil if it may.
+  public package(set) var due: Instant?
+  /// Nanoseconds that are left of its timeout; nil for all of it.
+  public package(set) var timeLeft: UInt64?
+
+  package init(restarts: UInt32 = 0, due: Instant? = nil, timeLeft: UInt64? = nil) {
+    (self.restarts, self.due, self.timeLeft) = (restarts, due, timeLeft)
+  }
+}
+
+extension StateMachine {
+  /// How the items of presentations that end go on; those that are missing do not.
+  func continuations(after ends: [End], at now: @autoclosure () -> Instant) -> [Handle: Continuation] {
+    guard !state.isShuttingDown else { return [:] }
+    var found: [Handle: Continuation] = [:]
+    for end in ends {
+      guard !end.isFinal, let presentation = state.presentations[end.handle], presentation.phase.isLive,
+        let rule = restartRule(of: presentation.item),
+        rule.applies(to: end.reason, presentation.result)
+      else { continue }
+      found[end.handle] = continuation(of: presentation, by: rule, at: now())
+    }
+    return found
+  }
+
+  private func continuation(of presentation: Presentation, by rule: RestartRule, at now: Instant) -> Continuation? {
+    // Its time is over, too.
+    if let expires = presentation.expires, expires <= now { return nil }
+    let wasLong = presentation.presentedAt.map { $0.after(milliseconds: rule.maxDelay) <= now } ?? false
+    let earlier = wasLong ? 0 : presentation.continuation?.restarts ?? 0
+    guard earlier < rule.limit else { return nil }
+    return Continuation(
+      restarts: earlier + 1, due: now.after(milliseconds: rule.delay(before: earlier + 1)),
+      timeLeft: presentation.timeLeft(at: now))
+  }
+}
+
+extension Presentation {
+  /// Nanoseconds that are left of its timeout; nil for all of it.
+  func timeLeft(at now: Instant) -> UInt64? {
+    expires.map { $0 > now ? $0.nanoseconds - now.nanoseconds : 0 } ?? continuation?.timeLeft
+  }
+}
+
+extension Transaction {
+  /// Plans that a presentation ends, and that its item waits for the next one in its slot, its group and its place.
+  mutating func present(again binding: BindingID, _ continuation: Continuation, after reason: Reason) {
+    guard let item = item(at: binding) else { return }
+    if let position = item.position { cut(position.stack, to: position.index + 1) }
+    let author = author
+    withSlot(binding) { slot in
+      slot.change = .continued
+      slot.continuation = continuation
+      slot.ends(reason, by: author)
+    }
+    reopen(binding)
+  }
+}

@@ -1,0 +1,110 @@
+import DBusValues
+import PresentationModel
+
+/// A presentation that follows windows.
+struct Following {
+  enum Program {
+    /// Starts or runs.
+    case running
+    /// All its processes have ended, or it has handed over to a process that ran before.
+    case ended(failed: Bool, Properties)
+  }
+
+  enum Stage {
+    /// It has no window yet (N2).
+    case awaiting
+    /// It was dismissed before it had a window. A window that its command has asked for may still open, and is closed then.
+    case withdrawing
+    case shown
+    /// Nobody can see its windows. It is on the screen while its program runs, until an adapter tells a window of it (N2).
+    case unseen
+    /// Its last window is gone, and another one may still open (N3).
+    case lingering
+    /// Its windows are gone. Its program may end by itself for a moment, and so give its result.
+    case ending
+    /// It was dismissed, and its windows were asked to close (N5).
+    case closing(Closing)
+    /// It was dismissed, and its windows are being hidden: those that are not yet (N8).
+    case hiding(Set<String>)
+    /// Its windows are hidden, and its program goes on (N8).
+    case parked
+    /// It was dismissed, and its windows are gone. Its program may end by itself for a moment.
+    case settling
+    /// It was dismissed, and its program gets SIGTERM.
+    case terminating
+    /// Its end is reported, and its program gets SIGTERM.
+    case leaving
+  }
+
+  struct Closing {
+    var isForced: Bool
+    /// The windows that ask the user (N6).
+    var dialogs: Set<String>
+    /// Windows that opened later than this may be dialogs.
+    let since: UInt64
+  }
+
+  let rule: WindowFollowing
+  /// Milliseconds between SIGTERM and SIGKILL.
+  let grace: UInt64
+  /// The output on which its windows are to appear (U1).
+  var output: String?
+  /// Windows that opened later than this may belong to it by its pattern.
+  let began: UInt64
+  /// Windows that match its pattern and were there before it; nil if nobody knew them.
+  var before: Set<String>?
+  /// Whether the previous navd began it, which may have missed windows.
+  var isRestored = false
+  /// Its windows, in the order in which it got them.
+  var windows: [String] = []
+  var program = Program.running
+  var stage = Stage.awaiting
+  /// Whether its presentation has ended, and its windows are hidden (N8). They may be asked to close all the same.
+  var isParked = false
+
+  init(_ rule: WindowFollowing, grace: UInt64, began: UInt64) {
+    self.rule = rule
+    self.grace = grace
+    self.began = began
+  }
+
+  var isRunning: Bool { if case .running = program { true } else { false } }
+
+  /// The result of its program; empty while that runs.
+  var result: Properties { if case .ended(_, let result) = program { result } else { [:] } }
+
+  var hasFailed: Bool { if case .ended(let failed, _) = program { failed } else { false } }
+
+  var closing: Closing? {
+    get { if case .closing(let closing) = stage { closing } else { nil } }
+    set { if let newValue { stage = .closing(newValue) } }
+  }
+
+  /// Whether a window may become its first one.
+  var isAwaiting: Bool { if case .awaiting = stage { true } else { false } }
+
+  /// Whether it takes windows by its pattern.
+  var takesWindows: Bool {
+    switch stage {
+    case .awaiting, .withdrawing, .shown, .unseen, .lingering, .ending: true
+    case .closing, .hiding, .parked, .settling, .terminating, .leaving: false
+    }
+  }
+}
+
+/// A window of the window system.
+struct TrackedWindow {
+  enum Owner: Equatable {
+    case none
+    case presentation(Handle)
+    /// It belonged to a presentation that has ended, and belongs to no other one (N1).
+    case former
+  }
+
+  var properties: WindowProperties
+  /// When it opened, among windows and presentations.
+  let order: UInt64
+  /// The presentation whose program shows it.
+  let program: Handle?
+  var owner = Owner.none
+}

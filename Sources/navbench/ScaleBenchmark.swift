@@ -1,0 +1,151 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Processes
+
+/// navd with much of one kind, beside a tenth of it: the cost of an item must not grow with their number.
+struct ScaleBenchmark {
+  private typealias Rows = CoordinatorInterface
+  private static let goal = Goal.atMost(1.3)
+  let harness: Harness
+  let rounds: Int
+
+  /// A kind of which there are many.
+  private struct Kind {
+    let name: String
+    let many: Int
+    var destinations: (Int) -> [String: String] = { _ in [:] }
+    /// A request of the state with so many, one for each index.
+    var fill: ((Int) -> Structure<String, [Value]>)?
+    let request: (Int) throws -> Void
+  }
+
+  /// The measured quantities: each is of all items together, except the time of one request, which must not grow at all.
+  private enum Quantity: String, CaseIterable {
+    case start, reload
+    case list = "GetState and Destinations"
+    case memory
+    case request = "one request"
+
+    var unit: Unit { self == .memory ? .bytes : .nanoseconds }
+  }
+
+  private var kinds: [Kind] {
+    let present = { (binding: String, id: String, options: Properties) in
+      Structure("Present", [.string(binding), .string(id), options.value])
+    }
+    // As many items as the limit permits.
+    let another = { [harness] (index: Int) in
+      _ = try harness.call(Rows.present, ("bench.item[0]", String(index), [:]))
+    }
+    return [
+      Kind(name: "presentations", many: 100_000, fill: { present("bench.item[\($0)]", "", [:]) }, request: another),
+      Kind(
+        name: "destinations", many: 10_000,
+        destinations: { count in
+          Dictionary(uniqueKeysWithValues: (0..<count).map { ("d\($0)", "state = true\nstyle = \"popover\"\n") })
+        }, request: { [harness] in _ = try harness.call(Rows.present, ("d7", String($0), [:])) }),
+      Kind(
+        name: "groups", many: 1000,
+        fill: { present("bench.member[\($0)]", "", ["group": .string("bench.group[\($0)]")]) },
+        request: { [harness] in
+          _ = try harness.call(Rows.present, ("bench.other[\($0 % 2)]", "", ["group": .string("bench.group[0]")]))
+        }),
+      Kind(
+        name: "elements of a stack", many: 1000,
+        fill: {
+          Structure("Push", [.string("bench.stack"), .string("bench.element[\($0)]"), .string(""), Properties().value])
+        },
+        request: { [harness] in
+          _ = try harness.call(Rows.push, ("bench.stack", "bench.top[\($0)]", "", [:]))
+          _ = try harness.call(Rows.pop, ("bench.stack", 1, [:]))
+        }),
+    ]
+  }
+
+  func run(into report: inout Report) throws {
+    for kind in kinds { try measure(kind, into: &report) }
+    try measureWatchers(into: &report)
+    try harness.declare([:])
+  }
+
+  private func measure(_ kind: Kind, into report: inout Report) throws {
+    let sizes = try [kind.many / 10, kind.many].map { count in
+      (
+        count: count, state: try harness.newDirectory(),
+        configuration: try harness.configuration(kind.destinations(count))
+      )
+    }
+    for size in sizes { try fill(size.state, kind, size.count) }
+    var results: [Quantity: [[Double]]] = [:]
+    for quantity in Quantity.allCases { results[quantity] = [[], []] }
+    for _ in 0..<rounds {
+      for (index, size) in sizes.enumerated() {
+        harness.use(size.configuration)
+        var navd: ProcessTree?
+        let start = try nanoseconds {
+          navd = try harness.start(harness.navd(stateDirectory: size.state), until: CoordinatorNames.bus)
+        }
+        results[.start]![index].append(start / Double(size.count))
+        for (quantity, number) in try measure(kind) {
+          results[quantity]![index].append(quantity == .request ? number : number / Double(size.count))
+        }
+        if let navd { harness.stop(navd) }
+      }
+    }
+    for quantity in Quantity.allCases {
+      let each = quantity == .request ? "" : ", each"
+      report.compare(
+        "\(kind.many) \(kind.name): \(quantity.rawValue)\(each)", with: "\(kind.many / 10)", results[quantity]![1],
+        results[quantity]![0], unit: quantity.unit, goal: Self.goal)
+    }
+  }
+
+  private func measure(_ kind: Kind) throws -> [Quantity: Double] {
+    let list = { (method: MemberName) in
+      _ = try harness.connection.callAndWait(
+        .call(method, of: Rows.name, on: CoordinatorNames.bus, at: CoordinatorNames.object))
+    }
+    var results: [Quantity: Double] = [:]
+    results[.list] = try medianNanoseconds(of: 3) { _ in
+      try list("GetState")
+      try list("Destinations")
+    }
+    results[.request] = try medianNanoseconds(of: 200, kind.request)
+    results[.reload] = try medianNanoseconds(of: 3) { _ in _ = try harness.call(Rows.reload, ()) }
+    results[.memory] = try MemoryBenchmark(harness: harness).resident(try harness.process(of: CoordinatorNames.bus))
+    return results
+  }
+
+  private func fill(_ directory: String, _ kind: Kind, _ count: Int) throws {
+    guard let request = kind.fill else { return }
+    let navd = try harness.start(harness.navd(stateDirectory: directory), until: CoordinatorNames.bus)
+    let clients = try (0..<4).map { _ in try Connection.session(loop: harness.loop) }
+    let step = min(count, 1000)
+    for start in stride(from: 0, to: count, by: step) {
+      _ = try clients[start / step % clients.count].callNavdAndWait(
+        Rows.apply, ((start..<start + step).map(request), [:]))
+    }
+    for client in clients { client.close() }
+    harness.stop(navd)
+  }
+
+  /// The bus copies each signal for each watcher; navd sends it once.
+  private func measureWatchers(into report: inout Report) throws {
+    let navd = try harness.startNavd()
+    defer { harness.stop(navd) }
+    let counts = [100, 1000]
+    let results = try alternating(
+      rounds,
+      counts.map { count in
+        {
+          let watchers = try harness.startWatchers(count)
+          defer { harness.stop(watchers) }
+          return try medianNanoseconds(of: 50) {
+            _ = try harness.call(Rows.present, ("bench.fact", String($0), [:]))
+          } / Double(count)
+        }
+      })
+    report.compare("1000 watchers: one request, each", with: "100", results[1], results[0], goal: Self.goal)
+  }
+}

@@ -1,0 +1,153 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+
+/// The times in which navd takes part in what happens to windows. It needs sway or i3, with foot or xterm.
+final class WindowBenchmark {
+  private let harness: Harness
+  private let rounds: Int
+  private let switches: Int
+  private let events: WindowEvents
+  private var titles = FirstTitles()
+  /// The windows that are open, of the two programs.
+  private var open: [Int64: String] = [:]
+  private var most = 0
+  /// When the last window of each program was there, had a title, was told by the bare subscriber, and by navd.
+  private var mapped: [String: MonotonicInstant] = [:]
+  private var titled: MonotonicInstant?
+  private var told: MonotonicInstant?
+  private var presented: MonotonicInstant?
+
+  private static let names = ["bench-left", "bench-right"]
+
+  init(harness: Harness, rounds: Int, switches: Int) throws {
+    (self.harness, self.rounds, self.switches) = (harness, rounds, switches)
+    events = try WindowEvents(harness.loop)
+    events.onEvent = { [unowned self] change, id, appID, title in
+      if titles.isFirst(change, id, title) { titled = .now }
+      guard Self.names.contains(appID) || open[id] != nil else { return }
+      if change == "close" {
+        open[id] = nil
+      } else if open.updateValue(appID, forKey: id) == nil {
+        mapped[appID] = .now
+        most = max(most, open.count)
+      }
+    }
+  }
+
+  func run(into report: inout Report) throws {
+    let directory = try harness.newDirectory()
+    for path in ["\(directory)/navd", "\(directory)/navd/destinations"] { mkdir(path, 0o700) }
+    for name in Self.names {
+      guard let file = fopen("\(directory)/navd/destinations/\(name).toml", "w") else {
+        throw BenchmarkError(description: "\(directory): \(String(cString: strerror(errno)))")
+      }
+      fputs(
+        "command = [\"foot\", \"--app-id=\(name)\", \"-e\", \"sleep\", \"1000\"]\nwindow = true\ngroup = \"bench\"\n",
+        file)
+      fclose(file)
+    }
+    setenv("XDG_CONFIG_HOME", directory, 1)
+    let navd = try harness.startNavd()
+    defer { harness.stop(navd) }
+    let adapter = try harness.start(["\(harness.directory)/navd-windows"], until: WindowSystemInterface.bus)
+    defer { harness.stop(adapter) }
+    let bare = try harness.start(["\(harness.directory)/navbench", "--bare-windows"], until: BareWindows.name)
+    defer { harness.stop(bare) }
+    let subscriptions = [
+      harness.connection.subscribe(to: BareWindows.opened, from: BareWindows.name, at: BareWindows.path) {
+        [unowned self] _, _ in told = .now
+      },
+      harness.connection.subscribe(
+        to: CoordinatorInterface.presented, from: CoordinatorNames.bus, at: CoordinatorNames.object
+      ) { [unowned self] _, _ in presented = .now },
+    ]
+    defer { for subscription in subscriptions { subscription.cancel() } }
+
+    let presenting = try (0..<rounds).map { _ in try (0..<switches).map { _ in try present() } }
+    report.compare(
+      "from the event of a window to Presented", with: "a bare subscriber's signal",
+      presenting.map { median($0.map(\.navd)) }, presenting.map { median($0.map(\.bare)) }, goal: .atMost(2))
+
+    var mostByNavd = 0
+    let results = try alternating(
+      rounds,
+      [
+        {
+          try self.switchWindows(clear: { try self.clear() }) { try self.toggle($0) }
+        },
+        {
+          mostByNavd = max(mostByNavd, self.most)
+          defer { self.most = 0 }
+          return try self.switchWindows(clear: { try self.shell("pkill -f 'app-id=[b]ench'; true") }) { name in
+            let old = Self.names.first { $0 != name }!
+            try self.shell(
+              "pkill -f 'app-id=[b]\(old.dropFirst())'; foot --app-id=\(name) -e sleep 1000 >/dev/null 2>&1 &")
+          }
+        },
+      ])
+    report.compare(
+      "navctl toggle, until the other window is there", with: "pkill old; new &", results[0], results[1],
+      goal: .atMost(1.15))
+    report.add("windows at once while navd replaces one", [Double(mostByNavd)], .count, .atMost(1))
+  }
+
+  /// - Returns: nanoseconds from the window's event.
+  private func present() throws -> (navd: Double, bare: Double) {
+    (titled, told, presented) = (nil, nil, nil)
+    let (presentation, _, _) = try harness.call(CoordinatorInterface.present, (Self.names[0], "", [:]))
+    try turn("the window is told") { titled != nil && told != nil && presented != nil }
+    defer { (titled, told, presented) = (nil, nil, nil) }
+    _ = try harness.call(CoordinatorInterface.dismiss, (Self.names[0], [:]))
+    _ = try harness.call(CoordinatorInterface.wait, (presentation, "gone"))
+    try turn("the window is gone") { open.isEmpty }
+    func since(_ event: MonotonicInstant?) -> Double { Double((event?.nanoseconds ?? 0) - (titled?.nanoseconds ?? 0)) }
+    return (since(presented), since(told))
+  }
+
+  /// Replaces one window by the other.
+  /// - Returns: the median of the times until the new one is there, in nanoseconds.
+  private func switchWindows(clear: () throws -> Void, _ change: (String) throws -> Void) throws -> Double {
+    var times: [Double] = []
+    for index in 0...switches {
+      let name = Self.names[index % 2]
+      mapped[name] = nil
+      let start = MonotonicInstant.now
+      try change(name)
+      try turn("the window \(name) is there, alone") { mapped[name] != nil && open.values.allSatisfy { $0 == name } }
+      if index > 0 { times.append(Double(mapped[name]!.nanoseconds - start.nanoseconds)) }
+      // The program of a window that has just opened still starts.
+      try settle()
+    }
+    try clear()
+    try turn("the windows are gone") { open.isEmpty }
+    return median(times)
+  }
+
+  private func toggle(_ name: String) throws { try run(["\(harness.directory)/navctl", "toggle", name]) }
+
+  private func clear() throws { try run(["\(harness.directory)/navctl", "dismiss", "--group", "bench"]) }
+
+  private func shell(_ line: String) throws { try run(["sh", "-c", line]) }
+
+  private func run(_ arguments: [String]) throws {
+    let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+    defer { close(null) }
+    waitForExit(try spawn(arguments, reading: null, writing: null))
+  }
+
+  private func settle() throws {
+    let end = harness.loop.now + .milliseconds(50)
+    while harness.loop.now < end { _ = harness.loop.turn(wait: .milliseconds(10)) }
+  }
+
+  private func turn(_ what: String, until condition: () -> Bool) throws {
+    let end = MonotonicInstant.now + .seconds(20)
+    while !condition() {
+      guard MonotonicInstant.now < end else { throw BenchmarkError(description: "waited 20 s until \(what)") }
+      _ = harness.loop.turn(wait: .seconds(1))
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import CoordinatorAPI
+import DBusValues
+import Glibc
+import PresentationModel
+import TextFormats
+
+/// Names that are known nowhere, which their user may have mistyped. A request about one succeeds; a user at a terminal gets a line.
+extension DaemonClient {
+  func warnIfUnknown(binding: String) {
+    guard isForPeople, let destinations = try? destinations().map(\.name),
+      let open = try? state().entries.compactMap(\.binding), !(destinations + open).contains(binding),
+      hasNoEndings(of: Options.binding, binding)
+    else { return }
+    warn(
+      "nothing is open as “\(binding)”, and nothing knows that name", binding, among: destinations + open,
+      otherwise: "“navctl list” shows what is open")
+  }
+
+  /// - Parameter tag: empty for none.
+  func warnIfUnknown(group: String, tag: String = "") {
+    guard isForPeople, let groups = try? state().groupEntries,
+      let declared = try? destinations().compactMap(\.entry.group)
+    else { return }
+    let isDeclared = declared.contains { $0 == group || Self.isOfOutput(group, $0) }
+    if groups[group] == nil, !isDeclared, hasNoEndings(of: Options.group, group) {
+      return warn("there is no group “\(group)”", group, among: groups.keys + declared, otherwise: Failure.listed)
+    }
+    let tags = groups[group]?.tags ?? []
+    guard !tag.isEmpty, !tags.contains(tag) else { return }
+    warn("the group “\(group)” has no tag \(quoted(tag))", tag, among: tags, otherwise: Failure.listed)
+  }
+
+  func warnIfUnknown(stack: String) {
+    guard isForPeople, let stacks = try? state().paths.keys, !stacks.contains(stack),
+      hasNoEndings(of: Options.stack, stack)
+    else { return }
+    warn("there is no stack “\(stack)”", stack, among: stacks, otherwise: Failure.listed)
+  }
+
+  /// - Parameters:
+  ///   - group: nil for none.
+  ///   - stack: nil for none.
+  func warnIfUnknown(group: String?, stack: String?) {
+    if let group { warnIfUnknown(group: group) }
+    if let stack { warnIfUnknown(stack: stack) }
+  }
+
+  private var isForPeople: Bool { !global.json && !global.quiet && isatty(STDERR_FILENO) == 1 }
+
+  /// Whether a group is the one that a destination's file has for some output.
+  private static func isOfOutput(_ group: String, _ pattern: String) -> Bool {
+    guard let placeholder = pattern.firstRange(of: "{output}") else { return false }
+    let (start, end) = (pattern[..<placeholder.lowerBound], pattern[placeholder.upperBound...])
+    return group.count > start.count + end.count && group.hasPrefix(start) && group.hasSuffix(end)
+  }
+
+  private func hasNoEndings(of key: DictionaryKey<String>, _ name: String) -> Bool {
+    (try? history(1, [key.name: name.value]).isEmpty) ?? false
+  }
+
+  private func warn(_ why: String, _ name: String, among known: some Sequence<String>, otherwise advice: String) {
+    let hint = nearest(to: name, among: known).map { "did you mean “\($0)”?" }
+    StandardError.write("navctl: \(operation): \(why); \(hint ?? advice)")
+  }
+}

@@ -1,0 +1,54 @@
+import CoordinatorAPI
+import DBus
+import EventLoops
+import Glibc
+import PresentationModel
+
+/// Prints states and events.
+protocol WatchOutput: AnyObject {
+  func state(_ state: StateSnapshot, _ writer: LineWriter, _ follower: StateFollower)
+  func event(_ event: StateEvent, _ writer: LineWriter, _ follower: StateFollower)
+  /// Called when the reader has taken everything.
+  func drained(_ writer: LineWriter, _ follower: StateFollower)
+}
+
+extension DaemonClient {
+  /// Passes navd's state and events on, also through restarts of navd, until the reader of the output ends or the loop is stopped.
+  func follow(_ output: any WatchOutput, _ writer: LineWriter) throws(Failure) {
+    // A closed pipe is an error of the write, not a signal.
+    signal(SIGPIPE, SIG_IGN)
+    var failure: Failure?
+    let follower = StateFollower(connection)
+    writer.onDrained = { output.drained(writer, follower) }
+    writer.onEnd = { [loop, operation] error in
+      if error != EPIPE { failure = Failure(operation, "standard output: \(String(cString: strerror(error)))") }
+      loop.stop()
+    }
+    let timeout = timeLeft.map { timeLeft in
+      loop.timer(after: timeLeft) { [loop, operation] in
+        failure = Failure(operation, "navd is not running", status: .timedOut)
+        loop.stop()
+      }
+    }
+    let restart = DaemonRestart(self)
+    follower.onState = { state, serial in
+      timeout?.cancel()
+      let state = StateSnapshot(state, serial: serial)
+      restart.note(state)
+      output.state(state, writer, follower)
+    }
+    follower.onEvent = { event in
+      restart.note(event)
+      output.event(event, writer, follower)
+    }
+    func fail(_ error: DBusError) {
+      failure = Failure(operation, error)
+      loop.stop()
+    }
+    follower.onFailure = fail
+    connection.onDisconnected = { fail(DBusError(name: .disconnected, message: Failure.disconnected)) }
+    follower.start()
+    loop.run()
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import CoordinatorAPI
+import DBus
+import EventLoops
+import Glibc
+import Logging
+import Logs
+
+/// The adapter's command line.
+@main
+struct NavdWindowsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "navd-windows",
+    abstract: "Tells navd which windows there are, and closes, raises, hides and moves them.",
+    discussion: """
+      It owns org.navd.WindowSystem1 on the session bus, and runs as long as the compositor or X server. Start it with the \
+      session: “exec navd-windows” in the configuration of sway or i3, or the systemd unit navd-windows.service.
+
+      The backend sway is for sway and i3, by their socket ($SWAYSOCK, $I3SOCK). The backend wlr is for other Wayland \
+      compositors that have wlr-foreign-toplevel-management ($WAYLAND_DISPLAY). The backend x11 is for X window managers \
+      ($DISPLAY). Without --backend, the first of them that works is used.
+      """,
+    version: "navd-windows \(Release.version)")
+
+  @Option(help: ArgumentHelp("How to know the windows: sway, wlr or x11.", valueName: "backend"))
+  var backend: BackendName?
+
+  @Option(help: ArgumentHelp("Address of the bus to use instead of the session bus.", valueName: "address"))
+  var address: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How much to log: trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+  var logLevel: Logger.Level = .notice
+
+  mutating func run() throws {
+    var log = Logger(label: "navd-windows") { _ in StandardErrorLog(program: "navd-windows") }
+    log.logLevel = logLevel
+    let status: Int32
+    do throws(BackendFailure) {
+      status = try Adapter(backend, address: address, log).run()
+    } catch {
+      log.critical("\(error)")
+      throw ExitCode(error.status)
+    }
+    if status != 0 { throw ExitCode(status) }
+  }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+extension BackendName: ExpressibleByArgument {}

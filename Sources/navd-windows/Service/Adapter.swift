@@ -1,0 +1,85 @@
+import CoordinatorAPI
+import DBus
+import EventLoops
+import Glibc
+import Logging
+import PresentationModel
+
+/// The adapter from its start to its end. It takes its name on the bus when it knows the windows.
+final class Adapter {
+  private let loop: EventLoop
+  private let connection: Connection
+  private let backend: any Backend
+  private let service: WindowService
+  private let log: Logger
+  private var status: Int32 = 0
+  private var signals: SignalWatch?
+
+  /// - Parameters:
+  ///   - backend: nil for the first that works.
+  ///   - address: that of the bus; nil for the session bus.
+  init(_ backend: BackendName?, address: String?, _ log: Logger) throws(BackendFailure) {
+    self.log = log
+    signal(SIGPIPE, SIG_IGN)
+    do throws(SystemError) {
+      loop = try EventLoop()
+    } catch {
+      throw BackendFailure(description: "\(error)")
+    }
+    self.backend = try BackendName.open(backend, loop, log)
+    do throws(DBusError) {
+      if let address {
+        connection = try Connection.open(address: address, loop: loop)
+      } else {
+        connection = try Connection.session(loop: loop)
+      }
+    } catch {
+      throw BackendFailure(description: "cannot connect to the bus: \(error.message)")
+    }
+    service = WindowService(connection, self.backend, log)
+  }
+
+  /// Serves until a signal, or the end of the bus or of the window system.
+  /// - Returns: the status to exit with.
+  func run() throws(BackendFailure) -> Int32 {
+    do throws(SystemError) {
+      signals = try loop.onSignal([SIGTERM, SIGINT]) { [unowned self] _ in stop(0) }
+    } catch {
+      throw BackendFailure(description: "\(error)")
+    }
+    connection.onDisconnected = { [unowned self] in fail("the connection to the bus is lost") }
+    connection.onNameLost = { [unowned self] name in fail("another program took the name \(name)") }
+    backend.onEnd = { [unowned self] reason in fail(reason) }
+    backend.start { [unowned self] in takeName() }
+    loop.run()
+    connection.close()
+    return status
+  }
+
+  private func takeName() {
+    service.start()
+    connection.requestName(WindowSystemInterface.bus) { [unowned self] result in
+      switch result {
+      case .success:
+        let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
+        log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
+      case .failure(let error):
+        let reason = "cannot own the name \(WindowSystemInterface.bus): \(error.message)"
+        fail(BackendFailure(description: reason, isFinal: true))
+      }
+    }
+  }
+
+  private func fail(_ reason: String) { fail(BackendFailure(description: reason)) }
+
+  private func fail(_ failure: BackendFailure) {
+    log.error("\(failure)")
+    stop(failure.status)
+  }
+
+  private func stop(_ status: Int32) {
+    self.status = max(self.status, status)
+    // Lets this turn's messages be sent first.
+    loop.soon { [loop] in loop.stop() }
+  }
+}

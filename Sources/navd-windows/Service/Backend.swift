@@ -1,0 +1,34 @@
+import EventLoops
+import PresentationModel
+
+/// A way to know and to change windows: the protocol of a window system. Its state changes while the loop turns; at the end of
+/// each turn the service tells clients of it.
+protocol Backend: AnyObject {
+  /// The word for `--backend`.
+  var name: String { get }
+  var state: WindowSystemState { get }
+  /// The events of ``state`` since the last call.
+  func takeEvents() -> [WindowEvent]
+  /// Announces the windows that have waited long enough for a title.
+  func announceDue(now: MonotonicInstant)
+  /// Why the backend has ended; nil while it works. It is called once, and nothing follows.
+  var onEnd: ((String) -> Void)? { get set }
+
+  /// Begins to follow the windows.
+  /// - Parameter ready: is called when the windows that were there before are in the state.
+  func start(ready: @escaping () -> Void)
+
+  /// Carries out a request for a window in the state. The capability was checked, and the output exists.
+  func perform(
+    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void)
+}
+
+/// Why a backend cannot work here, for the user who started the adapter.
+struct BackendFailure: Error, CustomStringConvertible {
+  let description: String
+  /// Whether it works no better when it is started again: what is there is not what the backend is for.
+  var isFinal = false
+
+  /// The status to exit with. The manager does not start the adapter again after 3.
+  var status: Int32 { isFinal ? 3 : 1 }
+}

@@ -1,0 +1,116 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Logging
+import PresentationModel
+import TextFormats
+
+/// The object of `org.navd.WindowSystem1`: serves the state of a backend.
+final class WindowService {
+  private typealias Rows = WindowSystemInterface
+
+  private let connection: Connection
+  private let backend: any Backend
+  private var timer: Timer?
+  /// What clients know of the properties.
+  private var told: (capabilities: [WindowCapability], outputs: [String], focusedOutput: String) = ([], [], "")
+
+  private var leftOut = 0
+  private let log: Logger
+
+  init(_ connection: Connection, _ backend: any Backend, _ log: Logger) {
+    self.connection = connection
+    self.backend = backend
+    self.log = log
+  }
+
+  /// Serves from now on. The caller takes the bus name.
+  func start() {
+    told = (backend.state.capabilities, backend.state.outputs, backend.state.focusedOutput)
+    let object = ImplementedInterface(Rows.interface)
+    object.implement(Rows.getWindows) { [unowned self] _, call in
+      tell()
+      let windows = backend.state.windows
+      call.reply((windows.windows.map { Structure($0.id, $0.properties.properties) }, windows.serial))
+    }
+    object.implement(Rows.close) { [unowned self] id, call in perform(.close, id, call) }
+    object.implement(Rows.activate) { [unowned self] id, call in perform(.activate, id, call) }
+    object.implement(Rows.hide) { [unowned self] id, call in perform(.hide, id, call) }
+    object.implement(Rows.show) { [unowned self] id, call in perform(.show, id, call) }
+    object.implement(Rows.moveToOutput) { [unowned self] input, call in
+      perform(.move(output: input.1), input.0, call)
+    }
+    object.implement(Rows.capabilities) { [unowned self] _ in backend.state.capabilities.map(\.rawValue) }
+    object.implement(Rows.outputs) { [unowned self] _ in backend.state.outputs }
+    object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
+    object.implement(Rows.backend) { [backend] _ in backend.name }
+    connection.export(Rows.object, [object])
+    connection.beforeFlush = { [weak self] in self?.tell() }
+  }
+
+  /// Sends clients what has changed.
+  private func tell() {
+    let events = backend.takeEvents()
+    if backend.state.outputs != told.outputs {
+      told.outputs = backend.state.outputs
+      // Before the windows that have moved from an output that is gone.
+      emit(
+        PropertyAccessing.propertiesChanged, (Rows.name.text, [Rows.outputs.name.text: told.outputs.value], []))
+    }
+    for event in events { event.send(by: self) }
+    let windows = backend.state.windows
+    if windows.leftOut > 0, leftOut == 0 {
+      log.warning(
+        "expected at most \(windows.limits.windows) windows, found more; they are left out until others close")
+    }
+    leftOut = windows.leftOut
+    let now = (backend.state.capabilities, backend.state.outputs, backend.state.focusedOutput)
+    if now.0 != told.capabilities { connection.propertyChanged(Rows.object, Rows.capabilities) }
+    if now.2 != told.focusedOutput { connection.propertyChanged(Rows.object, Rows.focusedOutput) }
+    told = now
+    let deadline = backend.state.windows.nextDeadline
+    let pending = timer.flatMap { $0.isPending ? $0.deadline : nil }
+    guard pending != deadline else { return }
+    timer?.cancel()
+    timer = deadline.map { deadline in
+      connection.loop.timer(at: deadline) { [unowned self] in
+        backend.announceDue(now: connection.loop.now)
+      }
+    }
+  }
+
+  private func perform(_ request: WindowRequest, _ id: String, _ call: Call<Void>) {
+    do throws(Refusal) {
+      guard let key = backend.state.windows.key(of: id) else {
+        throw Refusal(.unknownWindow, "there is no window with the id \(quoted(id)); GetWindows lists all")
+      }
+      let capability = request.capability
+      guard backend.state.capabilities.contains(capability) else {
+        throw Refusal(
+          .notSupported,
+          "\(request.noun) needs the capability “\(capability.rawValue)”, which the backend “\(backend.name)” does not "
+            + "offer with this window manager")
+      }
+      if case .move(let output) = request, !backend.state.outputs.contains(output) {
+        let outputs = backend.state.outputs.map { quoted($0) }.joined(separator: ", ")
+        throw Refusal(.invalidArgument, "output: expected \(outputs), found \(quoted(output))")
+      }
+      backend.perform(request, key) { result in
+        switch result {
+        case .success: call.reply()
+        case .failure(let refusal): call.fail(DBusError(refusal))
+        }
+      }
+    } catch {
+      call.fail(DBusError(error))
+    }
+  }
+}
+
+extension WindowService: SignalEmitter {
+  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
+    // It fails only for values that the bus cannot carry; the table keeps those out.
+    try? connection.emit(signal, from: Rows.object, arguments)
+  }
+}

@@ -1,0 +1,151 @@
+import EventLoops
+import Glibc
+import Logging
+import PresentationModel
+import Processes
+import TextFormats
+
+/// Windows of sway and of i3, by their socket.
+final class I3Backend: Backend {
+  let name = "sway"
+  var onEnd: ((String) -> Void)?
+
+  private let loop: EventLoop
+  private let log: Logger
+  private let socket: I3Socket
+  private let ids = WindowIDs()
+  /// What i3 does not tell of its windows; nil for sway.
+  private var display: XWindowFacts?
+  private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
+  private var isReading: Set<I3Message.Kind> = []
+  private var reading: Timer?
+  private var ready: (() -> Void)?
+
+  /// - Parameter path: that of the socket.
+  init(_ path: String, _ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.loop = loop
+    self.log = log
+    do throws(SystemError) {
+      socket = try I3Socket(path, loop)
+    } catch {
+      throw BackendFailure(description: "no window manager at the socket: \(error)")
+    }
+  }
+
+  var state: WindowSystemState { model.state }
+  func takeEvents() -> [WindowEvent] { model.takeEvents() }
+  func announceDue(now: MonotonicInstant) { model.announceDue(now: now) }
+
+  func start(ready: @escaping () -> Void) {
+    self.ready = ready
+    socket.onEnd = { [unowned self] in onEnd?($0) }
+    send(.version) { [unowned self] version in
+      begin(isSway: version?["variant"] == "sway")
+    }
+  }
+
+  private func begin(isSway: Bool) {
+    var capabilities: [WindowCapability] = [.close, .activate, .hide, .move, .pid, .parent, .output, .focus]
+    if isSway {
+      // It tells no parents of Wayland's windows.
+      capabilities.removeAll { $0 == .parent }
+      // Its container ids are never used twice.
+      let token = socket.peer.flatMap(ProcessIdentity.init(of:)).map { "\($0.pid)-\($0.startTime)" } ?? ids.token
+      model = I3Model(capabilities: capabilities) { node, _ in I3Model.Identity(id: "\(token)-\(node.container)") }
+    } else {
+      do throws(BackendFailure) {
+        let facts = try XWindowFacts(ids)
+        try facts.connection.follow(loop)
+        display = facts
+      } catch {
+        log.warning("no X display, so that the processes of windows are not known: \(error)")
+        capabilities.removeAll { $0 == .pid }
+      }
+      // Its container ids are addresses, which other windows get again.
+      model = I3Model(capabilities: capabilities) { [unowned self] node, isTaken in
+        guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
+        return I3Model.Identity(id: display.id(of: window, isTaken: isTaken), pid: display.pid(of: window))
+      }
+    }
+    socket.onEvent = { [unowned self] event, json in
+      model.take(event, json, now: loop.now)
+      readSoon()
+    }
+    // Each by itself: sway 1.7 refuses a list with an event that it does not have.
+    for event in ["window", "workspace", "output"] { send(.subscribe, "[\"\(event)\"]") { _ in } }
+    readWanted()
+  }
+
+  /// Reads once for all events of a change, which come within a millisecond. Clients get the events first, and the
+  /// window manager does not make a tree meanwhile.
+  private func readSoon() {
+    guard reading?.isPending != true else { return }
+    reading = loop.timer(after: .milliseconds(1)) { [unowned self] in readWanted() }
+  }
+
+  /// Reads what the model wants to be read again, once at a time.
+  private func readWanted() {
+    guard isReading.isEmpty else { return }
+    for kind in model.takeWants().sorted(by: { $0.rawValue < $1.rawValue }) {
+      isReading.insert(kind)
+      send(kind) { [unowned self] json in
+        isReading.remove(kind)
+        guard let json else {
+          log.error("an answer of the window manager cannot be read, and is passed over")
+          return
+        }
+        if kind == .outputs { model.take(outputs: json) } else { model.take(tree: json, now: loop.now) }
+        if isReading.isEmpty { becomeReady() }
+        readWanted()
+      }
+    }
+  }
+
+  private func becomeReady() {
+    ready?()
+    ready = nil
+  }
+
+  private func send(_ kind: I3Message.Kind, _ payload: String = "", _ completion: @escaping (JSON?) -> Void) {
+    do throws(Refusal) {
+      try socket.send(kind, payload, completion)
+    } catch {
+      log.error("\(error.message)")
+      isReading.remove(kind)
+    }
+  }
+
+  func perform(
+    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
+  ) {
+    if request == .close, let window = model.node(key)?.xWindow {
+      // The window manager would destroy the window. On sway, no connection is kept: Xwayland ends when it has no clients.
+      let display = display ?? (try? XWindowFacts(ids))
+      guard display?.canBeAsked(window) != false else { return completion(.failure(.cannotBeAsked)) }
+    }
+    do throws(Refusal) {
+      let (doing, after) = model.commands(request, key)
+      try socket.send(.command, (doing + after).joined(separator: "; ")) { [unowned self] json in
+        guard let failed = (json?.array ?? []).prefix(doing.count).first(where: { $0["success"] == false }) else {
+          return completion(.success(()))
+        }
+        // Events that preceded the reply were taken.
+        completion(
+          .failure(
+            model.state.windows.contains(key)
+              ? Refusal(.notSupported, "\(request.noun): \(failed["error"]?.string ?? "the window manager refuses it")")
+              : Refusal(.unknownWindow, "the window has closed")))
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+}
+
+extension Refusal {
+  /// The refusal to close a window that could only be killed.
+  static let cannotBeAsked = Refusal(
+    .notSupported,
+    "closing a window needs WM_DELETE_WINDOW among its protocols, which this window does not have: it cannot be asked, "
+      + "only killed")
+}

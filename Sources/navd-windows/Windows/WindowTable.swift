@@ -1,0 +1,215 @@
+import DBusValues
+import EventLoops
+import PresentationModel
+
+/// The windows as the backend sees them, and the events that clients are yet to be sent. No I/O and no clock.
+///
+/// A window is announced with its first title, or when it has had none for ``patience``: compositors tell a new window
+/// before they tell its title.
+struct WindowTable {
+  typealias Instant = MonotonicInstant
+  /// The backend's number of a window. It may be that of another window later.
+  typealias Key = UInt64
+
+  /// What the backend has seen of a window; what is absent is not known, or is as it was.
+  struct Sighting {
+    var properties = WindowProperties()
+    /// The window that it is a dialog of; nil if that is not known.
+    var parent: Parent?
+
+    enum Parent: Hashable {
+      case none
+      /// A window that the table may not have.
+      case window(Key)
+    }
+  }
+
+  struct Limits {
+    /// Windows; more are left out.
+    var windows = 4096
+    /// Bytes of a text of a window; the rest is cut off.
+    var text = 4096
+  }
+
+  /// The time for which a window without a title is not announced.
+  static let patience = Duration.milliseconds(50)
+
+  private struct Entry {
+    let id: String
+    let number: UInt64
+    var properties = WindowProperties()
+    var parent: Sighting.Parent?
+    /// When it is announced without a title; nil if it was announced.
+    var waitsUntil: Instant?
+  }
+
+  let limits: Limits
+  private var entries: [Key: Entry] = [:]
+  private var keys: [String: Key] = [:]
+  /// Windows that wait for their title, with the instant until which they do, in that order.
+  private var waiting: [(key: Key, number: UInt64, until: Instant)] = []
+  private var lastNumber: UInt64 = 0
+  /// In the order in which they happened; their serials follow ``serial``.
+  private var log: [WindowEvent.Kind] = []
+  /// The serial of the last event that was taken.
+  private(set) var serial: UInt64 = 0
+  private(set) var focused: Key?
+  /// Windows that were left out, since there were too many.
+  private(set) var leftOut = 0
+
+  init(limits: Limits = Limits()) { self.limits = limits }
+
+  // MARK: Reading
+
+  /// The announced windows, in the order in which they opened.
+  var windows: [Window] {
+    entries.values.filter { $0.waitsUntil == nil }.sorted { $0.number < $1.number }
+      .map { Window(id: $0.id, $0.properties) }
+  }
+
+  /// The key of an announced window.
+  func key(of id: String) -> Key? { keys[id] }
+
+  func id(of key: Key) -> String? { entries[key]?.id }
+
+  func properties(of key: Key) -> WindowProperties? { entries[key]?.properties }
+
+  func contains(_ key: Key) -> Bool { entries[key] != nil }
+
+  var allKeys: some Collection<Key> { entries.keys }
+
+  /// When the next window is to be announced without a title; nil if none waits.
+  var nextDeadline: Instant? { waiting.first?.until }
+
+  /// The events since the last call, with gapless serials.
+  mutating func takeEvents() -> [WindowEvent] {
+    defer { log = [] }
+    return log.map { kind in
+      serial += 1
+      return WindowEvent(kind, serial: serial)
+    }
+  }
+
+  // MARK: Changing
+
+  /// Opens a window, or changes one.
+  /// - Parameter id: makes the id of a new window; it must never have been that of another.
+  mutating func see(_ key: Key, _ sighting: Sighting, now: Instant, id: @autoclosure () -> String) {
+    let isNew = entries[key] == nil
+    if isNew {
+      guard entries.count < limits.windows else {
+        leftOut += 1
+        return
+      }
+      lastNumber += 1
+      let entry = Entry(id: id(), number: lastNumber, waitsUntil: now + Self.patience)
+      entries[key] = entry
+      keys[entry.id] = key
+      waiting.append((key, entry.number, now + Self.patience))
+    }
+    change(key, sighting)
+    if isNew {
+      // Dialogs may be seen before the windows that they belong to.
+      for (other, entry) in entries where entry.parent == .window(key) && other != key { change(other, Sighting()) }
+    }
+    if entries[key]?.properties.title?.isEmpty == false { announce(key) }
+  }
+
+  private mutating func change(_ key: Key, _ sighting: Sighting) {
+    guard var entry = entries[key] else { return }
+    var later = WindowProperties(sighting.properties.properties.mapValues { limited($0) })
+    if let parent = sighting.parent { entry.parent = parent }
+    switch entry.parent {
+    case .none?: later.parent = ""
+    // A parent that is no window, such as the root, is none.
+    case .window(let parent)?: later.parent = parent == key ? "" : entries[parent]?.id ?? ""
+    case nil: break
+    }
+    // The focus has an order of its own.
+    let focus = later.focused
+    later.focused = nil
+    let changes = entry.properties.changes(to: later)
+    entry.properties.merge(changes)
+    entries[key] = entry
+    note(changes, of: entry)
+    switch focus {
+    case true?: setFocus(key)
+    case false? where focused == key: setFocus(nil)
+    case false? where entry.properties.focused == nil: set(focused: false, key)
+    default: break
+    }
+  }
+
+  private mutating func set(focused: Bool, _ key: Key) {
+    guard var entry = entries[key], entry.properties.focused != focused else { return }
+    var changes = WindowProperties()
+    changes.focused = focused
+    entry.properties.merge(changes)
+    entries[key] = entry
+    note(changes, of: entry)
+  }
+
+  /// The window with the focus; nil if none has it. The window that loses the focus is told first.
+  mutating func setFocus(_ key: Key?) {
+    guard focused != key else { return }
+    if let focused { set(focused: false, focused) }
+    focused = key
+    if let key { set(focused: true, key) }
+  }
+
+  mutating func close(_ key: Key) {
+    guard let entry = entries.removeValue(forKey: key) else { return }
+    if focused == key { focused = nil }
+    keys[entry.id] = nil
+    if entry.waitsUntil == nil { log.append(.closed(id: entry.id)) } else { forgetWaiting(entry.number) }
+    for (other, child) in entries where child.parent == .window(key) {
+      // Another window may get its key.
+      entries[other]?.parent = Sighting.Parent.none
+      change(other, Sighting())
+    }
+  }
+
+  /// Announces the windows that have waited long enough for a title.
+  mutating func announceDue(now: Instant) {
+    while let first = waiting.first, first.until <= now { announce(first.key) }
+  }
+
+  /// Announces all windows: those that were there before the adapter.
+  mutating func announceAll() {
+    let all = waiting
+    waiting = []
+    for (key, _, _) in all { announce(key) }
+  }
+
+  private mutating func announce(_ key: Key) {
+    guard var entry = entries[key], entry.waitsUntil != nil else { return }
+    entry.waitsUntil = nil
+    entries[key] = entry
+    forgetWaiting(entry.number)
+    log.append(.opened(Window(id: entry.id, entry.properties)))
+  }
+
+  private mutating func forgetWaiting(_ number: UInt64) { waiting.removeAll { $0.number == number } }
+
+  /// Adds changes to the event before, if that is about the same window: a program may change its title all the time.
+  private mutating func note(_ changes: WindowProperties, of entry: Entry) {
+    guard entry.waitsUntil == nil, !changes.properties.isEmpty else { return }
+    switch log.last {
+    case .opened(var window)? where window.id == entry.id:
+      window.properties.merge(changes)
+      log[log.count - 1] = .opened(window)
+    case .changed(entry.id, var earlier)?:
+      earlier.merge(changes)
+      log[log.count - 1] = .changed(id: entry.id, earlier)
+    default: log.append(.changed(id: entry.id, changes))
+    }
+  }
+
+  /// A text that the bus can carry, and not a longer one than the limit.
+  private func limited(_ value: Value) -> Value {
+    guard case .string(let text) = value, text.utf8.count > limits.text || text.utf8.contains(0) else { return value }
+    // The bus's strings end at a zero byte.
+    let bytes = text.utf8.filter { $0 != 0 }
+    return .string(String(decoding: bytes.prefix(limits.text), as: UTF8.self))
+  }
+}

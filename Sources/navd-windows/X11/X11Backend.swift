@@ -1,0 +1,293 @@
+import CXCB
+import EventLoops
+import Glibc
+import Logging
+import PresentationModel
+
+/// Windows of an X window manager that follows EWMH.
+final class X11Backend: Backend {
+  let name = "x11"
+  var onEnd: ((String) -> Void)?
+  private(set) var state = WindowSystemState()
+
+  private typealias Window = XConnection.Window
+
+  private let loop: EventLoop
+  private let facts: XWindowFacts
+  private let connection: XConnection
+  private var monitors: [Monitor] = []
+  private var firstRandREvent: UInt8?
+  /// The event mask of windows and of the root.
+  private static let mask = XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue
+
+  /// The parts to read again after the events that have arrived.
+  private struct Stale {
+    var manager = true
+    var monitors = true
+    var list = true
+    var focus = true
+    var windows: Set<Window> = []
+    /// Windows whose place has changed, and nothing else.
+    var places: Set<Window> = []
+  }
+  private var stale = Stale()
+  /// The window by which the window manager says that it runs; nil while none does.
+  private var managerWindow: Window?
+
+  /// Connects to the display of the environment.
+  init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.loop = loop
+    facts = try XWindowFacts(WindowIDs())
+    connection = facts.connection
+    try connection.follow(loop)
+    for name in Self.told + Self.ofRoot { _ = connection.atom(name) }
+    guard Self.managerWindow(connection) != nil else {
+      throw BackendFailure(
+        description: "no window manager that follows EWMH: the root window has no valid _NET_SUPPORTING_WM_CHECK")
+    }
+  }
+
+  /// The path of i3's socket, if i3 manages the windows.
+  var i3Socket: String? { connection.text(connection.root, "I3_SOCKET_PATH") }
+
+  func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
+  func announceDue(now: MonotonicInstant) { state.windows.announceDue(now: now) }
+
+  func start(ready: @escaping () -> Void) {
+    xcb_select_events(connection.raw, connection.root, Self.mask)
+    let randr = xcb_randr_events(connection.raw)
+    if randr != 0 {
+      firstRandREvent = randr
+      xcb_randr_select_input(
+        connection.raw, connection.root,
+        UInt16(
+          XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue | XCB_RANDR_NOTIFY_MASK_CRTC_CHANGE.rawValue
+            | XCB_RANDR_NOTIFY_MASK_OUTPUT_CHANGE.rawValue))
+    }
+    connection.onEvent = { [unowned self] in note($0) }
+    connection.onEvents = { [unowned self] in readStale() }
+    connection.onEnd = { [unowned self] in onEnd?($0) }
+    readStale()
+    state.windows.announceAll()
+    ready()
+  }
+
+  // MARK: Events
+
+  private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    let type = event.pointee.response_type & 0x7F
+    if let firstRandREvent, type == firstRandREvent || type == firstRandREvent + 1 {
+      stale.monitors = true
+      return
+    }
+    switch Int32(type) {
+    case XCB_PROPERTY_NOTIFY:
+      event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) { event in
+        propertyChanged(event.pointee.window, connection.knownName(of: event.pointee.atom) ?? "")
+      }
+    case XCB_CONFIGURE_NOTIFY:
+      event.withMemoryRebound(to: xcb_configure_notify_event_t.self, capacity: 1) { event in
+        if event.pointee.window == connection.root {
+          stale.monitors = true
+        } else {
+          stale.places.insert(event.pointee.window)
+        }
+      }
+    case XCB_DESTROY_NOTIFY:
+      event.withMemoryRebound(to: xcb_destroy_notify_event_t.self, capacity: 1) { event in
+        if event.pointee.window == managerWindow {
+          stale.manager = true
+        } else {
+          state.windows.close(WindowTable.Key(event.pointee.window))
+        }
+      }
+    default: break
+    }
+  }
+
+  private func propertyChanged(_ window: Window, _ name: String) {
+    guard window == connection.root else {
+      if Self.told.contains(name) { stale.windows.insert(window) }
+      if name == "WM_STATE" { stale.list = true }
+      return
+    }
+    switch name {
+    case "_NET_CLIENT_LIST": stale.list = true
+    case "_NET_ACTIVE_WINDOW": stale.focus = true
+    case "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK": (stale.manager, stale.list) = (true, true)
+    default: break
+    }
+  }
+
+  /// The properties of windows that clients hear of.
+  private static let told = ["_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR", "_NET_WM_STATE"]
+  /// Those that say what windows there are, and what the window manager does with them.
+  private static let ofRoot = [
+    "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK", "WM_STATE",
+  ]
+
+  private func readStale() {
+    let stale = self.stale
+    self.stale = Stale(manager: false, monitors: false, list: false, focus: false)
+    if stale.manager { readManager() }
+    if stale.monitors { readMonitors() }
+    if stale.list { readList() }
+    for window in stale.windows where isKnown(window) { see(window) }
+    let moved = stale.monitors || stale.manager ? Set(state.windows.allKeys.map { Window($0) }) : stale.places
+    for window in moved.subtracting(stale.windows) where isKnown(window) { see(window) }
+    if stale.focus || stale.list { readFocus() }
+    state.inferFocusedOutput()
+  }
+
+  // MARK: The window manager
+
+  /// The window by which a window manager says that it runs; nil if none does.
+  private static func managerWindow(_ connection: XConnection) -> Window? {
+    guard let window = connection.numbers(connection.root, "_NET_SUPPORTING_WM_CHECK").first,
+      connection.numbers(window, "_NET_SUPPORTING_WM_CHECK").first == window
+    else { return nil }
+    return window
+  }
+
+  private func readManager() {
+    managerWindow = Self.managerWindow(connection)
+    if let managerWindow {
+      xcb_select_events(connection.raw, managerWindow, XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
+    }
+    let supported = managerWindow == nil ? [] : Set(connection.numbers(connection.root, "_NET_SUPPORTED"))
+    func supports(_ name: String) -> Bool { supported.contains(connection.atom(name)) }
+    state.capabilities = WindowCapability.allCases.filter { capability in
+      switch capability {
+      case .close: supports("_NET_CLOSE_WINDOW")
+      case .activate, .focus: supports("_NET_ACTIVE_WINDOW")
+      // i3 has the state, and ignores the request.
+      case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
+      case .move: false
+      case .pid: connection.knowsProcesses
+      case .parent: true
+      case .output: firstRandREvent != nil
+      }
+    }
+  }
+
+  private func readMonitors() {
+    guard firstRandREvent != nil,
+      let reply = xcb_randr_get_monitors_reply(
+        connection.raw, xcb_randr_get_monitors(connection.raw, connection.root, 1), nil)
+    else { return }
+    defer { free(reply) }
+    monitors = []
+    var iterator = xcb_randr_get_monitors_monitors_iterator(reply)
+    while iterator.rem > 0, let info = iterator.data?.pointee {
+      monitors.append(
+        Monitor(
+          name: connection.name(of: info.name),
+          area: ScreenArea(x: Int(info.x), y: Int(info.y), width: Int(info.width), height: Int(info.height))))
+      xcb_randr_monitor_info_next(&iterator)
+    }
+    state.outputs = monitors.map(\.name)
+  }
+
+  private func readFocus() {
+    let window = connection.numbers(connection.root, "_NET_ACTIVE_WINDOW").first ?? 0
+    state.windows.setFocus(isKnown(window) ? WindowTable.Key(window) : nil)
+  }
+
+  // MARK: Windows
+
+  private func isKnown(_ window: Window) -> Bool { state.windows.contains(WindowTable.Key(window)) }
+
+  private func readList() {
+    let list = connection.numbers(connection.root, "_NET_CLIENT_LIST")
+    let present = Set(list.map { WindowTable.Key($0) })
+    for key in state.windows.allKeys where !present.contains(key) && isWithdrawn(Window(key)) {
+      state.windows.close(key)
+    }
+    for window in list where !isKnown(window) {
+      // Before its properties are read, so that no change of them is missed.
+      xcb_select_events(connection.raw, window, Self.mask)
+      if isPartOfTheDesktop(window) { continue }
+      see(window)
+    }
+  }
+
+  /// Whether its client has withdrawn it, or it is gone (ICCCM 4.1.4). Else the list lacks it because its window manager ended,
+  /// or is being replaced.
+  private func isWithdrawn(_ window: Window) -> Bool { (connection.numbers(window, "WM_STATE").first ?? 0) == 0 }
+
+  /// Whether it is a bar or the background.
+  private func isPartOfTheDesktop(_ window: Window) -> Bool {
+    let types = connection.numbers(window, "_NET_WM_WINDOW_TYPE")
+    return types.contains(connection.atom("_NET_WM_WINDOW_TYPE_DOCK"))
+      || types.contains(connection.atom("_NET_WM_WINDOW_TYPE_DESKTOP"))
+  }
+
+  private func see(_ window: Window) {
+    let key = WindowTable.Key(window)
+    var sighting = WindowTable.Sighting()
+    // The instance and the class, each with a zero byte at its end.
+    let names = connection.property(window, "WM_CLASS").split(separator: 0, omittingEmptySubsequences: false)
+    if names.count > 1 { sighting.properties.appID = String(decoding: names[1], as: UTF8.self) }
+    sighting.properties.title = connection.text(window, "_NET_WM_NAME") ?? connection.text(window, "WM_NAME") ?? ""
+    let states = Set(connection.numbers(window, "_NET_WM_STATE"))
+    sighting.properties.urgent = states.contains(connection.atom("_NET_WM_STATE_DEMANDS_ATTENTION"))
+    sighting.properties.fullscreen = states.contains(connection.atom("_NET_WM_STATE_FULLSCREEN"))
+    if state.capabilities.contains(.hide) {
+      let isIconified = states.contains(connection.atom("_NET_WM_STATE_HIDDEN"))
+      sighting.properties.minimized = isIconified
+      sighting.properties.hidden = isIconified
+    }
+    let leader = connection.numbers(window, "WM_TRANSIENT_FOR").first ?? 0
+    sighting.parent =
+      leader == 0 || leader == connection.root ? WindowTable.Sighting.Parent.none : .window(.init(leader))
+    if !monitors.isEmpty {
+      sighting.properties.output =
+        sighting.properties.hidden == true ? "" : area(of: window).map(monitors.holding) ?? ""
+    }
+    var id = ""
+    if !state.windows.contains(key) {
+      sighting.properties.pid = facts.pid(of: window)
+      id = facts.id(of: window) { state.windows.key(of: $0) != nil }
+    }
+    state.windows.see(key, sighting, now: loop.now, id: id)
+  }
+
+  private func area(of window: Window) -> ScreenArea? {
+    let geometry = xcb_get_geometry(connection.raw, window)
+    let place = xcb_translate_coordinates(connection.raw, window, connection.root, 0, 0)
+    let size = xcb_get_geometry_reply(connection.raw, geometry, nil)
+    let origin = xcb_translate_coordinates_reply(connection.raw, place, nil)
+    defer {
+      free(size)
+      free(origin)
+    }
+    guard let size = size?.pointee, let origin = origin?.pointee else { return nil }
+    return ScreenArea(x: Int(origin.dst_x), y: Int(origin.dst_y), width: Int(size.width), height: Int(size.height))
+  }
+
+  // MARK: Requests
+
+  func perform(
+    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
+  ) {
+    let window = Window(key)
+    // Requests come from the user by way of a pager (EWMH, source indication).
+    let pager: UInt32 = 2
+    switch request {
+    case .close:
+      guard facts.canBeAsked(window) else { return completion(.failure(.cannotBeAsked)) }
+      tell(window, "_NET_CLOSE_WINDOW", 0, pager)
+    case .activate: tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
+    // Iconic state (ICCCM 4.1.4). An unmapped window would be withdrawn.
+    case .hide: tell(window, "WM_CHANGE_STATE", 3, 0)
+    case .show: xcb_map_window(connection.raw, window)
+    case .move: preconditionFailure("the capability is not offered")
+    }
+    connection.flush()
+    completion(.success(()))
+  }
+
+  private func tell(_ window: Window, _ type: String, _ first: UInt32, _ second: UInt32) {
+    xcb_tell_manager(connection.raw, connection.root, window, connection.atom(type), first, second)
+  }
+}

@@ -1,0 +1,160 @@
+import CXCB
+import EventLoops
+import Glibc
+
+/// A connection to an X server. Answers are waited for: the server is local, and each takes some dozen microseconds.
+final class XConnection {
+  typealias Window = xcb_window_t
+  typealias Atom = xcb_atom_t
+
+  let raw: OpaquePointer
+  let root: Window
+  private var watch: Watch?
+  private var atoms: [String: Atom] = [:]
+  private var names: [Atom: String] = [:]
+  let knowsProcesses: Bool
+  /// Called for each event.
+  var onEvent: ((UnsafeMutablePointer<xcb_generic_event_t>) -> Void)?
+  /// Called when all events that have arrived were handled.
+  var onEvents: (() -> Void)?
+  /// Called once, when the server has ended the connection.
+  var onEnd: ((String) -> Void)?
+
+  /// Connects to a display.
+  /// - Parameter display: nil for that of the environment.
+  init(display: String? = nil) throws(BackendFailure) {
+    var number: Int32 = 0
+    guard let raw = xcb_connect(display, &number) else { throw BackendFailure(description: "out of memory") }
+    let error = xcb_connection_has_error(raw)
+    var screens = xcb_setup_roots_iterator(xcb_get_setup(raw))
+    guard error == 0, let first = screens.data else {
+      xcb_disconnect(raw)
+      let name = display ?? Environment["DISPLAY"] ?? "“”"
+      throw BackendFailure(description: "no X server at the display \(name) (error \(error))")
+    }
+    for _ in 0..<max(0, number) where screens.rem > 1 { xcb_screen_next(&screens) }
+    self.raw = raw
+    root = (screens.data ?? first).pointee.root
+    let version = xcb_res_query_version_reply(raw, xcb_res_query_version(raw, 1, 2), nil)
+    // Names processes since 1.2.
+    knowsProcesses = version.map { ($0.pointee.server_major, $0.pointee.server_minor) >= (1, 2) } ?? false
+    free(version)
+  }
+
+  /// Reads events from now on.
+  func follow(_ loop: EventLoop) throws(BackendFailure) {
+    do throws(SystemError) {
+      watch = try loop.watch(xcb_get_file_descriptor(raw), .read) { [unowned self] _ in readEvents() }
+    } catch {
+      throw BackendFailure(description: "\(error)")
+    }
+    // While an answer is waited for, events are read into libxcb's queue, of which the descriptor says nothing. What handles
+    // these may ask again, so the turn after one that found events does not wait.
+    loop.atEndOfTurn { [weak self, unowned loop] in
+      guard let self, !isEnded, readEvents() else { return }
+      loop.soon {}
+    }
+  }
+
+  deinit {
+    watch?.cancel()
+    xcb_disconnect(raw)
+  }
+
+  private var isEnded: Bool { watch?.isCancelled != false }
+
+  /// - Returns: whether there were events.
+  @discardableResult
+  private func readEvents() -> Bool {
+    var found = false
+    while let event = xcb_poll_for_event(raw) {
+      found = true
+      onEvent?(event)
+      free(event)
+    }
+    if found { onEvents?() }
+    xcb_flush(raw)
+    let error = xcb_connection_has_error(raw)
+    guard error != 0, !isEnded else { return found }
+    watch?.cancel()
+    onEnd?("the X server has closed its connection (error \(error))")
+    return found
+  }
+
+  func flush() { xcb_flush(raw) }
+
+  // MARK: Questions
+
+  func atom(_ name: String) -> Atom {
+    if let known = atoms[name] { return known }
+    let reply = xcb_intern_atom_reply(raw, xcb_intern_atom(raw, 0, UInt16(name.utf8.count), name), nil)
+    defer { free(reply) }
+    guard let atom = reply?.pointee.atom else { return Atom(XCB_ATOM_NONE.rawValue) }
+    atoms[name] = atom
+    names[atom] = name
+    return atom
+  }
+
+  /// The name of an atom that was asked for by name; nil for others. Nothing is asked: a client may change its properties all the
+  /// time.
+  func knownName(of atom: Atom) -> String? { names[atom] }
+
+  func name(of atom: Atom) -> String {
+    guard let reply = xcb_get_atom_name_reply(raw, xcb_get_atom_name(raw, atom), nil) else { return "" }
+    defer { free(reply) }
+    let bytes = UnsafeRawBufferPointer(
+      start: xcb_get_atom_name_name(reply), count: Int(xcb_get_atom_name_name_length(reply)))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The content of a property, at most 64 KiB of it; empty if the window does not have it.
+  func property(_ window: Window, _ name: String) -> [UInt8] {
+    let cookie = xcb_get_property(raw, 0, window, atom(name), Atom(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 16 << 10)
+    guard let reply = xcb_get_property_reply(raw, cookie, nil) else { return [] }
+    defer { free(reply) }
+    return Array(
+      UnsafeRawBufferPointer(
+        start: xcb_get_property_value(reply), count: Int(xcb_get_property_value_length(reply))))
+  }
+
+  /// A property of 32-bit numbers: windows, atoms, or cardinals.
+  func numbers(_ window: Window, _ name: String) -> [UInt32] {
+    property(window, name).withUnsafeBytes { bytes in
+      (0..<(bytes.count / 4)).map { bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
+    }
+  }
+
+  func text(_ window: Window, _ name: String) -> String? {
+    let bytes = property(window, name)
+    return bytes.isEmpty ? nil : String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  func setText(_ window: Window, _ name: String, _ text: String) {
+    xcb_change_property(
+      raw, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, atom(name), atom("UTF8_STRING"), 8, UInt32(text.utf8.count),
+      text)
+    flush()
+  }
+
+  /// The process of a window's client as the server knows it from its socket; nil for one of another machine.
+  /// (`_NET_WM_PID` is what the client says, and wrong in a process namespace.)
+  func process(of window: Window) -> UInt32? {
+    guard knowsProcesses else { return nil }
+    var spec = xcb_res_client_id_spec_t(
+      client: window, mask: UInt32(XCB_RES_CLIENT_ID_MASK_LOCAL_CLIENT_PID.rawValue))
+    guard let reply = xcb_res_query_client_ids_reply(raw, xcb_res_query_client_ids(raw, 1, &spec), nil) else {
+      return nil
+    }
+    defer { free(reply) }
+    var ids = xcb_res_query_client_ids_ids_iterator(reply)
+    while ids.rem > 0, let id = ids.data {
+      if id.pointee.spec.mask & spec.mask != 0, xcb_res_client_id_value_value_length(id) > 0,
+        let value = xcb_res_client_id_value_value(id), value.pointee != 0
+      {
+        return value.pointee
+      }
+      xcb_res_client_id_value_next(&ids)
+    }
+    return nil
+  }
+}

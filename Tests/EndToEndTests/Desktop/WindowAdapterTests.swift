@@ -1,0 +1,466 @@
+// The adapter navd-windows on real window managers. Their own trees say what is so.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = WindowSystemInterface
+
+/// A window manager, and the backend by which the adapter knows its windows.
+private struct Setup: CustomTestStringConvertible {
+  let manager: Desktop.Manager
+  let backend: String
+  var testDescription: String { "\(backend) on \(manager)" }
+
+  static let all = [
+    Setup(manager: .sway, backend: "sway"), Setup(manager: .i3, backend: "sway"), Setup(manager: .sway, backend: "wlr"),
+    Setup(manager: .openbox, backend: "x11"), Setup(manager: .i3, backend: "x11"),
+  ]
+
+  /// The row of the table in docs/windows.md: what was found to work.
+  func capabilities() throws -> [String] {
+    let row = try Markdown("windows.md").lines.map { $0.split(separator: "|").map { $0.filter { !"` ".contains($0) } } }
+      .first { $0.count > WindowCapability.allCases.count && $0[0] == backend && $0[1].hasPrefix(manager.rawValue) }
+    let cells = try #require(row, "docs/windows.md has no row for \(testDescription)").dropFirst(2)
+    return zip(WindowCapability.allCases, cells).filter { $1.hasPrefix("yes") }.map(\.0.rawValue)
+  }
+}
+
+/// A program with a window, which does what it reads: `title TEXT`, `dialog`.
+private let editor = """
+  import gi, os, sys
+  gi.require_version("Gtk", "3.0")
+  from gi.repository import Gdk, GLib, Gtk
+  name, pipe = sys.argv[1:]
+  GLib.set_prgname(name)
+  Gdk.set_program_class(name)
+  window = Gtk.Window(title="one")
+  window.set_default_size(300, 200)
+  window.connect("destroy", Gtk.main_quit)
+  window.show_all()
+  def do(source, condition):
+      verb, _, text = os.read(source, 4096).decode().strip().partition(" ")
+      if verb == "title":
+          window.set_title(text)
+      if verb == "dialog":
+          dialog = Gtk.Dialog(title="dialog", transient_for=window, modal=True)
+          dialog.set_default_size(100, 100)
+          dialog.connect("delete-event", lambda *_: dialog.destroy())
+          dialog.show_all()
+      return True
+  os.mkfifo(pipe)
+  GLib.io_add_watch(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), GLib.IO_IN, do)
+  Gtk.main()
+  """
+
+/// The adapter on a session's desktop, and the windows as its signals tell them.
+private final class Adapter {
+  let session: Session
+  let program: Program
+  private(set) var windows: [Window] = []
+  /// `opened editor`, `closed editor`.
+  private(set) var log: [String] = []
+  private(set) var serial: UInt64 = 0
+  private(set) var properties: Properties = [:]
+  /// Whether no serial was left out.
+  private(set) var isGapless = true
+  private var subscriptions: [Subscription] = []
+
+  /// - Parameter variables: variables that replace those of the session.
+  init(_ session: Session, _ arguments: String..., variables: [String: String] = [:]) throws {
+    self.session = session
+    var owner: BusName?
+    let watch = session.client.watchName(Rows.bus) { owner = $0 }
+    defer { watch.cancel() }
+    var isReady = false
+    program = try session.start(
+      program: "/usr/bin/env",
+      variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")] + arguments)
+    subscriptions = [
+      session.client.subscribe(MatchRule(path: Rows.object), ready: { _ in isReady = true }) { [unowned self] in
+        take($0)
+      }
+    ]
+    let program = program
+    try session.wait("the adapter owns its name") { isReady && owner != nil || program.hasEnded }
+    try #require(program.status == nil, "\(program.errorText)")
+    let (windows, serial) = try call(Rows.getWindows, ())
+    self.windows = windows.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) }
+    self.serial = serial
+    log = []
+    properties = try call(PropertyAccessing.getAll, Rows.name.text)
+  }
+
+  deinit { for subscription in subscriptions { subscription.cancel() } }
+
+  private func take(_ message: Message) {
+    if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: message),
+      interface == Rows.name.text
+    {
+      properties.merge(changed) { $1 }
+    }
+    guard let event = try? WindowEvent(message), event.serial > serial else { return }
+    if event.serial != serial + 1 { isGapless = false }
+    serial = event.serial
+    switch event.kind {
+    case .opened(let window):
+      windows.append(window)
+      log.append("opened \(window.properties.appID ?? "?") \(window.properties.title ?? "?")")
+    case .changed(let id, let changed):
+      guard let index = windows.firstIndex(where: { $0.id == id }) else { return isGapless = false }
+      windows[index].properties.merge(changed)
+    case .closed(let id):
+      log.append("closed \(windows.first { $0.id == id }?.properties.appID ?? "?")")
+      windows.removeAll { $0.id == id }
+    }
+  }
+
+  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
+    var result: Result<Output, DBusError>?
+    session.client.call(method, on: Rows.bus, at: Rows.object, input) { result = $0 }
+    try session.wait("\(method.name) is answered") { result != nil }
+    return try #require(result).get()
+  }
+
+  /// Calls a method that is refused.
+  func refusal<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> ErrorCode? {
+    do {
+      try call(method, input)
+      return nil
+    } catch let error as DBusError {
+      return ErrorCode(error.name)
+    }
+  }
+
+  func window(_ appID: String, _ title: String? = nil) -> Window? {
+    windows.first { $0.properties.appID == appID && (title == nil || $0.properties.title == title) }
+  }
+
+  func wait(_ what: String, until condition: () -> Bool) throws {
+    do {
+      try session.wait(what, until: condition)
+    } catch {
+      throw Session.Failure("\(error)\n\(windows)\n\(log)\n\(program.errorText)")
+    }
+  }
+
+  /// Waits for a window with the application id.
+  func open(_ appID: String, _ title: String? = nil) throws -> Window {
+    try wait("there is the window \(appID)") { window(appID, title) != nil }
+    return try #require(window(appID, title))
+  }
+}
+
+extension Session {
+  /// Starts the editor with a window of that application id.
+  fileprivate func edit(_ name: String) throws -> Program {
+    try start(program: "/usr/bin/python3", ["-c", editor, name, path("bin/\(name).pipe")])
+  }
+
+  /// Makes an editor do something.
+  fileprivate func tell(_ name: String, _ line: String) throws {
+    let run = try run(program: "/bin/sh", ["-c", "echo \"$1\" >\"$2\"", "sh", line, path("bin/\(name).pipe")])
+    #expect(run.exitCode == 0, "\(run.errorText)")
+  }
+}
+
+@Test(
+  "The adapter tells windows, and closes, raises, hides and moves them, as the window manager itself has them",
+  arguments: Setup.all)
+private func windows_ofEachBackend_areThoseOfTheManager(_ setup: Setup) throws {
+  let session = try Session(starting: false, desktop: setup.manager)
+  let adapter = try Adapter(session, "--backend", setup.backend)
+  let reference = ManagersWindows(session: session)
+  let can = try Set(setup.capabilities())
+  #expect([String](value: adapter.properties["Capabilities"] ?? .string("")).map(Set.init) == can)
+  #expect(adapter.properties["Backend"] == .string(setup.backend))
+  #expect(adapter.windows.isEmpty)
+
+  // Opened, with what is known.
+  let program = try session.edit("editor")
+  let window = try adapter.open("editor", "one")
+  #expect(window.properties.pid == (can.contains("pid") ? UInt32(program.processID) : nil))
+  #expect(window.properties.parent == (can.contains("parent") ? "" : nil))
+  try reference.poll("editor", "is there") { $0 != nil }
+  let outputs = [String](value: adapter.properties["Outputs"] ?? .string("")) ?? []
+  try adapter.wait("its output is reported") { outputs == [adapter.window("editor")?.properties.output] }
+  #expect(try reference.window("editor")?.output == outputs.first)
+
+  // Changed: title and focus.
+  try session.tell("editor", "title two")
+  try adapter.wait("its title is reported") { adapter.window("editor")?.properties.title == "two" }
+  let second = try session.edit("other")
+  let other = try adapter.open("other")
+  try adapter.wait("the new window has the focus") {
+    adapter.window("other")?.properties.focused == true && adapter.window("editor")?.properties.focused == false
+  }
+  try adapter.call(Rows.activate, window.id)
+  try adapter.wait("the other one has the focus") {
+    adapter.window("editor")?.properties.focused == true && adapter.window("other")?.properties.focused == false
+  }
+  try reference.poll("editor", "has the focus") { $0?.isFocused == true }
+
+  // A dialog.
+  try session.tell("editor", "dialog")
+  let dialog = try adapter.open("editor", "dialog")
+  if can.contains("parent") {
+    try adapter.wait("its parent is reported") { adapter.window("editor", "dialog")?.properties.parent == window.id }
+  } else {
+    #expect(dialog.properties.parent == nil)
+  }
+  if setup.backend == "sway" {
+    try adapter.wait("it floats") { adapter.window("editor", "dialog")?.properties.floating == true }
+    #expect(adapter.window("editor")?.properties.floating == false)
+  }
+  try adapter.call(Rows.close, dialog.id)
+  try adapter.wait("the dialog is closed") { adapter.window("editor", "dialog") == nil }
+  #expect(adapter.window("editor")?.id == window.id)
+
+  // Hidden, and shown as it was.
+  let tiled = try reference.window("other")?.isTiled
+  if can.contains("hide") {
+    for shows in [Rows.show, Rows.activate] {
+      try adapter.call(Rows.hide, other.id)
+      try adapter.wait("it is hidden") { adapter.window("other")?.properties.hidden == true }
+      #expect(adapter.window("other")?.properties.output == "")
+      try reference.poll("other", "is hidden") { $0?.isHidden == true }
+      try adapter.wait("the focus is elsewhere") { adapter.window("editor")?.properties.focused == true }
+      try adapter.call(shows, other.id)
+      try adapter.wait("it is shown") {
+        adapter.window("other")?.properties.hidden == false
+          && adapter.window("other")?.properties.output == outputs.first
+      }
+      try reference.poll("other", "is shown") { $0?.isHidden == false && $0?.isTiled == tiled }
+    }
+  } else {
+    #expect(try adapter.refusal(Rows.hide, other.id) == .notSupported)
+  }
+
+  // Moved to another output; the focus stays.
+  if setup.manager == .sway {
+    try adapter.call(Rows.activate, window.id)
+    try adapter.wait("the first window has the focus") { adapter.window("editor")?.properties.focused == true }
+    #expect(try session.run(program: "/usr/bin/swaymsg", ["create_output"]).exitCode == 0)
+    try adapter.wait("the output is reported") {
+      [String](value: adapter.properties["Outputs"] ?? .string(""))?.contains("HEADLESS-2") == true
+    }
+    if can.contains("move") {
+      try adapter.call(Rows.moveToOutput, (other.id, "HEADLESS-2"))
+      try reference.poll("other", "is on the other output") { $0?.output == "HEADLESS-2" }
+      try reference.poll("editor", "has the focus") { $0?.isFocused == true }
+      try adapter.call(Rows.moveToOutput, (window.id, "HEADLESS-2"))
+      try reference.poll("editor", "has the focus on the other output") {
+        $0?.output == "HEADLESS-2" && $0?.isFocused == true
+      }
+      #expect(try adapter.refusal(Rows.moveToOutput, (window.id, "HEADLESS-9")) == .invalidArgument)
+      try adapter.wait("the focused output is reported") {
+        adapter.properties["FocusedOutput"] == .string("HEADLESS-2")
+      }
+    } else {
+      #expect(
+        try session.run(program: "/usr/bin/swaymsg", ["move", "container", "to", "output", "HEADLESS-2"]).exitCode == 0)
+    }
+    try adapter.wait("its output is reported") { adapter.window("editor")?.properties.output == "HEADLESS-2" }
+  }
+  if !can.contains("move") { #expect(try adapter.refusal(Rows.moveToOutput, (window.id, outputs[0])) == .notSupported) }
+
+  // Closed.
+  try adapter.call(Rows.close, window.id)
+  try adapter.wait("it is closed") { adapter.window("editor") == nil }
+  try session.wait("its program has ended") { program.status != nil }
+  #expect(try reference.window("editor") == nil)
+  #expect(second.status == nil)
+  #expect(try adapter.refusal(Rows.close, window.id) == .unknownWindow)
+  #expect(
+    adapter.log == ["opened editor one", "opened other one", "opened editor dialog", "closed editor", "closed editor"])
+
+  // The signals say what the answer says.
+  let (answer, serial) = try adapter.call(Rows.getWindows, ())
+  #expect(serial == adapter.serial)
+  #expect(answer.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) } == adapter.windows)
+  #expect(adapter.isGapless)
+}
+
+@Test(
+  "An adapter that is killed finds the same windows again, with their ids where the window system can tell",
+  arguments: Setup.all)
+private func windows_afterAKill_areTheSame(_ setup: Setup) throws {
+  let session = try Session(starting: false, desktop: setup.manager)
+  let programs = try ["editor", "other"].map { try session.edit($0) }
+  var adapter = try Adapter(session)
+  #expect(adapter.properties["Backend"] == .string(setup.manager == .openbox ? "x11" : "sway"), "it finds its backend")
+  adapter.program.send(SIGTERM)
+  try session.wait("it ends") { adapter.program.hasEnded }
+  #expect(adapter.program.exitCode == 0)
+
+  adapter = try Adapter(session, "--backend", setup.backend)
+  let before = [try adapter.open("editor"), try adapter.open("other")]
+  adapter.program.send(SIGKILL)
+  try session.wait("it ends") { adapter.program.status != nil }
+  let first = adapter
+  adapter = try Adapter(session, "--backend", setup.backend)
+  let after = [try adapter.open("editor"), try adapter.open("other")]
+  if setup.backend == "wlr" {
+    #expect(Set(after.map(\.id)).isDisjoint(with: before.map(\.id)), "an id is never used twice")
+  } else {
+    #expect(after.map(\.id) == before.map(\.id))
+    #expect(after.map(\.properties.pid) == programs.map { UInt32($0.processID) })
+  }
+  #expect(first.isGapless)
+
+  // A second one does not disturb it.
+  let second = try session.run(program: session.executable("navd-windows"), ["--backend", setup.backend])
+  #expect(second.exitCode == 3, "\(second.errorText)")
+  #expect(second.errorText.contains("org.navd.WindowSystem1"))
+
+  // The compositor is gone.
+  if setup.backend != "x11" {
+    for pid in session.managers() { kill(pid, SIGKILL) }
+    try session.wait("the adapter ends") { adapter.program.hasEnded }
+    #expect(adapter.program.exitCode == 1)
+    #expect(adapter.program.errorText.contains("connection"), "\(adapter.program.errorText)")
+  }
+}
+
+@Test("Windows of an X window manager that is killed and replaced stay, with their ids")
+private func windows_managerReplaced_stay() throws {
+  let session = try Session(starting: false, desktop: .openbox)
+  let editor = try session.edit("editor")
+  let adapter = try Adapter(session, "--backend", "x11")
+  let window = try adapter.open("editor")
+  for pid in session.managers() { kill(pid, SIGKILL) }
+  try adapter.wait("nothing can be raised") {
+    [String](value: adapter.properties["Capabilities"] ?? .string(""))?.contains("activate") == false
+  }
+  #expect(try adapter.refusal(Rows.activate, window.id) == .notSupported)
+  let unmanaged = try session.edit("unmanaged")
+  let next = try session.start(program: "/usr/bin/openbox", [])
+  try adapter.wait("windows can be raised again") {
+    [String](value: adapter.properties["Capabilities"] ?? .string(""))?.contains("activate") == true
+  }
+  _ = try adapter.open("unmanaged")
+  #expect(adapter.window("editor")?.id == window.id)
+  #expect(!adapter.log.contains("closed editor"))
+  #expect([next, unmanaged, editor].allSatisfy { $0.status == nil })
+
+  // A window that could only be killed is not asked.
+  let search = try session.run(program: "/usr/bin/xdotool", ["search", "--onlyvisible", "--class", "editor"])
+  let id = try #require(search.lines.last)
+  #expect(try session.run(program: "/usr/bin/xprop", ["-id", id, "-remove", "WM_PROTOCOLS"]).exitCode == 0)
+  #expect(try adapter.refusal(Rows.close, window.id) == .notSupported)
+  #expect(adapter.window("editor") != nil)
+}
+
+@Test("The windows of an output that is unplugged are reported where the compositor puts them")
+private func windows_unpluggedOutput_areWhereTheyAre() throws {
+  let session = try Session(starting: false, desktop: .sway)
+  // A sway whose outputs are windows of the first one.
+  let inner = session.path("bin/inner")
+  try session.write("exec echo \"$WAYLAND_DISPLAY\" >\(inner).display\n", to: "bin/inner.conf")
+  let variables = ["SWAYSOCK": "\(inner).sock"]
+  let sway = try session.start(
+    program: "/usr/bin/env",
+    [
+      "SWAYSOCK=\(inner).sock", "LIBSEAT_BACKEND=noop", "WLR_BACKENDS=wayland", "WLR_WL_OUTPUTS=2",
+      "WLR_RENDERER=pixman",
+      "/usr/bin/sway", "-c", "\(inner).conf",
+    ])
+  try session.poll("the inner sway runs") { Files.contents(of: "\(inner).display").last == UInt8(ascii: "\n") }
+  let display = String(decoding: Files.contents(of: "\(inner).display").dropLast(), as: UTF8.self)
+  let adapter = try Adapter(session, variables: variables)
+  #expect(adapter.properties["Outputs"] == ["WL-1", "WL-2"].value)
+  let terminal = try session.start(
+    program: "/usr/bin/env", ["WAYLAND_DISPLAY=\(display)", "/usr/bin/foot", "--app-id=foot", "sleep", "1000"])
+  let window = try adapter.open("foot")
+  try adapter.call(Rows.moveToOutput, (window.id, "WL-2"))
+  try adapter.wait("it is moved") { adapter.window("foot")?.properties.output == "WL-2" }
+
+  let unplug = try session.run(program: "/usr/bin/swaymsg", ["[title=\"WL-2\"] kill"])
+  #expect(unplug.exitCode == 0, "\(unplug.outputText)")
+  try adapter.wait("it is on the other output") { adapter.window("foot")?.properties.output == "WL-1" }
+  try adapter.wait("the output is gone") { adapter.properties["Outputs"] == ["WL-1"].value }
+  #expect(adapter.window("foot")?.id == window.id)
+  #expect(adapter.isGapless)
+  #expect([sway, terminal].allSatisfy { $0.status == nil })
+}
+
+@Test(
+  "Nonsense of the window manager neither ends the adapter nor makes it tell nonsense; the end of the protocol ends it")
+private func windows_badData_isLeftOut() throws {
+  let session = try Session(starting: false)
+  let manager = try FakeI3(session)
+  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  #expect(adapter.windows.map(\.properties.title) == ["first"])
+  let memory = Session.peakMemory(of: adapter.program.processID)
+  try manager.tell(
+    // Not JSON, other JSON, unknown types, windows that do not exist.
+    "for type in range(8): raw(0x80000000 | type, b'{')",
+    "for text in [b'', b'[]', b'null', b'{\"change\":[]}', b'\\xff' * 100, b'[' * 100000]: raw(0x80000003, text)",
+    "window('close', node(99, 'x')); window('focus', node(-1, 'x')); window('title', dict(id='8'))",
+    "window('new', node(2**63, 'x')); window('new', dict(id=7, pid=-1, type=3, nodes=5, window=2**40))",
+    // A message of 64 MiB, which is passed over.
+    "raw(0x80000003, b' ' * (64 << 20))",
+    // Titles, and windows, without end.
+    "for n in range(20000): window('title', node(8, str(n)))",
+    "for n in range(5000): window('new', node(1000 + n, 'flood'))",
+    "windows.clear(); windows.append(node(8, 'last' * 10000)); window('move', windows[0])")
+  try adapter.wait("the last event is reported") {
+    adapter.window("fake")?.properties.title == String(repeating: "last", count: 1024) && adapter.windows.count == 1
+  }
+  #expect(adapter.isGapless)
+  // Titles are told once a turn, and the large message is not kept.
+  #expect(adapter.serial < 20000)
+  #expect(Session.peakMemory(of: adapter.program.processID) - memory < 48 << 20)
+  #expect(adapter.program.status == nil)
+
+  try manager.tell("connection.sendall(b'GET / HTTP/1.1' * 10)")
+  try session.wait("the adapter ends") { adapter.program.hasEnded }
+  #expect(adapter.program.exitCode == 1)
+  #expect(adapter.program.errorText.contains("breaks its protocol"), "\(adapter.program.errorText)")
+}
+
+@Test("The unit is started again after the compositor has ended, and not where there is none")
+private func windows_unit_isStartedAgain() throws {
+  let session = try Session(starting: false, managed: true)
+  try session.make("install")
+  let unit = "navd-windows.service"
+  func restarts() throws -> Int? {
+    Int(try session.systemctl("show", "-p", "NRestarts", "--value", unit).lines.first ?? "")
+  }
+  #expect(try session.systemctl("start", unit).exitCode != 0)
+  #expect(try session.systemctl("is-failed", unit).exitCode == 0)
+  #expect(try restarts() == 0)
+  try session.poll("the journal says what it looked for") {
+    try session.journal(of: unit).contains { $0.contains("SWAYSOCK and I3SOCK not set") }
+  }
+
+  // Ready is that it owns its name.
+  let manager = try FakeI3(session)
+  #expect(try session.systemctl("set-environment", "SWAYSOCK=\(manager.socket)").exitCode == 0)
+  #expect(try session.systemctl("start", unit).exitCode == 0)
+  var windows: Result<([Structure<String, Properties>], UInt64), DBusError>?
+  session.client.call(Rows.getWindows, on: Rows.bus, at: Rows.object, ()) { windows = $0 }
+  try session.wait("GetWindows is answered") { windows != nil }
+  #expect(try windows?.get().0.count == 1)
+  try manager.tell("os._exit(0)")
+  try session.poll("it is started again") { (try restarts() ?? 0) > 0 }
+  #expect(try session.systemctl("stop", unit).exitCode == 0)
+  try session.make("uninstall")
+}
+
+@Test("Where no window system is, the adapter says what it looked for")
+func windows_withoutAWindowSystem_areRefused() throws {
+  let session = try Session(starting: false)
+  let none = try session.run(program: Session.program("navd-windows"), [])
+  #expect(none.exitCode == 3)
+  #expect(none.errorText.contains("SWAYSOCK and I3SOCK not set") && none.errorText.contains("DISPLAY not set"))
+  session.environment["SWAYSOCK"] = session.path("nothing")
+  let gone = try session.run(program: Session.program("navd-windows"), [])
+  #expect(gone.exitCode == 1)
+  #expect(gone.errorText.contains("No such file or directory"), "\(gone.errorText)")
+}

@@ -1,0 +1,163 @@
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+/// The windows of a desktop as its window manager has them: its tree (sway, i3), or the properties that it keeps (openbox).
+struct ManagersWindows {
+  struct Window: Equatable {
+    /// The manager's number of it.
+    let id: String
+    /// The Wayland application ID or the X window class.
+    let name: String
+    var title = ""
+    var output = ""
+    var isTiled = false
+    var isHidden = false
+    var isFocused = false
+    /// Whether it asks for attention.
+    var isUrgent = false
+    /// The X server's number of it.
+    var xWindow: String?
+    /// Its process, as far as the tree tells it.
+    var pid: pid_t?
+  }
+
+  let session: Session
+
+  /// In the order in which they were opened.
+  func all() throws -> [Window] { session.desktop?.manager == .openbox ? try x11() : try tree() }
+
+  func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
+
+  /// Waits until the manager has the window as the condition says.
+  func poll(_ name: String, _ what: String, until condition: (Window?) -> Bool) throws {
+    try session.poll("the window \(name) \(what)") { try condition(window(name)) }
+  }
+
+  /// Waits until there are windows with these parts of names, in any order, and no others. Toolkits write the names of one
+  /// program with and without a capital letter.
+  @discardableResult
+  func wait(for parts: [String]) throws -> [Window] {
+    var windows: [Window] = []
+    do {
+      try session.poll("the windows are \(parts)") {
+        windows = try all()
+        return windows.count == parts.count
+          && zip(windows.map(\.name).sorted(), parts.sorted()).allSatisfy { $0.contains($1) }
+      }
+    } catch {
+      throw Session.Failure("\(error)\nthe windows are \(windows)")
+    }
+    return windows
+  }
+
+  /// Closes a window as its user does: by the manager's key or command, which ask its program.
+  func close(_ window: Window) throws {
+    if session.desktop?.manager == .openbox {
+      try focus(window)
+      return try session.press("alt+F4")
+    }
+    try ask("[con_id=\(window.id)] kill")
+  }
+
+  /// Gives a window the focus.
+  func focus(_ window: Window) throws {
+    if session.desktop?.manager == .openbox {
+      _ = try session.run(program: "/usr/bin/xdotool", ["windowactivate", window.id])
+    } else {
+      try ask("[con_id=\(window.id)] focus")
+    }
+    try session.poll("\(window.name) has the focus") { try all().first { $0.id == window.id }?.isFocused == true }
+  }
+
+  /// Makes a window ask for attention.
+  func makeUrgent(_ window: Window) throws {
+    guard let id = window.xWindow else { return try ask("[con_id=\(window.id)] urgent enable") }
+    let run = try session.run(program: "/usr/bin/xdotool", ["set_window", "--urgency", "1", id])
+    try #require(run.exitCode == 0, "\(run.errorText)")
+  }
+
+  /// The process of a window; nil if its program does not tell it.
+  func process(of window: Window) throws -> pid_t? {
+    if let pid = window.pid { return pid }
+    guard let id = window.xWindow else { return nil }
+    return try xprop("-id", id, "_NET_WM_PID").split { " \n".contains($0) }.last.flatMap { pid_t($0) }
+  }
+
+  private func ask(_ command: String) throws {
+    let run = try session.run(program: session.desktop!.manager.messenger, [command])
+    try #require(run.exitCode == 0, "\(run.outputText)\(run.errorText)")
+  }
+
+  // MARK: sway and i3
+
+  private func tree() throws -> [Window] {
+    func visit(_ node: JSON, _ place: Window) -> [Window] {
+      var place = place
+      switch node["type"]?.string {
+      case "output": place.output = node["name"]?.string ?? ""
+      case "workspace": place.isHidden = node["name"] == "__i3_scratch"
+      case "floating_con": place.isTiled = false
+      default: break
+      }
+      let inner = [node["nodes"], node["floating_nodes"]].flatMap { $0?.array ?? [] }
+      if inner.isEmpty, case .integer(let id)? = node["id"],
+        let name = node["app_id"]?.string ?? node["window_properties"]?["class"]?.string
+      {
+        return [
+          Window(
+            id: String(id), name: name, title: node["name"]?.string ?? "", output: place.output, isTiled: place.isTiled,
+            isHidden: place.isHidden, isFocused: node["focused"] == true, isUrgent: node["urgent"] == true,
+            xWindow: node["window"]?.number.map(String.init), pid: node["pid"]?.number.map(pid_t.init))
+        ]
+      }
+      return inner.flatMap { visit($0, place) }
+    }
+    let run = try session.run(program: session.desktop!.manager.messenger, ["-t", "get_tree"])
+    let windows = visit(try JSON.parse(run.outputText), Window(id: "", name: "", isTiled: true))
+    // i3's numbers are addresses.
+    return session.desktop?.manager == .sway ? windows.sorted { (Int($0.id) ?? 0) < (Int($1.id) ?? 0) } : windows
+  }
+
+  // MARK: openbox
+
+  private func xprop(_ arguments: String...) throws -> String {
+    try session.run(program: "/usr/bin/xprop", arguments).outputText
+  }
+
+  private func ids(_ property: String) throws -> [String] {
+    try xprop("-root", property).split { " ,\n".contains($0) }.filter { $0.hasPrefix("0x") }.map(String.init)
+  }
+
+  private func x11() throws -> [Window] {
+    let focused = try ids("_NET_ACTIVE_WINDOW").first
+    return try ids("_NET_CLIENT_LIST").compactMap { id in
+      let text = try xprop("-id", id, "WM_CLASS", "_NET_WM_STATE", "_NET_WM_NAME")
+      let words = text.split(separator: "\n").reduce(into: [:]) { words, line in
+        words[line.prefix { $0 != "(" }] = line.split(separator: "\"", omittingEmptySubsequences: false).map(
+          String.init)
+      }
+      // A window may end between the two.
+      guard let names = words["WM_CLASS"], names.count > 3 else { return nil }
+      return Window(
+        id: id, name: names[3], title: words["_NET_WM_NAME"]?.dropFirst().first ?? "", output: "screen",
+        isHidden: text.contains("_NET_WM_STATE_HIDDEN"), isFocused: id == focused,
+        isUrgent: text.contains("_NET_WM_STATE_DEMANDS_ATTENTION"), xWindow: id)
+    }
+  }
+}
+
+extension JSON {
+  fileprivate var number: Int? { if case .integer(let number) = self { Int(number) } else { nil } }
+}
+
+extension Session {
+  /// The processes of the window manager.
+  func managers() -> [pid_t] {
+    guard let desktop else { return [] }
+    return Session.remains(of: environment["NAVD_TEST_SESSION"] ?? "").filter {
+      Files.contents(of: "/proc/\($0)/comm").elementsEqual((desktop.manager.rawValue + "\n").utf8)
+    }
+  }
+}

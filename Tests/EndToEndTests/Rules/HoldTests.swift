@@ -1,0 +1,157 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// A session with items that holds postpone, refuse and dismiss.
+private func session() throws -> Session {
+  try Session(destinations: [
+    "note": "state = true\nholds = { dnd = \"postpone\" }\n",
+    "offer": "state = true\n[holds]\ndnd = \"refuse\"\n",
+    "secret": "command = [\"sleep\", \"60\"]\nholds = { dnd = \"dismiss\" }\n",
+  ])
+}
+
+extension Session {
+  fileprivate func entry(_ binding: String) throws -> JSON? {
+    try state()["presentations"]?.array?.first { $0["binding"]?.string == binding }
+  }
+}
+
+@Test("H1, H3: a hold postpones, refuses and dismisses, and says so on the bus")
+func hold_inForce_doesWhatDestinationsSay() throws {
+  let session = try session()
+  let secret = try session.present("secret")
+  try session.call(Rows.wait, (secret, "presented"))
+  let cookie = try session.call(Rows.hold, ("dnd", ["message": .string("a talk")]))
+  #expect(try session.ending(of: secret).reason == "held")
+  #expect(try session.refusal(Rows.present, ("offer", "", [:]))?.name == .held)
+  try session.present("note")
+  #expect(try session.entry("note")?["phase"]?.string == "waiting")
+  #expect(try session.entry("note")?["held-by"] == ["dnd"])
+  #expect(try session.state()["holds"] == ["dnd"])
+  let holder = HoldEntry(try #require(try session.call(Rows.holds, ()).first))
+  #expect(holder.cookie == cookie && holder.name == "dnd" && holder.message == "a talk" && holder.since != nil)
+  try session.call(Rows.releaseHold, cookie)
+  #expect(try session.entry("note")?["phase"]?.string == "presented")
+  #expect(try session.state()["holds"] == nil)
+  #expect(try session.refusal(Rows.releaseHold, cookie)?.name == .invalidArgument)
+}
+
+@Test("W1: watchers learn of holds from events")
+func hold_changes_areEvents() throws {
+  let session = try session()
+  let watcher = try session.watch()
+  let cookie = try session.call(Rows.hold, ("dnd", [:]))
+  try session.present("note")
+  try session.call(Rows.releaseHold, cookie)
+  try session.wait("the events") { watcher.events.last?.json["event"]?.string == "presented" }
+  #expect(
+    watcher.events.map(\.json).map { [$0["event"]?.string, $0["hold"]?.string, $0["in-force"].map { "\($0.text)" }] }
+      == [["hold", "dnd", "true"], ["phase", nil, nil], ["hold", "dnd", "false"], ["presented", nil, nil]])
+}
+
+@Test("H1: an owned hold ends with its client, and one with a timeout by itself")
+func hold_leaked_ends() throws {
+  let session = try session()
+  let client = try session.connect()
+  try session.call(Rows.hold, ("dnd", ["owned": .boolean(true)]), by: client)
+  try session.present("note")
+  client.close()
+  try session.poll("it is presented") { try session.entry("note")?["phase"]?.string == "presented" }
+  try session.call(Rows.hold, ("dnd", ["timeout": .uint64(50)]))
+  try session.poll("it ends") { try session.state()["holds"] == nil }
+}
+
+@Test("H1, H6, R2: holds and what waits for them survive a restart; an owned one whose client has left does not")
+func hold_restart_isInForce() throws {
+  let session = try session()
+  let client = try session.connect()
+  let cookie = try session.call(Rows.hold, ("dnd", [:]))
+  try session.call(Rows.hold, ("quiet", ["owned": .boolean(true)]), by: client)
+  try session.present("note", "", ["within": .uint64(3_600_000)])
+  try session.stop(SIGKILL)
+  client.close()
+  try session.start()
+  #expect(try session.state()["holds"] == ["dnd"])
+  #expect(try session.entry("note")?["held-by"] == ["dnd"])
+  try session.call(Rows.releaseHold, cookie)
+  #expect(try session.entry("note")?["phase"]?.string == "presented")
+}
+
+@Test("H6: what could not be opened in time is dropped")
+func present_validFor_isDropped() throws {
+  let session = try session()
+  try session.call(Rows.hold, ("dnd", [:]))
+  #expect(try session.navctl("present", "note", "--valid-for", "50ms").exitCode == 0)
+  try session.poll("it has ended") { try session.entry("note") == nil }
+  #expect(HoldEntry.keys.name.name == "name")
+  let history = try session.navctl("history", "--json").outputText
+  #expect(history.contains("\"reason\":\"expired\"") && !history.contains("shown-for"))
+}
+
+// MARK: navctl
+
+@Test("navctl hold, holds and release: what one holds is listed, and ends")
+func navctl_hold_holdsAndReleases() throws {
+  let session = try session()
+  #expect(try session.navctl("hold", "dnd", "--for", "1h", "--message", "a talk").exitCode == 0)
+  #expect(try session.navctl("hold", "dnd", "--json").outputText.hasPrefix("{\"cookie\":"))
+  let holds = try session.navctl("holds").lines
+  #expect(holds.count == 2 && holds[0].hasPrefix("dnd") && holds[0].hasSuffix("a talk"))
+  let refused = try session.navctl("present", "offer")
+  #expect(refused.exitCode == 6)
+  #expect(
+    refused.errorText == "navctl: present offer: “offer” is held by \"dnd\"; wait until that ends, or release it\n"
+      || refused.errorText.contains("is held by"))
+  _ = try session.navctl("present", "note")
+  #expect(try session.navctl("list").outputText.contains("waiting (held by dnd)"))
+  let waybar = try session.startNavctl("watch", "--waybar")
+  try session.wait("a line") { !waybar.lines.isEmpty }
+  #expect(waybar.lines[0].contains("\"held\"") && waybar.lines[0].contains("\"hold-dnd\""))
+  #expect(try session.navctl("release", "dnd", "--json").outputText == "{\"changed\":true}\n")
+  #expect(try session.navctl("release", "dnd", "--json").outputText == "{\"changed\":false}\n")
+  #expect(try session.navctl("holds").outputText == "")
+  #expect(try session.navctl("hold", "a.b").exitCode == 2)
+  #expect(try session.navctl("release").exitCode == 2)
+}
+
+@Test("navctl hold -- COMMAND holds while the command runs, and ends with its status")
+func navctl_holdCommand_holdsWhileItRuns() throws {
+  let session = try session()
+  let run = try session.navctl(
+    "hold", "dnd", "--", "sh", "-c", "\"$0\" holds --json; exit 7", Session.program("navctl"))
+  #expect(run.exitCode == 7, "\(run.errorText)")
+  #expect(run.outputText.contains("\"owned\":true") && run.outputText.contains("\"message\":\"sh -c"))
+  try session.poll("it ends") { try session.state()["holds"] == nil }
+  #expect(try session.navctl("hold", "dnd", "--", "sh", "-c", "kill -KILL $$").exitCode == 137)
+  let missing = try session.navctl("hold", "dnd", "--", "/none")
+  #expect(missing.exitCode == 125 && missing.errorText.contains("No such file"))
+}
+
+@Test("H1: a hold ends with navctl that is killed, however its command continues")
+func navctl_holdKilled_ends() throws {
+  let session = try session()
+  let hold = try session.startNavctl("hold", "dnd", "--", "sleep", "60")
+  try session.poll("it holds") { try session.state()["holds"] == ["dnd"] }
+  hold.send(SIGKILL)
+  try session.poll("it ends") { try session.state()["holds"] == nil }
+}
+
+@Test("H3: the settings of navd.toml count where a destination says nothing")
+func hold_settings_countForAll() throws {
+  let session = try Session(destinations: ["alarm": "state = true\nholds = { dnd = \"show\" }\n"])
+  try session.write("holds = { dnd = \"postpone\" }\n", to: "config/navd/navd.toml")
+  try session.call(Rows.reload, ())
+  try session.call(Rows.hold, ("dnd", [:]))
+  try session.present("alarm")
+  try session.present("other")
+  #expect(try session.entry("alarm")?["phase"]?.string == "presented")
+  #expect(try session.entry("other")?["phase"]?.string == "waiting")
+}

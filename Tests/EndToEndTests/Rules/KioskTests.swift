@@ -1,0 +1,271 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private struct Shown {
+  let pid: pid_t
+  let path: ObjectPath
+}
+
+extension Session {
+  /// The process on the screen at a binding, and its presentation, after another one.
+  fileprivate func shown(_ binding: String, after earlier: Shown? = nil) throws -> Shown {
+    var found: Shown?
+    try poll("“\(binding)” is on the screen, after \(earlier?.path.text ?? "nothing")") {
+      let (path, entry, _) = try call(Rows.get, binding)
+      guard path != earlier?.path, entry["phase"] == .string("presented"),
+        let process = processes().first(where: { $0.binding == binding && $0.pid != earlier?.pid })
+      else { return false }
+      found = Shown(pid: process.pid, path: path)
+      return true
+    }
+    return try #require(found)
+  }
+}
+
+private let dashboard = """
+  command = ["sleep", "1000"]
+  restart = "on-failure"
+  restart-delay = "100ms"
+  restart-delay-max = "200ms"
+  restart-limit = 3
+  """
+
+@Test("K3: a program that crashes is back, also if navd was restarted while it waited", arguments: [false, true])
+func restart_crash_isBack(managed: Bool) throws {
+  let session = try Session(destinations: ["dashboard": dashboard], managed: managed)
+  #expect(try session.navctl("present", "dashboard", "--value", "page=1").exitCode == 0)
+  let first = try session.shown("dashboard")
+  kill(first.pid, SIGSEGV)
+  let second = try session.shown("dashboard", after: first)
+  #expect(second.path.text.hasSuffix("/2"))
+  #expect(try session.call(Rows.get, "dashboard").1["value"].flatMap { Properties(value: $0) }?["page"] != nil)
+  // It is lost, and back.
+  try session.stop(SIGKILL)
+  kill(second.pid, SIGKILL)
+  // One that still runs would be adopted, and then close with a status that nobody knows (R2).
+  try session.wait("it has ended") { session.processes().isEmpty }
+  try session.start()
+  let third = try session.shown("dashboard", after: second)
+  #expect(third.path.text.hasSuffix("/3"))
+  let history = try session.navctl("history", "--json").outputText
+  #expect(history.contains(#""reason":"failed""#) && history.contains(#""reason":"lost""#))
+  // A request ends it for good.
+  #expect(try session.navctl("dismiss", "dashboard").exitCode == 0)
+  try session.poll("nothing is left") {
+    try session.call(Rows.get, "dashboard").0 == .root && session.processes().isEmpty
+  }
+}
+
+@Test("K3: a program that never starts is given up after its limit, with two lines in the log")
+func restart_flapping_isGivenUp() throws {
+  let missing = dashboard.replacing("[\"sleep\", \"1000\"]", with: "['/nowhere/dashboard']")
+  let session = try Session(destinations: ["dashboard": missing])
+  _ = try session.navctl("present", "dashboard")
+  try session.poll("it is given up") {
+    try session.navctl("history", "--json").outputText.split(separator: "\"reason\":\"failed\"").count == 5
+  }
+  #expect(try session.call(Rows.get, "dashboard").0 == .root)
+  let lines = session.navd?.errorText.split(separator: "\n").filter { $0.contains("/nowhere/dashboard") } ?? []
+  #expect(lines.count == 2, "\(lines)")
+  #expect(lines.first?.contains("it is presented again") == true)
+}
+
+@Test("K1: a group shows its fallback from the start, after what others present, and after a crash")
+func fallback_kiosk_isAlwaysThere() throws {
+  let session = try Session(destinations: [
+    "home": "command = ['sleep', '1000']\nrestart = 'always'\nrestart-delay = '100ms'\n"
+  ])
+  try session.write("[groups.main]\nfallback = \"home\"\n", to: "config/navd/navd.toml")
+  #expect(try session.navctl("reload").exitCode == 0)
+  let first = try session.shown("home")
+  #expect(try session.navctl("present", "notice", "--group", "main", "--state", "--timeout", "100ms").exitCode == 0)
+  let second = try session.shown("home", after: first)
+  #expect(try session.navctl("selection", "main").outputText == "home\n")
+  kill(second.pid, SIGSEGV)
+  let third = try session.shown("home", after: second)
+  // It was there when navd was killed, and stays.
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try session.shown("home").path == third.path)
+  #expect(try session.navctl("dismiss", "home").exitCode == 0)
+  _ = try session.shown("home", after: third)
+  #expect(try session.navctl("quit").exitCode == 0)
+  try session.wait("nothing is left") { session.processes().isEmpty }
+}
+
+@Test("K1: a fallback without a destination is a line in the log, and a warning of check-config")
+func fallback_missing_isTold() throws {
+  let session = try Session()
+  try session.write("[groups.main]\nfallback = \"home\"\n", to: "config/navd/navd.toml")
+  #expect(try session.navctl("reload").exitCode == 0)
+  try session.wait("the log says why") {
+    session.navd?.errorText.contains(
+      "the fallback cannot be presented, and is tried again: there is no destination “home”")
+      == true
+  }
+  let check = try session.navctl("check-config")
+  #expect(check.outputText.contains("navd.toml: warning: the fallback “home” of “main” has no file “home.toml”"))
+  // It is shown as soon as there is one.
+  try session.write("state = true\n", toDestination: "home")
+  #expect(try session.navctl("reload").exitCode == 0)
+  #expect(try session.navctl("selection", "main").outputText == "home\n")
+}
+
+@Test("K2: an alarm interrupts, and what gave way is back with its value, also after a restart")
+func interruption_alarm_leavesTheFilm() throws {
+  let session = try Session(destinations: ["film": "command = ['sleep', '1000']\n"])
+  #expect(try session.navctl("present", "film", "--group", "main", "--value", "scene=3").exitCode == 0)
+  let first = try session.shown("film")
+  #expect(
+    try session.navctl("present", "alarm", "--group", "main", "--state", "--if-busy", "interrupt").exitCode == 0)
+  try session.poll("the alarm is there") { try session.call(Rows.get, "alarm").1["phase"] == .string("presented") }
+  try session.poll("the film waits") { try session.call(Rows.get, "film").1["phase"] == .string("waiting") }
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try session.navctl("dismiss", "alarm").exitCode == 0)
+  let second = try session.shown("film", after: first)
+  #expect(second.pid != first.pid)
+  #expect(try session.call(Rows.get, "film").1["value"].flatMap { Properties(value: $0) }?["scene"] != nil)
+}
+
+@Test("K4: the requests of startup are carried out as one when navd starts with nothing on record, before fallbacks")
+func startup_emptyRecord_isCarriedOut() throws {
+  let session = try Session(
+    destinations: ["home": "state = true\n", "film": "command = ['sleep', '1000']\n"],
+    files: [
+      "config/navd/navd.toml": """
+      startup = "start/startup.json"
+      [container-values]
+      badge = { signature = "i", default = 0 }
+      [groups.main]
+      fallback = "home"
+      """,
+      "config/navd/start/startup.json": """
+      [["Present", "film", "1", {"group": "main"}],
+       ["Present", "film.note", "", {"container-values": {"badge": 3}}]]
+      """,
+    ])
+  func ids() throws -> [String] { try session.navctl("list", "--format", "{binding} {id}").lines.sorted() }
+  #expect(try ids() == ["film 1", "film.note "])
+  let first = try session.shown("film")
+  #expect(try session.navctl("value", "get", "film.note", "badge").outputText == "3\n")
+  // The fallback has not even begun.
+  #expect(try session.navctl("history").outputText == "")
+  // With something on record, it is not carried out: what was dismissed stays so.
+  #expect(try session.navctl("dismiss", "film.note").exitCode == 0)
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try ids() == ["film 1"])
+  #expect(try session.shown("film").path == first.path)
+  // With nothing, it is.
+  try session.write(
+    "startup = 'start/startup.json'\ncontainer-values.badge = { signature = 'i', default = 0 }\n",
+    to: "config/navd/navd.toml")
+  #expect(try session.navctl("reload").exitCode == 0)
+  #expect(try session.navctl("dismiss", "--all").exitCode == 0)
+  try session.wait("it has ended") { session.processes().isEmpty }
+  try session.stop()
+  try session.start()
+  #expect(try ids() == ["film 1", "film.note "])
+}
+
+@Test("K4: mistakes in the file of startup are in the log and in check-config, and nothing of it is presented")
+func startup_mistake_isTold() throws {
+  let session = try Session(
+    destinations: ["film": "state = true\n"], starting: false,
+    files: ["config/navd/navd.toml": "startup = 'startup.json'\n"])
+  let file = session.path("config/navd/startup.json")
+  func starts(_ text: String?, saying what: String, checked status: Int32, _ check: String) throws {
+    if let text { try session.write(text, to: "config/navd/startup.json") }
+    try session.start()
+    #expect(session.navd?.errorText.contains("\(file):\(what)") == true, "\(session.navd?.errorText ?? "")")
+    let run = try session.navctl("check-config")
+    #expect(run.exitCode == status && run.outputText.contains("\(file):\(check)"), "\(run.outputText)")
+    #expect(try session.navctl("list").outputText == "")
+    #expect(try session.navctl("doctor").outputText.contains(what))
+    try session.stop()
+  }
+  let missing = " there is no such file, which “startup” of navd.toml names"
+  try starts(nil, saying: missing, checked: 1, missing)
+  let method = "2:2: request 1: “Wait” is not a changing method"
+  try starts("[[\"Present\",\"film\",\"\",{}],\n[\"Wait\"]]", saying: method, checked: 1, method)
+  let name = "1:2: request 0: binding “9” begins with “9”"
+  try starts("[[\"Present\",\"9\",\"\",{}]]", saying: name, checked: 1, name)
+  // A program on the bus may have registered it, so this is only a warning.
+  try starts(
+    "[[\"Present\",\"film\",\"\",{}],\n [\"Present\",\"mixr\",\"\",{\"destination\":\"mixr\"}]]",
+    saying: "2:2: request 1: there is no destination “mixr”", checked: 0,
+    "2:2: warning: request 1: there is no destination “mixr”")
+}
+
+@Test("K4, R8: at the next login of a user who lingers, startup is carried out again, before fallbacks")
+func startup_laterSession_isCarriedOut() throws {
+  let destinations = ["home": "state = true\n"]
+  let files = [
+    "config/navd/navd.toml": "startup = 'startup.json'\n[groups.main]\nfallback = 'home'\n",
+    "config/navd/startup.json": #"[["Present", "welcome", "", {"group": "main"}]]"#,
+  ]
+  let session = try Session(destinations: destinations, files: files)
+  let path = try session.call(Rows.get, "welcome").0
+  #expect(path != .root)
+  try session.stop(SIGKILL)
+  let later = try Session(destinations: destinations, starting: false, files: files)
+  try #require(rename(session.bus.directory + "/navd", later.bus.directory + "/navd") == 0)
+  try later.start()
+  #expect(try later.navctl("selection", "main").outputText == "welcome\n")
+  #expect(try later.call(Rows.get, "welcome").0 != path)
+  #expect(try later.call(Rows.history, (0, [:])).map { $0["reason"] } == [.string("lost")])
+}
+
+@Test("K1, K3: neither a program that flaps nor a fallback that cannot be shown fills the log or heats the processor")
+func fallback_refusedWhileAProgramFlaps_isToldOnce() throws {
+  let flapping = "command = ['/bin/false']\nrestart = 'always'\nrestart-delay = '100ms'\nrestart-delay-max = '100ms'\n"
+  let session = try Session(
+    destinations: ["flap": flapping + "restart-limit = 1000\n"], starting: false,
+    files: ["config/navd/navd.toml": "[groups.main]\nfallback = 'home'\n"])
+  try session.start()
+  let navd = try #require(session.navd)
+  func processorTime() -> Int {
+    let fields = String(decoding: Files.contents(of: "/proc/\(navd.processID)/stat"), as: UTF8.self).split(
+      separator: " ")
+    return fields.count > 14 ? (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0) : 0
+  }
+  let (begin, before) = (session.loop.now, processorTime())
+  _ = try session.navctl("present", "flap")
+  try session.poll("it has ended 20 times") { try session.call(Rows.history, (0, [:])).count >= 20 }
+  let ticks = Double(processorTime() - before) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  let elapsed = (session.loop.now - begin) / .seconds(1)
+  #expect(ticks < elapsed / 3, "\(ticks) s of the processor in \(elapsed) s")
+  let lines = navd.errorText.split(separator: "\n")
+  #expect(lines.count { $0.contains("the fallback cannot be presented") } == 1, "\(lines)")
+  #expect(lines.count { $0.contains("presented again") } == 1, "\(lines)")
+  let entry = try #require(try session.state()["presentations"]?.array?.first)
+  #expect(entry["restarts"]?.unsigned ?? 0 >= 20, "\(entry)")
+  try session.poll("it waits, and the list says for which restart") {
+    try session.navctl("list").outputText.contains("waiting (restart ")
+  }
+}
+
+@Test("K4: a mistake in the file of startup is in the log as soon as that is written")
+func startup_written_isNoticed() throws {
+  let session = try Session()
+  try session.write("startup = 'elsewhere/startup.json'\n", to: "config/navd/navd.toml")
+  func waitFor(_ what: String) throws {
+    try session.wait("the log says \(what)") { session.navd?.errorText.contains("startup.json\(what)") == true }
+  }
+  try waitFor(": there is no such file")
+  try session.write("[[\"Wait\"]]", to: "config/navd/elsewhere/startup.json")
+  try waitFor(":1:3: request 0: “Wait” is not a changing method")
+  try session.write("[]", to: "config/navd/elsewhere/startup.json")
+  try session.poll("the mistake is corrected") {
+    try session.navctl("doctor").outputText.contains("startup.json") == false
+  }
+}

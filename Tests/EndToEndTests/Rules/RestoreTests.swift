@@ -1,0 +1,159 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+private let destinations = [
+  "mixer": JournaledCommand.destination(endingAfter: 0) + "restore = 'login'\n",
+  "memo": "state = true\nrestore = 'login'\n", "note": "state = true\n",
+]
+
+/// A user who logs in again and again: each session has a bus and a runtime directory of its own, and all have one state directory.
+private final class User {
+  private var sessions: [Session] = []
+
+  func login(starting: Bool = true, _ destinations: [String: String] = destinations) throws -> Session {
+    let session = try Session(destinations: destinations, starting: false)
+    if let first = sessions.first { session.environment["XDG_STATE_HOME"] = first.environment["XDG_STATE_HOME"] }
+    sessions.append(session)
+    if starting { try session.start() }
+    return session
+  }
+}
+
+extension Session {
+  fileprivate func list() throws -> [String] {
+    try navctl("list", "--format", "{binding} {id} {value.text}").lines.sorted()
+  }
+}
+
+@Test("K4: at the next login, what was open is presented again, and commands that came with requests are not")
+func restore_nextLogin_presentsAgain() throws {
+  let user = User()
+  defer { withExtendedLifetime(user) {} }
+  let first = try user.login()
+  try first.runNavctl("present", "mixer", "1")
+  try first.runNavctl("present", "memo", "2", "--value", "text=milk", "--group", "g")
+  try first.runNavctl("present", "more", "3", "--to", "memo", "--group", "g", "--if-busy", "queue")
+  try first.runNavctl("present", "note", "4")
+  try first.runNavctl("present", "inline", "5", "--", "sleep", "1000")
+  try first.runNavctl("present", "dropped", "6", "--to", "memo")
+  try first.runNavctl("dismiss", "dropped")
+  try first.wait(for: "start 1", of: "mixer")
+  // A logout: the programs end, then navd.
+  for process in first.processes() { kill(process.pid, SIGTERM) }
+  try first.poll("its program has ended") { try first.call(Rows.get, "mixer").0 == .root }
+  try first.stop()
+
+  let second = try user.login()
+  #expect(try second.list() == ["memo 2 milk", "mixer 1 ", "more 3 "])
+  try second.wait(for: "start 1", of: "mixer")
+  #expect(try second.navctl("selection", "g").outputText == "memo\n")
+  #expect(second.navd?.errorText.contains("presenting what was kept for this login") == true)
+  // In one session, a restart presents nothing twice, and what was dismissed stays so.
+  try second.runNavctl("dismiss", "memo")
+  try second.stop(SIGKILL)
+  try second.start()
+  #expect(try second.list() == ["mixer 1 ", "more 3 "])
+  #expect(second.commandLog(of: "mixer") == ["start 1"])
+  try second.stop(SIGKILL)
+  for process in second.processes() { kill(process.pid, SIGKILL) }
+
+  // The file may have lost a destination meanwhile.
+  let third = try user.login(destinations.filter { $0.key != "mixer" })
+  #expect(try third.list() == ["more 3 "])
+  // Quit ends everything.
+  #expect(try third.navctl("quit").exitCode == 0)
+  try third.waitForEnd()
+  let fourth = try user.login()
+  #expect(try fourth.list() == [])
+}
+
+@Test("K4, R8: a command that still runs at the next login is adopted, and not started again")
+func restore_stillRunning_isAdopted() throws {
+  let user = User()
+  defer { withExtendedLifetime(user) {} }
+  let session = try user.login()
+  let path = try session.present("mixer", "1")
+  try session.present("memo", "2")
+  try session.wait(for: "start 1", of: "mixer")
+  try session.stop(SIGKILL)
+  let later = try user.login(starting: false)
+  try #require(rename(session.bus.directory + "/navd", later.bus.directory + "/navd") == 0)
+  try later.start()
+  #expect(try later.list() == ["memo 2 ", "mixer 1 "])
+  #expect(try later.call(Rows.get, "mixer").0 == path)
+  #expect(session.commandLog(of: "mixer") == ["start 1"] && later.commandLog(of: "mixer") == [])
+  try later.call(Rows.quit, ())
+  try session.wait(for: "end 1", of: "mixer")
+}
+
+@Test("K4, R1: killed right after any reply, also while it presents what was kept, navd loses none of it")
+func restore_killedAtAnyTime_losesNothing() throws {
+  let user = User()
+  defer { withExtendedLifetime(user) {} }
+  var session = try user.login()
+  var expected: [String] = []
+  for round in 1...8 {
+    for index in 1...(1 + round % 3) {
+      try session.present("item\(round)-\(index)", "\(round)", ["destination": .string("memo")])
+      expected.append("item\(round)-\(index) \(round) ")
+    }
+    if round % 3 == 0 {
+      try session.dismiss("item\(round)-1")
+      expected.removeAll { $0 == "item\(round)-1 \(round) " }
+    }
+    try session.stop(SIGKILL)
+    session = try user.login(starting: false)
+    // Some are killed while they start.
+    for delay in [3, 17, 40].prefix(round % 4) {
+      let navd = try session.start(program: session.executable("navd"), [])
+      session.loop.turn(wait: .milliseconds(delay * round))
+      navd.send(SIGKILL)
+      try session.wait("it is killed") { navd.hasEnded }
+    }
+    try session.start()
+    #expect(try session.list() == expected.sorted(), "round \(round)")
+  }
+}
+
+@Test("K4, R4: what was kept and cannot be read is set aside, and the log names the file")
+func restore_damaged_isSetAside() throws {
+  let user = User()
+  defer { withExtendedLifetime(user) {} }
+  let session = try user.login()
+  try session.present("memo", "1")
+  try session.stop()
+  let file = session.path("state/navd/record.journal")
+  let content = Files.contents(of: file)
+  try #require(content.count > 60)
+  var damaged = Array(content)
+  damaged[damaged.count - 10] ^= 0xff
+  let stream = try #require(fopen(file, "w"))
+  fwrite(damaged, 1, damaged.count, stream)
+  fclose(stream)
+  let later = try user.login()
+  #expect(try later.list() == [])
+  #expect(later.navd?.errorText.contains("what was kept for this login cannot be read, and is kept as ") == true)
+  try later.present("memo", "2")
+  try later.stop()
+  #expect(try user.login().list() == ["memo 2 "])
+}
+
+@Test("K4: a navd that cannot keep anything says so once, and refuses nothing")
+func restore_noDirectory_isTold() throws {
+  let user = User()
+  let session = try user.login(starting: false)
+  session.environment["XDG_STATE_HOME"] = "/proc/nowhere"
+  try session.start()
+  for id in ["1", "2"] { try session.present("memo", id) }
+  let lines = session.navd?.errorText.split(separator: "\n").filter { $0.contains("not kept for the next login") } ?? []
+  #expect(lines.count == 1, "\(lines)")
+  #expect(try session.list() == ["memo 2 "])
+}

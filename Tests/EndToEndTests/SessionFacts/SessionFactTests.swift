@@ -1,0 +1,331 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// Templates of python3-dbusmock, and what a test has them do.
+private enum Mock {
+  static let interface: InterfaceName = "org.freedesktop.DBus.Mock"
+  static let emitSignal = Method(
+    interface, "EmitSignal", in: Arg<String>("interface"), Arg<String>("name"), Arg<String>("signature"),
+    Arg<[Value]>("arguments"))
+  static let updateProperties = Method(
+    interface, "UpdateProperties", in: Arg<String>("interface"), Arg<Properties>("properties"))
+  static let listInhibitors = Method(
+    "org.freedesktop.login1.Manager", "ListInhibitors",
+    out: Arg<[Structure<String, String, String, String, UInt32, UInt32>]>("inhibitors"))
+  static let addMethods = Method(
+    interface, "AddMethods", in: Arg<String>("interface"),
+    Arg<[Structure<String, String, String, String>]>("methods"))
+  static func setActive(_ interface: InterfaceName) -> Method<Bool, Void> {
+    Method(interface, "SetActive", in: Arg<Bool>("active"))
+  }
+}
+
+/// A session with logind on a system bus of its own.
+private final class LogindSession {
+  static let name: BusName = "org.freedesktop.login1"
+  static let manager: ObjectPath = "/org/freedesktop/login1"
+  static let path: ObjectPath = "/org/freedesktop/login1/session/c1"
+  let session: Session
+  let bus: PrivateBus
+  let client: Connection
+  private(set) var logind: Program!
+
+  /// The template with a session, which is there as soon as logind is.
+  private static let script = """
+    import dbusmock.templates.logind as template, runpy, sys
+    load = template.load
+    def with_session(mock, parameters):
+        load(mock, parameters)
+        template.AddSession(mock, "c1", "seat0", 1000, "anna", True)
+    template.load = with_session
+    sys.argv = ["dbusmock", "--template", "logind"]
+    runpy.run_module("dbusmock", run_name="__main__")
+    """
+
+  /// - Parameter isRunning: whether logind and navd run.
+  init(_ destinations: [String: String], isRunning: Bool = true) throws {
+    session = try Session(destinations: destinations, starting: false)
+    bus = try PrivateBus()
+    session.environment["DBUS_SYSTEM_BUS_ADDRESS"] = bus.address
+    session.environment["XDG_SESSION_ID"] = "c1"
+    client = try Connection.open(address: bus.address, loop: session.loop)
+    guard isRunning else { return }
+    try startLogind()
+    try session.start()
+  }
+
+  func startLogind() throws {
+    logind = try session.start(program: "/usr/bin/python3", ["-c", Self.script])
+    try session.poll("logind is there; \(logind.errorText)") { [client] in
+      (try? client.callAndWait(Mock.listInhibitors, on: Self.name, at: Self.manager, (), autoStart: false)) != nil
+    }
+  }
+
+  /// Ends logind, as a crash does.
+  func stopLogind() throws {
+    logind.send(SIGKILL)
+    try session.wait("logind has ended") { [logind] in logind!.hasEnded }
+  }
+
+  func set(_ hint: String, _ isTrue: Bool) throws {
+    try client.callAndWait(
+      Mock.updateProperties, on: Self.name, at: Self.path, ("org.freedesktop.login1.Session", [hint: .boolean(isTrue)]))
+  }
+
+  func emit(_ name: String, at path: ObjectPath = LogindSession.path, _ arguments: [Value] = []) throws {
+    let interface = path == Self.path ? "org.freedesktop.login1.Session" : "org.freedesktop.login1.Manager"
+    try client.callAndWait(
+      Mock.emitSignal, on: Self.name, at: path, (interface, name, arguments.isEmpty ? "" : "b", arguments))
+  }
+
+  /// What is inhibited, by whom, and how.
+  func inhibitors() throws -> [String] {
+    try client.callAndWait(Mock.listInhibitors, on: Self.name, at: Self.manager, ()).map {
+      "\($0.fields.0) \($0.fields.1) \($0.fields.3)"
+    }.sorted()
+  }
+
+  func waitForHolds(_ names: String...) throws {
+    try session.poll("\(names) hold") {
+      (try session.state()["holds"]?.array?.compactMap(\.string) ?? []) == names
+    }
+  }
+}
+
+@Test("H2: logind says whether the session is locked, idle or about to sleep")
+func logind_facts_areHolds() throws {
+  let logind = try LogindSession([:])
+  #expect(try logind.session.state()["holds"] == nil)
+  try logind.set("LockedHint", true)
+  try logind.waitForHolds("locked")
+  try logind.set("IdleHint", true)
+  try logind.waitForHolds("idle", "locked")
+  #expect(try logind.session.call(Rows.holds, ()).allSatisfy { HoldEntry($0).cookie == nil })
+  #expect(try logind.session.navctl("release", "locked").exitCode == 6)
+  try logind.set("LockedHint", false)
+  try logind.waitForHolds("idle")
+  try logind.set("IdleHint", false)
+  try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(true)])
+  try logind.waitForHolds("sleep")
+  try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(false)])
+  try logind.waitForHolds()
+  // A request to lock counts until the locker says what it has done.
+  try logind.emit("Lock")
+  try logind.waitForHolds("locked")
+  try logind.emit("Unlock")
+  try logind.waitForHolds()
+}
+
+@Test("H5: after a restart navd knows that the session is locked before it presents anything")
+func logind_lockedMeanwhile_isKnownAtStart() throws {
+  let logind = try LogindSession(["secret": "state = true\nholds = { locked = \"dismiss\" }\n"])
+  let session = logind.session
+  try session.present("secret")
+  try session.stop(SIGKILL)
+  try logind.set("LockedHint", true)
+  try session.start()
+  #expect(try session.state()["holds"] == ["locked"])
+  #expect(try session.call(Rows.get, "secret").0 == .root)
+  try session.present("secret")
+  #expect(try session.state()["presentations"]?.array?.first?["phase"]?.string == "waiting")
+  try session.stop(SIGKILL)
+  try logind.set("LockedHint", false)
+  try session.start()
+  #expect(try session.state()["presentations"]?.array?.first?["phase"]?.string == "presented")
+}
+
+@Test("H2: a screen saver of the desktop says whether the screen is locked, until it leaves the bus")
+func screenSaver_active_isHold() throws {
+  let session = try Session()
+  let saver = try session.start(program: "/usr/bin/python3", ["-m", "dbusmock", "--template", "gnome_screensaver"])
+  let (name, path): (BusName, ObjectPath) = ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver")
+  try session.poll("it is active") {
+    (try? session.client.callAndWait(
+      Mock.setActive("org.gnome.ScreenSaver"), on: name, at: path, true, autoStart: false)) != nil
+  }
+  try session.poll("it holds") { try session.state()["holds"] == ["locked"] }
+  saver.send(SIGKILL)
+  try session.poll("it holds no more") { try session.state()["holds"] == nil }
+}
+
+@Test(
+  "H2: the freedesktop screen saver is asked, too, at either path; the screen is locked while one of the savers says so",
+  arguments: ["/org/freedesktop/ScreenSaver", "/ScreenSaver"])
+func screenSaver_freedesktop_isHold(path: String) throws {
+  let session = try Session()
+  let name: BusName = "org.freedesktop.ScreenSaver"
+  let interface: InterfaceName = "org.freedesktop.ScreenSaver"
+  let object = try #require(ObjectPath(path))
+  let saver = try session.start(
+    program: "/usr/bin/python3", ["-m", "dbusmock", "--session", name.text, path, interface.text])
+  let methods = [
+    Structure("GetActive", "", "b", "ret = getattr(self, 'is_active', False)"),
+    Structure(
+      "SetActive", "b", "", "self.is_active = args[0]; self.EmitSignal('', 'ActiveChanged', 'b', [self.is_active])"),
+  ]
+  try session.poll("it is there; \(saver.errorText)") {
+    (try? session.client.callAndWait(
+      Mock.addMethods, on: name, at: object, (interface.text, methods), autoStart: false)) != nil
+  }
+  func set(_ isActive: Bool) throws {
+    try session.client.callAndWait(Mock.setActive(interface), on: name, at: object, isActive)
+  }
+  func waitForHolds(_ names: JSON?) throws {
+    try session.poll("it holds: \(String(describing: names))") { try session.state()["holds"] == names }
+  }
+  try set(true)
+  try waitForHolds(["locked"])
+  // A navd that starts asks it.
+  try session.call(Rows.quit, ())
+  try session.waitForEnd()
+  unlink(session.bus.directory + "/navd/record.journal")
+  try session.start()
+  #expect(try session.state()["holds"] == ["locked"])
+  // GNOME's says the same, and then it alone.
+  let gnome = try session.start(program: "/usr/bin/python3", ["-m", "dbusmock", "--template", "gnome_screensaver"])
+  let gnomeName: BusName = "org.gnome.ScreenSaver"
+  try session.poll("GNOME's is active") {
+    (try? session.client.callAndWait(
+      Mock.setActive("org.gnome.ScreenSaver"), on: gnomeName, at: "/org/gnome/ScreenSaver", true, autoStart: false))
+      != nil
+  }
+  try set(false)
+  #expect(try session.state()["holds"] == ["locked"])
+  gnome.send(SIGKILL)
+  try waitForHolds(nil)
+  try set(true)
+  try waitForHolds(["locked"])
+  saver.send(SIGKILL)
+  try waitForHolds(nil)
+}
+
+@Test("H5: a logind that does not answer delays navd for a second at most; until it does, facts count as recorded")
+func logind_silent_delaysForASecond() throws {
+  let logind = try LogindSession(["secret": "state = true\nholds = { locked = \"postpone\" }\n"])
+  let session = logind.session
+  try logind.set("LockedHint", true)
+  try logind.waitForHolds("locked")
+  try session.present("secret")
+  try session.stop(SIGKILL)
+  try logind.set("LockedHint", false)
+  logind.logind.send(SIGSTOP)
+  let begin = session.loop.now
+  try session.start()
+  let pause = (session.loop.now - begin) / .milliseconds(1)
+  print("navd starts in \(Int(pause)) ms beside a logind that does not answer")
+  #expect(pause >= 900)
+  expectSpeed(pause < 2000, "\(pause) ms")
+  #expect(try session.state()["holds"] == ["locked"])
+  #expect(try session.state()["presentations"]?.array?.first?["phase"]?.string == "waiting")
+  // Its answer is late, and counts.
+  logind.logind.send(SIGCONT)
+  try logind.waitForHolds()
+  try session.poll("it is presented") {
+    try session.state()["presentations"]?.array?.first?["phase"]?.string == "presented"
+  }
+  try logind.set("LockedHint", true)
+  try logind.waitForHolds("locked")
+}
+
+@Test("H2, H7: a logind that comes later, or comes back, says what is true, and gets the inhibitor locks again")
+func logind_late_isFollowed() throws {
+  let logind = try LogindSession(
+    ["film": "command = [\"sleep\", \"60\"]\ntitle = \"Film\"\ninhibit = [\"idle\"]\n"], isRunning: false)
+  let session = logind.session
+  try session.start()
+  #expect(session.navd?.errorText.contains("logind is not on the system bus") == true)
+  try session.present("film")
+  for _ in 0..<2 {
+    try logind.startLogind()
+    try session.poll("it inhibits") { try logind.inhibitors() == ["idle Film block"] }
+    try logind.waitForHolds()
+    try logind.set("LockedHint", true)
+    try logind.waitForHolds("locked")
+    // A logind that has left the bus counts for nothing.
+    try logind.stopLogind()
+    try logind.waitForHolds()
+  }
+  let lines = session.navd?.errorText.split(separator: "\n").filter { $0.contains("logind is not on the system bus") }
+  #expect(lines?.count == 1)
+}
+
+@Test("H2: without a system bus nothing happens, and the log says so once")
+func logind_absent_isLoggedOnce() throws {
+  let session = try Session()
+  try session.call(Rows.reload, ())
+  let lines = (session.navd?.errorText ?? "").split(separator: "\n").filter {
+    $0.contains("cannot say whether the session is locked")
+  }
+  #expect(lines.count == 1)
+  #expect(try session.state()["holds"] == nil)
+}
+
+@Test("H2: a fullscreen window with the focus is a hold, unless a presentation shows it")
+func windows_fullscreen_isHold() throws {
+  let session = try Session(
+    destinations: [
+      "note": "state = true\nholds = { fullscreen = \"postpone\" }\n",
+      "film": "command = [\"sleep\", \"60\"]\nwindow = { app-id = \"film\" }\n",
+    ], starting: false)
+  let adapter = try ScriptedWindowSystem(session, [Window("w0", title: "Talk", pid: 7, parent: "", focused: true)])
+  try session.start()
+  adapter.change("w0") { $0.fullscreen = true }
+  try session.poll("it holds") { try session.state()["holds"] == ["fullscreen"] }
+  try session.present("note")
+  #expect(try session.state()["presentations"]?.array?.first?["held-by"] == ["fullscreen"])
+  adapter.change("w0") { $0.focused = false }
+  try session.poll("it holds no more") { try session.state()["holds"] == nil }
+  let film = try session.present("film")
+  try session.poll("it runs") { try session.call(Rows.get, "film").1["windows"] != nil }
+  adapter.open(Window("w1", appID: "film", title: "Film"))
+  #expect(try session.call(Rows.wait, (film, "presented")).0 == "")
+  adapter.change("w1") {
+    $0.fullscreen = true
+    $0.focused = true
+  }
+  try session.poll("navd knows it") {
+    try session.call(Rows.get, "film").1["windows"].map { "\($0)" }?.contains("focused") == true
+  }
+  #expect(try session.state()["holds"] == nil)
+}
+
+// MARK: The reverse
+
+@Test("H7: an item inhibits what its destination says, exactly while it is presented, also after a restart of navd")
+func inhibit_presented_isHeld() throws {
+  let logind = try LogindSession([
+    "film": "command = [\"sleep\", \"60\"]\ntitle = \"Film\"\ninhibit = [\"sleep\", \"idle\"]\n"
+  ])
+  let session = logind.session
+  func waitForInhibitors(_ expected: String...) throws {
+    try session.poll("\(expected) inhibit") { try logind.inhibitors() == expected }
+  }
+  try session.present("film")
+  try waitForInhibitors("idle:sleep Film block")
+  try session.stop(SIGKILL)
+  try waitForInhibitors()
+  try session.start()
+  try waitForInhibitors("idle:sleep Film block")
+  try session.dismiss("film")
+  try waitForInhibitors()
+}
+
+@Test("H5: navd delays the sleep of the computer until what that dismisses has ended")
+func sleep_dismissing_isDelayed() throws {
+  let logind = try LogindSession(["secret": "command = [\"sleep\", \"60\"]\nholds = { sleep = \"dismiss\" }\n"])
+  let session = logind.session
+  let secret = try session.present("secret")
+  try session.poll("it delays") { try logind.inhibitors() == ["sleep navd delay"] }
+  try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(true)])
+  #expect(try session.ending(of: secret).reason == "held")
+  try session.poll("it no longer delays") { try logind.inhibitors() == [] }
+}

@@ -1,0 +1,154 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+@Suite struct HidingTests {
+  private static let hide = "dismissal = 'hide'"
+
+  @Test(
+    "N8: a dismissal hides the window, and presenting again shows it, by the same process", arguments: [false, true])
+  func dismissal_hidesWindow_andPresentingShowsIt(managed: Bool) throws {
+    let files = try FollowedCommand(more: Self.hide, managed: managed)
+    let session = files.session
+    let first = try files.show()
+    let pid = try files.pid()
+    try session.dismiss("files")
+    #expect(try session.ending(of: first).reason == "dismissed")
+    #expect(files.adapter.requests == ["hide w1"])
+    #expect(kill(pid_t(pid), 0) == 0)
+    #expect(try session.navctl("list").outputText == "1\tfiles\t\tparked\tfiles\t\t\t\t\n")
+    #expect(
+      try session.state()["parked"]
+        == [["binding": "files", "destination": "files", "id": "", "presentation": 1]])
+
+    let second = try session.present("files")
+    #expect(try session.call(Rows.wait, (second, "presented")).0 == "")
+    #expect(second != first)
+    #expect(try files.pid() == pid)
+    #expect(files.adapter.requests == ["hide w1", "show w1", "activate w1"])
+    #expect(try session.state()["parked"] == nil)
+    #expect(try files.windows() == ["w1"])
+    // Its user closes it.
+    files.adapter.close("w1")
+    #expect(try session.ending(of: second).reason == "closed")
+    try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+  }
+
+  @Test(
+    "N8, R2: what is parked outlives navd, is shown again by the next one, and outlives that", arguments: [false, true])
+  func parked_outlivesNavd(managed: Bool) throws {
+    let files = try FollowedCommand(more: Self.hide, managed: managed)
+    let session = files.session
+    let first = try files.show()
+    let pid = try files.pid()
+    try session.dismiss("files")
+    #expect(try session.ending(of: first).reason == "dismissed")
+    try session.stop(SIGKILL)
+    try session.start()
+    #expect(try session.state()["parked"]?.array?.count == 1)
+    let second = try session.present("files")
+    #expect(try session.call(Rows.wait, (second, "presented")).0 == "")
+    try session.stop(SIGKILL)
+    try session.start()
+    #expect(try session.call(Rows.get, "files").0 == second)
+    #expect(try files.pid() == pid)
+    #expect(try files.windows() == ["w1"])
+    try session.dismiss("files")
+    #expect(try session.ending(of: second).reason == "dismissed")
+    #expect(try session.state()["parked"]?.array?.map { $0["presentation"] } == [1])
+    // One that ends while navd does not run is parked no longer.
+    try session.stop(SIGKILL)
+    kill(pid_t(pid), SIGKILL)
+    try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+    files.adapter.close("w1")
+    try session.start()
+    try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
+  }
+
+  @Test(
+    "N8: dismiss --parked asks the window to close; one that stays is still parked, until --force",
+    arguments: [false, true])
+  func dismissParked_closesWindow(managed: Bool) throws {
+    let files = try FollowedCommand(more: "\(Self.hide)\ngrace = '100ms'", managed: managed)
+    let session = files.session
+    let first = try files.show()
+    let pid = try files.pid()
+    try session.dismiss("files")
+    _ = try session.ending(of: first)
+    files.adapter.onClose = { _ in }
+    #expect(try session.navctl("dismiss", "--parked", "--json").json?["count"] == 1)
+    try session.wait("it is asked") { files.adapter.requests.last == "close w1" }
+    try session.wait("it is kept") { session.navd?.errorText.contains("“Home” is still open") == true }
+    #expect(try session.state()["parked"]?.array?.count == 1)
+    try session.runNavctl("dismiss", "--parked", "--force")
+    try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+    files.adapter.close("w1")
+    try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
+  }
+
+  @Test("N8, R5: Quit ends what is parked")
+  func quit_endsParked() throws {
+    let files = try FollowedCommand(more: Self.hide)
+    let first = try files.show()
+    let pid = try files.pid()
+    try files.session.dismiss("files")
+    _ = try files.session.ending(of: first)
+    let quit = try files.session.startNavctl("quit")
+    try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+    files.adapter.close("w1")
+    #expect(try files.session.waitForEnd() == .exited(code: 0))
+    try files.session.wait("quit returns") { quit.hasEnded }
+  }
+
+  @Test("N8: a forced dismissal ends the program, and hides nothing")
+  func dismissal_forced_endsProgram() throws {
+    let files = try FollowedCommand(more: Self.hide)
+    let path = try files.show()
+    let pid = try files.pid()
+    try files.session.dismiss("files", ["force": .boolean(true)])
+    try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    #expect(files.adapter.requests == [])
+  }
+
+  @Test("N8: a backend that cannot hide refuses the item, in words")
+  func present_withoutCapability_isRefused() throws {
+    let files = try FollowedCommand(more: Self.hide, isThere: false)
+    files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.pid, .close])
+    let why = "dismissal = \"hide\" needs “hide”, which the backend “scripted” does not offer on this desktop"
+    // navd does not know the adapter yet.
+    let (reason, result) = try files.session.ending(of: files.session.present("files"))
+    #expect(reason == "failed")
+    #expect(result["error"] == .string(why))
+    let refused = try files.session.navctl("present", "files")
+    #expect(refused.exitCode == CommandStatus.refused.rawValue)
+    #expect(refused.errorText == "navctl: present files: \(why)\n")
+  }
+
+  @Test("N8: without the adapter, what is parked is not shown again, and stays parked")
+  func adapter_absent_leavesAllAsItIs() throws {
+    let files = try FollowedCommand(more: Self.hide)
+    let session = files.session
+    let first = try files.show()
+    try session.dismiss("files")
+    _ = try session.ending(of: first)
+    files.adapter.connection.close()
+    try session.wait("navd has noticed") { session.navd?.errorText.contains("has left the bus") == true }
+    files.adapter = nil
+    let (reason, result) = try session.ending(of: session.present("files"))
+    #expect(reason == "failed")
+    #expect(
+      result["error"]
+        == .string("its windows cannot be shown again: no window-system adapter is on the bus; start navd-windows"))
+    #expect(try session.state()["parked"]?.array?.count == 1)
+  }
+}

@@ -1,0 +1,557 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// A session with a destination `files` that follows windows, and an adapter whose windows the test opens.
+final class FollowedCommand {
+  let session: Session
+  var adapter: ScriptedWindowSystem!
+
+  /// - Parameter command: of the destination, as a shell script.
+  init(
+    _ command: String = "exec sleep 1000", window: String = "window = true", more: String = "", managed: Bool = false,
+    isThere: Bool = true
+  ) throws {
+    let words = "command = [\"sh\", \"-c\", \"\(command)\"]"
+    session = try Session(destinations: ["files": "\(words)\n\(more)\n\(window)"], managed: managed)
+    if isThere { adapter = try ScriptedWindowSystem(session) }
+  }
+
+  /// Presents it, and waits until its process runs.
+  func present() throws -> (path: ObjectPath, pid: UInt64) {
+    let path = try session.present("files")
+    return (path, try pid())
+  }
+
+  func pid() throws -> UInt64 {
+    var pid: UInt64?
+    try session.poll("the command runs") {
+      pid = try session.call(Rows.get, "files").1["pid"].flatMap { UInt64(value: $0) }
+      // The manager tells the process that is to become the command, too.
+      return pid.map { String(decoding: Files.contents(of: "/proc/\($0)/cmdline"), as: UTF8.self).contains("1000") }
+        ?? false
+    }
+    return try #require(pid)
+  }
+
+  func show() throws -> ObjectPath {
+    let (path, pid) = try present()
+    adapter.open(Window("w1", appID: "files", title: "Home", pid: pid))
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    return path
+  }
+
+  func phase() throws -> String? { try session.call(Rows.get, "files").1[StateEntry.keys.phase] }
+
+  func windows() throws -> [String] {
+    let entry = StateEntry(try session.call(Rows.get, "files").1)
+    return (entry.windows ?? []).compactMap { $0["id"].flatMap { String(value: $0) } }
+  }
+}
+
+@Suite struct WindowFollowingTests {
+  @Test(
+    "N2, N4: an item is presented when a window of its command opens, and the state tells the window",
+    arguments: [false, true])
+  func window_ofCommand_isAwaited(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed)
+    let (path, pid) = try files.present()
+    #expect(try files.phase() == "presenting")
+    files.adapter.open(Window("stranger", appID: "files", pid: UInt64(getpid())))
+    files.adapter.open(Window("w1", appID: "files", title: "Home", pid: pid))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    let entry = StateEntry(try files.session.call(Rows.get, "files").1)
+    #expect(
+      entry.windows == [["id": .string("w1"), "app-id": .string("files"), "title": .string("Home")]])
+    let list = try files.session.navctl("windows")
+    #expect(list.outputText == "stranger\tfiles\t\t\t\(getpid())\t\t\nw1\tfiles\tHome\t\t\(pid)\t\tfiles\n")
+  }
+
+  @Test("N3: closing the last window ends the item, with the result of its command", arguments: [false, true])
+  func window_closedByUser_endsItem(managed: Bool) throws {
+    let files = try FollowedCommand(
+      "trap 'kill $!; exit 7' USR1; while :; do sleep 1000 & wait; done", managed: managed)
+    let path = try files.show()
+    let pid = try files.pid()
+    files.adapter.close("w1")
+    kill(pid_t(pid), SIGUSR1)
+    let (reason, result) = try files.session.ending(of: path)
+    #expect(reason == "closed")
+    #expect(result["status"] == .int32(7))
+  }
+
+  @Test("N3: a command that stays without its window is ended", arguments: [false, true])
+  func command_stayingWithoutWindow_isEnded(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed)
+    let path = try files.show()
+    let pid = try files.pid()
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+    try files.session.poll("the command has ended") { kill(pid_t(pid), 0) != 0 }
+  }
+
+  @Test(
+    "N2: a command that hands over to a process that ran before is shown by the window of that",
+    arguments: [false, true])
+  func command_handingOver_isShownByItsWindow(managed: Bool) throws {
+    let files = try FollowedCommand(
+      "echo ran >>$NAVD_TEST_JOURNAL", window: "window = { app-id = 'files' }", managed: managed)
+    files.adapter.open(Window("before", appID: "files", pid: UInt64(getpid())))
+    let path = try files.session.present("files")
+    try files.session.wait("the command has run") { !files.session.journalLines.isEmpty }
+    #expect(try files.phase() == "presenting")
+    files.adapter.open(Window("other", appID: "other", pid: UInt64(getpid())))
+    files.adapter.open(Window("w1", appID: "files", pid: UInt64(getpid())))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(try files.windows() == ["w1"])
+    try files.session.dismiss("files")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    #expect(files.adapter.requests == ["close w1"])
+    #expect(files.adapter.windows.map(\.id) == ["before", "other"])
+  }
+
+  @Test("N2: a command that ends with another status before its window has failed, and says so")
+  func command_endingWithStatus_hasFailed() throws {
+    let files = try FollowedCommand("exit 3", window: "window = { app-id = 'files' }")
+    let (reason, result) = try files.session.ending(of: files.session.present("files"))
+    #expect(reason == "failed")
+    #expect(result["error"] == .string("it ended with status 3 before it had a window"))
+  }
+
+  @Test("N2: no window within the start timeout is a failure that says so")
+  func window_missing_failsItem() throws {
+    let files = try FollowedCommand(more: "start-timeout = '100ms'")
+    let (reason, result) = try files.session.ending(of: files.session.present("files"))
+    #expect(reason == "failed")
+    #expect(result["error"] == .string("no window of it opened within 100 ms (start-timeout)"))
+  }
+
+  @Test("N5: a dismissal asks the window to close; then the rest of its command ends", arguments: [false, true])
+  func dismissal_asksWindowToClose(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed)
+    let path = try files.show()
+    try files.session.dismiss("files")
+    let (reason, result) = try files.session.ending(of: path)
+    #expect(reason == "dismissed")
+    #expect(result["signal"] == .string("SIGTERM"))
+    #expect(files.adapter.requests == ["close w1"])
+  }
+
+  @Test("N6, P16: while the window asks its user, the item is asking; if the window stays, it was declined")
+  func window_askingItsUser_declines() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    let watcher = try files.session.watch()
+    let pid = try files.pid()
+    files.adapter.onClose = { id in
+      files.adapter.open(Window("dialog", title: "Save the changes?", pid: pid, parent: id))
+    }
+    try files.session.dismiss("files")
+    try files.session.wait("it is asking") { watcher.events.contains { $0.json["message"] == "Save the changes?" } }
+    #expect(try files.session.navctl("list").outputText.contains("dismissing (asking)"))
+    files.adapter.close("dialog")
+    try files.session.wait("it is kept") { watcher.lines.contains("declined files") }
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+    #expect(try files.phase() == "presented")
+
+    // Forced, it ends without a question.
+    try files.session.dismiss("files", ["force": .boolean(true)])
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+    #expect(files.adapter.requests == ["close w1"])
+  }
+
+  @Test("N6: a window that ignores the request is kept after the grace, and its process is not killed")
+  func window_ignoringRequest_isKept() throws {
+    let files = try FollowedCommand(more: "grace = '100ms'")
+    let path = try files.show()
+    let watcher = try files.session.watch()
+    files.adapter.onClose = { _ in }
+    try files.session.dismiss("files")
+    try files.session.wait("it is kept") { watcher.lines.contains("declined files") }
+    #expect(watcher.events.contains { $0.json["message"] == "the window “Home” is still open" })
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+    #expect(kill(pid_t(try files.pid()), 0) == 0)
+  }
+
+  @Test("N6: with kill = true, SIGKILL ends the processes of a window that hangs", arguments: [false, true])
+  func window_hanging_isKilled(managed: Bool) throws {
+    let files = try FollowedCommand(window: "window = { kill = true }", more: "grace = '100ms'", managed: managed)
+    let path = try files.show()
+    files.adapter.onClose = { _ in }
+    try files.session.dismiss("files")
+    try files.session.poll("the command has ended") { try files.session.call(Rows.get, "files").1["pid"] == nil }
+    files.adapter.close("w1")
+    let (reason, result) = try files.session.ending(of: path)
+    #expect(reason == "dismissed")
+    #expect(result["signal"] == .string("SIGKILL"))
+  }
+
+  @Test("N5: a window that cannot be asked is kept, in the adapter's words")
+  func window_thatCannotBeAsked_isKept() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    let watcher = try files.session.watch()
+    files.adapter.refusal = DBusError(name: ErrorCode.notSupported.errorName, message: "it has no WM_DELETE_WINDOW")
+    try files.session.dismiss("files")
+    try files.session.wait("it is kept") { watcher.lines.contains("declined files") }
+    #expect(
+      watcher.events.contains {
+        $0.json["message"] == "the window “Home” cannot be asked to close: it has no WM_DELETE_WINDOW"
+      })
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+  }
+}
+
+@Suite struct WindowFocusTests {
+  @Test("N7: a raising toggle raises what is open, and closes it if it has the focus")
+  func toggle_raising_raisesOrCloses() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    files.adapter.open(Window("stranger", focused: true))
+    #expect(try files.session.navctl("toggle", "files", "--raise", "--json").json?["presented"] == true)
+    try files.session.wait("it is raised") { files.adapter.requests == ["activate w1"] }
+    files.adapter.change("w1") { $0.focused = true }
+    try files.session.runNavctl("toggle", "files", "--raise")
+    #expect(try files.session.ending(of: path).reason == "dismissed")
+  }
+
+  @Test("N7: a backend that cannot raise refuses it, in words")
+  func raise_withoutCapability_isRefused() throws {
+    let files = try FollowedCommand(isThere: false)
+    files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.pid, .close])
+    _ = try files.show()
+    let refused = try files.session.navctl("present", "files", "--raise")
+    #expect(refused.exitCode == CommandStatus.refused.rawValue)
+    #expect(
+      refused.errorText
+        == "navctl: present files: raising a window needs “activate”, which the backend “scripted” does not offer on this "
+        + "desktop\n")
+  }
+
+  @Test("N9, N10: a popup ends when it loses the focus; the click on its own button does not open it again")
+  func popup_losingFocus_ends() throws {
+    let files = try FollowedCommand(more: "unfocus = 'dismiss'")
+    let path = try files.show()
+    files.adapter.change("w1") { $0.focused = true }
+    files.adapter.change("w1") { $0.focused = false }
+    files.adapter.open(Window("stranger", focused: true))
+    #expect(try files.session.ending(of: path).reason == "unfocused")
+    #expect(files.adapter.requests == ["close w1"])
+  }
+}
+
+@Suite struct WindowOutputTests {
+  @Test(
+    "U1, U2: --output focused is the output's name in state and command; the window is moved there, and again by another",
+    arguments: [false, true])
+  func output_focused_isNamedAndMovedTo(managed: Bool) throws {
+    let files = try FollowedCommand("echo $NAVD_OUTPUT $1 >>$NAVD_TEST_JOURNAL; exec sleep 1000", managed: managed)
+    // Without an earlier presentation, navd does not know the window system yet.
+    try files.session.runNavctl("present", "files", "--output", "focused")
+    let (path, pid) = (try files.session.call(Rows.get, "files").0, try files.pid())
+    try files.session.wait("the command has its output") { files.session.journalLines == ["one"] }
+    #expect(StateEntry(try files.session.call(Rows.get, "files").1).output == "one")
+    files.adapter.open(Window("w0", pid: pid, output: "one"))
+    files.adapter.open(Window("w1", pid: pid, output: "two"))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    try files.session.wait("the other window is moved") { files.adapter.requests == ["move w1 one"] }
+
+    // The user goes to the other output.
+    files.adapter.focusedOutput = "two"
+    try files.session.poll("the output has the focus") {
+      try files.session.navctl("present", "files", "--output", "focused", "--json").json?["changed"] == true
+    }
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+    #expect(StateEntry(try files.session.call(Rows.get, "files").1).output == "two")
+    try files.session.wait("both are moved") {
+      files.adapter.requests == ["move w1 one", "move w0 two", "move w1 two"]
+    }
+    try files.session.poll("the state tells where they are") {
+      let windows = StateEntry(try files.session.call(Rows.get, "files").1).windows ?? []
+      return windows.map { $0["output"] } == [.string("two"), .string("two")]
+    }
+  }
+
+  @Test("U3: an item whose output is unplugged stays, or ends with output-gone", arguments: [false, true])
+  func output_unplugged_endsItem(ends: Bool) throws {
+    let files = try FollowedCommand(more: ends ? "output-gone = 'dismiss'" : "")
+    let (path, pid) = try files.present()
+    files.adapter.open(Window("w1", pid: pid, output: "two"))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    files.adapter.outputs = ["one"]
+    if ends {
+      #expect(try files.session.ending(of: path).reason == "output-gone")
+      #expect(files.adapter.requests == ["close w1"])
+    } else {
+      files.adapter.change("w1") { $0.output = "one" }
+      try files.session.poll("the state tells where it is") {
+        StateEntry(try files.session.call(Rows.get, "files").1).windows?.first?["output"] == .string("one")
+      }
+    }
+  }
+
+  @Test("U1: a backend that cannot move refuses an output for what follows windows, in words")
+  func output_withoutMove_isRefused() throws {
+    let files = try FollowedCommand(isThere: false)
+    files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.pid, .close])
+    _ = try files.show()
+    let why =
+      "moving a window to an output needs “move”, which the backend “scripted” does not offer on this desktop"
+    let refused = try files.session.navctl("present", "files", "--output", "two")
+    #expect(refused.exitCode == CommandStatus.refused.rawValue)
+    #expect(refused.errorText == "navctl: present files: \(why)\n")
+    // Others are told where to appear.
+    try files.session.runNavctl("present", "--state", "fact", "--output", "focused")
+    #expect(StateEntry(try files.session.call(Rows.get, "fact").1).output == "one")
+  }
+
+  @Test("U1: an output with the focus that nobody tells is refused, in words")
+  func outputFocused_unknown_isRefused() throws {
+    let files = try FollowedCommand(isThere: false)
+    func refusal() throws -> String {
+      let refused = try files.session.navctl("present", "--state", "fact", "--output", "focused")
+      #expect(refused.exitCode == CommandStatus.refused.rawValue)
+      return refused.errorText
+    }
+    #expect(
+      try refusal()
+        == "navctl: present fact: output: no window-system adapter is on the bus that tells which output has the focus; name "
+        + "an output instead of “focused”\n")
+    files.adapter = try ScriptedWindowSystem(files.session)
+    files.adapter.focusedOutput = ""
+    try files.session.poll("the adapter is known") { try refusal().contains("(backend “scripted”) does not tell") }
+  }
+
+  @Test("U3: one panel for each output, by the rules of groups")
+  func panels_perOutput_areExclusive() throws {
+    let session = try Session(destinations: [
+      "volume": "command = ['sh', '-c', 'exec sleep 1000', '{output}']\ngroup = 'panels-{output}'",
+      "wifi": "group = 'panels-{output}'",
+    ])
+    try session.runNavctl("present", "volume", "--output", "DP-1")
+    try session.runNavctl("present", "wifi", "--output", "DP-2")
+    #expect(try session.navctl("selection", "panels-DP-1").outputText == "volume\n")
+    #expect(try session.navctl("selection", "panels-DP-2").outputText == "wifi\n")
+    try session.runNavctl("present", "second", "--to", "wifi", "--output", "DP-1")
+    #expect(try session.navctl("selection", "panels-DP-1").outputText == "second\n")
+    #expect(try session.call(Rows.get, "wifi").0 != .root)
+    let refused = try session.navctl("present", "wifi", "again")
+    #expect(refused.exitCode == CommandStatus.usage.rawValue)
+    #expect(refused.errorText.contains("so its items need an output"))
+  }
+}
+
+@Suite struct WindowSystemTests {
+  @Test(
+    "N2: an adapter that comes later shows what has opened meanwhile",
+    arguments: ["window = true", "window = { app-id = 'files' }"])
+  func adapter_comingLater_showsWindows(window: String) throws {
+    let files = try FollowedCommand(window: window, isThere: false)
+    let (path, pid) = try files.present()
+    files.adapter = try ScriptedWindowSystem(files.session, [Window("w1", appID: "files", pid: pid)])
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    try files.session.poll("its window is known") { try files.windows() == ["w1"] }
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test("N2: without an adapter, an item is presented while its command runs", arguments: [false, true])
+  func item_withoutAdapter_isShownByItsCommand(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed, isThere: false)
+    let session = files.session
+    let (path, pid) = try files.present()
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    try session.stop(SIGKILL)
+    try session.start()
+    #expect(try files.phase() == "presented")
+    try session.dismiss("files")
+    #expect(try session.ending(of: path).reason == "dismissed")
+    let next = try files.present()
+    #expect(next.pid != pid)
+    kill(pid_t(next.pid), SIGTERM)
+    #expect(try session.ending(of: next.path).reason != "dismissed")
+  }
+
+  @Test("with the last presentation that follows windows, their signals are left; the next one reads all windows again")
+  func adapter_notNeeded_isLeftAlone() throws {
+    let files = try FollowedCommand()
+    let session = files.session
+    for round in 1...2 {
+      let (path, pid) = try files.present()
+      files.adapter.open(Window("w\(round)", appID: "files", pid: pid))
+      #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+      #expect(files.adapter.reads == round)
+      // A second one needs no other reading.
+      files.adapter.open(Window("stranger\(round)", appID: "stranger"))
+      files.adapter.close("w\(round)")
+      #expect(try session.ending(of: path).reason == "closed")
+      try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+    }
+    #expect(
+      try session.navctl("windows", "--app-id", "strange?", "--json").json?.array?.compactMap { $0["id"]?.string }
+        == ["stranger1", "stranger2"])
+  }
+
+  @Test("check-config and the doctor warn about keys that cannot work with the adapter of the session")
+  func checkConfig_warnsAboutMissingCapabilities() throws {
+    let files = try FollowedCommand(more: "dismissal = 'hide'", isThere: false)
+    func warnings() throws -> [String] {
+      try files.session.navctl("check-config", "--json").json?["warnings"]?.array?.compactMap { $0["message"]?.string }
+        ?? []
+    }
+    #expect(try warnings() == [])
+    files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.close, .activate])
+    let end = "which the backend “scripted” does not offer on this desktop"
+    #expect(
+      try warnings() == [
+        "[window] without “app-id” and “title” needs “pid”, \(end)", "dismissal = \"hide\" needs “hide”, \(end)",
+      ])
+  }
+
+  @Test("while the adapter is away everything stays; when it is back, what has closed meanwhile ends")
+  func adapter_away_keepsItems() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    let watcher = try files.session.watch()
+    files.adapter.connection.close()
+    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
+    #expect(try files.windows() == ["w1"])
+    try files.session.dismiss("files")
+    try files.session.wait("it is kept") { watcher.lines.contains("declined files") }
+    files.adapter = try ScriptedWindowSystem(files.session)
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test(
+    "N1, R6: an adapter that is away for a moment is waited for, though nothing followed windows; what opened meanwhile is a stranger's, also for the next navd"
+  )
+  func adapter_awayWhileNotNeeded_isWaitedFor() throws {
+    let files = try FollowedCommand("echo ran >>$NAVD_TEST_JOURNAL", window: "window = { app-id = 'files' }")
+    let session = files.session
+    let first = try session.present("files")
+    try session.wait("the command has run") { session.journalLines == ["ran"] }
+    files.adapter.open(Window("w1", appID: "files"))
+    #expect(try session.call(Rows.wait, (first, "presented")).0 == "")
+    files.adapter.close("w1")
+    #expect(try session.ending(of: first).reason == "closed")
+    files.adapter.connection.close()
+    try session.wait("navd has noticed") { session.navd?.errorText.contains("has left the bus") == true }
+    let second = try session.present("files")
+    files.adapter = try ScriptedWindowSystem(session, [Window("stranger", appID: "files")])
+    try session.wait("the command has run") { session.journalLines == ["ran", "ran"] }
+    try session.poll("navd knows that it has ended") { try session.call(Rows.get, "files").1["pid"] == nil }
+    #expect(try files.phase() == "presenting")
+    #expect(session.navd?.errorText.contains("windows are not seen") == false)
+    try session.stop(SIGKILL)
+    try session.start()
+    #expect(try files.phase() == "presenting")
+    files.adapter.open(Window("w2", appID: "files"))
+    #expect(try session.call(Rows.wait, (second, "presented")).0 == "")
+    #expect(try files.windows() == ["w2"])
+  }
+
+  @Test("lost signals are noticed by their serials, and signals about unknown windows change nothing")
+  func adapter_losingSignals_isReadAgain() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    files.adapter.lie()
+    #expect(try files.windows() == ["w1"])
+    files.adapter.lose { $0.removeAll { $0.id == "w1" } }
+    files.adapter.open(Window("other"))
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test("an adapter at its last serial does not end navd")
+  func adapter_atLastSerial_isFollowed() throws {
+    let files = try FollowedCommand()
+    files.adapter.serial = .max
+    let path = try files.show()
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test("N2: a backend without processes refuses [window] without app-id and title")
+  func adapter_withoutProcesses_needsPattern() throws {
+    let files = try FollowedCommand(isThere: false)
+    files.adapter = try ScriptedWindowSystem(files.session, capabilities: [.close, .activate])
+    let (reason, result) = try files.session.ending(of: files.session.present("files"))
+    #expect(reason == "failed")
+    #expect(
+      result["error"]
+        == .string(
+          "[window] without “app-id” and “title” needs “pid”, which the backend “scripted” does not offer on this desktop"
+        ))
+  }
+
+  @Test("without an adapter, navctl windows says what is missing")
+  func windows_withoutAdapter_saysWhatIsMissing() throws {
+    let session = try Session()
+    let windows = try session.navctl("windows")
+    #expect(windows.status == .exited(code: CommandStatus.unreachable.rawValue))
+    #expect(
+      windows.errorText
+        == "navctl: windows: nothing on the bus knows the windows; start “navd-windows”, or another adapter for the desktop\n"
+    )
+  }
+}
+
+@Suite struct WindowRecoveryTests {
+  @Test("R2: a killed navd finds the windows again, and their later ends", arguments: [false, true])
+  func navd_killed_findsWindowsAgain(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed)
+    let path = try files.show()
+    try files.session.stop(SIGKILL)
+    try files.session.start()
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+    #expect(try files.windows() == ["w1"])
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test("R2: a window that closed while navd was away ends its item", arguments: [false, true])
+  func window_closedMeanwhile_endsItem(managed: Bool) throws {
+    let files = try FollowedCommand(managed: managed)
+    let path = try files.show()
+    try files.session.stop(SIGKILL)
+    files.adapter.close("w1")
+    try files.session.start()
+    #expect(try ["closed", "lost"].contains(files.session.ending(of: path).reason))
+  }
+
+  @Test("R2: of a command that has handed over, the window alone shows the item, also for the next navd")
+  func window_ofHandedOverCommand_isFoundAgain() throws {
+    let files = try FollowedCommand("echo ran >>$NAVD_TEST_JOURNAL", window: "window = { app-id = 'files' }")
+    let path = try files.session.present("files")
+    try files.session.wait("the command has run") { !files.session.journalLines.isEmpty }
+    files.adapter.open(Window("w1", appID: "files", pid: UInt64(getpid())))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    try files.session.stop(SIGKILL)
+    try files.session.start()
+    #expect(try files.session.call(Rows.get, "files").0 == path)
+    #expect(try files.windows() == ["w1"])
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test(
+    "R6: an item that was not yet on the screen gets its window after the restart, and its command is not run again")
+  func window_openedMeanwhile_showsItem() throws {
+    let files = try FollowedCommand("echo started >>$NAVD_TEST_JOURNAL; exec sleep 1000")
+    let (path, pid) = try files.present()
+    try files.session.stop(SIGKILL)
+    files.adapter.open(Window("w1", appID: "files", pid: pid))
+    try files.session.start()
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(files.session.journalLines == ["started"])
+    #expect(try files.pid() == pid)
+  }
+}

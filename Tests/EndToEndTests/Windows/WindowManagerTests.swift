@@ -1,0 +1,182 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import EventLoops
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+// navd and navd-windows on real window managers, whose own tree says which windows there are.
+
+private typealias Rows = CoordinatorInterface
+
+@Suite struct HiddenProgramTests {
+  @Test(
+    "N8: a hidden window is in the scratchpad, and comes back as it was, of the same process",
+    arguments: [Desktop.Manager.sway, .i3])
+  func window_hidden_comesBack(_ manager: Desktop.Manager) throws {
+    let terminal =
+      manager == .sway
+      ? "['foot', '--app-id=notes', '-e', 'sleep', '1000']" : "['xterm', '-class', 'notes', '-e', 'sleep', '1000']"
+    let desktop = try WindowedDesktop(
+      manager, destinations: ["notes": "command = \(terminal)\nwindow = true\ndismissal = 'hide'"])
+    let session = desktop.session
+    let windows = try Windows(session)
+    let first = try session.open("notes")
+    try desktop.screen.wait(for: ["notes"])
+    try windows.catchUp()
+    let window = windows.open[0]
+    func tree() throws -> String { try windows.ask("-t", "get_tree").outputText.filter { $0 != " " && $0 != "\n" } }
+    func isHidden() throws -> Bool {
+      try windows.ask("-t", "get_tree").json?.scratchpad?.contains("notes") == true
+    }
+    try session.runNavctl("toggle", "notes")
+    #expect(try session.ending(of: first).reason == "dismissed")
+    #expect(try isHidden())
+    #expect(try tree().contains("floating_con"))
+
+    let second = try session.open("notes")
+    try session.poll("it is shown") { try !isHidden() }
+    try desktop.screen.wait(for: ["notes"])
+    #expect(windows.open == [window])
+    // It was tiled.
+    #expect(try !tree().contains("\"floating_con\""))
+    try windows.waitForFocus(on: window.name)
+    try session.runNavctl("dismiss", "notes")
+    #expect(try session.ending(of: second).reason == "dismissed")
+    try session.runNavctl("dismiss", "--parked")
+    try desktop.screen.wait(for: [])
+    try session.poll("it is parked no longer") { try session.state()["parked"] == nil }
+  }
+}
+
+extension JSON {
+  /// What the scratchpad of a tree has, as text.
+  fileprivate var scratchpad: String? {
+    if self["name"] == "__i3_scratch" { return self["floating_nodes"]?.text }
+    return self["nodes"]?.array?.lazy.compactMap(\.scratchpad).first
+  }
+}
+
+@Suite struct ClickTests {
+  @Test(
+    "N9, N10: a real click on another window, or pointing at it, ends a popup, and a toggle by it opens nothing",
+    arguments: [Desktop.Manager.sway, .i3], [false, true])
+  func click_onStranger_endsPopup(_ manager: Desktop.Manager, followsMouse: Bool) throws {
+    let terminal = manager == .sway ? ["foot", "--app-id=popup"] : ["xterm", "-class", "popup"]
+    let words = (terminal + ["-e", "sleep", "1000"]).map { "'\($0)'" }.joined(separator: ", ")
+    let desktop = try WindowedDesktop(
+      manager, destinations: ["popup": "command = [\(words)]\nwindow = true\nunfocus = 'dismiss'"],
+      configuration: "focus_follows_mouse \(followsMouse ? "yes" : "no")\nworkspace_layout default\n")
+    let session = desktop.session
+    let windows = try Windows(session)
+    let watcher = try session.watch()
+    let stranger = manager == .sway ? ["foot", "--app-id=stranger"] : ["xterm", "-class", "stranger"]
+    let other = try session.start(
+      program: "/usr/bin/\(stranger[0])", stranger.dropFirst() + ["-e", "sleep", "1000"])
+    try desktop.screen.wait(for: ["stranger"])
+    let mouse = manager == .sway ? try WaylandKeyboard(session) : nil
+    func point(_ x: Int) throws {
+      if let mouse { return try mouse.point(x, 360) }
+      _ = try session.run(program: "/usr/bin/xdotool", ["mousemove", "\(x)", "360"])
+    }
+    func click() throws {
+      if let mouse { return try mouse.click() }
+      _ = try session.run(program: "/usr/bin/xdotool", ["click", "1"])
+    }
+
+    // The popup is on the right.
+    let path = try session.open("popup")
+    try point(960)
+    try windows.waitForFocus(on: "popup")
+    try session.poll("navd knows the focus") {
+      StateEntry(try session.call(Rows.get, "popup").1).windows?.first?["focused"] == true.value
+    }
+    watcher.clear()
+    try click()
+    try point(320)
+    if !followsMouse {
+      // Everything that came of it has arrived.
+      try windows.catchUp()
+      #expect(windows.focused?.name.hasSuffix("popup") == true)
+      #expect(try session.call(Rows.get, "popup").0 == path)
+      try click()
+    }
+    try session.wait("the popup ends") { watcher.lines.contains("phase popup dismissing") }
+    #expect(try session.call(Rows.toggle, ("popup", "", [:])).0 == false)
+    #expect(try session.ending(of: path).reason == "unfocused")
+    try desktop.screen.wait(for: ["stranger"])
+    #expect(!other.hasEnded)
+  }
+}
+
+@Suite struct WindowOutputProgramTests {
+  @Test("U1, U2: a window opens on the output that its request names, with the focus left where it was")
+  func window_withOutput_isThere() throws {
+    let desktop = try WindowedDesktop(
+      .sway, destinations: ["notes": "command = ['foot', '--app-id=notes', '-e', 'sleep', '1000']\nwindow = true"])
+    let session = desktop.session
+    let windows = try Windows(session)
+    #expect(try session.run(program: "/usr/bin/swaymsg", ["create_output"]).exitCode == 0)
+    try session.runNavctl("present", "notes", "--output", "HEADLESS-2")
+    let path = try session.call(Rows.get, "notes").0
+    func isOn(_ output: String) throws {
+      try session.poll("the window is on \(output)") {
+        let tree = try windows.ask("-t", "get_tree").json
+        return tree?["nodes"]?.array?.first { $0["name"] == .string(output) }.map(\.text)?.contains("\"notes\"") == true
+      }
+      try session.poll("the state says so") {
+        let entry = StateEntry(try session.call(Rows.get, "notes").1)
+        return entry.output == output && entry.windows?.map { $0["output"] } == [.string(output)]
+      }
+    }
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    try isOn("HEADLESS-2")
+    try session.runNavctl("present", "notes", "--output", "HEADLESS-1")
+    try isOn("HEADLESS-1")
+    #expect(try session.call(Rows.get, "notes").0 == path)
+
+    // The user goes to the other output.
+    #expect(try session.run(program: "/usr/bin/swaymsg", ["focus", "output", "HEADLESS-2"]).exitCode == 0)
+    try session.poll("it follows") {
+      try session.navctl("present", "notes", "--output", "focused", "--json").json?["changed"] == true
+    }
+    try isOn("HEADLESS-2")
+  }
+}
+
+@Suite struct AdoptingTests {
+  @Test(
+    "N2: with adopt, a window that asks for attention after a handing over is the item's",
+    arguments: [Desktop.Manager.sway, .i3, .openbox])
+  func window_urgentAfterHandingOver_isAdopted(_ manager: Desktop.Manager) throws {
+    let desktop = try WindowedDesktop(
+      manager,
+      destinations: ["notes": "command = ['true']\nscope = 'process'\nwindow = { app-id = 'notes', adopt = true }"])
+    let (session, screen) = (desktop.session, desktop.screen)
+    func terminal(_ name: String) -> [String] {
+      manager == .sway ? ["foot", "--app-id=\(name)"] : ["xterm", "-class", name]
+    }
+    var programs: [Program] = []
+    for name in ["notes", "stranger"] {
+      let words = terminal(name)
+      programs.append(try session.start(program: "/usr/bin/\(words[0])", words.dropFirst() + ["-e", "sleep", "1000"]))
+      try screen.poll(name, "has the focus") { $0?.isFocused == true }
+    }
+    let window = try #require(try screen.window("notes"))
+    try session.runNavctl("present", "notes")
+    let path = try session.call(Rows.get, "notes").0
+    try session.poll("its command has handed over") { session.processes().isEmpty }
+    #expect(try session.call(Rows.get, "notes").1[StateEntry.keys.phase] == "presenting")
+    try screen.makeUrgent(window)
+    try screen.poll("notes", "is urgent") { $0?.isUrgent == true }
+    #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(StateEntry(try session.call(Rows.get, "notes").1).windows?.count == 1)
+    #expect(try session.navctl("windows").outputText.contains("urgent"))
+    try screen.close(window)
+    #expect(try session.ending(of: path).reason == "closed")
+    try screen.wait(for: ["stranger"])
+  }
+}

@@ -1,0 +1,396 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import NavigationTesting
+import Observation
+import PresentationModel
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+@MainActor @Observable
+private final class Model {
+  struct Note: Hashable, Codable, Identifiable {
+    var id: String
+    var text = ""
+  }
+  var note: Note?
+  /// Presented from the note.
+  var detail: Note?
+  /// Presented from the note, too.
+  var help = false
+  var isPresented = false
+  var selection: String?
+  var path: [String] = []
+  var mixed = NavigationPath()
+  /// On the stack of the path.
+  var pushed: Note?
+}
+
+/// Screens that decline to disappear (P15), and ask their users (P16).
+@Suite @MainActor struct DecliningTests {
+  @Test("P15: an item whose screen declines is written back", arguments: CoordinatorKind.allCases)
+  func item_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    model.note?.text = "edited"
+    await fixture.navigator.settle()
+    fixture.display.declining = ["a"]
+    for round in 1...3 {
+      model.note = nil
+      try await fixture.until { model.note != nil }
+      #expect(model.note == .init(id: "a", text: "edited") && fixture.display.disappearing.count == round)
+    }
+    #expect(fixture.display.log == ["+a"] && fixture.display.ends == [])
+    fixture.display.declining = []
+    model.note = nil
+    try await fixture.shows()
+    try await fixture.until { fixture.display.ends == [.dismissed] }
+    #expect(model.note == nil)
+  }
+
+  @Test("P15: the next item of a screen that declines is never shown", arguments: CoordinatorKind.allCases)
+  func replacement_declined_endsTheNext(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    (fixture.display.asking, fixture.display.declining) = (["a"], ["a"])
+    for id in ["b", "c"] {
+      model.note = .init(id: id)
+      await fixture.navigator.settle()
+    }
+    try await fixture.until { fixture.display.disappearing == ["a"] && fixture.display.ends == [.replaced] }
+    fixture.display.asking = []
+    try await fixture.until { model.note?.id == "a" && fixture.display.ends == [.replaced, .declined] }
+    #expect(fixture.display.log == ["+a"])
+    // It is driven as before.
+    fixture.display.declining = []
+    model.note = .init(id: "d")
+    try await fixture.shows("d")
+  }
+
+  @Test("P15: a boolean becomes true again, and a selection its former tag", arguments: CoordinatorKind.allCases)
+  func boolAndSelection_declined_areWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(isPresented: Bindable(model).isPresented.named("panel")) {
+      RecordingScreen("panel", on: display)
+    }
+    for tag in ["wifi", "volume"] {
+      fixture.navigator.present(
+        tag: tag, selection: Bindable(model).selection.named("selection"), onDismiss: { display.end($0) }
+      ) { RecordingScreen(tag, on: display) }
+    }
+    (model.isPresented, model.selection) = (true, "wifi")
+    try await fixture.until { Set(display.names) == ["panel", "wifi"] }
+    display.declining = ["panel", "wifi"]
+    (model.isPresented, model.selection) = (false, "volume")
+    try await fixture.until { model.isPresented && model.selection == "wifi" && display.ends == [.declined] }
+    model.selection = nil
+    try await fixture.until { model.selection == "wifi" && display.disappearing.count == 3 }
+    display.declining = []
+    (model.isPresented, model.selection) = (false, "volume")
+    try await fixture.shows("volume")
+    #expect(!model.isPresented && model.selection == "volume")
+  }
+
+  @Test(
+    "P15: the elements of a path that stay are written back, with what is pushed above them",
+    arguments: CoordinatorKind.allCases)
+  func path_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.presentPath(of: model)
+    model.path = ["x", "y", "z"]
+    try await fixture.shows("x", "y", "z")
+    // Another continuation.
+    display.declining = ["y"]
+    model.path = ["x", "u", "v"]
+    try await fixture.until { model.path == ["x", "y"] }
+    // All of it.
+    model.path = []
+    try await fixture.until { model.path == ["x", "y"] && display.disappearing == ["z", "y", "y"] }
+    model.pushed = .init(id: "top")
+    try await fixture.shows("x", "y", "top")
+    display.declining = ["top"]
+    (model.path, model.pushed) = ([], nil)
+    try await fixture.until { model.path == ["x", "y"] && model.pushed?.id == "top" }
+    display.declining = []
+    model.path = ["x"]
+    try await fixture.shows("x")
+    try await fixture.until { model.pushed == nil }
+    #expect(display.log == ["+x", "+y", "+z", "-z", "+top", "-top", "-y"])
+  }
+
+  @Test("P15: values of a path get their types back", arguments: CoordinatorKind.allCases)
+  func pathOfTypes_declined_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let stack = fixture.navigator.stack(path: Bindable(model).mixed.named("mixed"))
+    stack.navigationDestination(for: Int.self) { [display = fixture.display] in RecordingScreen("\($0)", on: display) }
+    stack.navigationDestination(for: String.self) { [display = fixture.display] in RecordingScreen($0, on: display) }
+    var path = NavigationPath([1])
+    path.append("two")
+    model.mixed = path
+    try await fixture.shows("1", "two")
+    fixture.display.declining = ["two"]
+    model.mixed = NavigationPath()
+    try await fixture.until { model.mixed == path }
+    #expect(fixture.display.log == ["+1", "+two"])
+  }
+
+  @Test(
+    "P15: a parent stays with its child that declines, and a sibling that is gone stays gone",
+    arguments: CoordinatorKind.allCases, [true, false])
+  func parent_childDeclines_isWrittenBack(_ kind: CoordinatorKind, clearsChild: Bool) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentFamily(of: model)
+    (model.note, model.detail, model.help) = (.init(id: "a"), .init(id: "b"), true)
+    try await fixture.until { Set(fixture.display.names) == ["a", "b", "help"] }
+    (fixture.display.asking, fixture.display.declining) = (["b"], ["b"])
+    model.note = clearsChild ? nil : .init(id: "next")
+    if clearsChild { model.detail = nil }
+    try await fixture.until { !model.help }
+    fixture.display.asking = []
+    try await fixture.until { model.note?.id == "a" && model.detail?.id == "b" && !model.help }
+    try await fixture.shows("a", "b")
+    #expect(fixture.display.log.suffix(1) == ["-help"])
+    // What is presented from it is still driven.
+    model.help = true
+    try await fixture.shows("a", "b", "help")
+    fixture.display.declining = []
+    model.note = nil
+    try await fixture.shows()
+    try await fixture.until { model.detail == nil && !model.help }
+  }
+
+  @Test("P15: an item that another program declines to dismiss is written back", arguments: CoordinatorKind.allCases)
+  func item_declinedByAnotherProgram_isWrittenBack(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let other = Navigator(fixture.coordinator)
+    try await other.serve("editor") { [display = fixture.display] in RecordingScreen($0.id, on: display) }
+    fixture.navigator.present(item: Bindable(model).note.named("note"), to: "editor")
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    (fixture.display.asking, fixture.display.declining) = (["a"], ["a"])
+    model.note = nil
+    try await fixture.state { $0.presentations.first?.asking == true }
+    #expect(try await fixture.coordinator.state().presentations.first?.message == "Save a?")
+    // Another client edits nothing here: the item is the one that the coordinator has.
+    fixture.display.asking = []
+    try await fixture.until { model.note?.id == "a" }
+    fixture.display.declining = []
+    model.note = .init(id: "b")
+    try await fixture.shows("b")
+  }
+
+  @Test("P15: a screen cannot decline a forced dismissal", arguments: CoordinatorKind.allCases)
+  func forced_declined_isGone(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.presentNote(of: model)
+    let binding = fixture.text(Bindable(model).note.named("note"))
+    display.declining = ["a", "b", "stubborn"]
+    display.stubborn = ["stubborn"]
+    // By the program.
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    withTransaction(\.isForced, true) { model.note = nil }
+    try await fixture.shows()
+    // By another client.
+    model.note = .init(id: "b")
+    try await fixture.shows("b")
+    try await fixture.coordinator.dismiss(binding, force: true)
+    try await fixture.until { model.note == nil && display.names == [] }
+    // Although it throws.
+    model.note = .init(id: "stubborn")
+    try await fixture.shows("stubborn")
+    try await fixture.coordinator.dismiss(binding, force: true)
+    try await fixture.until { model.note == nil && display.ends == [.dismissed, .dismissed, .dismissed] }
+    #expect(display.disappearing == ["a", "b", "stubborn"])
+  }
+
+  @Test("P16: a screen that asks its user is waited for until it is forced", arguments: CoordinatorKind.allCases)
+  func asking_forced_isGone(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    (display.asking, display.declining) = (["a"], ["a"])
+    model.note = nil
+    try await fixture.state { $0.presentations.first?.asking == true }
+    // A request with force also forces what the slot waits for; the task of the screen is cancelled.
+    try await fixture.coordinator.dismiss(fixture.text(Bindable(model).note.named("note")), force: true)
+    try await fixture.until { display.ends == [.dismissed] && display.names == [] }
+    #expect(display.disappearing == ["a"] && display.cancelled == ["a"] && model.note == nil)
+  }
+
+  @Test("P15: a change of the state that follows a decline at once is requested", arguments: CoordinatorKind.allCases)
+  func state_changedWithTheDecline_counts(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    fixture.presentNote(of: model)
+    for turns in 0..<12 {
+      model.note = .init(id: "a")
+      try await fixture.shows("a")
+      (fixture.display.asking, fixture.display.declining) = (["a"], ["a"])
+      model.note = nil
+      try await fixture.state { $0.presentations.first?.asking == true }
+      fixture.display.asking = []
+      for _ in 0..<turns { await Task.yield() }
+      fixture.display.declining = []
+      model.note = .init(id: "b")
+      // Either the decline ends it, or it replaces the item that was kept.
+      try await fixture.until { (model.note.map { [$0.id] } ?? []) == fixture.display.names }
+      model.note = nil
+      try await fixture.shows()
+    }
+  }
+
+  @Test(
+    "P15: a presentation that its presence cannot end stays until its user closes it",
+    arguments: CoordinatorKind.allCases)
+  func presence_cancelledAndDeclined_leavesTheScreen(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let presence = fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    fixture.display.declining = ["a"]
+    presence.cancel()
+    try await fixture.until { fixture.display.disappearing == ["a"] }
+    try await fixture.state { $0.presentations.map(\.phase) == [.presented] }
+    #expect(fixture.display.names == ["a"])
+    try await fixture.display["a"]?.close()
+    try await fixture.state { $0.presentations.isEmpty }
+  }
+
+  @Test("R6, P16: a screen that asks its user says so to the next navd, and what it declines is written back")
+  func navd_killedWhileAsking_isToldAgain() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    fixture.presentNote(of: model)
+    fixture.presentPath(of: model)
+    (model.note, model.path) = (.init(id: "a"), ["x", "y"])
+    try await fixture.until { Set(fixture.display.names) == ["a", "x", "y"] }
+    (fixture.display.asking, fixture.display.declining) = (["a"], ["a", "y"])
+    model.note = nil
+    try await fixture.state { $0.presentations.contains { $0.asking == true } }
+    try session.stop(SIGKILL)
+    try session.start()
+    try await fixture.state { $0.presentations.contains { $0.asking == true } }
+    #expect(fixture.display.disappearing == ["a"])
+    fixture.display.asking = []
+    model.path = []
+    try await fixture.until { model.note?.id == "a" && model.path == ["x", "y"] }
+    #expect(Set(fixture.display.names) == ["a", "x", "y"])
+  }
+
+  @Test("P15: what was declined while the event was missed, and the answer not yet there, is written back")
+  func item_declinedUnseenWhileRequested_isWrittenBack() async throws {
+    let (backend, display, model) = (LossyBackend(), Display(), Model())
+    let coordinator = Coordinator(backend, client: "lossy")
+    let navigator = Navigator(coordinator, grace: Session.limit)
+    navigator.present(item: Bindable(model).note.named("note")) { RecordingScreen($0.wrappedValue.id, on: display) }
+    model.note = .init(id: "a")
+    try await until { display.names == ["a"] }
+    display.declining = ["a"]
+    backend.isHolding = true
+    model.note = nil
+    try await until { backend.hasLost }
+    // The gap is seen at the next event, and the whole state is read.
+    _ = try await coordinator.present("other")
+    try await until { backend.statesAfterLoss == 1 }
+    #expect(model.note == nil)
+    backend.isHolding = false
+    try await until { model.note?.id == "a" }
+    #expect(display.names == ["a"])
+  }
+}
+
+/// A coordinator whose event `Declined` is lost, and whose answers to transactions can be held back.
+@MainActor @Observable
+private final class LossyBackend: CoordinatorBackend {
+  @ObservationIgnored private let embedded: any CoordinatorBackend = EmbeddedBackend()
+  var isHolding = false
+  private(set) var hasLost = false
+  /// The number of times that the whole state was read.
+  private(set) var statesAfterLoss = 0
+
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> Output {
+    let output: Output = try await embedded.call(method, input, starts: starts)
+    if method.name == CoordinatorInterface.apply.name { try? await NavigationTesting.until { !self.isHolding } }
+    if method.name == CoordinatorInterface.getState.name { statesAfterLoss += 1 }
+    return output
+  }
+
+  func callWindowSystem<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output {
+    try await embedded.callWindowSystem(method, input)
+  }
+
+  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> { try await embedded.windowEvents() }
+
+  func notices() async -> AsyncStream<Notice> {
+    let notices = await embedded.notices()
+    return AsyncStream { sink in
+      Task {
+        for await notice in notices {
+          if case .event(let event) = notice, case .declined = event.kind {
+            hasLost = true
+          } else {
+            sink.yield(notice)
+          }
+        }
+        sink.finish()
+      }
+    }
+  }
+
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) async throws(NavigationError) { try await embedded.serve(destination, options, by: host) }
+
+  func stopServing(_ destination: String) async throws(NavigationError) {
+    try await embedded.stopServing(destination)
+  }
+
+  func close() async { await embedded.close() }
+}
+
+extension NavigationFixture {
+  @discardableResult
+  fileprivate func presentNote(of model: Model) -> Presence {
+    let display = display
+    return navigator.present(item: Bindable(model).note.named("note"), onDismiss: { display.end($0) }) {
+      RecordingScreen($0.wrappedValue.id, on: display)
+    }
+  }
+
+  /// A note, and two items that are presented from it.
+  fileprivate func presentFamily(of model: Model) {
+    let display = display
+    navigator.present(item: Bindable(model).note.named("note")) { note in
+      RecordingScreen(note.wrappedValue.id, on: display) { showing in
+        showing.present(item: Bindable(model).detail.named("detail")) {
+          RecordingScreen($0.wrappedValue.id, on: display)
+        }
+        showing.present(isPresented: Bindable(model).help.named("help")) { RecordingScreen("help", on: display) }
+      }
+    }
+  }
+
+  fileprivate func presentPath(of model: Model) {
+    let stack = navigator.stack(path: Bindable(model).path.named("path"))
+    stack.navigationDestination(for: String.self) { [display] in RecordingScreen($0, on: display) }
+    stack.push(item: Bindable(model).pushed.named("pushed")) { [display] in
+      RecordingScreen($0.wrappedValue.id, on: display)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import DBusValues
+import NavigationTesting
+import Observation
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+private enum Action: String, Codable { case delete, rename }
+
+@MainActor @Observable
+private final class Model: Navigable {
+  static let memberNames: MemberNames<Model> = [\.dialog: "dialog"]
+  var dialog: Dialog<Action>?
+
+  func ask() {
+    dialog = Dialog("Delete the note?", message: "It is gone then.", textField: .init("Why?", text: "because")) {
+      Dialog.Button("Delete", role: .destructive, action: .delete)
+      Dialog.Button("Cancel", role: .cancel)
+    }
+  }
+}
+
+@Suite @MainActor struct DialogTests {
+  @Test("A destination gets the dialog as the value, and its user's action reaches the program")
+  func dialog_byADestination_reportsTheAction() async throws {
+    for kind in CoordinatorKind.allCases {
+      let (fixture, model) = (try await NavigationFixture(kind), Model())
+      let (display, other) = (fixture.display, Navigator(fixture.coordinator))
+      var items: [Properties] = []
+      try await other.serve("dialogs") { item in
+        items.append(item.value)
+        return RecordingScreen(item.id, on: display)
+      }
+      fixture.navigator.present(
+        dialog: Bindable(model, .shared("model")).dialog, to: "dialogs", onDismiss: { display.end($0) }
+      ) { action, text in display.notes.append("\(action): \(text)") }
+      model.ask()
+      try await fixture.shows("Delete the note?")
+      #expect(
+        items == [
+          [
+            "title": .string("Delete the note?"), "message": .string("It is gone then."),
+            "buttons": [Properties](
+              [
+                ["title": .string("Delete"), "role": .string("destructive"), "action": .string("delete")],
+                ["title": .string("Cancel"), "role": .string("cancel")],
+              ]
+            ).value, "prompt": .string("Why?"), "text": .string("because"),
+          ]
+        ])
+      let showing = try #require(display["Delete the note?"]?.showing)
+      // An action that is of no button.
+      try await showing.act("explode")
+      try await showing.act("delete", ["text": .string("old")])
+      try await display["Delete the note?"]?.close()
+      try await fixture.until { model.dialog == nil && display.ends == [.closed] }
+      #expect(display.notes == ["delete: old"])
+    }
+  }
+
+  @Test(
+    "A screen of the program shows a dialog, whose action sets the next one (P5)", arguments: CoordinatorKind.allCases)
+  func dialog_actionSetsTheNext_isNotLost(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(dialog: Bindable(model).dialog) { [weak model] action, _ in
+      guard action == .delete else { return display.notes.append("\(action)") }
+      model?.dialog = Dialog("Rename instead?") { Dialog.Button("Rename", action: .rename) }
+    } content: { $dialog in
+      RecordingScreen(dialog.title, on: display)
+    }
+    model.ask()
+    for title in ["Delete the note?", "Rename instead?"] {
+      try await fixture.shows(title)
+      let (button, screen) = (try #require(model.dialog?.buttons.first), try #require(display[title]))
+      display.screens.removeAll { $0 === screen }
+      try await screen.showing?.choose(button)
+    }
+    try await fixture.until { model.dialog == nil }
+    #expect(display.notes == ["rename"])
+  }
+}

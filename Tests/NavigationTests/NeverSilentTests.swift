@@ -1,0 +1,180 @@
+import DBusValues
+import Glibc
+import NavigationTesting
+import Observation
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+@MainActor @Observable
+private final class Model {
+  struct Unfit: Codable, Hashable, Identifiable {
+    var id: Double
+    var sizes: [Int?] = []
+  }
+  /// An identity that never can be encoded.
+  struct Secret: Codable, Hashable {
+    var number: Int
+    func encode(to encoder: any Encoder) throws {
+      throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "secret"))
+    }
+  }
+  struct Owner: Codable, Identifiable { var id: Secret }
+  enum Place: Hashable {
+    case help
+    case note(Int)
+  }
+  var unfit: Unfit?
+  var owner: Owner?
+  var place: Place?
+  var path = NavigationPath()
+  var reals: [Double] = []
+  var secrets: [Secret] = []
+}
+
+/// A screen without a display.
+private final class Screenless: Screen {
+  struct NoDisplay: Error, CustomStringConvertible {
+    var description: String { "there is no display" }
+  }
+
+  func appear(_ showing: Showing) async throws { throw NoDisplay() }
+}
+
+@Suite @MainActor struct NeverSilentTests {
+  @Test("D7: the error of a screen reaches onDismiss, those who wait, the history and navd's log")
+  func screen_throws_isTold() async throws {
+    for kind in CoordinatorKind.allCases {
+      let (fixture, model) = (try await NavigationFixture(kind), Model())
+      var ends: [Dismissal] = []
+      let binding = Bindable(model, .own("failing")).unfit.named("unfit")
+      fixture.navigator.present(item: binding, onDismiss: { ends.append($0) }) { _ in Screenless() }
+      model.unfit = .init(id: 1)
+      try await fixture.until { model.unfit == nil && !ends.isEmpty }
+      #expect(ends.first?.reason == .failed && ends.first?.error is Screenless.NoDisplay, "\(ends)")
+      let ending = try #require(try await fixture.coordinator.history(most: 1).first)
+      #expect(ending.reason == "failed" && ending.binding == fixture.text(binding))
+      let handle = PresentationHandle(try #require(ending.presentation))
+      let result = try await fixture.coordinator.waitUntilGone(handle).result
+      #expect(result["error"].flatMap(String.init(value:))?.hasPrefix("there is no display") == true, "\(result)")
+      guard let session = fixture.session else { continue }
+      #expect(try session.navctl("history").outputText.contains("there is no display"))
+      try session.wait("it is logged") { session.navd?.errorText.contains("there is no display") == true }
+    }
+  }
+
+  @Test("A bus without navd is an error of the connection, instead of a wait for ever")
+  func coordinator_noNavd_throws() async throws {
+    let session = try Session(starting: false)
+    let address = session.bus.address
+    let error = await #expect(throws: NavigationError.self) { try await Coordinator.bus(address: address) }
+    #expect(error?.description.contains("no navd runs on the bus, and the bus cannot start one") == true)
+    // A bus that can start navd, does.
+    let activatable = try Session(starting: false, activatable: true)
+    let coordinator = try await Coordinator.bus(address: activatable.bus.address)
+    #expect(try await coordinator.state().presentations.isEmpty)
+  }
+
+  @Test(
+    "An item whose id changes to one that is not a JSON number has another screen", arguments: CoordinatorKind.allCases)
+  func id_notFinite_isAnotherIdentity(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(item: Bindable(model).unfit) {
+      RecordingScreen("\($0.wrappedValue.id)", on: display)
+    }
+    for id: Double in [Double.infinity, -Double.infinity, 1.0] {
+      model.unfit = .init(id: id)
+      try await fixture.shows("\(id)")
+    }
+    #expect(fixture.display.log == ["+inf", "-inf", "+-inf", "--inf", "+1.0"])
+  }
+
+  @Test(
+    "An id that cannot be encoded is reported, and another one is another screen", arguments: CoordinatorKind.allCases)
+  func id_notEncodable_isAnotherIdentity(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(item: Bindable(model, .own("unencodable-\(kind)")).owner.named("owner")) {
+      RecordingScreen("\($0.wrappedValue.id.number)", on: display)
+    }
+    model.owner = .init(id: .init(number: 1))
+    try await fixture.shows("1")
+    model.owner = .init(id: .init(number: 2))
+    try await fixture.shows("2")
+    #expect(MisuseLog.shared.messages.filter { $0.contains("unencodable-\(kind)") && $0.contains("id") }.count == 1)
+  }
+
+  @Test("A value that D-Bus cannot have is reported once", arguments: CoordinatorKind.allCases)
+  func value_notEncodable_isReported(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(item: Bindable(model, .own("null-\(kind)")).unfit.named("unfit")) {
+      RecordingScreen("\($0.wrappedValue.id)", on: display)
+    }
+    model.unfit = .init(id: 1, sizes: [1, nil])
+    try await fixture.shows("1.0")
+    model.unfit?.sizes = [nil]
+    await fixture.navigator.settle()
+    #expect(fixture.display.log == ["+1.0"])
+    #expect(MisuseLog.shared.messages.filter { $0.contains("null-\(kind)") }.count == 1)
+  }
+
+  @Test("A path keeps values that are not JSON numbers", arguments: CoordinatorKind.allCases)
+  func path_notFinite_isShown(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    let stack = fixture.navigator.stack(path: Bindable(model).reals.named("reals"))
+    stack.navigationDestination(for: Double.self) { RecordingScreen("\($0)", on: display) }
+    model.reals = [1, .infinity, 2]
+    try await fixture.shows("1.0", "inf", "2.0")
+    try await fixture.display["2.0"]?.close()
+    try await fixture.until { model.reals == [1, .infinity] }
+  }
+
+  @Test("A path value of a type without a screen is reported", arguments: CoordinatorKind.allCases)
+  func path_unknownType_isReported(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    let stack = fixture.navigator.stack(path: Bindable(model, .own("unknown-\(kind)")).path.named("path"))
+    stack.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
+    model.path = NavigationPath([1])
+    model.path.append("two")
+    try await fixture.shows("1")
+    model.path.append("three")
+    await fixture.navigator.settle()
+    #expect(model.path.count == 3)
+    #expect(
+      MisuseLog.shared.messages.filter { $0.contains("unknown-\(kind)") && $0.contains("Swift.String") }.count == 1)
+  }
+
+  @Test("A restored path value that does not fit its type is reported", arguments: CoordinatorKind.allCases)
+  func path_unfitValue_isReported(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    let stack = fixture.navigator.stack(path: Bindable(model, .own("misfit-\(kind)")).path.named("path"))
+    stack.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
+    model.path.elements = [.init(type: "Swift.Int", value: "1"), .init(type: "Swift.Int", value: "\"text\"")]
+    try await fixture.shows("1")
+    try await fixture.until { model.path.count == 1 }
+    #expect(MisuseLog.shared.messages.filter { $0.contains("misfit-\(kind)") }.count == 1)
+  }
+
+  @Test("A case without a payload that another client presents is written", arguments: CoordinatorKind.allCases)
+  func payloadlessCase_presentedByOthers_isWritten(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    let help = EnumCase("help", { Model.Place.help }) { if case .help = $0 { () } else { nil } }
+    let binding = Bindable(model).place.named("place").case(help)
+    fixture.navigator.present(isPresented: Binding(binding)) { RecordingScreen("help", on: display) }
+    model.place = .help
+    try await fixture.shows("help")
+    model.place = nil
+    try await fixture.shows()
+    try await fixture.coordinator.present(
+      fixture.text(binding), PresentationOptions(destination: fixture.navigator.destination))
+    try await fixture.shows("help")
+    try await fixture.until { model.place == .help }
+  }
+}

@@ -1,0 +1,83 @@
+import Navigation
+import Observation
+import Testing
+
+@Observable
+private final class Model {
+  var text = ""
+  var other = 0
+}
+
+/// An actor that is not the main one, with a model of its own.
+private actor Reader {
+  let model = Model()
+  var seen: [String] = []
+  var observing: Observing?
+
+  func observeChanges() async -> [String] {
+    observing = observe {
+      self.assertIsolated()
+      self.seen.append(self.model.text)
+    }
+    model.text = "a"
+    model.text = "b"
+    await Task.yield()
+    let afterOneTurn = seen
+    model.text = "c"
+    observing?.cancel()
+    for _ in 1...100 { await Task.yield() }
+    #expect(seen == afterOneTurn, "nothing runs after it was cancelled")
+    return afterOneTurn
+  }
+}
+
+extension Transaction {
+  fileprivate var isLoud: Bool {
+    get { self[IsLoud.self] }
+    set { self[IsLoud.self] = newValue }
+  }
+}
+
+private enum IsLoud: TransactionKey { static let defaultValue = false }
+
+@Suite @MainActor struct ObservingTests {
+  @Test("Changes are observed one turn later, once for several in a turn, in their transaction")
+  func observe_changes_runsInTheNextTurn() async {
+    let model = Model()
+    var seen: [String] = []
+    let observing = observe { seen.append("\(model.text) \(Transaction.current.isLoud)") }
+    #expect(seen == [" false"])
+    model.text = "a"
+    withTransaction(\.isLoud, true) { model.text = "b" }
+    await Task.yield()
+    #expect(seen == [" false", "b false"])
+    withTransaction(\.isLoud, true) { model.text = "c" }
+    model.other = 1
+    await Task.yield()
+    #expect(seen.dropFirst(2) == ["c true"])
+    model.text = "d"
+    observing.cancel()
+    for _ in 1...100 { await Task.yield() }
+    #expect(seen.count == 3)
+  }
+
+  @Test("Changes are observed on any actor, one turn later")
+  func observe_onAnotherActor_runsThere() async {
+    #expect(await Reader().observeChanges() == ["", "b"])
+  }
+
+  @Test("An observation ends when its handle is released")
+  func observe_released_ends() async {
+    let model = Model()
+    var count = 0
+    var observing: Observing? = observe {
+      _ = model.text
+      count += 1
+    }
+    #expect(observing != nil)
+    observing = nil
+    model.text = "a"
+    for _ in 1...100 { await Task.yield() }
+    #expect(count == 1)
+  }
+}

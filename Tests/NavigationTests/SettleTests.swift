@@ -1,0 +1,109 @@
+import DBusValues
+import NavigationTesting
+import Observation
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+private struct Haste: TransactionKey { static let defaultValue = 1 }
+extension Transaction {
+  fileprivate var haste: Int {
+    get { self[Haste.self] }
+    set { self[Haste.self] = newValue }
+  }
+}
+
+/// Notes the transactions in which it appears and disappears.
+@MainActor
+private final class NotedScreen: Screen {
+  private let display: Display
+
+  init(_ display: Display) { self.display = display }
+
+  func appear(_ showing: Showing) async throws { note("+", showing) }
+
+  func disappear(_ showing: Showing, animated: Bool) async -> Properties {
+    note("-", showing)
+    return [:]
+  }
+
+  private func note(_ what: String, _ showing: Showing) {
+    display.notes.append("\(what)\(showing.transaction.haste) \(Transaction.current.haste)")
+  }
+}
+
+@MainActor @Observable
+private final class Model: Navigable {
+  static let memberNames: MemberNames<Model> = [\.isOpen: "isOpen", \.path: "path"]
+  var isOpen = false
+  var path: [Int] = []
+}
+
+@Suite @MainActor struct SettleTests {
+  @Test("settle() includes what other clients have done before", arguments: CoordinatorKind.allCases)
+  func settle_afterAnotherClient_stateHasFollowed(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, navigator) = (fixture.display, fixture.navigator)
+    let binding = Bindable(model, .shared("settle")).isOpen
+    navigator.present(isPresented: binding) { RecordingScreen("a", on: display) }
+    for _ in 1...20 {
+      model.isOpen = true
+      try await navigator.settle(within: .seconds(20))
+      #expect(navigator.screens.count == 1 && display.names == ["a"])
+      try await fixture.coordinator.dismiss("settle.isOpen")
+      try await navigator.settle(within: .seconds(20))
+      #expect(!model.isOpen && navigator.screens.isEmpty && display.names == [])
+    }
+  }
+
+  @Test("A time limit names what has not settled", arguments: CoordinatorKind.allCases)
+  func settle_screenIsSlow_failsAtItsLimit(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    display.slow = ["slow"]
+    fixture.navigator.present(isPresented: Bindable(model, .shared("limit")).isOpen) {
+      RecordingScreen("slow", on: display)
+    }
+    model.isOpen = true
+    try await fixture.until { display.appearing == ["slow"] }
+    let error = await #expect(throws: TimeLimitExceeded.self) {
+      try await fixture.navigator.settle(within: .milliseconds(10))
+    }
+    #expect(error?.description.contains("limit.isOpen") == true, "\(error?.description ?? "")")
+    display.slow = []
+    try await fixture.navigator.settle(within: .seconds(20))
+    #expect(display.names == ["slow"])
+  }
+
+  @Test("A closed screen is not on the screen", arguments: CoordinatorKind.allCases)
+  func screens_closed_areLeftOut(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.stack(path: Bindable(model).path)
+      .navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
+    model.path = [1, 2]
+    try await fixture.navigator.settle(within: .seconds(20))
+    #expect(fixture.navigator.screens.compactMap { ($0 as? RecordingScreen)?.name } == ["1", "2"])
+    try await display["2"]?.close()
+    #expect(fixture.navigator.screens.count == 1)
+    try await fixture.navigator.settle(within: .seconds(20))
+    #expect(model.path == [1])
+  }
+
+  @Test("T2: the transaction of a change in the turn of present() is not lost", arguments: CoordinatorKind.allCases)
+  func transaction_inTheTurnOfPresent_reachesTheScreen(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(isPresented: Bindable(model).isOpen) { NotedScreen(display) }
+    withTransaction(\.haste, 5) { model.isOpen = true }
+    try await fixture.until { display.notes == ["+5 5"] }
+    withTransaction(\.haste, 6) { model.isOpen = false }
+    try await fixture.until { display.notes == ["+5 5", "-6 6"] }
+    // Another client has no values of the program.
+    withTransaction(\.haste, 7) { model.isOpen = true }
+    try await fixture.until { display.notes.last == "+7 7" }
+    try await fixture.coordinator.dismiss(fixture.text(Bindable(model).isOpen))
+    try await fixture.until { display.notes.last == "-1 1" && !model.isOpen }
+  }
+}

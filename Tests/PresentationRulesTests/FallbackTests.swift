@@ -1,0 +1,139 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// K1: what a group shows while it has nothing else.
+struct FallbackTests {
+  private let fixture = RulesFixture(
+    destinations: [
+      Destination(name: "board", presenter: .command([Array("board".utf8)]), source: RulesFixture.file("board"))
+    ], fallbacks: ["main": "board"])
+
+  private func member(ifBusy: BusyPolicy? = nil, timeout: UInt64? = nil) -> ItemOptions {
+    .with(to: "bare", group: "main", timeout: timeout, ifBusy: ifBusy)
+  }
+
+  private var selection: String? { fixture.machine.selection(of: "main") }
+
+  /// Starts the clock, and shows the fallback.
+  private func start() {
+    fixture.pass(0)
+    fixture.report(.updateAnswered(1))
+    if let board = fixture.handle("board") { fixture.shows(board) }
+  }
+
+  @Test("K1: a group with nothing selected shows its fallback, also at the start")
+  func start_emptyGroup_showsIt() throws {
+    start()
+    #expect(fixture.shown == ["board"])
+    #expect(selection == "board")
+    #expect(fixture.phase(1) == "presented")
+  }
+
+  @Test("K1: it gives way to what is presented, and returns in the turn in which that ends")
+  func member_ends_fallbackReturns() throws {
+    start()
+    try fixture.present("alarm", "", member(timeout: 100))
+    #expect(selection == "alarm")
+    fixture.goes(1)
+    _ = fixture.taken()
+    fixture.pass(100)
+    #expect(
+      fixture.taken() == [
+        "selection main -", "dismissed alarm expired", "selection main board", "presenting board", "present 3 board",
+      ])
+  }
+
+  @Test("K1: for if-busy it counts as nothing, queues come before it, and it neither waits nor interrupts")
+  func queue_beforeFallback_isServed() throws {
+    start()
+    try fixture.present("a", "", member(ifBusy: .refuse))
+    #expect(selection == "a")
+    fixture.goes(1)
+    try fixture.present("b", "", member(ifBusy: .queue))
+    for policy in [BusyPolicy.queue, .interrupt] {
+      #expect(fixture.refusal(.present("board", id: "", .with(group: "main", ifBusy: policy))) == .invalidArgument)
+    }
+    try fixture.dismiss("a")
+    #expect(selection == "b")
+    try fixture.dismiss("b")
+    #expect(selection == "board")
+    fixture.shows(try #require(fixture.handle("board")))
+    try fixture.present("c", "", member(ifBusy: .queue))
+    #expect(selection == "c")
+    #expect(fixture.machine.queuedTags(of: "main") == [])
+  }
+
+  @Test("K1: one that is dismissed is there again at once; one that ended by itself after K3's delay, without a limit")
+  func fallback_ends_returns() throws {
+    start()
+    try fixture.dismiss("board")
+    #expect(fixture.shown == ["board"])
+    fixture.goes(1)
+    #expect(fixture.phase(2) == "presenting")
+    for (number, seconds) in zip(UInt64(2)..., [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]) {
+      fixture.fails(Handle(number))
+      fixture.pass(UInt64(seconds) * 1000 - 1)
+      #expect(fixture.phase(Handle(number + 1)) == "waiting")
+      fixture.pass(1)
+      #expect(fixture.phase(Handle(number + 1)) == "presenting")
+    }
+  }
+
+  @Test("K1: while it waits for its delay, others come at once")
+  func fallback_waiting_givesWay() throws {
+    start()
+    fixture.ends(1, failed: true)
+    try fixture.present("a", "", member())
+    #expect(fixture.phase(try #require(fixture.handle("a"))) == "presented")
+  }
+
+  @Test("K1: one that cannot be selected is tried again later, and takes nothing away")
+  func fallback_refused_isTriedAgain() throws {
+    let fixture = RulesFixture(fallbacks: ["main": "board"])
+    fixture.pass(0)
+    fixture.report(.updateAnswered(1))
+    #expect(fixture.refusedFallbacks.count == 1)
+    #expect(fixture.refusedFallbacks.first?.hasPrefix("there is no destination “board”") == true)
+    fixture.pass(10_000)
+    #expect(fixture.refusedFallbacks.count == 1)
+    try fixture.present("board", "mine")
+    fixture.load([Destination(name: "board", presenter: .none, source: RulesFixture.file("board"))])
+    fixture.pass(60_000)
+    #expect(
+      fixture.refusedFallbacks.last == "“board” is presented already, in no group; dismiss it, or use another fallback")
+    #expect(fixture.shown == ["board=mine"])
+    try fixture.dismiss("board")
+    fixture.pass(60_000)
+    #expect(fixture.machine.selection(of: "main") == "board")
+  }
+
+  @Test(
+    "K1: one that cannot be selected is tried again after the delay only, whatever happens meanwhile; the log says why once"
+  )
+  func fallback_refusedWhileOthersFlap_isTriedAfterTheDelay() throws {
+    let fixture = RulesFixture(fallbacks: ["main": "board"])
+    fixture.pass(0)
+    fixture.report(.updateAnswered(1))
+    fixture.load([Destination(name: "board", presenter: .none, source: RulesFixture.file("board"))])
+    for number in 1...200 {
+      try fixture.present("other", "\(number)")
+      fixture.pass(4)
+      try fixture.dismiss("other")
+      #expect(fixture.machine.selection(of: "main") == nil)
+    }
+    #expect(fixture.refusedFallbacks.count == 1)
+    fixture.pass(200)
+    #expect(fixture.machine.selection(of: "main") == "board")
+  }
+
+  @Test("K1: not during Quit")
+  func quit_everything_ends() throws {
+    start()
+    fixture.shutDown()
+    fixture.goes(1)
+    #expect(fixture.machine.allPresentations == [])
+  }
+}

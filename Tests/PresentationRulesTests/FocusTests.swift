@@ -1,0 +1,152 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// N7, N9 and N10: raising what is open already, and ending what has lost the focus.
+struct FocusTests {
+  private let fixture = RulesFixture(destinations: [
+    FocusTests.destination("popup", endsUnfocused: true), FocusTests.destination("inner", endsUnfocused: true),
+    FocusTests.destination("editor"), FocusTests.destination("member", endsUnfocused: true, group: "g"),
+    Destination(name: "plain", presenter: .command([[1]]), source: RulesFixture.file("plain")),
+  ])
+
+  private static func destination(
+    _ name: String, endsUnfocused: Bool = false, group: BindingID? = nil
+  ) -> Destination {
+    Destination(
+      name: name, presenter: .command([[1]]), group: group, source: RulesFixture.file(name),
+      window: WindowFollowing(endsUnfocused: endsUnfocused))
+  }
+
+  private func focus(_ handle: Handle?, isOwn: Bool = false) { fixture.report(.focused(handle, isOwn: isOwn)) }
+
+  // MARK: Losing the focus
+
+  @Test("N9: what loses the focus to a window of nobody ends as unfocused, and may decline")
+  func popup_losingFocus_ends() throws {
+    let popup = try fixture.show("popup", "", ItemOptions())
+    focus(popup)
+    #expect(fixture.taken() == [])
+    focus(nil)
+    #expect(fixture.taken() == ["dismissing popup", "dismiss 1 unfocused"])
+    fixture.declines(popup)
+    #expect(fixture.shown == ["popup"])
+    focus(popup)
+    focus(nil)
+    fixture.goes(popup)
+    #expect(fixture.ending(popup)?.reason == .unfocused)
+  }
+
+  @Test("N9: what never had the focus, or was not told to end without it, stays")
+  func item_withoutFocus_stays() throws {
+    try fixture.show("popup", "", ItemOptions())
+    let editor = try fixture.show("editor", "", ItemOptions())
+    focus(editor)
+    focus(nil)
+    #expect(fixture.taken() == [])
+    #expect(fixture.shown == ["editor", "popup"])
+  }
+
+  @Test("N9: the focus of what is presented from it is no loss; a loss of that is one for both")
+  func popup_losingFocusToChild_stays() throws {
+    let popup = try fixture.show("popup", "", ItemOptions())
+    let child = try fixture.show("popup.child", "", .with(to: "inner"))
+    focus(popup)
+    focus(child)
+    #expect(fixture.taken() == [])
+    focus(popup)
+    #expect(fixture.taken() == ["dismissing popup.child", "dismiss 2 unfocused"])
+    fixture.goes(child)
+    let next = try fixture.show("popup.child", "", .with(to: "inner"))
+    focus(next)
+    focus(nil)
+    fixture.goes(next)
+    fixture.goes(popup)
+    #expect(fixture.ending(next)?.reason == .unfocused)
+    #expect(fixture.ending(popup)?.reason == .unfocused)
+  }
+
+  @Test("N9: a loss that navd has caused itself is none, and before it is presented there is none")
+  func loss_causedByNavd_isNone() throws {
+    let popup = try fixture.show("popup", "", ItemOptions())
+    focus(popup)
+    focus(nil, isOwn: true)
+    #expect(fixture.taken() == [])
+    try fixture.present("inner")
+    focus(2)
+    focus(nil)
+    #expect(fixture.shown == ["inner", "popup"])
+  }
+
+  // MARK: The toggle race
+
+  @Test("N10: a toggle within 300 ms after the loss presents nothing: it is the click that took the focus")
+  func toggle_afterLoss_presentsNothing() throws {
+    let popup = try fixture.show("popup", "", ItemOptions())
+    focus(popup)
+    focus(nil)
+    fixture.goes(popup)
+    fixture.pass(300)
+    #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: false, nil))
+    #expect(fixture.shown == [])
+    fixture.pass(1)
+    #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: true, 2))
+  }
+
+  @Test("N10: so does a toggle of the group's member; other requests and other names are not concerned")
+  func toggleSelection_afterLoss_selectsNothing() throws {
+    let member = try fixture.show("member", "", ItemOptions())
+    focus(member)
+    focus(nil)
+    let toggle = Request.Operation.toggleSelection("g", tag: "member", binding: nil, id: nil, ItemOptions())
+    #expect(try fixture.ask(toggle) == .selected(false))
+    #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: true, 2))
+    try fixture.present("member")
+    #expect(fixture.shown == ["member", "popup"])
+  }
+
+  // MARK: Raising
+
+  @Test("N7: with raise, what is shown already is raised, and changes nothing else")
+  func present_raising_raisesWhatIsShown() throws {
+    try fixture.show("editor", "", ItemOptions())
+    try fixture.raise(.present("editor", id: "", ItemOptions()))
+    #expect(fixture.taken() == ["raise 1"])
+    try fixture.raise(.present("popup", id: "", ItemOptions()))
+    #expect(fixture.taken() == ["presenting popup", "present 2 popup"])
+    // It has no windows that navd knows.
+    try fixture.show("plain", "", ItemOptions())
+    try fixture.raise(.present("plain", id: "", ItemOptions()))
+    #expect(fixture.taken() == [])
+  }
+
+  @Test("N7: a raising toggle dismisses only what has the focus")
+  func toggle_raising_dismissesOnlyWithFocus() throws {
+    let editor = try fixture.show("editor", "", ItemOptions())
+    let toggle = Request.Operation.toggle("editor", id: "", ItemOptions(), anyID: false)
+    #expect(try fixture.raise(toggle) == .toggled(presented: true, editor))
+    #expect(fixture.taken() == ["raise 1"])
+    focus(editor, isOwn: true)
+    #expect(try fixture.raise(toggle) == .toggled(presented: false, nil))
+    #expect(fixture.taken() == ["dismissing editor", "dismiss 1 dismissed"])
+  }
+
+  @Test("N7: a raising selection raises the selected member; its toggle deselects it only with the focus")
+  func select_raising_raisesSelectedMember() throws {
+    let member = try fixture.show("member", "", ItemOptions())
+    try fixture.raise(.select("g", tag: "member", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.taken() == ["raise 1"])
+    let toggle = Request.Operation.toggleSelection("g", tag: "member", binding: nil, id: nil, ItemOptions())
+    #expect(try fixture.raise(toggle) == .selected(true))
+    focus(member)
+    #expect(try fixture.raise(toggle) == .selected(false))
+  }
+}
+
+extension RulesFixture {
+  @discardableResult
+  fileprivate func raise(_ operation: Request.Operation) throws(Refusal) -> Reply {
+    try apply([Request(operation, raises: true)])[0]
+  }
+}

@@ -1,0 +1,372 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// H1–H6: holds, and what they do with items.
+struct HoldTests {
+  private let fixture = RulesFixture(destinations: [
+    HoldTests.destination("note", ["dnd": .postpone, "locked": .dismiss]),
+    HoldTests.destination("offer", ["dnd": .refuse]),
+    HoldTests.destination("secret", ["locked": .dismiss, "dnd": .dismiss]),
+    HoldTests.destination("alarm", ["dnd": .show]),
+    Destination(
+      name: "guard", presenter: .command([[1]]), source: RulesFixture.file("guard"), isProtected: true,
+      itemSettings: HoldTests.settings(["locked": .dismiss])),
+  ])
+
+  private static func settings(_ holds: [String: HoldAction]) -> Shared<ItemSettings> {
+    var settings = ItemSettings()
+    settings.holds = holds
+    return Shared(settings)
+  }
+
+  private static func destination(_ name: String, _ holds: [String: HoldAction]) -> Destination {
+    var destination = RulesFixture.bus(name)
+    destination.itemSettings = settings(holds)
+    return destination
+  }
+
+  private func note(_ options: ItemOptions = ItemOptions()) -> ItemOptions {
+    var options = options
+    options.destination = "note"
+    return options
+  }
+
+  // MARK: H1
+
+  @Test("H1: a hold is in force while there is a holder, and each holder that comes or leaves is an event")
+  func hold_withTwoHolders_endsWithTheLast() throws {
+    let first = try fixture.hold("dnd")
+    let second = try fixture.hold("dnd", by: "berta")
+    #expect(first != second)
+    #expect(fixture.machine.holdsInForce == ["dnd"])
+    try fixture.release(first)
+    #expect(fixture.machine.holdsInForce == ["dnd"])
+    try fixture.release(second)
+    #expect(fixture.machine.holdsInForce == [])
+    #expect(fixture.taken() == ["hold dnd", "hold dnd", "hold dnd", "hold dnd over"])
+    #expect(throws: Refusal.self) { try fixture.release(second) }
+  }
+
+  @Test("H1: an owned hold ends with its client, another one does not")
+  func hold_ownerLeaves_ends() throws {
+    try fixture.hold("dnd", owned: true, by: "berta")
+    try fixture.hold("quiet", by: "berta")
+    #expect(fixture.owners == ["berta"])
+    try fixture.present("note")
+    #expect(fixture.phase(1) == "waiting")
+    fixture.leave("berta")
+    #expect(fixture.machine.holdsInForce == ["quiet"])
+    #expect(fixture.phase(1) == "presenting")
+  }
+
+  @Test("H1: a hold with a timeout ends by itself")
+  func hold_timeout_ends() throws {
+    try fixture.hold("dnd", timeout: 100)
+    try fixture.present("note")
+    fixture.pass(99)
+    #expect(fixture.phase(1) == "waiting")
+    fixture.pass(1)
+    #expect(fixture.phase(1) == "presenting")
+    #expect(fixture.machine.holders.isEmpty)
+  }
+
+  @Test("L1: holders have a limit")
+  func holders_beyondLimit_areRefused() throws {
+    var limits = Limits()
+    limits.holds = 1
+    let fixture = RulesFixture(limits: limits)
+    try fixture.hold("dnd")
+    #expect(throws: Refusal.self) { try fixture.hold("quiet") }
+  }
+
+  @Test(
+    "H1: the name of a hold is one name",
+    arguments: ["", "a.b", "a[0]", "1", "a b", String(repeating: "a", count: 256)])
+  func hold_name_isChecked(name: String) {
+    #expect(throws: Refusal.self) { try HoldRequest(name) }
+  }
+
+  // MARK: H2
+
+  @Test("H2: a fact of the session is a hold that nobody can release")
+  func fact_ofSession_isHold() throws {
+    fixture.set(.locked, true)
+    fixture.set(.locked, true)
+    #expect(fixture.taken() == ["hold locked"])
+    #expect(fixture.machine.holders.map(\.key) == [Holder.Key(.locked)])
+    #expect(throws: Refusal.self) { try fixture.release(0) }
+    let own = try fixture.hold("locked")
+    fixture.set(.locked, false)
+    #expect(fixture.machine.holdsInForce == ["locked"])
+    try fixture.release(own)
+    #expect(fixture.machine.holdsInForce == [])
+  }
+
+  // MARK: H3
+
+  @Test("H3: the word of the destination counts before that for all; without either, it is shown")
+  func action_ofDestination_countsFirst() throws {
+    fixture.machine.setHolds(["dnd": .postpone])
+    try fixture.hold("dnd")
+    try fixture.present("alarm")
+    try fixture.present("plain", "", .with(to: "cmd"))
+    #expect([1, 2].map { fixture.phase($0) } == ["presenting", "waiting"])
+    #expect(fixture.machine.heldBy(fixture.machine.presentation(2)!) == ["dnd"])
+  }
+
+  @Test("H3, D1: what an item began with stays")
+  func action_changed_isForNewItems() throws {
+    fixture.machine.setHolds(["quiet": .dismiss])
+    try fixture.show("a")
+    fixture.machine.setHolds([:])
+    try fixture.show("b")
+    try fixture.hold("quiet")
+    #expect(fixture.taken() == ["hold quiet", "dismissing a", "dismiss 1 held"])
+  }
+
+  @Test("H3: refuse refuses new presentations, and lets updates and removals pass")
+  func refuse_inForce_refusesNewOnes() throws {
+    let offer = try fixture.show("offer", "1", ItemOptions())
+    try fixture.hold("dnd")
+    try fixture.present("offer", "1", .with(title: "T"))
+    #expect(fixture.refusal(.present("offer", id: "2", ItemOptions())) == .held)
+    #expect(fixture.refusal(of: .dismiss("offer"), .present("offer", id: "2", ItemOptions()))?.index == 1)
+    try fixture.dismiss("offer")
+    fixture.goes(offer)
+    #expect(fixture.refusal(.present("offer", id: "", ItemOptions())) == .held)
+    #expect(fixture.shown == [])
+  }
+
+  @Test("H3: of several holds, refuse precedes dismiss, and dismiss precedes postpone")
+  func actions_several_strongestCounts() throws {
+    fixture.machine.setHolds(["a": .postpone, "b": .refuse, "c": .dismiss])
+    try fixture.hold("a")
+    let b = try fixture.hold("b")
+    try fixture.hold("c")
+    #expect(fixture.refusal(.present("x", id: "", ItemOptions())) == .held)
+    try fixture.release(b)
+    try fixture.present("x")
+    #expect(fixture.phase(1) == "waiting")
+  }
+
+  @Test("H3: what was accepted before refuse is postponed")
+  func refuse_queuedBefore_waits() throws {
+    fixture.machine.setHolds(["dnd": .refuse])
+    try fixture.present("a", "", .with(group: "g"))
+    try fixture.present("b", "", .with(group: "g", ifBusy: .queue))
+    let cookie = try fixture.hold("dnd")
+    try fixture.dismiss("a")
+    #expect(fixture.phase(2) == "waiting")
+    #expect(fixture.machine.queuedTags(of: "g") == ["b"])
+    try fixture.release(cookie)
+    #expect(fixture.phase(2) == "presented")
+  }
+
+  // MARK: H4
+
+  @Test("H4: what is postponed waits, also for its children, and comes when the hold ends")
+  func postponed_holdEnds_comes() throws {
+    let cookie = try fixture.hold("dnd")
+    try fixture.present("note")
+    try fixture.present("note.child")
+    #expect(fixture.taken() == ["hold dnd", "waiting note", "waiting note.child"])
+    try fixture.release(cookie)
+    fixture.shows(1)
+    #expect(
+      fixture.taken() == [
+        "hold dnd over", "presenting note", "present 1 note", "presented note", "presented note.child",
+      ])
+  }
+
+  @Test("H4: a held member displaces nobody: it waits in the queue")
+  func heldMember_otherSelected_isQueued() throws {
+    try fixture.present("a", "", .with(group: "g"))
+    let cookie = try fixture.hold("dnd")
+    try fixture.present("note", "", note(.with(group: "g")))
+    #expect(fixture.machine.selection(of: "g") == "a")
+    #expect(fixture.machine.queuedTags(of: "g") == ["note"])
+    // Selecting it makes no difference.
+    try fixture.ask(.select("g", tag: "note", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.machine.selection(of: "g") == "a")
+    try fixture.release(cookie)
+    #expect(fixture.machine.selection(of: "g") == "a")
+    try fixture.dismiss("a")
+    #expect(fixture.machine.selection(of: "g") == "note")
+  }
+
+  @Test("H4: in a stack it cannot wait in a queue, and is refused")
+  func heldMember_inStack_isRefused() throws {
+    try fixture.present("a", "", .with(group: "g"))
+    try fixture.hold("dnd")
+    #expect(fixture.refusal(.push("s", "note", id: "", note(.with(group: "g")))) == .held)
+    try fixture.ask(.push("s", "note", id: "", note()))
+    #expect(fixture.phase(2) == "waiting")
+  }
+
+  @Test("H4: queues pass over what is held, and are served when the hold ends")
+  func queue_ofHeld_isPassedOver() throws {
+    try fixture.present("a", "", .with(group: "g"))
+    try fixture.present("note", "", note(.with(group: "g", ifBusy: .queue)))
+    try fixture.present("c", "", .with(group: "g", ifBusy: .queue))
+    let cookie = try fixture.hold("dnd")
+    try fixture.dismiss("a")
+    #expect(fixture.machine.selection(of: "g") == "c")
+    try fixture.dismiss("c")
+    #expect(fixture.machine.selection(of: "g") == nil)
+    #expect(fixture.machine.queuedTags(of: "g") == ["note"])
+    fixture.log.removeAll()
+    try fixture.release(cookie)
+    #expect(
+      fixture.taken() == [
+        "hold dnd over", "selection g note", "group g a c note ·", "presenting note", "present 2 note",
+      ])
+  }
+
+  // MARK: H5
+
+  @Test("H5: a hold ends what it dismisses, once; for a lock, nobody may decline")
+  func dismiss_holdBegins_endsLiveOnes() throws {
+    let secret = try fixture.show("secret", "", ItemOptions())
+    try fixture.hold("dnd")
+    #expect(fixture.taken() == ["hold dnd", "dismissing secret", "dismiss 1 held"])
+    fixture.declines(secret)
+    #expect(fixture.phase(secret) == "presented")
+    fixture.log.removeAll()
+    try fixture.hold("dnd")
+    #expect(fixture.taken() == ["hold dnd"])
+    fixture.set(.locked, true)
+    #expect(fixture.taken() == ["hold locked", "dismissing secret", "dismiss 1 held forced"])
+    fixture.goes(secret)
+    #expect(fixture.ending(secret)?.reason == .held)
+    fixture.set(.locked, false)
+    #expect(fixture.shown == [])
+  }
+
+  @Test("H5: a lock also forces a dismissal that is under way")
+  func dismissal_underWay_isForcedByLock() throws {
+    let secret = try fixture.show("secret", "", ItemOptions())
+    try fixture.dismiss("secret")
+    try fixture.asks(secret)
+    fixture.log.removeAll()
+    fixture.set(.locked, true)
+    #expect(fixture.taken() == ["hold locked", "asking 1 no more", "dismiss 1 dismissed forced"])
+  }
+
+  @Test("H5: what waits stays, and is presented when the hold ends")
+  func dismiss_waiting_isPostponed() throws {
+    fixture.set(.locked, true)
+    try fixture.present("secret")
+    #expect(fixture.phase(1) == "waiting")
+    fixture.set(.locked, false)
+    #expect(fixture.phase(1) == "presenting")
+  }
+
+  @Test("H5, D12: no hold ends a protected item")
+  func dismiss_protected_stays() throws {
+    let guardian = try fixture.show("guard", "", ItemOptions())
+    fixture.set(.locked, true)
+    #expect(fixture.phase(guardian) == "presented")
+  }
+
+  // MARK: H6
+
+  @Test("H6: what waits too long ends unseen")
+  func within_held_expires() throws {
+    try fixture.hold("dnd")
+    try fixture.present("note", "", .with(within: 100))
+    fixture.pass(99)
+    #expect(fixture.shown == ["note"])
+    fixture.pass(1)
+    #expect(fixture.ending(1)?.reason == .expired)
+  }
+
+  @Test("H6: the same id with it starts it again, without it goes on, and 0 ends it")
+  func within_repeated_startsAgain() throws {
+    try fixture.hold("dnd")
+    try fixture.present("note", "", .with(within: 100))
+    fixture.pass(50)
+    try fixture.present("note", "", .with(within: 100))
+    fixture.pass(60)
+    try fixture.present("note")
+    fixture.pass(39)
+    #expect(fixture.shown == ["note"])
+    fixture.pass(1)
+    #expect(fixture.shown == [])
+    try fixture.present("note", "", .with(within: 100))
+    try fixture.present("note", "", .with(within: 0))
+    fixture.pass(1000)
+    #expect(fixture.shown == ["note"])
+  }
+
+  @Test("H6: being presented ends it for good")
+  func within_presented_isOver() throws {
+    let handle = try fixture.show("note", "", .with(within: 100))
+    try fixture.present("note", "", .with(within: 10))
+    fixture.pass(1000)
+    #expect(fixture.phase(handle) == "presented")
+  }
+
+  // MARK: Restarts
+
+  /// A machine with its record.
+  private final class Recorded {
+    var machine: StateMachine
+    var disk = RecordedState()
+    let now = Instant(nanoseconds: 1_000_000_000)
+
+    init() throws {
+      machine = try StateMachine(restoring: disk)
+      _ = machine.load([HoldTests.destination("note", ["dnd": .postpone, "locked": .dismiss])])
+    }
+
+    func restart() throws {
+      disk.apply(machine.takeUnrecorded())
+      machine = try StateMachine(restoring: disk)
+    }
+  }
+
+  @Test("H1, R2: holds, cookies and what waits for them survive a restart")
+  func restart_heldItem_waits() throws {
+    let recorded = try Recorded()
+    let (cookie, _) = try recorded.machine.hold(HoldRequest("dnd"), by: "anna", at: recorded.now)
+    _ = try recorded.machine.hold(HoldRequest("quiet", isOwned: true), by: "berta", at: recorded.now)
+    var options = ItemOptions()
+    options.within = 100
+    _ = try recorded.machine.perform(Request(.present("note", id: "", options)), by: nil, at: recorded.now)
+    try recorded.restart()
+    #expect(recorded.machine.knownClients == ["berta"])
+    _ = recorded.machine.resume([:], left: ["berta"], at: recorded.now)
+    #expect(recorded.machine.holdsInForce == ["dnd"])
+    #expect(recorded.machine.current(at: "note")?.phase == .waiting)
+    #expect(recorded.machine.nextDeadline == recorded.now.after(milliseconds: 100))
+    let outcome = try recorded.machine.releaseHold(cookie, at: recorded.now)
+    #expect(outcome.commands == [.present(1)])
+  }
+
+  @Test("H5: facts count as recorded until they are known; what they end by then is not presented again")
+  func restart_facts_areBroughtUpToDate() throws {
+    let recorded = try Recorded()
+    _ = recorded.machine.set(.locked, true, at: recorded.now)
+    _ = try recorded.machine.perform(Request(.present("note", id: "", ItemOptions())), by: nil, at: recorded.now)
+    try recorded.restart()
+    #expect(recorded.machine.resume([:], left: [], at: recorded.now).commands == [])
+    try recorded.restart()
+    #expect(recorded.machine.resume([:], left: [], facts: [.locked: false], at: recorded.now).commands == [.present(1)])
+    try recorded.restart()
+    let outcome = recorded.machine.resume([1: .toBeShown], left: [], facts: [.locked: true], at: recorded.now)
+    #expect(outcome.commands == [.dismiss(1, .held, animated: true, isForced: true)])
+    #expect(outcome.changes.first?.event == .hold("locked", isInForce: true))
+  }
+
+  @Test("R8: holds of clients do not outlive their session")
+  func restart_otherSession_dropsHolds() throws {
+    let recorded = try Recorded()
+    _ = try recorded.machine.hold(HoldRequest("dnd"), by: "anna", at: recorded.now)
+    _ = recorded.machine.set(.idle, true, at: recorded.now)
+    try recorded.restart()
+    _ = recorded.machine.resume([:], left: [], isOtherSession: true, at: recorded.now)
+    #expect(recorded.machine.holdsInForce == ["idle"])
+  }
+}

@@ -1,0 +1,252 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// K4: items that are kept beyond the session, and presented again at the next login.
+@Suite struct KeepingTests {
+  /// A machine with its record. Its commands are on the screen at once, and dismissals are done at once.
+  private struct Login: ~Copyable {
+    var machine = StateMachine()
+    var disk = RecordedState()
+    var now = Instant(nanoseconds: 1_000_000_000)
+
+    init(_ fallbacks: [BindingID: String] = [:]) throws { try begin(fallbacks) }
+
+    /// Begins a session with nothing but what was kept. Returns why items are refused.
+    @discardableResult
+    mutating func begin(
+      _ fallbacks: [BindingID: String] = [:], without missing: String? = nil, isQuiet: Bool = false
+    ) throws -> [String] {
+      var record = RecordedState()
+      record.kept = disk.kept
+      if isQuiet {
+        var holder = Holder()
+        holder.client = "anna"
+        record.holders[Holder.Key(name: "quiet", cookie: 1)] = holder
+      }
+      disk = record
+      machine = try StateMachine(restoring: record, destinations: Self.destinations.filter { $0.name != missing })
+      var refusals: [String] = []
+      for (binding, item) in machine.keptItems {
+        guard let request = machine.request(presentingAgain: item, at: binding) else { continue }
+        do throws(Refusal) {
+          take(try machine.perform([request], by: nil, isRestoring: true, at: now).outcome)
+        } catch {
+          refusals.append(error.message)
+        }
+      }
+      machine.forgetOtherKeptItems()
+      machine.load(fallbacks: fallbacks)
+      take(machine.expire(at: now))
+      return refusals
+    }
+
+    private static let destinations: [Destination] = {
+      func destination(_ name: String, _ command: String?, restores: Bool, _ restart: RestartRule? = nil) -> Destination
+      {
+        var settings = ItemSettings()
+        settings.restoresAtLogin = restores
+        settings.restart = restart
+        settings.holds = ["quiet": .refuse]
+        return Destination(
+          name: name, presenter: command.map { .command([Array($0.utf8)]) } ?? .none, source: RulesFixture.file(name),
+          itemSettings: Shared(settings))
+      }
+      return [
+        destination("kept", nil, restores: true), destination("mixer", "foot", restores: true),
+        destination("board", "foot", restores: true, RestartRule(.always)), destination("gone", nil, restores: false),
+      ]
+    }()
+
+    mutating func take(_ outcome: Outcome) {
+      for command in outcome.commands {
+        switch command {
+        case .present(let handle): take(machine.report(.presentAnswered(handle, error: nil), at: now))
+        case .dismiss(let handle, _, _, _): take(machine.report(.dismissAnswered(handle, result: [:]), at: now))
+        default: break
+        }
+      }
+      disk.apply(machine.takeUnrecorded())
+      let faults = machine.keptFaults(disk.kept)
+      #expect(faults == [])
+    }
+
+    mutating func present(_ text: String, _ id: String = "", _ change: (inout ItemOptions) -> Void = { _ in }) throws {
+      var options = ItemOptions()
+      options.destination = "kept"
+      change(&options)
+      try perform(.present(binding(text), id: id, options))
+    }
+
+    mutating func perform(_ operation: Request.Operation, by client: Client = "anna") throws {
+      take(try machine.perform([Request(operation)], by: client, at: now).outcome)
+    }
+
+    mutating func closes(_ text: String) {
+      guard let handle = machine.current(at: binding(text))?.handle else { return }
+      take(machine.report(.ended(handle, failed: false, result: ["status": .int32(1)]), at: now))
+    }
+
+    mutating func pass(_ milliseconds: UInt64) {
+      now = now.after(milliseconds: milliseconds)
+      take(machine.expire(at: now))
+    }
+
+    func phase(_ text: String) -> Lifecycle? { machine.current(at: binding(text))?.phase }
+    /// Bindings and ids of the items that are kept.
+    var kept: [String] { disk.kept.map { "\($0.key) \($0.value.id)" }.sorted() }
+    /// Bindings and ids of all presentations, in the order of their handles.
+    var shown: [String] { machine.allPresentations.map { "\($0.binding) \($0.item.id)" } }
+  }
+
+  @Test("K4: an item is kept as it is, without what belongs to its session, and presented again as it was")
+  func item_nextLogin_isPresentedAgain() throws {
+    var login = try Login()
+    try login.present("a", "1") {
+      $0.value = ["page": .int32(3)]
+      $0.title = "A"
+      $0.style = "sheet"
+      $0.timeout = 60_000
+      $0.directory = "/tmp"
+      $0.environment = ["WAYLAND_DISPLAY": "wayland-7"]
+      $0.platformData = ["activation-token": .string("x")]
+    }
+    try login.present("b", "2") { $0.destination = "gone" }
+    try login.present("c", "3") { $0.owned = true }
+    try login.present("d", "4") {
+      $0.destination = nil
+      $0.command = InlineCommand(arguments: [Array("foot".utf8)])
+    }
+    #expect(login.kept == ["a 1"])
+    try login.perform(
+      .update(binding("a"), value: ["page": .int32(4)], remove: [], containerValues: nil, timeout: nil))
+    login.pass(50_000)
+    try login.begin()
+    #expect(login.shown == ["a 1"])
+    let found = login.machine.current(at: binding("a"))
+    let presentation = try #require(found)
+    let item = presentation.item
+    #expect(item.value == ["page": .int32(4)] && item.title == "A" && item.style == "sheet")
+    #expect(item.directory == nil && item.environment == [:] && item.platformData == [:])
+    #expect(presentation.creator == nil)
+    // Its timeout starts again.
+    login.pass(59_999)
+    #expect(login.shown == ["a 1"])
+    login.pass(1)
+    #expect(login.shown == [] && login.kept == [])
+  }
+
+  @Test("K4: parents, stacks, selections and queues are as they were, whatever the order of the requests")
+  func order_nextLogin_isAsBefore() throws {
+    var login = try Login()
+    try login.present("late", "q1") { $0.group = binding("g") }
+    try login.present("next", "q2") {
+      ($0.group, $0.ifBusy) = (binding("g"), .queue)
+    }
+    // The one that is selected is the newest.
+    try login.present("first", "sel") { ($0.group, $0.ifBusy) = (binding("g"), .interrupt) }
+    try login.present("s.a", "bottom") { $0.stack = binding("s") }
+    try login.present("s.b", "top") { $0.stack = binding("s") }
+    try login.present("parent")
+    try login.present("child") { $0.from = binding("parent") }
+    try login.present("parent.child")
+    func picture(_ machine: borrowing StateMachine) -> String {
+      let children = machine.parent(of: machine.current(at: binding("child"))!.handle)?.binding.text ?? "none"
+      let derived = machine.parent(of: machine.current(at: binding("parent.child"))!.handle)?.binding.text ?? "none"
+      let group = "\(machine.selection(of: binding("g")) ?? "-") \(machine.queuedTags(of: binding("g")))"
+      return "\(group) \(machine.path(of: binding("s")).map(\.binding)) \(children) \(derived)"
+    }
+    let before = picture(login.machine)
+    var after = ""
+    #expect(before == "first [\"late\", \"next\"] [\"s.a\", \"s.b\"] parent parent")
+    try login.begin()
+    after = picture(login.machine)
+    #expect(after == before)
+    try login.begin()
+    after = picture(login.machine)
+    #expect(after == before)
+  }
+
+  @Test("K4: what a request ends is forgotten; what ends by itself is kept for five seconds, unless its slot is used")
+  func end_ofItem_isForgotten() throws {
+    var login = try Login()
+    for text in ["a", "b", "c", "d"] { try login.present(text) { $0.destination = "mixer" } }
+    try login.perform(.dismiss(binding("a")))
+    #expect(login.kept == ["b ", "c ", "d "])
+    login.closes("b")
+    login.closes("c")
+    #expect(login.kept == ["b ", "c ", "d "])
+    try login.present("c", "other") { $0.destination = "gone" }
+    #expect(login.kept == ["b ", "d "])
+    try login.perform(.dismiss(binding("c")))
+    login.pass(4999)
+    #expect(login.kept == ["b ", "d "])
+    login.pass(1)
+    #expect(login.kept == ["d "])
+    login.closes("d")
+    // The session ends with it.
+    try login.begin()
+    #expect(login.shown == ["d "])
+    // Quit ends everything.
+    login.take(login.machine.shutDown(at: login.now))
+    #expect(login.kept == [])
+  }
+
+  @Test("K4, K3: an item that waits to be presented again is kept, and waits no longer at the next login")
+  func restart_delayed_isKept() throws {
+    var login = try Login()
+    try login.present("wall", "1") { $0.destination = "board" }
+    login.closes("wall")
+    #expect(login.phase("wall") == .waiting)
+    #expect(login.kept == ["wall 1"])
+    try login.begin()
+    #expect(login.phase("wall") == .presented)
+  }
+
+  @Test("K4: a fallback is not kept, nor what waits with a time limit")
+  func fallbackAndWithin_nextLogin_areNotKept() throws {
+    let group: BindingID = "main"
+    var login = try Login([group: "board"])
+    #expect(login.shown == ["board "] && login.kept == [])
+    try login.present("film") { $0.group = group }
+    try login.present("note") { ($0.group, $0.ifBusy, $0.within) = (group, .queue, 1000) }
+    try login.present("memo") { ($0.group, $0.ifBusy) = (group, .queue) }
+    #expect(login.kept == ["film ", "memo "])
+    try login.begin([group: "board"])
+    let (selection, queue) = (login.machine.selection(of: group), login.machine.queuedTags(of: group))
+    #expect(selection == "film" && queue == ["memo"])
+  }
+
+  @Test("K4, H3: what cannot be presented again is forgotten; a hold refuses nothing, it postpones")
+  func refusal_nextLogin_forgetsTheItem() throws {
+    var login = try Login()
+    try login.present("a", "1") { $0.destination = "mixer" }
+    try login.present("b", "2")
+    try login.present("b.child", "3") { $0.from = binding("b") }
+    try login.begin(without: "mixer")
+    #expect(login.shown == ["b 2", "b.child 3"] && login.kept == ["b 2", "b.child 3"])
+    // What would refuse a request postpones what was accepted before.
+    let refusals = try login.begin(isQuiet: true)
+    #expect(refusals == [])
+    #expect(login.phase("b") == .waiting)
+    #expect(login.shown == ["b 2", "b.child 3"] && login.kept == ["b 2", "b.child 3"])
+  }
+
+  @Test("K4: what is on record beyond the session survives a navd that was killed before it presented everything")
+  func kill_whileRestoring_losesNothing() throws {
+    var login = try Login()
+    try login.present("a")
+    try login.present("b")
+    var record = RecordedState()
+    record.kept = login.disk.kept
+    login.disk = record
+    login.machine = try StateMachine(restoring: record)
+    // Neither it, nor a request of somebody else, forgets what has not been presented yet.
+    try login.perform(.present(binding("other"), id: "", ItemOptions()))
+    #expect(login.kept == ["a ", "b "])
+    try login.begin()
+    #expect(login.shown == ["a ", "b "])
+  }
+}

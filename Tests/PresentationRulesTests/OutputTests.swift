@@ -1,0 +1,153 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// U1–U3: the outputs on which items appear.
+struct OutputTests {
+  private let fixture = RulesFixture(destinations: [
+    OutputTests.destination("files", window: WindowFollowing()),
+    OutputTests.destination("panel", window: WindowFollowing(endsWithOutput: true)),
+    OutputTests.destination("volume", group: "panels-{output}"),
+    OutputTests.destination("wifi", group: "panels-{output}"),
+  ])
+
+  private static func destination(
+    _ name: String, group: String? = nil, window: WindowFollowing? = nil
+  ) -> Destination {
+    var destination = Destination(
+      name: name, presenter: .command([[1]]), source: RulesFixture.file(name), window: window)
+    destination.group = group.map(DestinationGroup.perOutput)
+    return destination
+  }
+
+  // MARK: The option
+
+  @Test("U1, U2: the same id with another output is an update, which moves its windows; so is none in particular")
+  func output_changed_movesWindows() throws {
+    try fixture.show("files", "", .with(output: "DP-1"))
+    #expect(fixture.item("files")?.output == "DP-1")
+    try fixture.present("files", "", .with(output: "DP-2"))
+    #expect(fixture.taken() == ["updated files", "move 1"])
+    try fixture.present("files", "", .with(output: "DP-2"))
+    try fixture.present("files", "", .with(title: nil))
+    #expect(fixture.taken() == [])
+    try fixture.present("files", "", .with(output: ""))
+    #expect(fixture.item("files")?.output == nil)
+    #expect(fixture.taken() == ["updated files", "move 1"])
+  }
+
+  @Test("U2: what has no window yet is moved when it has; what waits begins with its output; others are only told")
+  func output_changedBeforeWindow_isNotLost() throws {
+    try fixture.present("files", "", .with(output: "DP-1"))
+    try fixture.present("files", "", .with(output: "DP-2"))
+    #expect(fixture.taken() == ["presenting files", "present 1 files", "updated files", "move 1"])
+    try fixture.show("other", "", .with(to: "cmd", output: "DP-1"))
+    try fixture.present("other", "", .with(output: "DP-2"))
+    #expect(fixture.taken() == ["updated other"])
+    try fixture.present("files.child", "", .with(to: "files", output: "DP-1"))
+    try fixture.present("files.child", "", .with(output: "DP-2"))
+    #expect(fixture.taken() == ["waiting files.child", "updated files.child"])
+  }
+
+  @Test("U1: where windows cannot be moved, an output is refused for what follows them, and for nothing else")
+  func output_whereNothingMoves_isRefused() throws {
+    func ask(_ operation: Request.Operation) throws(Refusal) {
+      var request = Request(operation)
+      request.whyNoMoving = "moving needs …"
+      _ = try fixture.apply([request])
+    }
+    let refusal = #expect(throws: Refusal.self) { try ask(.present("files", id: "", .with(output: "DP-1"))) }
+    #expect(refusal?.code == .notSupported)
+    #expect(refusal?.message == "moving needs …")
+    #expect(fixture.shown == [])
+    try ask(.present("files", id: "", ItemOptions()))
+    try ask(.present("files", id: "", .with(output: "")))
+    try ask(.present("other", id: "", .with(to: "cmd", output: "DP-1")))
+    #expect(fixture.shown == ["files", "other"])
+  }
+
+  @Test("L1: an output is as long as an id at most")
+  func output_tooLong_isRefused() {
+    let text = String(repeating: "o", count: Limits().id + 1)
+    #expect(fixture.refusal(.present("files", id: "", .with(output: text))) == .limitExceeded)
+  }
+
+  // MARK: A group for each output
+
+  @Test("U3: a group for each output has one member open on each")
+  func group_perOutput_isExclusiveOnEach() throws {
+    try fixture.show("volume", "", .with(output: "DP-1"))
+    #expect(fixture.item("volume")?.membership == GroupTag(group: "panels-DP-1", tag: "volume"))
+    try fixture.show("wifi", "", .with(output: "DP-2"))
+    #expect(fixture.shown == ["volume", "wifi"])
+    try fixture.present("panels.second", "", .with(to: "wifi", output: "DP-1"))
+    #expect(fixture.ending(1)?.reason ?? fixture.machine.presentation(1)?.phase.dismissal?.reason == .deselected)
+    #expect(fixture.shown == ["panels.second", "wifi"])
+    #expect(fixture.machine.selection(of: "panels-DP-1") == "panels.second")
+  }
+
+  @Test("U3: the group remembers the output with the request, and the destination declares no tag")
+  func group_perOutput_remembersOutput() throws {
+    #expect(fixture.machine.groupNames.isEmpty)
+    try fixture.show("volume", "", .with(output: "DP-1"))
+    fixture.goes(1)
+    try fixture.dismiss("volume")
+    try fixture.ask(.select("panels-DP-1", tag: "volume", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.item("volume")?.output == "DP-1")
+    #expect(fixture.item("volume")?.destination?.name == "volume")
+  }
+
+  @Test("U3: without an output there is no group, and the request is refused; a group in the request needs none")
+  func group_perOutputWithoutOutput_isRefused() throws {
+    let refusal = #expect(throws: Refusal.self) { try fixture.present("volume") }
+    #expect(refusal?.code == .invalidArgument)
+    #expect(
+      refusal?.message
+        == "the destination has the group “panels-{output}”, so its items need an output; give one, or “focused” for the one "
+        + "with the focus (navctl: --output focused)")
+    try fixture.present("volume", "", .with(group: "g"))
+    #expect(fixture.item("volume")?.membership?.group == "g")
+    try fixture.present("volume", "", .with(output: "DP-1"))
+    #expect(fixture.item("volume")?.membership?.group == "g")
+  }
+
+  @Test("U3, P2: an item stays in its group, so another output under the same id is refused")
+  func group_perOutput_isNotChangedByUpdate() throws {
+    try fixture.show("volume", "", .with(output: "DP-1"))
+    let refusal = #expect(throws: Refusal.self) { try fixture.present("volume", "", .with(output: "DP-2")) }
+    #expect(refusal?.code == .invalidArgument)
+    #expect(
+      refusal?.message
+        == "output is “DP-2”, but the item at “volume” has “DP-1”; dismiss it first, or leave output out")
+    try fixture.present("volume", "other", .with(output: "DP-2"))
+    #expect(fixture.item("volume")?.membership?.group == "panels-DP-2")
+  }
+
+  @Test(
+    "U3: what a binding cannot have in it is replaced",
+    arguments: [("DP-1", "p-DP-1"), ("DP-0.8", "p-DP-0_8"), ("é {output}", "p-___output_")])
+  func group_ofStrangeOutput_isBinding(_ output: String, _ group: String) throws {
+    #expect(try DestinationGroup("p-{output}").binding(on: output).text == group)
+  }
+
+  @Test("U3: a text that gives no binding is no group", arguments: ["{output", "a.{output}.", "{id}", "a {output}"])
+  func group_withoutBinding_isRefused(_ text: String) {
+    #expect(throws: Refusal.self) { try DestinationGroup(text) }
+  }
+
+  @Test("U3: with output-gone, what was on an output that is unplugged ends, and may decline")
+  func outputGone_endsItem() throws {
+    let files = try fixture.show("files", "", ItemOptions())
+    let panel = try fixture.show("panel", "", ItemOptions())
+    fixture.report(.outputGone(files))
+    #expect(fixture.taken() == [])
+    fixture.report(.outputGone(panel))
+    #expect(fixture.taken() == ["dismissing panel", "dismiss 2 output-gone"])
+    fixture.declines(panel)
+    #expect(fixture.shown == ["files", "panel"])
+    fixture.report(.outputGone(panel))
+    fixture.goes(panel)
+    #expect(fixture.ending(panel)?.reason == .outputGone)
+  }
+}

@@ -1,0 +1,139 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// N8: hiding the windows of what is dismissed, and showing them again.
+struct ParkingTests {
+  private let fixture = RulesFixture(destinations: [
+    Destination(
+      name: "files", presenter: .command([[1]]), source: RulesFixture.file("files"),
+      window: WindowFollowing(hides: true)),
+    Destination(
+      name: "plain", presenter: .command([[1]]), source: RulesFixture.file("plain"), window: WindowFollowing()),
+  ])
+
+  /// Presents and dismisses an item whose windows are hidden.
+  private func park(_ binding: BindingID, _ id: String = "") throws -> Handle {
+    let handle = try fixture.show(binding, id, .with(to: "files"))
+    try fixture.dismiss(binding)
+    fixture.report(.hidden(handle))
+    _ = fixture.taken()
+    return handle
+  }
+
+  private var parked: [Handle] { fixture.machine.parked.map(\.handle) }
+
+  @Test("N8: a dismissal that has hidden the windows ends the item, and its program is parked")
+  func dismissal_hiding_parksProgram() throws {
+    let files = try fixture.show("files", "", ItemOptions())
+    try fixture.dismiss("files")
+    #expect(fixture.taken() == ["dismissing files", "dismiss 1 dismissed"])
+    fixture.report(.hidden(files))
+    #expect(fixture.taken() == ["dismissed files dismissed", "parked files"])
+    #expect(parked == [files])
+    #expect(fixture.ending(files)?.reason == .dismissed)
+    #expect(fixture.shown == [])
+  }
+
+  @Test("N8: the same destination, binding and id is shown by the parked program, under another handle")
+  func present_again_isShownByParkedProgram() throws {
+    let files = try park("a", "1")
+    try fixture.present("a", "1", .with(to: "files"))
+    #expect(fixture.taken() == ["parked", "presenting a 1", "present 2 a"])
+    #expect(fixture.machine.presentation(2)?.program == files)
+    fixture.shows(2)
+    #expect(fixture.taken() == ["presented a 1"])
+    // It is parked again under the handle for which it was started.
+    try fixture.dismiss("a")
+    fixture.report(.hidden(2))
+    #expect(fixture.taken().last == "parked a 1")
+    #expect(parked == [files])
+  }
+
+  @Test("N8: another id, binding or destination begins a new program")
+  func present_other_beginsNewProgram() throws {
+    let files = try park("a", "1")
+    try fixture.present("a", "2", .with(to: "files"))
+    try fixture.present("b", "1", .with(to: "files"))
+    try fixture.dismiss("a")
+    fixture.goes(2)
+    try fixture.present("a", "1", .with(to: "plain"))
+    for handle in [Handle(2), 3, 4] { #expect(fixture.machine.presentation(handle)?.program == nil) }
+    #expect(parked == [files])
+  }
+
+  @Test("N8: A→B→A shows the first A again, once its windows are hidden")
+  func replacement_andBack_isShownByParkedProgram() throws {
+    let a = try fixture.show("note", "A", .with(to: "files"))
+    try fixture.present("note", "B", .with(to: "files"))
+    try fixture.present("note", "A", .with(to: "files"))
+    fixture.report(.hidden(a))
+    #expect(fixture.machine.presentation(3)?.program == a)
+    #expect(parked == [])
+    fixture.shows(3)
+    #expect(fixture.shown == ["note=A"])
+  }
+
+  @Test("N8: a forced dismissal is no hiding, nor is one of a destination that does not hide")
+  func dismissal_forced_hidesNothing() throws {
+    let files = try fixture.show("files", "", ItemOptions())
+    try fixture.ask(.dismiss("files"), isForced: true)
+    fixture.report(.hidden(files))
+    #expect(fixture.phase(files) == "dismissing")
+    fixture.goes(files)
+    let plain = try fixture.show("plain", "", ItemOptions())
+    try fixture.dismiss("plain")
+    fixture.report(.hidden(plain))
+    fixture.goes(plain)
+    #expect(parked == [])
+  }
+
+  @Test("N8: a program that cannot be shown again stays parked")
+  func present_failing_leavesProgramParked() throws {
+    let files = try park("files")
+    try fixture.present("files")
+    fixture.fails(2)
+    #expect(fixture.taken().last == "parked files")
+    #expect(parked == [files])
+    #expect(fixture.ending(2)?.reason == .failed)
+  }
+
+  @Test("N8: what is parked is told to end, and leaves the state when it has ended")
+  func dismissParked_endsPrograms() throws {
+    let (a, b) = (try park("a"), try park("b"))
+    #expect(try fixture.ask(.dismissAll(.parked)) == .count(2))
+    #expect(fixture.taken() == ["end parked 1", "end parked 2"])
+    fixture.report(.parkedEnded(b))
+    #expect(fixture.taken() == ["parked a"])
+    #expect(try fixture.ask(.dismissAll(.parked), isForced: true) == .count(1))
+    #expect(fixture.taken() == ["end parked 1 forced"])
+    // It is on its way.
+    try fixture.present("a", "", .with(to: "files"))
+    #expect(fixture.machine.presentation(3)?.program == nil)
+    fixture.report(.parkedEnded(a))
+    #expect(parked == [])
+    #expect(try fixture.ask(.dismissAll(.everything)) == .count(1))
+    #expect(fixture.taken().contains("end parked 1") == false)
+  }
+
+  @Test("N8, R5: Quit ends what is parked, without a question")
+  func quit_endsParked() throws {
+    let files = try park("files")
+    fixture.shutDown()
+    #expect(fixture.taken() == ["end parked 1 forced"])
+    #expect(parked == [files])
+    fixture.report(.parkedEnded(files))
+    let isOver = fixture.machine.isEmpty
+    #expect(isOver)
+  }
+
+  @Test("N8: without the capability, the request is refused")
+  func present_withoutCapability_isRefused() throws {
+    var request = Request(.present("files", id: "", ItemOptions()))
+    request.whyNoHiding = "it cannot hide"
+    #expect(fixture.refusal(of: [request])?.code == .notSupported)
+    request.operation = .present("plain", id: "", ItemOptions())
+    try fixture.apply([request])
+  }
+}

@@ -1,0 +1,222 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// K3: what is presented again after it has ended by itself.
+struct RestartTests {
+  private let fixture: RulesFixture
+
+  init() { fixture = RulesFixture(destinations: Self.destinations) }
+
+  private static let destinations = [
+    destination("kiosk", RestartRule(.always)), destination("careful", RestartRule(.onFailure, limit: 2)),
+  ]
+
+  private static func destination(_ name: String, _ rule: RestartRule) -> Destination {
+    var settings = ItemSettings()
+    settings.restart = rule
+    return Destination(
+      name: name, presenter: .command([Array("kiosk".utf8)]), source: RulesFixture.file(name),
+      itemSettings: Shared(settings))
+  }
+
+  /// The milliseconds after which the item at a binding is presented again.
+  private func pause(before next: Handle) -> UInt64? {
+    for milliseconds: UInt64 in 1...200_000 {
+      fixture.pass(1)
+      if fixture.phase(next) != "waiting" { return milliseconds }
+    }
+    return nil
+  }
+
+  @Test("K3: what has failed waits in its slot under a new handle, and is presented after the delay")
+  func failure_item_isPresentedAgain() throws {
+    try fixture.show("kiosk", "1", ItemOptions())
+    fixture.ends(1, failed: true)
+    #expect(fixture.taken() == ["dismissed kiosk 1 failed", "waiting kiosk 1"])
+    fixture.pass(999)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["presenting kiosk 1", "present 2 kiosk"])
+    fixture.shows(2)
+    #expect(fixture.taken() == ["presented kiosk 1"])
+    try fixture.clearAway()
+  }
+
+  @Test("K3: the delay doubles up to its maximum, and at the limit the item is given up with its last reason")
+  func failure_again_waitsLongerUntilTheLimit() throws {
+    try fixture.present("kiosk")
+    var pauses: [UInt64?] = []
+    for number in UInt64(1)...10 {
+      fixture.fails(Handle(number))
+      pauses.append(pause(before: Handle(number + 1)))
+    }
+    #expect(pauses == [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000])
+    fixture.fails(11)
+    #expect(fixture.shown == [])
+    #expect(fixture.ending(11)?.reason == .failed)
+  }
+
+  @Test("K3: who was presented for the longest delay begins anew")
+  func failure_afterLong_countsFromOne() throws {
+    try fixture.show("careful", "", ItemOptions())
+    fixture.ends(1, failed: true)
+    #expect(pause(before: 2) == 1000)
+    fixture.shows(2)
+    fixture.pass(59_999)
+    fixture.ends(2, failed: true)
+    #expect(pause(before: 3) == 2000)
+    fixture.shows(3)
+    fixture.pass(60_000)
+    fixture.ends(3, failed: true)
+    #expect(pause(before: 4) == 1000)
+    try fixture.clearAway()
+  }
+
+  @Test("K3: on-failure restarts what ended with another status than 0, or by a signal, and nothing else")
+  func close_onFailure_dependsOnTheResult() throws {
+    try fixture.show("careful", "", ItemOptions())
+    fixture.ends(1, result: ["status": .int32(1)])
+    #expect(fixture.shown == ["careful"])
+    fixture.pass(1000)
+    fixture.shows(2)
+    fixture.ends(2, result: ["signal": .string("SIGTERM")])
+    #expect(fixture.shown == ["careful"])
+    fixture.pass(2000)
+    fixture.shows(3)
+    fixture.pass(60_000)
+    fixture.ends(3, result: ["status": .int32(0)])
+    #expect(fixture.shown == [])
+    #expect(fixture.ending(3)?.reason == .closed)
+    try fixture.show("kiosk", "", ItemOptions())
+    fixture.ends(4, result: ["status": .int32(0)])
+    #expect(fixture.shown == ["kiosk"])
+    try fixture.clearAway()
+  }
+
+  @Test("K3: what is dismissed, replaced or expired, or loses its owner or its parent, does not return")
+  func dismissal_item_doesNotReturn() throws {
+    try fixture.show("kiosk", "1", ItemOptions())
+    try fixture.present("kiosk", "2", .with(timeout: 10))
+    fixture.goes(1)
+    fixture.shows(2)
+    fixture.pass(10)
+    fixture.goes(2)
+    #expect(fixture.shown == [])
+    try fixture.show("kiosk", "3", .with(owned: true), by: "bert")
+    fixture.leave("bert")
+    fixture.goes(3)
+    try fixture.show("a")
+    try fixture.show("a.b", "", .with(to: "kiosk"))
+    try fixture.dismiss("a")
+    fixture.goes(5, 4)
+    #expect(fixture.shown == [])
+    // Also while it waits for its time.
+    try fixture.show("kiosk", "", ItemOptions())
+    fixture.ends(6, failed: true)
+    try fixture.dismiss("kiosk")
+    fixture.pass(100_000)
+    #expect(fixture.shown == [])
+    #expect(fixture.ending(7)?.reason == .dismissed)
+    try fixture.clearAway()
+  }
+
+  @Test("K3: its children end, and what is above it in its stack is popped; its group and its place keep it")
+  func failure_inContainers_keepsItsPlace() throws {
+    try fixture.present("kiosk", "", .with(group: "main"))
+    fixture.shows(1)
+    try fixture.show("kiosk.menu", "", .with(to: "bare"))
+    fixture.ends(1, failed: true)
+    #expect(fixture.ending(2)?.reason == .parent)
+    #expect(fixture.machine.selection(of: "main") == "kiosk")
+    try fixture.present("other", "", .with(to: "bare", group: "main", ifBusy: .queue))
+    #expect(fixture.machine.queuedTags(of: "main") == ["other"])
+    try fixture.clearAway()
+
+    try fixture.ask(.setPath("s", [.at("one", "", .with(to: "kiosk")), .at("two")]))
+    let one = try #require(fixture.handle("one"))
+    fixture.shows(one)
+    fixture.ends(one, failed: true)
+    #expect(fixture.path("s") == ["one"])
+    fixture.pass(1000)
+    #expect(fixture.phase(try #require(fixture.handle("one"))) == "presenting")
+    try fixture.clearAway()
+  }
+
+  @Test("K3: a child of what is presented again ends for good, also if both were lost at once")
+  func lost_withItsParent_endsForGood() throws {
+    try fixture.show("kiosk", "", ItemOptions())
+    try fixture.show("kiosk.menu", "", .with(to: "careful"))
+    fixture.ends(1, failed: true)
+    fixture.goes(2)
+    #expect(fixture.shown == ["kiosk"])
+    try fixture.clearAway()
+  }
+
+  @Test("K3: the timeout goes on with what was left of it; one that a request gives starts anew")
+  func failure_timeout_goesOn() throws {
+    try fixture.show("kiosk", "", .with(timeout: 10_000))
+    fixture.pass(6000)
+    fixture.ends(1, failed: true)
+    fixture.pass(1000)
+    fixture.shows(2)
+    fixture.pass(3999)
+    #expect(fixture.phase(2) == "presented")
+    fixture.ends(2, failed: true)
+    try fixture.present("kiosk", "", .with(timeout: 5000))
+    fixture.pass(2000)
+    fixture.shows(3)
+    fixture.pass(4999)
+    #expect(fixture.phase(3) == "presented")
+    fixture.pass(1)
+    #expect(fixture.phase(3) == "dismissing")
+    try fixture.clearAway()
+  }
+
+  @Test("K3: nothing is presented again after Quit")
+  func quit_failure_isTheEnd() throws {
+    try fixture.show("kiosk", "", ItemOptions())
+    fixture.shutDown()
+    fixture.ends(1, failed: true)
+    #expect(fixture.machine.allPresentations == [])
+  }
+
+  @Test("K3: the delay and the number of restarts are on record; what was lost is presented again")
+  func restart_ofNavd_goesOn() throws {
+    var disk = RecordedState()
+    func restored() throws -> StateMachine {
+      try StateMachine(restoring: disk, destinations: Self.destinations)
+    }
+    let at = { (seconds: UInt64) in Instant(nanoseconds: seconds * 1_000_000_000) }
+    var machine = try restored()
+    _ = try machine.perform(Request(.present("kiosk", id: "", ItemOptions())), by: nil, at: at(1))
+    _ = machine.report(.presentAnswered(1, error: nil), at: at(1))
+    disk.apply(machine.takeUnrecorded())
+
+    machine = try restored()
+    _ = machine.resume([:], left: [], at: at(5))
+    let lost = machine.ending(of: 1)?.reason
+    var next = machine.nextDeadline
+    #expect(lost == .lost)
+    #expect(next == at(6))
+    disk.apply(machine.takeUnrecorded())
+
+    machine = try restored()
+    let early = machine.resume([:], left: [], at: at(5)).commands
+    #expect(early == [])
+    let due = machine.expire(at: at(6)).commands
+    #expect(due == [.present(2)])
+    _ = machine.report(.presentAnswered(2, error: "no screen"), at: at(6))
+    next = machine.nextDeadline
+    #expect(next == at(8))
+    disk.apply(machine.takeUnrecorded())
+
+    // R8: of another session only what still runs counts.
+    machine = try restored()
+    _ = machine.resume([:], left: [], isOtherSession: true, at: at(7))
+    let isEmpty = machine.isEmpty
+    #expect(isEmpty)
+  }
+}

@@ -1,0 +1,122 @@
+import CoordinatorAPI
+public import DBus
+import DBusValues
+public import PresentationModel
+
+/// An adapter for the window system (`org.navd.WindowSystem1`) whose windows are what a test says.
+public final class ScriptedWindowSystem {
+  public let connection: Connection
+  public private(set) var windows: [Window] = []
+  /// The requests received, such as `close w1`.
+  public private(set) var requests: [String] = []
+  /// How often a client has read all windows.
+  public private(set) var reads = 0
+  /// Called with the id of a window that was asked to close; by default it closes.
+  public var onClose: (String) -> Void = { _ in }
+  /// The error of every request; nil: success.
+  public var refusal: DBusError?
+  public var serial: UInt64 = 0
+  /// A change is told.
+  public var outputs = ["one", "two"] {
+    didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.outputs) }
+  }
+  /// Empty: it is not known. A change is told.
+  public var focusedOutput = "one" {
+    didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.focusedOutput) }
+  }
+
+  /// - Parameter windows: those that are there from the beginning.
+  public init(
+    _ session: Session, _ windows: [Window] = [],
+    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases)
+  ) throws {
+    typealias Rows = WindowSystemInterface
+    connection = try session.connect()
+    let object = ImplementedInterface(Rows.interface)
+    self.windows = windows
+    onClose = { [unowned self] in close($0) }
+    object.implement(Rows.getWindows) { [unowned self] _, call in
+      reads += 1
+      call.reply((self.windows.map { Structure($0.id, $0.properties.properties) }, serial))
+    }
+    for (name, method) in [
+      ("close", Rows.close), ("activate", Rows.activate), ("hide", Rows.hide), ("show", Rows.show),
+    ] {
+      object.implement(method) { [unowned self] id, call in
+        requests.append("\(name) \(id)")
+        if let refusal { return call.fail(refusal) }
+        call.reply()
+        if name == "close" { onClose(id) }
+      }
+    }
+    object.implement(Rows.moveToOutput) { [unowned self] input, call in
+      requests.append("move \(input.0) \(input.1)")
+      call.reply()
+      change(input.0) { $0.output = input.1 }
+    }
+    object.implement(Rows.capabilities) { _ in capabilities.map(\.rawValue).sorted() }
+    object.implement(Rows.outputs) { [unowned self] _ in outputs }
+    object.implement(Rows.focusedOutput) { [unowned self] _ in focusedOutput }
+    object.implement(Rows.backend) { _ in "scripted" }
+    connection.export(Rows.object, [object])
+    var isOwned = false
+    connection.requestName(Rows.bus) { result in if case .success = result { isOwned = true } }
+    try session.wait("the scripted adapter owns its name") { isOwned }
+  }
+
+  private func send(_ kind: WindowEvent.Kind) {
+    serial &+= 1
+    WindowEvent(kind, serial: serial).send(by: self)
+  }
+
+  public func open(_ window: Window) {
+    windows.append(window)
+    send(.opened(window))
+  }
+
+  public func change(_ id: String, _ edit: (inout WindowProperties) -> Void) {
+    guard let index = windows.firstIndex(where: { $0.id == id }) else { return }
+    let before = windows[index].properties
+    edit(&windows[index].properties)
+    send(.changed(id: id, before.changes(to: windows[index].properties)))
+  }
+
+  public func close(_ id: String) {
+    windows.removeAll { $0.id == id }
+    send(.closed(id: id))
+  }
+
+  /// Changes the windows without a signal, as if signals had been lost.
+  public func lose(_ edit: (inout [Window]) -> Void) {
+    edit(&windows)
+    serial += 1
+  }
+
+  /// Sends a signal about a window that does not exist.
+  public func lie() {
+    send(.changed(id: "nobody", WindowProperties()))
+    send(.closed(id: "nobody"))
+  }
+}
+
+extension ScriptedWindowSystem: SignalEmitter {
+  package func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
+    try? connection.emit(signal, from: WindowSystemInterface.object, arguments)
+  }
+}
+
+extension Window {
+  public init(
+    _ id: String, appID: String? = nil, title: String? = nil, pid: UInt64? = nil, parent: String? = nil,
+    focused: Bool? = nil, output: String? = nil
+  ) {
+    var properties = WindowProperties()
+    properties.appID = appID
+    properties.title = title
+    properties.pid = pid.map { UInt32($0) }
+    properties.parent = parent
+    properties.focused = focused
+    properties.output = output
+    self.init(id: id, properties)
+  }
+}

@@ -1,0 +1,874 @@
+import DBusValues
+import PresentationModel
+import Testing
+
+@testable import WindowRules
+
+private let all = Set(WindowCapability.allCases)
+private let one = Handle(1)
+private let two = Handle(2)
+
+private func window(
+  _ id: String, appID: String? = "app", title: String? = "Title", pid: UInt32? = nil, parent: String? = nil,
+  floating: Bool? = nil, focused: Bool? = nil, output: String? = nil
+) -> Window {
+  var properties = WindowProperties()
+  properties.appID = appID
+  properties.title = title
+  properties.pid = pid
+  properties.parent = parent
+  properties.floating = floating
+  properties.focused = focused
+  properties.output = output
+  return Window(id: id, properties)
+}
+
+private func tracker(_ windows: [Window] = [], capabilities: Set<WindowCapability> = all) -> WindowTracker {
+  var tracker = WindowTracker()
+  tracker.arrived(capabilities, windows) { _ in nil }
+  return tracker
+}
+
+extension WindowTracker {
+  /// The effects without those that only record.
+  fileprivate mutating func next() -> [Effect] {
+    takeEffects().filter { effect in
+      switch effect {
+      case .windowsChanged, .stopWaiting: false
+      default: true
+      }
+    }
+  }
+
+  /// Follows windows by an app-id, with a first window that its program shows.
+  fileprivate mutating func show(
+    _ handle: Handle, _ rule: WindowFollowing = WindowFollowing(), window first: Window = window("w1")
+  ) {
+    follow(handle, rule, grace: 2000)
+    opened(first, program: handle)
+    _ = next()
+  }
+}
+
+private let byApp = WindowFollowing(WindowPattern(appID: "app"))
+
+@Suite struct WindowOwnershipTests {
+  @Test("N1: a window of the presentation's own processes belongs to it")
+  func window_ofOwnProcess_belongsToPresentation() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    tracker.opened(window("w1", appID: "anything"), program: one)
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.owner(of: "w1") == one)
+  }
+
+  @Test("N1: a window of another process belongs to a presentation whose pattern it matches, if it opened later")
+  func window_matchingPattern_belongsToPresentation() {
+    var tracker = tracker([window("old")])
+    tracker.follow(one, byApp, grace: 2000)
+    #expect(tracker.owner(of: "old") == nil)
+    tracker.opened(window("other", appID: "other"), program: nil)
+    tracker.opened(window("new"), program: nil)
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.owner(of: "other") == nil)
+    #expect(tracker.owner(of: "new") == one)
+  }
+
+  @Test(
+    "N1: patterns are shell patterns, of app-id and title",
+    arguments: [
+      (WindowPattern(appID: "org.gnome.*"), true), (WindowPattern(appID: "org.gnome.?autilus", title: "H*"), true),
+      (WindowPattern(appID: "nautilus"), false), (WindowPattern(title: "[A-H]ome"), true),
+      (WindowPattern(appID: "org.gnome.*", title: "home"), false), (WindowPattern(), false),
+    ])
+  func pattern_isMatched(_ pattern: WindowPattern, _ fits: Bool) {
+    let nautilus = window("w", appID: "org.gnome.Nautilus", title: "Home")
+    #expect(pattern.matches(nautilus.properties) == fits)
+  }
+
+  @Test("N1: of two presentations whose patterns match, the older one without a window gets it")
+  func window_matchingTwoPatterns_belongsToOlderOneWithoutWindow() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.opened(window("w1"), program: nil)
+    tracker.opened(window("w2"), program: nil)
+    #expect(tracker.owner(of: "w1") == one)
+    #expect(tracker.owner(of: "w2") == two)
+  }
+
+  @Test("N1: a pattern is tried again when the title changes")
+  func window_retitled_isMatchedAgain() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(WindowPattern(title: "Ready*")), grace: 2000)
+    tracker.opened(window("w1", title: ""), program: nil)
+    #expect(tracker.next() == [])
+    tracker.changed("w1", window("w1", title: "Ready to go").properties)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N1: a transient window belongs to its parent's presentation")
+  func window_transient_belongsToParentsPresentation() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("dialog", appID: "portal", parent: "w1"), program: nil)
+    #expect(tracker.windows(of: one).map(\.id) == ["w1", "dialog"])
+  }
+
+  @Test("N1: a window belongs to one presentation for its life")
+  func window_ofEndedPresentation_belongsToNoOther() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1"), program: nil)
+    tracker.forget(one)
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.changed("w1", window("w1", title: "Another").properties)
+    #expect(tracker.owner(of: "w1") == nil)
+    #expect(tracker.windows(of: two).isEmpty)
+  }
+}
+
+@Suite struct WindowPresentingTests {
+  @Test("N2: it is presented with its first window, and once")
+  func program_running_isPresentedWithFirstWindow() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    #expect(tracker.next() == [])
+    tracker.opened(window("w1"), program: one)
+    tracker.opened(window("w2"), program: one)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N2: a command that ends with status 0 has handed over, and its window is awaited")
+  func program_handingOver_isAwaited() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    #expect(tracker.next() == [])
+    tracker.opened(window("w1"), program: nil)
+    #expect(tracker.next() == [.presented(one)])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+  }
+
+  @Test("N2: a command that ends with another status before it has a window has failed")
+  func program_endingWithStatus_hasFailed() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(3)])
+    #expect(
+      tracker.next() == [
+        .ended(
+          one, failed: true,
+          result: ["status": .int32(3), "error": .string("it ended with status 3 before it had a window")])
+      ])
+  }
+
+  @Test("N2: with adopt, a window that was there before counts when it comes forward after the handing over")
+  func window_adopted_countsWhenItComesForward() {
+    var tracker = tracker([window("old", focused: false)])
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app"), adopts: true), grace: 2000)
+    tracker.changed("old", window("old", title: "Editing").properties)
+    #expect(tracker.next() == [])
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [])
+    tracker.changed("old", window("old", title: "Editing", focused: true).properties)
+    #expect(tracker.next() == [.presented(one), .focused(one, isOwn: false)])
+  }
+
+  @Test(
+    "N2: with adopt, one that is urgent or gets another title after the handing over counts, too",
+    arguments: ["urgent", "title"])
+  func window_adopted_countsWhenUrgentOrRetitled(change: String) {
+    var tracker = tracker([window("old", focused: false)])
+    tracker.follow(one, WindowFollowing(WindowPattern(appID: "app"), adopts: true), grace: 2000)
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [])
+    var changed = window("old", title: change == "title" ? "Other" : "Title").properties
+    if change == "urgent" { changed.urgent = true }
+    tracker.changed("old", changed)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("N2: with adopt, at the handing over the window with the focus comes before one that is urgent")
+  func windows_forward_focusedIsAdopted() {
+    var urgent = window("a")
+    urgent.properties.urgent = true
+    for (windows, adopted) in [([urgent], "a"), ([urgent, window("b", focused: true)], "b")] {
+      var tracker = tracker(windows)
+      tracker.follow(one, WindowFollowing(WindowPattern(appID: "app"), adopts: true), grace: 2000)
+      tracker.programEnded(one, failed: false, result: [:])
+      #expect(tracker.next().contains(.presented(one)))
+      #expect(tracker.windows(of: one).map(\.id) == [adopted])
+    }
+  }
+
+  @Test("N3: it is closed with its last window; its program may end by itself, with its result")
+  func window_lastClosed_endsWithResultOfProgram() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.closed("w1")
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    tracker.programEnded(one, failed: false, result: ["status": .int32(1)])
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(1)])])
+  }
+
+  @Test("N3: what is left of its processes is told to end, and killed after the grace")
+  func program_stayingWithoutWindow_isEnded() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.closed("w1")
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(
+      tracker.next() == [.ended(one, failed: false, result: [:]), .terminate(one), .wait(one, milliseconds: 2000)])
+    tracker.forget(one)
+    #expect(tracker.next() == [])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.kill(one)])
+    tracker.programEnded(one, failed: true, result: [:])
+    #expect(tracker.next() == [.released(one)])
+  }
+
+  @Test("N3: with linger, another window may follow the last one")
+  func window_closedWithLinger_mayBeFollowedByAnother() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(linger: 500), window: window("splash"))
+    tracker.closed("splash")
+    #expect(tracker.next() == [.wait(one, milliseconds: 500)])
+    tracker.opened(window("main"), program: one)
+    #expect(tracker.next() == [])
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    tracker.closed("main")
+    #expect(tracker.next() == [.wait(one, milliseconds: 500)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+  }
+}
+
+@Suite struct WindowClosingTests {
+  @Test("N5: a dismissal asks its windows to close; then its program may end by itself, and is told to")
+  func dismissal_asksWindows_thenEndsProgram() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.close(window: "w1")])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.terminate(one)])
+    tracker.programEnded(one, failed: false, result: ["signal": .string("SIGTERM")])
+    #expect(tracker.next() == [.dismissed(one, result: ["signal": .string("SIGTERM")])])
+  }
+
+  @Test("N5: a window of a process that ran before is asked, and no process is signalled")
+  func dismissal_ofHandedOverWindow_signalsNothing() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    tracker.opened(window("w1"), program: nil)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.close(window: "w1")])
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+  }
+
+  @Test("N6: a dialog after the request to close is a question; if it goes and the window stays, that is declined")
+  func dismissal_answeredByDialog_isAskingThenDeclined() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
+    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    tracker.closed("d")
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeAfterDialog)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.declined(one, message: "the window “Title” was kept open")])
+    // A window that goes later is closed by its user.
+    tracker.closed("w1")
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.wait(one, milliseconds: 250), .ended(one, failed: false, result: [:])])
+  }
+
+  @Test("N6: if the window goes with its dialog, the dismissal is complete")
+  func dismissal_agreedToInDialog_isComplete() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    tracker.opened(window("d", parent: "w1"), program: one)
+    tracker.closed("d")
+    _ = tracker.next()
+    tracker.closed("w1")
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+  }
+
+  @Test("N6: where no parent is told, a new floating window of the same process is the dialog; a tiled one is not")
+  func dialog_withoutParent_isFloatingWindowOfSameProcess() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", pid: 7, floating: false))
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.opened(window("tiled", pid: 7, floating: false), program: one)
+    tracker.opened(window("strange", pid: 8, floating: true), program: nil)
+    #expect(tracker.next() == [])
+    tracker.opened(window("d", title: "Save?", pid: 7, floating: false), program: one)
+    tracker.changed("d", window("d", title: "Save?", pid: 7, floating: true).properties)
+    #expect(tracker.next() == [.asking(one, message: "Save?")])
+  }
+
+  @Test("N6: a dialog of a process that ran before is found by its process")
+  func dialog_ofForeignProcess_isFound() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1", pid: 7, floating: false), program: nil)
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.opened(window("d", appID: "other", title: "Save?", pid: 7, floating: true), program: nil)
+    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    #expect(tracker.owner(of: "d") == one)
+  }
+
+  @Test("N6: a window that another presentation's pattern takes is no dialog, though it is of the same process")
+  func dialog_fittingAnotherPattern_isThatPresentations() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1", pid: 7, floating: false), program: nil)
+    tracker.follow(two, WindowFollowing(WindowPattern(appID: "other")), grace: 2000)
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.opened(window("w2", appID: "other", pid: 7, floating: true), program: nil)
+    #expect(tracker.next() == [.presented(two)])
+    #expect(tracker.owner(of: "w2") == two)
+  }
+
+  @Test("N6: a dialog after the dismissal was declined changes nothing")
+  func dialog_afterDecline_changesNothing() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    tracker.graceIsOver(for: one)
+    _ = tracker.next()
+    tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
+    tracker.closed("d")
+    #expect(tracker.next() == [])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+  }
+
+  @Test("N5: with a dialog open already, it is asking, and only windows without a dialog are asked to close")
+  func dismissal_withOpenDialog_isAsking() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("w2"), program: one)
+    tracker.opened(window("d", title: "Open file", parent: "w1"), program: one)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.close(window: "w2"), .asking(one, message: "Open file")])
+  }
+
+  @Test("N6: a window that is still there after the grace is kept")
+  func grace_over_declines() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.declined(one, message: "the window “Title” is still open")])
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
+  @Test("N6: with kill, SIGKILL follows the grace")
+  func grace_overWithKill_kills() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(kills: true))
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.kill(one)])
+  }
+
+  @Test("N5: a forced dismissal ends its own processes at once, and asks the windows of others")
+  func dismissal_forced_endsOwnProcesses() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("foreign", parent: "w1"), program: nil)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.close(window: "foreign"), .terminate(one)])
+    tracker.closed("foreign")
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.dismissed(one, result: [:])])
+  }
+
+  @Test("N5: what the window system cannot ask is kept, in words", arguments: [nil, Set<WindowCapability>()])
+  func dismissal_ofWindowThatCannotBeAsked_isDeclined(_ capabilities: Set<WindowCapability>?) {
+    var tracker = tracker(capabilities: capabilities ?? all)
+    tracker.show(one)
+    if capabilities == nil { tracker.left() }
+    tracker.dismiss(one, isForced: false)
+    let why =
+      capabilities == nil ? "no window-system adapter is on the bus" : "the window-system adapter has no “close”"
+    #expect(tracker.next() == [.declined(one, message: "its windows cannot be asked to close: \(why)")])
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next().contains(.terminate(one)))
+  }
+
+  @Test("N5: a window that refuses to be asked is kept")
+  func close_refused_declines() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false)
+    _ = tracker.next()
+    tracker.closeRefused("w1", "no WM_DELETE_WINDOW")
+    #expect(
+      tracker.next() == [.declined(one, message: "the window “Title” cannot be asked to close: no WM_DELETE_WINDOW")])
+  }
+
+  @Test("N2: a dismissal before the first window ends the program; without a pattern, at once")
+  func dismissal_beforeWindow_endsProgram() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.terminate(one)])
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.dismissed(one, result: [:])])
+
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.dismiss(two, isForced: true)
+    #expect(tracker.next() == [.wait(two, milliseconds: WindowTracker.timeToEnd)])
+    tracker.timeIsOver(for: two)
+    #expect(tracker.next() == [.terminate(two)])
+    tracker.opened(window("late"), program: nil)
+    #expect(tracker.owner(of: "late") == nil)
+  }
+
+  @Test("N2: after a command has handed over, a dismissal waits for the window, and closes it")
+  func dismissal_afterHandingOver_closesWindowToCome() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.dismiss(one, isForced: true)
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    _ = tracker.next()
+    tracker.opened(window("w1"), program: nil)
+    #expect(tracker.next() == [.close(window: "w1")])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+  }
+
+  @Test("N2: if that window does not open within the grace, the dismissal is complete")
+  func dismissal_afterHandingOver_waitsForGrace() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.programEnded(one, failed: false, result: [:])
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [])
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.dismissed(one, result: [:])])
+  }
+}
+
+@Suite struct WindowSystemAbsenceTests {
+  @Test("without the adapter, windows stay as they were; its return shows what has closed meanwhile")
+  func adapter_backAgain_showsWhatClosed() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.show(two, window: window("w2", appID: "two"))
+    tracker.left()
+    #expect(tracker.next() == [])
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+    tracker.arrived(all, [window("w1")]) { _ in nil }
+    #expect(tracker.next() == [.wait(two, milliseconds: WindowTracker.timeToEnd)])
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
+  @Test("N2: a program that hands over while the adapter is away is waited for until the adapter is back")
+  func programEnds_adapterIsAway_isWaitedFor() {
+    var tracker = tracker()
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.left()
+    tracker.programStarted(two)
+    tracker.programEnded(two, failed: false, result: [:])
+    #expect(tracker.next() == [])
+    tracker.arrived(all, [window("w2")]) { _ in nil }
+    #expect(tracker.next() == [.presented(two)])
+  }
+
+  @Test("an adapter that is back is asked again to close windows")
+  func adapter_backDuringDismissal_isAskedAgain() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.opened(window("w2"), program: nil)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: false)
+    tracker.dismiss(two, isForced: true)
+    _ = tracker.next()
+    tracker.left()
+    tracker.arrived(all, [window("w1"), window("w2")]) { _ in nil }
+    #expect(tracker.next() == [.close(window: "w1"), .close(window: "w2")])
+  }
+
+  @Test("an adapter with new ids gives its windows back to their presentations")
+  func adapter_withNewIDs_keepsOwners() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", pid: 7))
+    tracker.left()
+    tracker.arrived(all, [window("new-1", pid: 7)]) { _ in nil }
+    #expect(tracker.windows(of: one).map(\.id) == ["new-1"])
+    #expect(tracker.next() == [])
+  }
+
+  @Test("a window that opened without the adapter belongs to a presentation that began before, not later")
+  func window_openedInAbsence_belongsToEarlierPresentation() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.left()
+    tracker.follow(two, WindowFollowing(WindowPattern(appID: "two")), grace: 2000)
+    tracker.arrived(all, [window("w1"), window("w2", appID: "two")]) { _ in nil }
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.owner(of: "w2") == nil)
+  }
+
+  @Test("a program that ends without the adapter takes its windows with it")
+  func program_endingInAbsence_ends() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.left()
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next().contains(.ended(one, failed: false, result: [:])))
+  }
+
+  @Test("unknown ids and too many windows change nothing")
+  func adapter_lying_changesNothing() {
+    var tracker = tracker()
+    tracker.changed("nobody", window("nobody").properties)
+    tracker.closed("nobody")
+    tracker.closeRefused("nobody", "x")
+    for number in 0...WindowTracker.maxWindows { tracker.opened(window("\(number)"), program: nil) }
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    tracker.opened(window("more"), program: one)
+    #expect(tracker.next() == [])
+  }
+}
+
+@Suite struct WindowRestoringTests {
+  @Test("after a restart, recorded windows belong to their presentations")
+  func presentation_restored_hasItsWindows() {
+    var tracker = tracker([window("w1"), window("stranger")])
+    let hasWindows = tracker.restore(
+      one, byApp, grace: 2000, windows: [window("w1")], before: ["stranger"], end: ["status": .int32(0)])
+    #expect(hasWindows)
+    #expect(tracker.next() == [])
+    tracker.closed("w1")
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+  }
+
+  @Test("after a restart, a presentation that still waits gets a window that is new, and none that was there before")
+  func presentation_restoredWaiting_getsNewWindow() {
+    var tracker = tracker([window("stranger"), window("w1")])
+    let hasWindows = tracker.restore(one, byApp, grace: 2000, windows: [], before: ["stranger"], end: [:])
+    #expect(hasWindows)
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
+  @Test("after a restart, a window is a stranger's if it is not on record which windows were there before")
+  func presentation_restoredWithoutRecord_takesNoWindow() {
+    var tracker = tracker([window("stranger")])
+    let hasWindows = tracker.restore(one, byApp, grace: 2000, windows: [], before: nil, end: [:])
+    #expect(!hasWindows)
+    tracker.opened(window("w1"), program: nil)
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
+  @Test("without the adapter, nobody knows which windows were there before")
+  func windowsBefore_withoutAdapter_areUnknown() {
+    var tracker = WindowTracker()
+    tracker.follow(one, byApp, grace: 2000)
+    #expect(tracker.windowsBefore(one) == nil)
+    tracker.arrived(all, [window("stranger"), window("other", appID: "other")]) { _ in nil }
+    tracker.follow(two, byApp, grace: 2000)
+    #expect(tracker.windowsBefore(two) == ["stranger"])
+    #expect(tracker.next() == [])
+  }
+
+  @Test("windows that opened while the adapter was away were there before what began in that time")
+  func windowsBefore_begunInAbsence_areThoseAtTheReturn() {
+    var tracker = tracker([window("old")])
+    tracker.left()
+    tracker.follow(one, byApp, grace: 2000)
+    #expect(tracker.windowsBefore(one) == nil)
+    tracker.arrived(all, [window("old"), window("stranger")]) { _ in nil }
+    #expect(tracker.windowsBefore(one) == ["old", "stranger"])
+    #expect(tracker.takeEffects().last == .windowsChanged(one))
+    tracker.opened(window("w1"), program: nil)
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.windowsBefore(one) == ["old", "stranger"])
+  }
+
+  @Test("after a restart, the end of the recorded windows is the end; its program is told to end")
+  func presentation_restoredWithoutItsWindow_ends() {
+    var tracker = tracker([window("stranger")])
+    let hasWindows = tracker.restore(
+      one, byApp, grace: 2000, windows: [window("w1", title: "Gone")], before: [], end: nil)
+    #expect(!hasWindows)
+    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+  }
+
+  @Test("after a restart without the adapter, windows count as they were recorded")
+  func presentation_restoredWithoutAdapter_staysAsRecorded() {
+    var tracker = WindowTracker()
+    let hasWindows = tracker.restore(one, byApp, grace: 2000, windows: [window("w1")], before: [], end: [:])
+    #expect(hasWindows)
+    tracker.arrived(all, [window("w1")]) { _ in nil }
+    #expect(tracker.next() == [])
+    tracker.dismiss(one, isForced: false)
+    #expect(tracker.next() == [.close(window: "w1")])
+  }
+}
+
+@Suite struct WindowFocusTests {
+  @Test("N9: the focus is reported once for each window, with its presentation")
+  func focus_moving_isReported() {
+    var tracker = tracker([window("stranger", focused: true)])
+    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+    tracker.show(one)
+    tracker.changed("w1", window("w1", focused: true).properties)
+    tracker.changed("stranger", window("stranger", focused: false).properties)
+    tracker.changed("w1", window("w1", title: "Other", focused: true).properties)
+    #expect(tracker.next() == [.focused(one, isOwn: false)])
+    // No window has the focus.
+    tracker.changed("w1", window("w1", focused: false).properties)
+    #expect(tracker.next() == [])
+    tracker.changed("stranger", window("stranger", focused: true).properties)
+    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+  }
+
+  @Test("N7, N9: the focus after navd has raised a window is its own doing")
+  func focus_afterRaising_isOwn() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("stranger", focused: true), program: nil)
+    _ = tracker.next()
+    tracker.raise(one)
+    tracker.changed("w1", window("w1", focused: true).properties)
+    #expect(tracker.next() == [.activate(window: "w1"), .focused(one, isOwn: true)])
+  }
+}
+
+@Suite struct WindowOutputTests {
+  @Test("U1: a window is moved to its presentation's output as soon as it opens, unless it is there or is a dialog")
+  func window_opened_isMovedToOutput() {
+    var tracker = tracker()
+    tracker.follow(one, WindowFollowing(), grace: 2000, output: "two")
+    tracker.opened(window("w1", output: "one"), program: one)
+    #expect(tracker.next() == [.move(window: "w1", output: "two"), .presented(one)])
+    tracker.opened(window("w2", output: "two"), program: one)
+    tracker.opened(window("dialog", parent: "w1", output: "one"), program: one)
+    tracker.opened(window("stranger", output: "one"), program: nil)
+    #expect(tracker.next() == [])
+    tracker.opened(window("w3"), program: one)
+    #expect(tracker.next() == [.move(window: "w3", output: "two")])
+  }
+
+  @Test("U2: another output moves its windows, and those that open later; none moves nothing")
+  func output_changed_movesWindows() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", output: "one"))
+    tracker.move(one, to: "two")
+    #expect(tracker.next() == [.move(window: "w1", output: "two")])
+    tracker.changed("w1", window("w1", output: "two").properties)
+    tracker.move(one, to: "two")
+    tracker.move(one, to: nil)
+    tracker.opened(window("w2", output: "one"), program: one)
+    tracker.move(two, to: "one")
+    #expect(tracker.next() == [])
+  }
+
+  @Test("U1: a window system that cannot move windows is not asked to")
+  func window_whereNothingMoves_stays() {
+    var tracker = tracker(capabilities: [.close, .pid])
+    tracker.follow(one, WindowFollowing(), grace: 2000, output: "two")
+    tracker.opened(window("w1", output: "one"), program: one)
+    #expect(tracker.next() == [.presented(one)])
+  }
+
+  @Test("U1, R2: after a restart, windows stay where they are, and later ones are moved")
+  func window_restored_stays() {
+    var tracker = tracker([window("w1", output: "one")])
+    _ = tracker.restore(
+      one, WindowFollowing(), grace: 2000, output: "two", windows: [window("w1", output: "one")], before: [], end: nil)
+    #expect(tracker.next() == [])
+    tracker.opened(window("w2", output: "one"), program: one)
+    #expect(tracker.next() == [.move(window: "w2", output: "two")])
+  }
+
+  @Test("U1, N9: a loss of the focus that the move causes is navd's own; one after it is not")
+  func focus_lostByMove_isOwn() {
+    var tracker = tracker([window("stranger", focused: true)])
+    tracker.follow(one, WindowFollowing(), grace: 2000, output: "two")
+    tracker.opened(window("w1", focused: true, output: "one"), program: one)
+    _ = tracker.next()
+    tracker.changed("stranger", window("stranger", focused: false).properties)
+    tracker.changed("stranger", window("stranger", focused: true).properties)
+    #expect(tracker.next() == [.focused(nil, isOwn: true)])
+    tracker.changed("w1", window("w1", focused: true, output: "two").properties)
+    tracker.changed("stranger", window("stranger", focused: false).properties)
+    tracker.changed("stranger", window("stranger", focused: true).properties)
+    #expect(tracker.next() == [.focused(one, isOwn: false), .focused(nil, isOwn: false)])
+  }
+}
+
+@Suite struct WindowHidingTests {
+  private static let rule = WindowFollowing(hides: true)
+
+  /// A presentation with two windows, which is told to end.
+  private func dismissed(maxParked: Int = 64) -> WindowTracker {
+    var tracker = WindowTracker(maxParked: maxParked)
+    tracker.arrived(all, []) { _ in nil }
+    tracker.show(one, Self.rule)
+    tracker.opened(window("w2"), program: one)
+    tracker.dismiss(one, isForced: false)
+    return tracker
+  }
+
+  private func parked() -> WindowTracker {
+    var tracker = dismissed()
+    tracker.hidden("w1")
+    tracker.hidden("w2")
+    _ = tracker.next()
+    return tracker
+  }
+
+  @Test("N8: a dismissal hides all windows, and is complete when they are hidden")
+  func dismissal_hidesWindows() {
+    var tracker = dismissed()
+    #expect(tracker.next() == [.hide(window: "w1"), .hide(window: "w2")])
+    tracker.hidden("w2")
+    #expect(tracker.next() == [])
+    tracker.hidden("w1")
+    #expect(tracker.next() == [.hidden(one)])
+  }
+
+  @Test("N8: they are shown again, with the focus, which is navd's own doing")
+  func show_showsWindows() {
+    var tracker = parked()
+    let isShown = tracker.showAgain(one)
+    #expect(isShown)
+    #expect(
+      tracker.next() == [.show(window: "w1"), .show(window: "w2"), .presented(one), .activate(window: "w2")])
+    tracker.changed("w2", window("w2", focused: true).properties)
+    #expect(tracker.next() == [.focused(one, isOwn: true)])
+    tracker.closed("w1")
+    tracker.closed("w2")
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next().last == .ended(one, failed: false, result: [:]))
+  }
+
+  @Test("N8: a window that cannot be hidden keeps the presentation, with the others shown")
+  func hiding_refused_isDeclined() {
+    var tracker = dismissed()
+    tracker.hidden("w1")
+    _ = tracker.next()
+    tracker.hideRefused("w2", "no scratchpad")
+    #expect(
+      tracker.next() == [
+        .show(window: "w1"), .show(window: "w2"),
+        .declined(one, message: "the window “Title” cannot be hidden: no scratchpad"),
+      ])
+  }
+
+  @Test("N8: forced, it ends; so it does without windows, and without the capability it stays")
+  func dismissal_forced_endsProgram() {
+    var tracker = dismissed()
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.terminate(one)])
+    tracker = dismissed()
+    _ = tracker.next()
+    tracker.closed("w1")
+    tracker.closed("w2")
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next().last == .dismissed(one, result: [:]))
+    tracker = WindowTracker()
+    tracker.arrived([.close], []) { _ in nil }
+    tracker.show(one, Self.rule)
+    tracker.dismiss(one, isForced: false)
+    #expect(
+      tracker.next() == [
+        .declined(one, message: "its windows cannot be hidden: the window-system adapter has no “hide”")
+      ])
+  }
+
+  @Test("N8: past the limit, a dismissal closes the windows")
+  func dismissal_pastLimit_closesWindows() {
+    var tracker = dismissed(maxParked: 0)
+    #expect(tracker.next() == [.close(window: "w1"), .close(window: "w2")])
+  }
+
+  @Test("N8: a window that opens while others are hidden is hidden, too; one of a parked program belongs to nobody")
+  func window_openingMeanwhile_isHidden() {
+    var tracker = dismissed()
+    _ = tracker.next()
+    tracker.opened(window("w3"), program: one)
+    #expect(tracker.next() == [.hide(window: "w3")])
+    tracker = parked()
+    tracker.opened(window("w3"), program: one)
+    #expect(tracker.next() == [])
+    #expect(tracker.owner(of: "w3") == nil)
+  }
+
+  @Test("N8: what is parked is asked to close, and kept if it stays; forced, it ends")
+  func parked_toEnd_isAskedOrEnds() {
+    var tracker = parked()
+    tracker.endParked(one, isForced: false)
+    #expect(tracker.next() == [.close(window: "w1"), .close(window: "w2")])
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next() == [.declined(one, message: "the window “Title” is still open")])
+    tracker.endParked(one, isForced: true)
+    #expect(tracker.next() == [.terminate(one)])
+    tracker.closed("w1")
+    tracker.closed("w2")
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.dismissed(one, result: [:])])
+  }
+
+  @Test("N8: another adapter is asked again to hide; a parked program is taken over after a restart")
+  func hiding_isContinued() {
+    var tracker = dismissed()
+    _ = tracker.next()
+    tracker.left()
+    tracker.arrived(all, [window("w1"), window("w2")]) { _ in one }
+    #expect(tracker.next() == [.hide(window: "w1"), .hide(window: "w2")])
+    var next = WindowTracker()
+    next.arrived(all, [window("w1"), window("w2")]) { _ in one }
+    let hasWindows = next.restore(
+      one, Self.rule, grace: 1, windows: [window("w1"), window("w2")], before: [], end: nil, isParked: true)
+    #expect(hasWindows && next.next() == [])
+    let isShown = next.showAgain(one)
+    #expect(isShown)
+  }
+}
+
+@Test("U3: with output-gone, what has a window on an output that is unplugged is told, and nothing else")
+func outputGone_endsWhatIsThere() {
+  let rule = WindowFollowing(endsWithOutput: true)
+  var tracker = tracker()
+  tracker.show(one, rule, window: window("w1", output: "left"))
+  tracker.show(two, rule, window: window("w2", output: "right"))
+  tracker.follow(Handle(3), rule, grace: 2000, output: "left")
+  tracker.opened(window("w3"), program: Handle(3))
+  tracker.show(Handle(4), window: window("w4", output: "left"))
+  _ = tracker.next()
+  tracker.outputsGone(["left"])
+  #expect(tracker.next() == [.outputGone(one), .outputGone(Handle(3))])
+}

@@ -1,0 +1,193 @@
+import EventLoops
+import PresentationModel
+import Testing
+import TextFormats
+
+@testable import navd_windows
+
+private let now = MonotonicInstant(nanoseconds: 0)
+
+private func node(
+  _ id: Int, _ name: String? = nil, type: String = "con", pid: Int? = nil, focused: Bool = false, marks: [String] = [],
+  focus: [Int] = [], _ nodes: [JSON] = [], floating: [JSON] = [], more: [String: JSON] = [:]
+) -> JSON {
+  var members: [String: JSON] = [
+    "id": JSON(id), "name": name.map { .string($0) } ?? .null, "type": .string(type), "focused": .boolean(focused),
+    "nodes": .array(nodes), "floating_nodes": .array(floating), "marks": .array(marks.map { .string($0) }),
+    "focus": .array(focus.map { JSON($0) }), "fullscreen_mode": 0,
+  ]
+  if let pid { members["pid"] = JSON(pid) }
+  return .object(members.merging(more) { $1 })
+}
+
+/// A tree of sway with windows on a workspace, and in the scratchpad.
+private func tree(_ windows: [JSON], floating: [JSON] = [], hidden: [JSON] = []) -> JSON {
+  node(
+    1, "root", type: "root", focus: [3, 2],
+    [
+      node(2, "__i3", type: "output", [node(4, "__i3_scratch", type: "workspace", floating: hidden)]),
+      node(3, "HEADLESS-1", type: "output", [node(5, "1", type: "workspace", windows, floating: floating)]),
+    ])
+}
+
+private func model(_ tree: JSON) -> I3Model {
+  var model = I3Model(capabilities: [.close, .hide, .move]) { node, _ in I3Model.Identity(id: "c\(node.container)") }
+  _ = model.takeWants()
+  model.take(tree: tree, now: now)
+  model.take(outputs: [["name": "HEADLESS-1", "active": true], ["name": "off", "active": false]])
+  return model
+}
+
+private func event(_ change: String, _ container: JSON) -> JSON { ["change": .string(change), "container": container] }
+
+@Test func i3_tree_tellsWindowsAndTheirPlaces() throws {
+  var model = model(
+    tree(
+      [node(8, "foot", pid: 17, focused: true, more: ["app_id": "foot"])],
+      hidden: [node(9, "x", type: "floating_con", pid: 18)]))
+  #expect(model.state.outputs == ["HEADLESS-1"])
+  #expect(model.state.focusedOutput == "HEADLESS-1")
+  let windows = model.state.windows.windows
+  #expect(windows.map(\.id) == ["c8", "c9"])
+  #expect(windows[0].properties.appID == "foot")
+  #expect(windows[0].properties.pid == 17)
+  #expect(windows[0].properties.output == "HEADLESS-1")
+  #expect(windows[0].properties.focused == true)
+  #expect(windows[0].properties.hidden == false)
+  #expect(windows[0].properties.floating == false)
+  #expect(windows[0].properties.parent == nil)
+  #expect(windows[1].properties.output == "")
+  #expect(windows[1].properties.hidden == true)
+  #expect(windows[1].properties.floating == true)
+  #expect(model.takeEvents().map(\.serial) == [1, 2])
+}
+
+@Test func i3_newWindow_isToldByItsEvents() {
+  var model = model(tree([]))
+  model.take(.window, event("new", node(8, nil, pid: 17)), now: now)
+  #expect(model.takeEvents() == [])
+  model.take(.window, event("title", node(8, "foot", pid: 17)), now: now)
+  model.take(.window, event("floating", node(8, "foot", type: "floating_con", pid: 17)), now: now)
+  model.take(.window, event("focus", node(8, "foot", type: "floating_con", pid: 17)), now: now)
+  var properties = WindowProperties()
+  (properties.title, properties.pid, properties.floating, properties.focused) = ("foot", 17, true, true)
+  properties.fullscreen = false
+  #expect(model.takeEvents() == [WindowEvent(.opened(Window(id: "c8", properties)), serial: 1)])
+  #expect(model.takeWants() == [.tree])
+  model.take(.window, event("close", ["id": 8]), now: now)
+  #expect(model.takeEvents() == [WindowEvent(.closed(id: "c8"), serial: 2)])
+}
+
+@Test func i3_workspaceEvent_readsTreeAndOutputs() {
+  var model = model(tree([node(8, "foot", pid: 17, focused: true)]))
+  model.take(.workspace, ["change": "focus"], now: now)
+  #expect(model.takeWants() == [.tree, .outputs])
+  // An empty workspace has the focus.
+  _ = model.takeEvents()
+  model.take(tree: tree([node(8, "foot", pid: 17)]), now: now)
+  #expect(model.state.windows.focused == nil)
+  #expect(model.takeEvents().count == 1)
+}
+
+@Test func i3_brokenEvents_readTheTreeAgain() {
+  var model = model(tree([node(8, "foot", pid: 17)]))
+  _ = model.takeEvents()
+  for broken: JSON? in [
+    nil, .null, "x", ["change": "new"], event("new", .null), event("close", ["id": "8"]), ["change": 3],
+  ] {
+    model.take(.window, broken, now: now)
+    #expect(model.takeWants() == [.tree])
+  }
+  model.take(.window, event("close", ["id": 99]), now: now)
+  model.take(tree: .null, now: now)
+  #expect(model.takeEvents() == [WindowEvent(.closed(id: "c8"), serial: 2)])
+  model.take(outputs: "x")
+  #expect(model.state.outputs == [])
+}
+
+@Test func i3_reusedContainer_isAnotherWindow() {
+  var number = 0
+  var model = I3Model(capabilities: [.parent]) { _, _ in
+    number += 1
+    return I3Model.Identity(id: "n\(number)", pid: 5)
+  }
+  model.take(tree: tree([]), now: now)
+  for id in ["n1", "n2"] {
+    model.take(.window, event("new", node(8, "a", more: ["window": 4711])), now: now)
+    #expect(model.state.windows.windows.map(\.id) == [id])
+    #expect(model.state.windows.windows.first?.properties.pid == 5)
+    model.take(.window, event("close", ["id": 8]), now: now)
+  }
+}
+
+@Test func i3_dialog_isOfTheWindowThatItIsTransientFor() {
+  var model = model(tree([node(8, "main", more: ["window": 100])]))
+  func dialog(_ id: Int, for window: JSON) -> JSON {
+    node(id, "dialog", more: ["window": JSON(id), "window_properties": ["transient_for": window, "class": "Gimp"]])
+  }
+  model.take(.window, event("new", dialog(9, for: 100)), now: now)
+  model.take(.window, event("new", dialog(10, for: 7)), now: now)
+  model.take(.window, event("new", dialog(11, for: .null)), now: now)
+  #expect(model.state.windows.windows.map(\.properties.parent) == ["", "c8", "", ""])
+  #expect(model.state.windows.windows.last?.properties.appID == "Gimp")
+}
+
+@Test func i3_requests_areCommandsForTheContainerOnly() {
+  let tiled = node(8, "a", pid: 1, focused: true)
+  let hidden = node(9, "b", type: "floating_con", pid: 2, marks: ["_navd_tiled_9"])
+  let floating = node(10, "c", type: "floating_con", pid: 3)
+  let model = model(tree([tiled], floating: [floating], hidden: [hidden]))
+  func commands(_ request: WindowRequest, _ key: UInt64) -> String {
+    let (doing, after) = model.commands(request, key)
+    return (doing + ["|"] + after).joined(separator: "; ")
+  }
+  #expect(commands(.close, 8) == "[con_id=8] kill; |")
+  #expect(commands(.activate, 8) == "[con_id=8] focus; |")
+  #expect(commands(.hide, 8) == "[con_id=8] mark --add _navd_tiled_8; [con_id=8] move scratchpad; |")
+  #expect(commands(.hide, 10) == "[con_id=10] move scratchpad; |; [con_id=8] focus")
+  let shown = "[con_id=9] scratchpad show; [con_id=9] floating disable; [con_id=9] unmark _navd_tiled_9; |"
+  #expect(commands(.show, 9) == shown)
+  #expect(commands(.activate, 9) == shown)
+  #expect(commands(.hide, 9) == "nop; |")
+  #expect(commands(.show, 8) == "nop; |")
+  #expect(
+    commands(.move(output: "a\" b\\"), 10) == #"[con_id=10] move container to output "a\" b\\"; |; [con_id=8] focus"#)
+}
+
+@Test func i3_messages_areReadInAnyPieces() throws {
+  let bytes = I3Message.bytes(.tree, "{}") + I3Message.bytes(.command, "") + I3Message.bytes(.version, "[1]")
+  for size in [1, 3, 14, 17, bytes.count] {
+    var reader = I3Reader()
+    var found: [String] = []
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      reader.take(bytes[start..<min(start + size, bytes.count)])
+      while let message = try reader.next() {
+        found.append("\(message.type) \(String(decoding: message.payload ?? [], as: UTF8.self))")
+      }
+    }
+    #expect(found == ["4 {}", "0 ", "7 [1]"])
+  }
+}
+
+@Test func i3_messageThatIsTooLarge_isPassedOver() throws {
+  var reader = I3Reader(limit: 8)
+  reader.take(I3Message.bytes(.tree, String(repeating: " ", count: 100)).dropLast(50))
+  #expect(try reader.next() == nil)
+  reader.take(I3Message.bytes(.tree, String(repeating: " ", count: 100)).suffix(50))
+  reader.take(I3Message.bytes(.outputs, "[]"))
+  #expect(try reader.next() == I3Message(type: 4, payload: nil))
+  #expect(try reader.next() == I3Message(type: 3, payload: Array("[]".utf8)))
+  reader.take(Array("GET / HTTP/1.1".utf8))
+  #expect(throws: I3Reader.Fault.self) { try reader.next() }
+}
+
+@Test func monitors_window_isWhereMostOfItIs() {
+  let monitors = [
+    Monitor(name: "left", area: ScreenArea(x: 0, y: 0, width: 100, height: 100)),
+    Monitor(name: "right", area: ScreenArea(x: 100, y: 0, width: 100, height: 100)),
+  ]
+  #expect(monitors.holding(ScreenArea(x: 60, y: 0, width: 50, height: 10)) == "left")
+  #expect(monitors.holding(ScreenArea(x: 95, y: 0, width: 50, height: 10)) == "right")
+  #expect(monitors.holding(ScreenArea(x: 300, y: 0, width: 50, height: 10)) == "")
+  #expect([Monitor]().holding(ScreenArea(x: 0, y: 0, width: 5, height: 5)) == "")
+}

@@ -1,0 +1,31 @@
+import CXCB
+import EventLoops
+import TestSupport
+import Testing
+
+@testable import navd_windows
+
+@Test("N1: events that reach libxcb together with an answer are handled, also when nothing else follows")
+func xConnection_eventsBesideAnswers_areHandled() throws {
+  let loop = try EventLoop()
+  let server = try Program(
+    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
+  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
+  let display = try #require(server.lines.first, "\(server.errorText)")
+  let connection = try XConnection(display: ":\(display)")
+  try connection.follow(loop)
+  xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+
+  var heard = 0
+  /// Makes an event that libxcb has read when this returns.
+  func change() {
+    connection.setText(connection.root, "_NAVD_TEST", "\(heard)")
+    _ = connection.text(connection.root, "_NAVD_TEST")
+  }
+  connection.onEvents = {
+    heard += 1
+    if heard < 5 { change() }
+  }
+  change()
+  #expect(loop.turn { heard == 5 }, "heard \(heard) of 5")
+}

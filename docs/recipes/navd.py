@@ -1,0 +1,77 @@
+"""navd for a shell in Python, like panels.py. Copy this file; it needs navctl, and nothing else.
+
+    import navd
+
+    navd.toggle("calendar")                             # for a button or a key
+    navd.watch(changed, "--group", "panels")            # changed(state): as navctl prints it, now and after each change
+
+    def called(call):
+        if call["call"] == "present":
+            slide_in(call, then=lambda: shell.say(presented=call["presentation"]))
+        elif call["call"] == "update":
+            draw(call["item"])
+        elif call["call"] == "dismiss":
+            slide_out(call, then=lambda: shell.say(dismissed=call["presentation"]))
+
+    shell = navd.Presenter(["calendar", "mixer"], called, "--group", "panels")
+    shell.say(closed=17)                                # its user has closed it
+
+navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
+
+Lines are read in a thread of their own. `navd.run` calls a function in the thread of your toolkit; set it first:
+
+    navd.run = GLib.idle_add                            # GTK; the function is called once
+"""
+import json
+import subprocess
+import threading
+
+
+def run(function):
+    function()
+
+
+def navctl(*arguments):
+    """Runs navctl, and returns what it prints. Raises CalledProcessError if it fails."""
+    return subprocess.run(["navctl", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def toggle(name, *options):
+    """Opens what has this name, or closes it."""
+    navctl("toggle", name, *options)
+
+
+def select(group, tag, *options):
+    """Opens a member of a group, and so closes the one that is open."""
+    navctl("select", group, tag, *options)
+
+
+def watch(changed, *filter):
+    """Calls changed with the state: a dictionary with presentations, groups and stacks."""
+    _read(subprocess.Popen(["navctl", "watch", *filter], stdout=subprocess.PIPE, text=True), changed)
+
+
+class Presenter:
+    """Shows what is opened under these names.
+
+    called gets each call of navd: a dictionary with call, presentation, and for "present" binding, id, destination and item.
+    """
+
+    def __init__(self, names, called, *options):
+        command = ["navctl", "presenter", *names, *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        _read(self.process, called)
+
+    def say(self, **line):
+        """Writes an answer or a report, such as presented=17."""
+        self.process.stdin.write(json.dumps(line) + "\n")
+        self.process.stdin.flush()
+
+
+def _read(process, take):
+    def read():
+        for line in process.stdout:
+            value = json.loads(line)
+            run(lambda value=value: take(value) and None)
+
+    threading.Thread(target=read, daemon=True).start()
