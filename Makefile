@@ -94,14 +94,14 @@ FAST_END_TO_END = ^EndToEndTests\.(book_|architecture_|contract_|present_|replac
 check: lint
 	@.ci/setup
 	swift build --build-tests
-	NAVD_WORLDS=200 .ci/slowest swift test --skip-build --filter '$(FAST)' --filter '$(FAST_END_TO_END)'
+	NAVD_WORLDS=200 .ci/tests swift test --skip-build --filter '$(FAST)' --filter '$(FAST_END_TO_END)'
 
 # The library's scenarios all begin at once, each with a bus and a navd. Beside them, user managers would get no inotify instance,
 # of which the kernel allows a user 128.
 test:
 	@.ci/setup
-	.ci/slowest swift test --filter NavigationTests
-	.ci/slowest swift test --skip-build --skip NavigationTests
+	.ci/tests swift test --filter NavigationTests
+	.ci/tests swift test --skip-build --skip NavigationTests
 
 test-debug-libdbus:
 	@.ci/setup

@@ -88,12 +88,12 @@ final class Soak {
         _ = try harness.call(Rows.present, ("soak.idle[\(number)]", "open", options(timeout)))
       }
     }
-    // The last answer arrives before navd has gone to sleep.
+    // The last answer arrives before navd has gone to sleep, and a busy machine may let navd wait for a processor for long.
     var start: Int
     repeat {
       start = ResourceUsage.wakeUps(of: navd)
       harness.loop.turn(wait: .milliseconds(50))
-    } while ResourceUsage.wakeUps(of: navd) != start
+    } while !ResourceUsage.isAsleep(navd) || ResourceUsage.wakeUps(of: navd) != start
     let end = harness.loop.now + idle
     while harness.loop.now < end { harness.loop.turn(wait: end - harness.loop.now) }
     return ResourceUsage.wakeUps(of: navd) - start
@@ -156,15 +156,21 @@ struct ResourceUsage {
     descriptors = count
   }
 
-  private static func privateMemory(of process: UInt32) -> Int { status("RssAnon", of: process) << 10 }
+  private static func privateMemory(of process: UInt32) -> Int { number("RssAnon", of: process) << 10 }
 
   /// The number of times that a process of one thread has begun to wait.
-  static func wakeUps(of process: UInt32) -> Int { status("voluntary_ctxt_switches", of: process) }
+  static func wakeUps(of process: UInt32) -> Int { number("voluntary_ctxt_switches", of: process) }
 
-  private static func status(_ name: String, of process: UInt32) -> Int {
+  /// Whether a process waits for something other than a processor.
+  static func isAsleep(_ process: UInt32) -> Bool { status("State", of: process).contains("S (sleeping)") }
+
+  private static func number(_ name: String, of process: UInt32) -> Int {
+    Int(status(name, of: process).filter(\.isNumber)) ?? 0
+  }
+
+  private static func status(_ name: String, of process: UInt32) -> Substring {
     let text = String(decoding: ProcessTable.read("/proc/\(process)/status") ?? [], as: UTF8.self)
-    let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
-    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    return text.split(separator: "\n").first { $0.hasPrefix("\(name):") } ?? ""
   }
 }
 
