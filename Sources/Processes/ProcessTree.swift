@@ -82,7 +82,7 @@ public final class ProcessTree {
 
   /// Whether a process belongs to the tree.
   public func includes(_ process: ProcessOrigin) -> Bool {
-    isWhole ? process.mark == mark : process.identity == first
+    process.identity == first || isWhole && process.mark == mark
   }
 
   /// Sends SIGTERM to every process of the tree, by the end of the next turn, and SIGCONT, since a stopped process

@@ -77,6 +77,15 @@ struct JSONParser {
     }
   }
 
+  /// Reads a value inside another.
+  private mutating func value(_ step: JSON.Step) throws(JSON.Mistake) -> JSON {
+    // Only a search for a position needs paths.
+    guard wanted != nil else { return try value() }
+    path.append(step)
+    defer { path.removeLast() }
+    return try value()
+  }
+
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
   ) throws(JSON.Mistake) -> JSON {
@@ -91,9 +100,7 @@ struct JSONParser {
     var elements: [JSON] = []
     if take("]") { return .array([]) }
     while true {
-      path.append(.element(elements.count))
-      elements.append(try value())
-      path.removeLast()
+      elements.append(try value(.element(elements.count)))
       if take("]") { return .array(elements) }
       guard take(",") else { throw mistake("expected ',' or ']' after an element of a list, found \(here)") }
     }
@@ -111,9 +118,7 @@ struct JSONParser {
         throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
       guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
-      path.append(.member(name))
-      members[name] = try value()
-      path.removeLast()
+      members[name] = try value(.member(name))
       if take("}") { return .object(members) }
       guard take(",") else { throw mistake("expected ',' or '}' after a member of an object, found \(here)") }
     }
@@ -159,25 +164,34 @@ struct JSONParser {
   private mutating func string() throws(JSON.Mistake) -> String {
     let start = index
     index += 1
-    var text: [UInt8] = []
+    var text = ""
+    // What follows the last escape, and is taken over as it is.
+    var plain = index
     while let byte = peek {
       switch byte {
-      case ascii("\""):
-        index += 1
-        guard let result = String(validating: text, as: UTF8.self) else {
-          throw mistake("the string is not valid UTF-8", at: start)
+      case ascii("\""), ascii("\\"):
+        guard let part = self.text(at: plain..<index) else { throw mistake("the string is not valid UTF-8", at: start) }
+        text += part
+        if byte == ascii("\"") {
+          index += 1
+          return text
         }
-        return result
-      case ascii("\\"):
-        text.append(contentsOf: String(Character(try escaped())).utf8)
+        text.unicodeScalars.append(try escaped())
+        plain = index
       case 0..<0x20:
         throw mistake("a control character in a string must be escaped")
       default:
-        text.append(byte)
         index += 1
       }
     }
     throw mistake("the string has no closing quote", at: start)
+  }
+
+  /// The bytes as text; nil if they are not UTF-8.
+  private func text(at range: Range<Int>) -> String? {
+    // Faster than String(validating:as:), which looks up the type of its encoding at each call.
+    guard let text = try? UTF8Span(validating: bytes.span.extracting(range)) else { return nil }
+    return String(copying: text)
   }
 
   private mutating func escaped() throws(JSON.Mistake) -> Unicode.Scalar {

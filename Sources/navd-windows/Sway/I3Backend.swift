@@ -76,11 +76,11 @@ final class I3Backend: Backend {
     readWanted()
   }
 
-  /// Reads once for all events of a change, which come within a millisecond. Clients get the events first, and the
-  /// window manager does not make a tree meanwhile.
+  /// Reads once for all events of a change, which come within a millisecond. By then, navd has told its clients what the events
+  /// mean, so that no processor is kept from that by the window manager, which makes the tree.
   private func readSoon() {
     guard reading?.isPending != true else { return }
-    reading = loop.timer(after: .milliseconds(1)) { [unowned self] in readWanted() }
+    reading = loop.timer(after: .milliseconds(3)) { [unowned self] in readWanted() }
   }
 
   /// Reads what the model wants to be read again, once at a time.
