@@ -88,12 +88,12 @@ extension WindowSystemInterface {
   public static let capabilities = Property<[String]>(
     name, "Capabilities",
     doc: """
-      What works here: close, activate, hide, move, and the keys of windows that are told: pid, parent, output, focus. \
-      What the protocol has but the compositor ignores is not in it.
+      The requests that work here (close, activate, hide, move), and the keys of windows that the adapter knows (pid, \
+      parent, output, focus). A request that the protocol has but the compositor ignores is not among them.
       """)
   public static let outputs = Property<[String]>(
     name, "Outputs",
-    doc: "The names of the outputs. One that is unplugged is missing before its windows are told to have moved.")
+    doc: "The names of the outputs. An unplugged output leaves this list before the windows on it change.")
   public static let focusedOutput = Property<String>(
     name, "FocusedOutput", doc: "The output that has the focus; empty if it is not known.")
   public static let backend = Property<String>(

@@ -19,7 +19,7 @@ public struct KeptItem: Hashable, Sendable {
     (self.id, self.options, self.handle) = (id, options, handle)
   }
 
-  /// Whether it comes before another one in the queue of their group.
+  /// Compares two items in the queue of their group.
   fileprivate func isQueued(before other: KeptItem) -> Bool {
     guard let queueAge else { return other.queueAge != nil }
     guard let age = other.queueAge else { return false }

@@ -26,7 +26,7 @@ extension Demo {
     }
   }
 
-  /// Edits the note, through a binding to the element of the array. What is typed is a draft until it is saved.
+  /// Edits the note, through a binding to the element of the array. The typed text is a draft until it is saved.
   private func notePage(_ id: Notes.Note.ID) -> Page {
     guard let index = notes.index(of: id) else { return Page("No such note", on: terminal) { ["escape closes"] } }
     let note = $notes.all[index]

@@ -14,7 +14,7 @@ final class WindowBenchmark {
   /// The windows that are open, of the two programs.
   private var open: [Int64: String] = [:]
   private var most = 0
-  /// When the last window of each program was there, had a title, was told by the bare subscriber, and by navd.
+  /// The times of the last window of each program: mapped, titled, signalled by the bare subscriber, and presented by navd.
   private var mapped: [String: MonotonicInstant] = [:]
   private var titled: MonotonicInstant?
   private var told: MonotonicInstant?
@@ -98,7 +98,7 @@ final class WindowBenchmark {
   private func present() throws -> (navd: Double, bare: Double) {
     (titled, told, presented) = (nil, nil, nil)
     let (presentation, _, _) = try harness.call(CoordinatorInterface.present, (Self.names[0], "", [:]))
-    try turn("the window is told") { titled != nil && told != nil && presented != nil }
+    try turn("both have signalled the window") { titled != nil && told != nil && presented != nil }
     defer { (titled, told, presented) = (nil, nil, nil) }
     _ = try harness.call(CoordinatorInterface.dismiss, (Self.names[0], [:]))
     _ = try harness.call(CoordinatorInterface.wait, (presentation, "gone"))

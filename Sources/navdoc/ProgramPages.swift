@@ -133,28 +133,39 @@ struct NavctlPage {
   }
 }
 
+extension ManualPage {
+  /// Begins the page of a service, up to its description.
+  fileprivate init(service name: String, _ help: ProgramHelp) {
+    self.init(
+      name, section: 8, release: Release.version, manual: "System Administration", summary: Self.summary(help.abstract))
+    heading("Synopsis")
+    synopsis([([Self.bold(name)] + help.arguments.map(\.usage)).joined(separator: " ")])
+    heading("Description")
+  }
+
+  /// Adds the discussion and the options of a program.
+  fileprivate mutating func describe(_ help: ProgramHelp) {
+    for text in help.discussion.split(separator: "\n\n") {
+      paragraph(text.split(separator: "\n").joined(separator: " "))
+    }
+    heading("Options")
+    for argument in help.arguments { item(argument.term, argument.explanation) }
+  }
+}
+
 /// navd(8).
 struct NavdPage {
   private(set) var text = ""
 
   init(_ help: ProgramHelp) {
-    var page = ManualPage(
-      "navd", section: 8, release: Release.version, manual: "System Administration",
-      summary: ManualPage.summary(help.abstract))
-    page.heading("Synopsis")
-    page.synopsis([([ManualPage.bold("navd")] + help.arguments.map(\.usage)).joined(separator: " ")])
-    page.heading("Description")
+    var page = ManualPage(service: "navd", help)
     page.paragraph(
       """
       navd coordinates the panels, popups, dialogs and windows of a desktop session. Each has a slot, which is nil or holds \
       an item. Setting an item starts its program, setting another id replaces it, and setting nil ends it. When the \
       program ends by itself, the slot becomes nil. Clients use `navctl`(1), or D-Bus: `org.navd.Coordinator1`(5).
       """)
-    for paragraph in help.discussion.split(separator: "\n\n") {
-      page.paragraph(paragraph.split(separator: "\n").joined(separator: " "))
-    }
-    page.heading("Options")
-    for argument in help.arguments { page.item(argument.term, argument.explanation) }
+    page.describe(help)
     page.heading("Signals")
     page.item(
       ManualPage.bold("SIGTERM, SIGINT"),
@@ -184,17 +195,8 @@ struct WindowsPage {
   private(set) var text = ""
 
   init(_ help: ProgramHelp) {
-    var page = ManualPage(
-      "navd-windows", section: 8, release: Release.version, manual: "System Administration",
-      summary: ManualPage.summary(help.abstract))
-    page.heading("Synopsis")
-    page.synopsis([([ManualPage.bold("navd-windows")] + help.arguments.map(\.usage)).joined(separator: " ")])
-    page.heading("Description")
-    for paragraph in help.discussion.split(separator: "\n\n") {
-      page.paragraph(paragraph.split(separator: "\n").joined(separator: " "))
-    }
-    page.heading("Options")
-    for argument in help.arguments { page.item(argument.term, argument.explanation) }
+    var page = ManualPage(service: "navd-windows", help)
+    page.describe(help)
     page.heading("Exit status")
     page.item(ManualPage.bold("0"), "After SIGTERM or SIGINT.")
     page.item(

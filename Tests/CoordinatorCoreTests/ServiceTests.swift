@@ -138,7 +138,7 @@ import Testing
     #expect(fixture.taken().contains("read files") && fixture.changedFiles == nil)
     try fixture.present("fresh", "", known)
     #expect(!fixture.taken().contains("read files"))
-    // What is known needs no files.
+    // A known name needs no files.
     fixture.changedFiles = [destination("fresh"), destination("mixer", group: "panels"), destination("late")]
     try fixture.present("fresh", "2", known)
     #expect(fixture.changedFiles != nil)

@@ -159,7 +159,7 @@ private final class Model {
     try await fixture.until { model.note?.id == "a" && model.detail?.id == "b" && !model.help }
     try await fixture.shows("a", "b")
     #expect(fixture.display.log.suffix(1) == ["-help"])
-    // What is presented from it is still driven.
+    // The items presented from it still follow the model.
     model.help = true
     try await fixture.shows("a", "b", "help")
     fixture.display.declining = []

@@ -99,7 +99,7 @@ struct ParkingTests {
     #expect(fixture.ending(2)?.reason == .failed)
   }
 
-  @Test("N8: what is parked is told to end, and leaves the state when it has ended")
+  @Test("N8: a parked program is asked to end, and leaves the state when it has ended")
   func dismissParked_endsPrograms() throws {
     let (a, b) = (try park("a"), try park("b"))
     #expect(try fixture.ask(.dismissAll(.parked)) == .count(2))

@@ -16,11 +16,11 @@ public final class ScriptedWindowSystem {
   /// The error of every request; nil: success.
   public var refusal: DBusError?
   public var serial: UInt64 = 0
-  /// A change is told.
+  /// A change sends the signal.
   public var outputs = ["one", "two"] {
     didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.outputs) }
   }
-  /// Empty: it is not known. A change is told.
+  /// Empty if unknown. A change sends the signal.
   public var focusedOutput = "one" {
     didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.focusedOutput) }
   }

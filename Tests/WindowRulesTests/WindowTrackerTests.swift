@@ -213,7 +213,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(1)])])
   }
 
-  @Test("N3: what is left of its processes is told to end, and killed after the grace")
+  @Test("N3: its remaining processes get SIGTERM, and SIGKILL after the grace")
   func program_stayingWithoutWindow_isEnded() {
     var tracker = tracker()
     tracker.show(one)
@@ -247,7 +247,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
 }
 
 @Suite struct WindowClosingTests {
-  @Test("N5: a dismissal asks its windows to close; then its program may end by itself, and is told to")
+  @Test("N5: a dismissal asks its windows to close; a program that does not end then by itself gets SIGTERM")
   func dismissal_asksWindows_thenEndsProgram() {
     var tracker = tracker()
     tracker.show(one)
@@ -308,7 +308,8 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
   }
 
-  @Test("N6: where no parent is told, a new floating window of the same process is the dialog; a tiled one is not")
+  @Test(
+    "N6: if the adapter knows no parents, a new floating window of the same process is the dialog, a tiled one is not")
   func dialog_withoutParent_isFloatingWindowOfSameProcess() {
     var tracker = tracker()
     tracker.show(one, window: window("w1", pid: 7, floating: false))
@@ -615,7 +616,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     #expect(tracker.windowsBefore(one) == ["old", "stranger"])
   }
 
-  @Test("after a restart, the end of the recorded windows is the end; its program is told to end")
+  @Test("after a restart, the end of the recorded windows ends the presentation, and its program gets SIGTERM")
   func presentation_restoredWithoutItsWindow_ends() {
     var tracker = tracker([window("stranger")])
     let hasWindows = tracker.restore(
@@ -731,7 +732,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
 @Suite struct WindowHidingTests {
   private static let rule = WindowFollowing(hides: true)
 
-  /// A presentation with two windows, which is told to end.
+  /// A presentation with two windows, which is being dismissed.
   private func dismissed(maxParked: Int = 64) -> WindowTracker {
     var tracker = WindowTracker(maxParked: maxParked)
     tracker.arrived(all, []) { _ in nil }
@@ -859,7 +860,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
   }
 }
 
-@Test("U3: with output-gone, what has a window on an output that is unplugged is told, and nothing else")
+@Test("U3: with output-gone, only presentations with a window on the unplugged output are reported")
 func outputGone_endsWhatIsThere() {
   let rule = WindowFollowing(endsWithOutput: true)
   var tracker = tracker()

@@ -40,7 +40,7 @@ struct RecoveredSession {
   let isSameBoot: Bool
   /// Whether the record is of another session (R8).
   let isOfOtherSession: Bool
-  /// Whether this navd is the first one of its session, as far as the record tells (K4).
+  /// True if the record is of an earlier session, or empty: this navd is the first one of its session (K4).
   let isFirst: Bool
   let setAside: (path: String, reason: String)?
   /// The session data that this navd records.

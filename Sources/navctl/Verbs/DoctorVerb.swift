@@ -53,7 +53,7 @@ struct Doctor: ParsableCommand {
     Result { () throws(Failure) in try CheckedFiles("doctor", address: global.address) }
   }
 
-  /// What can be found out while navd does not answer.
+  /// The findings that need no answer from navd.
   private static func withoutNavd(_ daemon: DaemonClient, _ files: Result<CheckedFiles, Failure>) -> [Finding] {
     let manager = try? daemon.connection.callAndWait(
       PropertyAccessing.get, on: "org.freedesktop.systemd1", at: "/org/freedesktop/systemd1",

@@ -26,7 +26,7 @@ protocol Backend: AnyObject {
 /// Why a backend cannot work here, for the user who started the adapter.
 struct BackendFailure: Error, CustomStringConvertible {
   let description: String
-  /// Whether it works no better when it is started again: what is there is not what the backend is for.
+  /// True if a restart cannot help: the compositor or X server is not one that the backend works with.
   var isFinal = false
 
   /// The status to exit with. The manager does not start the adapter again after 3.

@@ -63,7 +63,7 @@ struct I3Model {
       return
     default: see(node, now: now)
     }
-    // Where it is, and what has the focus, only the tree says.
+    // Only the tree has the window's place and the focus.
     wants.insert(.tree)
   }
 

@@ -110,7 +110,7 @@ final class WlrBackend: Backend {
       wlr_listen_to_manager(manager, Listeners.manager, Unmanaged.passUnretained(self).toOpaque())
     case "wl_seat" where seat == nil: seat = wlr_bind_seat(registry, number)
     case "wl_output":
-      // Its name is told since version 4.
+      // Outputs have names since version 4.
       guard let output = wlr_bind_output(registry, number, min(version, 4)) else { return }
       outputs.append((number, output, ""))
       wl_output_add_listener(output, Listeners.output, Unmanaged.passUnretained(self).toOpaque())
@@ -164,7 +164,7 @@ final class WlrBackend: Backend {
     }
     if let parent = toplevel.parent {
       sighting.parent = toplevels[parent].map { .window($0.key) } ?? WindowTable.Sighting.Parent.none
-      // Some compositors tell every window that it has none; one that is told shows that they are known.
+      // Some compositors send “no parent” for every window; the first parent shows that this one knows parents.
       if !state.capabilities.contains(.parent), !state.capabilities.isEmpty {
         state.capabilities = WindowCapability.allCases.filter { state.capabilities.contains($0) || $0 == .parent }
       }

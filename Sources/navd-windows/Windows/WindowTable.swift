@@ -149,7 +149,7 @@ struct WindowTable {
     note(changes, of: entry)
   }
 
-  /// The window with the focus; nil if none has it. The window that loses the focus is told first.
+  /// The window with the focus; nil if none has it. The event of the window that loses it comes first.
   mutating func setFocus(_ key: Key?) {
     guard focused != key else { return }
     if let focused { set(focused: false, focused) }

@@ -275,7 +275,7 @@ private enum HomeAssistant {
     "payload_available": .text, "payload_not_available": .text, "topic": .text, "value_template": .text,
   ]
 
-  /// What is wrong with a message at `homeassistant/COMPONENT/NODE/OBJECT/config`.
+  /// The mistakes in a message at `homeassistant/COMPONENT/NODE/OBJECT/config`.
   static func faults(in message: JSON, at topic: String) -> [String] {
     let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
     guard levels.count == 5, levels[0] == "homeassistant", levels[4] == "config",

@@ -100,7 +100,7 @@ func demo_twoCopies_areDrivenByKeysAndByOthers() throws {
     try waitForRest()
     #expect(try session.navctl("path", "\(one.notes).path").lines.count == 2)
   }
-  /// What was never presented could not stay (P4).
+  /// An item that was never presented cannot stay (P4).
   func waitForRest() throws {
     try session.poll("everything is presented") {
       try session.state()["presentations"]?.array?.allSatisfy { $0["phase"] == "presented" } == true

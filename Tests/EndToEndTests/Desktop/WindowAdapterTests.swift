@@ -413,7 +413,7 @@ private func windows_badData_isLeftOut() throws {
     adapter.window("fake")?.properties.title == String(repeating: "last", count: 1024) && adapter.windows.count == 1
   }
   #expect(adapter.isGapless)
-  // Titles are told once a turn, and the large message is not kept.
+  // Titles are sent once a turn, and the large message is not kept.
   #expect(adapter.serial < 20000)
   #expect(Session.peakMemory(of: adapter.program.processID) - memory < 48 << 20)
   #expect(adapter.program.status == nil)

@@ -87,7 +87,7 @@ private final class LogindSession {
       Mock.emitSignal, on: Self.name, at: path, (interface, name, arguments.isEmpty ? "" : "b", arguments))
   }
 
-  /// What is inhibited, by whom, and how.
+  /// The inhibitors: kind, program and mode.
   func inhibitors() throws -> [String] {
     try client.callAndWait(Mock.listInhibitors, on: Self.name, at: Self.manager, ()).map {
       "\($0.fields.0) \($0.fields.1) \($0.fields.3)"

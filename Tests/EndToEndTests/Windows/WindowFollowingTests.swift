@@ -309,7 +309,7 @@ final class FollowedCommand {
     let refused = try files.session.navctl("present", "files", "--output", "two")
     #expect(refused.exitCode == CommandStatus.refused.rawValue)
     #expect(refused.errorText == "navctl: present files: \(why)\n")
-    // Others are told where to appear.
+    // Other adapters get the output.
     try files.session.runNavctl("present", "--state", "fact", "--output", "focused")
     #expect(StateEntry(try files.session.call(Rows.get, "fact").1).output == "one")
   }

@@ -78,7 +78,7 @@ struct NaiveModel {
     var restarts: UInt32
     /// When it may come; nil if it may.
     var due: UInt64?
-    /// What is left of its timeout; nil for all of it.
+    /// The rest of its timeout; nil for all of it.
     var left: UInt64?
   }
 
@@ -117,7 +117,7 @@ struct NaiveModel {
   let limits: Limits
   var holders: [Holder] = []
   var holdsOfAll: [String: HoldAction] = [:]
-  /// What has not been asked for on the screen yet is to be there until then (H6).
+  /// The end of the time to get on the screen, of an item that was not yet started (H6).
   var patience: [Token: UInt64] = [:]
   var slots: [BindingID: Showing] = [:]
   var going: [Token: Going] = [:]

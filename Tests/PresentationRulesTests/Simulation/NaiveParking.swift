@@ -8,7 +8,7 @@ struct NaiveParked {
   let destination: String?
   /// The presentation that is to show it again.
   var claimant: Handle?
-  /// Whether it was told to end without a question.
+  /// True if it must end without a question.
   var isEnding = false
 }
 

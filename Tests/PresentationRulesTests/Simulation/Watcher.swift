@@ -95,7 +95,7 @@ struct Watcher {
         if isInForce { holds.insert(name) } else { holds.remove(name) }
       case .parked:
         let now = machine.parked.map(\.handle)
-        try require(parked != now || !isOneChange, "W1", "what is parked was told, but does not differ: \(now)")
+        try require(parked != now || !isOneChange, "W1", "an event without a change of the parked programs: \(now)")
         parked = now
       }
     }
@@ -130,7 +130,7 @@ struct Watcher {
 
   /// Compares what was announced with the state.
   func compare(with machine: borrowing StateMachine, groups: [BindingID], stacks: [BindingID]) throws(Violation) {
-    try require(machine.parked.map(\.handle) == parked, "N8", "parked: \(machine.parked), but \(parked) was told")
+    try require(machine.parked.map(\.handle) == parked, "N8", "parked: \(machine.parked), but the events say \(parked)")
     try require(machine.serial == serial, "W1", "the serial is \(machine.serial), but \(serial) was told")
     try require(machine.count == entries.count, "W1", "\(machine.count) presentations, but \(entries.count) were told")
     for (handle, entry) in entries {
@@ -155,7 +155,8 @@ struct Watcher {
       }
     }
     try require(
-      machine.holdsInForce == holds.sorted(), "W1", "\(machine.holdsInForce) hold, but \(holds.sorted()) was told")
+      machine.holdsInForce == holds.sorted(), "W1", "\(machine.holdsInForce) hold, but the events say \(holds.sorted())"
+    )
     for group in groups {
       try require(
         machine.selection(of: group) == selections[group], "W1",

@@ -311,7 +311,7 @@ struct World: ~Copyable {
     machine.load(fallbacks: fallbacks)
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
     twin = nil
-    // Whether programs were told to end is not on record.
+    // The record does not have the requests to programs to end.
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
   }
 
@@ -430,7 +430,7 @@ struct World: ~Copyable {
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
   }
 
-  /// What is known of the results of what has started.
+  /// The known results of the started programs.
   private var liveResults: [Token: Properties] {
     Dictionary(uniqueKeysWithValues: checker.alive.filter(\.hasStarted).map { ($0.token, $0.result ?? [:]) })
   }
