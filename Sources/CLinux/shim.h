@@ -29,6 +29,7 @@
 #define LINUX_SPLICE_F_NONBLOCK 2u
 #define LINUX_RLIMIT_LOCKS 10u
 #define LINUX_PF_KTHREAD 0x00200000u
+#define LINUX_PF_EXITING 0x00000004u
 
 int memfd_create(const char *name, unsigned int flags);
 ssize_t splice(int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned int flags);

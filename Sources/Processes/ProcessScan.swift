@@ -1,9 +1,12 @@
 import Glibc
 
-/// The readings of `/proc` whose cost grows with the number of processes. Tests replace them.
+/// The readings of `/proc` whose cost grows with the number of processes, and those between which processes may move. Tests
+/// replace them.
 package struct ProcessReader {
   /// Every process that this one may see.
   var processes: () -> [ProcessEntry] = ProcessTable.all
+  /// The children of threads of a process, of all if there is no set; nil as for ``ProcessTable/children(of:threads:)``.
+  var children: (pid_t, Set<pid_t>?) -> [pid_t]? = ProcessTable.children
   var mark: (pid_t) -> DescentMark? = ProcessTable.mark
   /// The names of a process's cgroups and of all that contain them.
   package var controlGroups: (pid_t) -> [ByteString] = ProcessTable.controlGroups

@@ -338,13 +338,14 @@ public final class ProcessSupervisor {
     let search = needsScan ? searchTable() : nil
     if search?.isConclusive == false { isConclusive = false }
 
-    carryOutSignalOrders(search)
+    carryOutSignalOrders(search, isConclusive: isConclusive)
     if let search { decideAdoptions(search, isConclusive: isConclusive) }
     let gone = settle(isConclusive: isConclusive)
     let finished = gone.map { tree in (tree, tree.onExit, release(tree)) }
     if !isConclusive { scheduleInspection(after: Self.retryDelay) }
     let isWaiting = unsettled.values.contains { !$0.isBeingAdopted } || !adoptions.isEmpty
-    if (isConclusive && isWaiting) || !signalOrders.isEmpty { scheduleInspection() }
+    if (isConclusive && isWaiting) || signalOrders.contains(where: { !$0.hasEnding }) { scheduleInspection() }
+    if !signalOrders.isEmpty { scheduleInspection(after: Self.retryDelay) }
 
     // Last, since a handler may spawn, send signals and abandon.
     for (tree, onExit, result) in finished {
@@ -417,7 +418,7 @@ public final class ProcessSupervisor {
   /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
   /// - Returns: nil if they cannot be read.
   private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool)? {
-    guard let children = ProcessTable.children(of: ownProcess, threads: parents) else { return nil }
+    guard let children = reader.children(ownProcess, parents) else { return nil }
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
@@ -549,27 +550,46 @@ public final class ProcessSupervisor {
   func members(of tree: ProcessTree) -> [ProcessEntry] {
     if tree.isScattered { return searchTable().members[tree.marker] ?? [] }
     _ = takeInOrphans()
-    return descendants(ofRootsOf: tree)
+    return descendants(ofRootsOf: tree).living
+  }
+
+  /// What a walk down a tree has found.
+  private struct Walk {
+    var living: [ProcessEntry] = []
+    /// Those that have ended and not been waited for. Their children may have become roots since the roots were known.
+    var ended: Set<ProcessIdentity> = []
+    /// Whether one has disappeared: so may its children have become roots.
+    var hasLost = false
+    /// Whether one was ending: its children may become roots.
+    var hasEnding = false
   }
 
   /// The living roots of a tree and, if it is whole, all processes below them.
-  private func descendants(ofRootsOf tree: ProcessTree) -> [ProcessEntry] {
-    var found = tree.roots.values.compactMap { root in
-      ProcessTable.entry(of: root.entry.pid).flatMap { $0.identity == root.entry.identity && !$0.hasEnded ? $0 : nil }
-    }
-    guard tree.isWhole else { return found }
-    var pids = Set(found.map(\.pid))
+  private func descendants(ofRootsOf tree: ProcessTree) -> Walk {
+    var walk = Walk()
+    var pids = Array(tree.roots.keys)
+    var known = Set(pids)
     var index = 0
-    while index < found.count {
-      let process = found[index]
-      let threads: Set<pid_t>? = process.threads == 1 ? [process.pid] : nil
-      for pid in ProcessTable.children(of: process.pid, threads: threads) ?? [] {
-        guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded, pids.insert(pid).inserted else { continue }
-        found.append(entry)
-      }
+    while index < pids.count {
+      let pid = pids[index]
       index += 1
+      // Before its entry: while a process is not ending, its children are all in its lists.
+      var children = tree.isWhole ? reader.children(pid, [pid]) : []
+      let root = tree.roots[pid]?.entry.identity
+      guard let entry = ProcessTable.entry(of: pid), root ?? entry.identity == entry.identity else {
+        walk.hasLost = true
+        continue
+      }
+      if entry.hasEnded {
+        walk.ended.insert(entry.identity)
+        continue
+      }
+      if entry.isEnding { walk.hasEnding = true }
+      if tree.isWhole, entry.threads > 1 { children = reader.children(pid, nil) }
+      walk.living.append(entry)
+      pids += (children ?? []).filter { known.insert($0).inserted }
     }
-    return found
+    return walk
   }
 
   // MARK: Ending
@@ -592,6 +612,10 @@ public final class ProcessSupervisor {
     var reached: Set<ProcessIdentity> = []
     /// The members that the last inspection found; nil before the first.
     var members: Set<ProcessIdentity>?
+    /// Members that had ended at an earlier inspection: what they left has been taken in since.
+    var ended: Set<ProcessIdentity> = []
+    /// Whether the last inspection saw a member that was ending. What it leaves is found when it has ended.
+    var hasEnding = false
     var inspections = 0
     var emptyInspections = 0
     /// Whether the next inspection of a scattered tree has to read the whole table. Otherwise the lists of children
@@ -605,7 +629,8 @@ public final class ProcessSupervisor {
     scheduleInspection()
   }
 
-  private func carryOutSignalOrders(_ search: Search?) {
+  /// - Parameter isConclusive: whether each orphan that could be seen is a root now.
+  private func carryOutSignalOrders(_ search: Search?, isConclusive: Bool) {
     for index in signalOrders.indices {
       let tree = signalOrders[index].tree
       if tree.isScattered, let search {
@@ -613,27 +638,43 @@ public final class ProcessSupervisor {
       } else {
         // What has got the signals does not fork before it has handled them. So the second look finds the last processes
         // that were forked before.
+        var ended: Set<ProcessIdentity> = []
         for _ in 0..<2 where !signalOrders[index].isDone {
-          carryOut(&signalOrders[index], descendants(ofRootsOf: tree), isComplete: !tree.isScattered)
+          let walk = descendants(ofRootsOf: tree)
+          // What a member left that has ended during this inspection is found by the next one.
+          let isStill =
+            isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
+          carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)
+          signalOrders[index].hasEnding = walk.hasEnding
+          ended.formUnion(walk.ended)
         }
+        signalOrders[index].ended = ended
       }
     }
     signalOrders.removeAll(where: \.isDone)
   }
 
   /// Sends the signals to the members that they have not reached.
-  /// - Parameter isComplete: whether the members include those that have lost their parents.
-  private func carryOut(_ order: inout SignalOrder, _ members: [ProcessEntry], isComplete: Bool = true) {
+  /// - Parameters:
+  ///   - isStill: whether no process can have left the members while they were found.
+  ///   - includesOrphans: whether the members include those that have lost their parents.
+  private func carryOut(
+    _ order: inout SignalOrder, _ members: [ProcessEntry], isStill: Bool = true, includesOrphans: Bool = true
+  ) {
     let new = members.filter { order.reached.insert($0.identity).inserted }
     for process in new {
       remember(process.identity, of: order.tree)
       for signal in order.signals { send(signal, to: process, of: order.tree) }
     }
     let current = Set(members.map(\.identity))
-    let isUnchanged = !current.isEmpty && current == order.members
+    let isUnchanged = isStill && !current.isEmpty && current == order.members
     order.members = current
     order.inspections += 1
-    if !new.isEmpty { order.emptyInspections = 0 } else if isComplete { order.emptyInspections += 1 }
+    if !new.isEmpty {
+      order.emptyInspections = 0
+    } else if isStill, includesOrphans {
+      order.emptyInspections += 1
+    }
     order.needsScan = new.isEmpty
     order.isDone =
       isUnchanged || order.emptyInspections >= Self.conclusiveInspections

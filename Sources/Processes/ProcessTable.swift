@@ -36,6 +36,8 @@ struct ProcessEntry: Hashable {
   /// Whether it is a thread of the kernel. The session number 0 does not show that: a process has it, too, if its session
   /// leader is outside this PID namespace.
   let isKernelThread: Bool
+  /// Whether it is ending: its children may belong to another process already, though it is no zombie yet.
+  let isEnding: Bool
 
   var pid: pid_t { identity.pid }
   var startTime: UInt64 { identity.startTime }
@@ -57,8 +59,11 @@ struct ProcessEntry: Hashable {
     self.session = session
     self.threads = threads
     let state = fields[0].first
-    hasEnded = (state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")) && threads <= 1
+    let isZombie = state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
+    hasEnded = isZombie && threads <= 1
     isKernelThread = flags & LINUX_PF_KTHREAD != 0
+    // If only the first thread has ended, the others have its children.
+    isEnding = flags & LINUX_PF_EXITING != 0 && !isZombie
   }
 }
 

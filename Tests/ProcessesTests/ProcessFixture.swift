@@ -31,6 +31,9 @@ final class ProcessFixture {
   /// Services that processes seem to be in.
   var services: [pid_t: ByteString] = [:]
 
+  /// Called with each process whose children the supervisor has just read.
+  var onChildrenRead: ((pid_t) -> Void)?
+
   static let markerVariable: ByteString = "NAVD_TEST_TREE"
 
   var environment: ProcessEnvironment = ["PATH": "/usr/local/bin:/usr/bin:/bin"]
@@ -51,6 +54,11 @@ final class ProcessFixture {
       var processes = ProcessTable.all()
       if hidesSessions { for index in processes.indices { processes[index].session = 0 } }
       return processes
+    }
+    reader.children = { [unowned self] pid, threads in
+      let children = ProcessTable.children(of: pid, threads: threads)
+      onChildrenRead?(pid)
+      return children
     }
     reader.controlGroups = { [unowned self] in services[$0].map { ["app.slice", $0] } ?? [] }
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)

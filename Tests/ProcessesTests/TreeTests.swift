@@ -123,14 +123,6 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
 
     case .manyAtOnce:
       let commands = try (0..<40).map { try fixture.shell("sleep 1000 & exit \($0)") }
-      // A process that starts in the very moment may miss SIGTERM. The daemon kills it after the grace.
-      try fixture.wait {
-        commands.allSatisfy { command in
-          command.tree.processes().contains {
-            ProcessTable.read("/proc/\($0.pid)/cmdline")?.starts(with: Array("sleep".utf8)) == true
-          }
-        }
-      }
       for command in commands { command.tree.terminate() }
       for command in commands { _ = try fixture.end(of: command) }
       fixture.loop.turn(wait: .zero)
@@ -228,6 +220,31 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
         try fixture.wait { ProcessTable.children(of: getpid()) == [first] }
         command.tree.kill()
         _ = try fixture.end(of: command)
+      }
+    }
+  }
+
+  @Test(
+    "D3: A process whose parent ends while the tree is signalled gets the signal.",
+    arguments: [false, true])
+  func terminate_parentEndsMeanwhile_orphanGetsTheSignal(isFoundFirst: Bool) async {
+    await #expect(processExitsWith: .success) { [isFoundFirst] in
+      try inOneThread {
+        let fixture = try ProcessFixture()
+        try fixture.supervisor.reapOrphans()
+        let command = try fixture.shell("trap '' HUP; sleep 1000 & echo $! > $DIR/pid; wait")
+        let sleeper = try fixture.pid(in: "pid")
+        let shell = try #require(command.tree.first).pid
+        // The parent ends after the orphans have been read, or after its own children have.
+        fixture.onChildrenRead = { pid in
+          guard pid == (isFoundFirst ? shell : getpid()) else { return }
+          fixture.onChildrenRead = nil
+          Glibc.kill(shell, SIGKILL)
+          while ProcessTable.entry(of: sleeper)?.parent == shell { usleep(100) }
+        }
+        command.tree.terminate()
+        try #require(try fixture.end(of: command).status == .signaled(signal: SIGKILL))
+        try #require(!isAlive(sleeper))
       }
     }
   }
