@@ -41,12 +41,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ request: Request, for call: some ServiceCall<Output>, trust: Trust, _ answer: @escaping (Reply) -> Output
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
-    let mass = machine.massEnds(of: request, by: call.client, at: tick())
+    let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: tick())
     guard !mass.isEmpty else {
       let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: tick())
       take(outcome)
       return answer(reply)
     }
+    // What is left of the request may need trust after the state has changed, and then it is too late to find out.
+    if trust == .unknown { throw Refusal.needsTrust("a request that ends very many presentations") }
     var rest = request
     // These ends may change what the serial is about.
     rest.expectation.serial = nil

@@ -14,10 +14,13 @@ public struct MassEnds: Sendable {
 
 extension StateMachine {
   /// What to end before a request is carried out; nothing for a request that is refused, and for nearly all others.
-  public mutating func massEnds(of request: Request, by client: Client?, at now: Instant) -> MassEnds {
+  public mutating func massEnds(
+    of request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
+  ) -> MassEnds {
     guard mayBeMass, !state.isShuttingDown else { return MassEnds() }
     return plan(by: client, at: now) { transaction throws(Refusal) in
-      _ = try transaction.plan(request, by: Author(client: client, request: 0, animated: request.animated ?? true))
+      _ = try transaction.plan(
+        request, by: Author(client: client, trust: trust, request: 0, animated: request.animated ?? true))
       return request
     }
   }

@@ -16,9 +16,9 @@ public enum Trust: Hashable, Sendable {
 // remembers it; the functions below keep other clients from giving it to a program together with something of theirs.
 
 extension Refusal {
-  /// The refusal of a request that only a trusted client may make.
+  /// The refusal of a request that only a trusted client may make, or that may turn out to be such a request.
   /// - Parameter subject: what the request would change.
-  fileprivate static func needsTrust(_ subject: String) -> Refusal {
+  public static func needsTrust(_ subject: String) -> Refusal {
     var refusal = Refusal(.accessDenied, subject)
     refusal.needsTrust = true
     return refusal

@@ -82,6 +82,9 @@ final class ServiceFixture: CoordinatorHost {
 
   var decision = Decision.allow
   private var undecided: [(Refusal?) -> Void] = []
+  /// What is known about the clients, which is told once more after a request that needs trust: then they are `verdict`.
+  var trust = Trust.trusted
+  var verdict = Trust.trusted
   /// The refusal of every change, as if the record could not be written.
   var recordRefusal: Refusal?
   var reloadRefusal: Refusal?
@@ -190,7 +193,13 @@ final class ServiceFixture: CoordinatorHost {
       refusal.index = isTransaction ? 0 : nil
       throw refusal
     }
-    authorizePresenter(call) { () throws(Refusal) in try body(.trusted, requests) }
+    authorizePresenter(call) { [unowned self] () throws(Refusal) in
+      do throws(Refusal) { return try body(trust, requests) } catch {
+        guard error.needsTrust, trust == .unknown else { throw error }
+        log.append("find out")
+        return try body(verdict, requests)
+      }
+    }
   }
 
   func authorizeHold<Output>(

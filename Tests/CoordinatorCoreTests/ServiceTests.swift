@@ -561,6 +561,25 @@ import Testing
     #expect(fixture.taken().filter { $0.hasPrefix("dismissed") }.last?.hasPrefix("dismissed p ") == true)
   }
 
+  @Test(
+    "L3: a request that ends many is refused before they end, or is carried out to its end",
+    arguments: [Trust.trusted, .confined])
+  func parent_ofManyWithTheCommandOfAnother_endsOnlyForTheTrusted(verdict: Trust) throws {
+    let fixture = try fixture(0)
+    let editor: Properties = ["binding": .string("p"), "id": .string("1"), "command": ["editor"].value]
+    _ = try fixture.call(Rows.select, ("g", "t", editor)).output()
+    _ = try fixture.call(Rows.select, ("g", "u", [:])).output()
+    try fixture.present("p")
+    for index in 0..<150 { try fixture.present("a\(index)", "", ["from": .string("p"), "owned": .boolean(true)]) }
+    _ = fixture.taken()
+    (fixture.trust, fixture.verdict) = (.unknown, verdict)
+    let call = fixture.call(Rows.select, ("g", "t", ["id": .string("2")]), by: "mallory")
+    #expect(fixture.log.first == "find out")
+    while fixture.turn() {}
+    #expect(call.refusal?.code == (verdict == .trusted ? nil : .accessDenied))
+    #expect(fixture.bindings.count { $0.hasPrefix("a") } == (verdict == .trusted ? 0 : 150))
+  }
+
   @Test("R5, L2: Quit ends many over several turns, and nothing is presented in between")
   func quit_many_takesTurns() throws {
     let fixture = try fixture()
