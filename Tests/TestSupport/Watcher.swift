@@ -38,6 +38,7 @@ public final class Watcher {
 
   /// Forgets everything recorded so far.
   public func clear() {
+    serial = events.last?.serial ?? serial
     events = []
     log = []
   }
@@ -50,7 +51,8 @@ public final class Watcher {
       note(message.line)
       return
     }
-    if let serial, event.serial <= serial { return }
+    // One that the state at the start knows, or the last one once more (W3).
+    if let serial, event.serial <= serial || event.serial == events.last?.serial { return }
     events.append(event)
     note(event.line)
   }
@@ -63,7 +65,7 @@ public final class Watcher {
     events.filter { $0.json["binding"]?.string == binding }.map { $0.line(without: binding) }
   }
 
-  /// Whether the serials are consecutive from the start.
+  /// Whether the serials are consecutive since the start, or since everything was forgotten.
   public var hasAllSerials: Bool {
     guard let serial else { return false }
     return events.enumerated().allSatisfy { $1.serial == serial + 1 + UInt64($0) }

@@ -19,6 +19,9 @@ struct ConsistencyCheck {
     replayed = ReplayedState(watcher.start)
   }
 
+  /// Waits until every event so far has arrived: the answer comes after them.
+  func catchUp() throws { _ = try session.call(CoordinatorInterface.get, "nothing.here", by: watcher.connection) }
+
   /// Contradictions found; empty if there are none.
   mutating func faults() throws -> [String] {
     // Items that end by themselves may change the state during a comparison, so repeat it.

@@ -33,6 +33,9 @@ final class Fuzzer {
   private var waiting = 0
   private var recent: [Made] = []
 
+  /// How often a call was chosen.
+  private var steps = 0
+
   /// Number of calls, and of each error returned; "" counts successes.
   private(set) var calls = 0
   private(set) var answers: [String: Int] = [:]
@@ -149,8 +152,9 @@ final class Fuzzer {
   ///   - arbitrariness: probability that an argument is arbitrary.
   ///   - burst: the maximum number of calls without an answer.
   func run(_ count: Int, arbitrariness: Double, burst: Int = 1) throws {
-    for index in 0..<count {
-      if index % 250 == 249 { try discover() }
+    for _ in 0..<count {
+      steps += 1
+      if steps % 250 == 0 { try discover() }
       if arguments.numbers.chance(0.002) { try exchangeClient() }
       // The bus disconnects clients that exceed its limits, for example of descriptors.
       while let gone = clients.firstIndex(where: { !$0.isOpen }) {

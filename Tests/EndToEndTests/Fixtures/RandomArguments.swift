@@ -16,6 +16,9 @@ struct RandomArguments {
   var serial: UInt64 = 0
   /// navd's limits by name. Sizes and counts are often just below or above one.
   var limits: [String: Int] = [:]
+  /// Whether texts are short: thousands of them are in one value. To make and to compare long ones took nearly all of the
+  /// fuzzer's time.
+  private var hasShortTexts = false
 
   init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
 
@@ -218,14 +221,32 @@ struct RandomArguments {
       return .variant(depth > 0 ? anyValue(of: self.type(depth: depth - 1), depth: depth - 1) : .byte(7))
     case .array(.byte): return .bytes([UInt8](repeating: integer(), count: size(of: 1)))
     case .array(let element):
-      return .array(element: element, (0..<size(of: 300)).map { _ in anyValue(of: element, depth: depth - 1) })
+      let size = size(of: 300)
+      return shortening(if: size > 100) { arguments in
+        .array(element: element, (0..<size).map { _ in arguments.anyValue(of: element, depth: depth - 1) })
+      }
     case .dictionary(let key, let value):
-      var entries: [Value: Value] = [:]
-      for _ in 0..<size(of: 300) { entries[anyValue(of: key)] = anyValue(of: value, depth: depth - 1) }
-      return .dictionary(key: key, value: value, entries)
+      let size = size(of: 300)
+      return shortening(if: size > 100) { arguments in
+        var entries: [Value: Value] = [:]
+        for number in 0..<size {
+          // Most arbitrary texts are alike.
+          let name = size > 100 && key == .string ? .string("\(number)") : arguments.anyValue(of: key)
+          entries[name] = arguments.anyValue(of: value, depth: depth - 1)
+        }
+        return .dictionary(key: key, value: value, entries)
+      }
     case .structure(let types): return .structure(types.map { anyValue(of: $0, depth: depth - 1) })
     case .descriptor: return .descriptor(Descriptor(owning: open("/dev/null", O_RDWR | O_CLOEXEC)))
     }
+  }
+
+  /// Makes a value, with short texts if it is large.
+  private mutating func shortening(if isLarge: Bool, _ body: (inout Self) -> Value) -> Value {
+    let before = hasShortTexts
+    hasShortTexts = before || isLarge
+    defer { hasShortTexts = before }
+    return body(&self)
   }
 
   /// A limit, one less, or one more.
@@ -254,6 +275,7 @@ struct RandomArguments {
 
   private mutating func anyText() -> String {
     switch count(12) {
+    case 0 where hasShortTexts, 1 where hasShortTexts: return numbers.pick(Self.texts)
     case 0:
       let unit = numbers.pick(["a", "ü", "a.", "[0]", "\u{301}", "👩‍👩‍👧"])
       let bytes =
