@@ -16,6 +16,19 @@ extension DaemonClient {
       otherwise: "“navctl list” shows what is open")
   }
 
+  func warnIfUnknown(root: String) {
+    func rootOf(_ binding: String) -> String { String(binding.prefix { $0 != "." && $0 != "[" }) }
+    guard isForPeople, let destinations = try? destinations().map(\.name),
+      let open = try? state().entries.compactMap(\.binding),
+      let ended = try? history(0, [:]).compactMap(\.binding)
+    else { return }
+    let known = Set((destinations + open).map(rootOf))
+    guard !known.contains(root), !ended.contains(where: { rootOf($0) == root }) else { return }
+    warn(
+      "nothing is open as “\(root)” or below it, and nothing knows that name", root, among: known.sorted(),
+      otherwise: "“navctl list” shows what is open")
+  }
+
   /// - Parameter tag: empty for none.
   func warnIfUnknown(group: String, tag: String = "") {
     guard isForPeople, let groups = try? state().groupEntries,

@@ -193,7 +193,10 @@ struct Dismiss: ParsableCommand {
     if all { options[Options.all] = true }
     if parked { options[Options.parked] = true }
     let (count, serial) = try daemon.call(CoordinatorInterface.dismissAll, options)
-    if count == 0 { daemon.warnIfUnknown(group: group, stack: stack) }
+    if count == 0 {
+      daemon.warnIfUnknown(group: group, stack: stack)
+      if let root { daemon.warnIfUnknown(root: root) }
+    }
     global.report(changed: count > 0, serial: serial, ["count": count.value], verbose: "\(count)\n")
   }
 }

@@ -44,7 +44,8 @@ struct Pop: ParsableCommand {
 
   func run() throws {
     let daemon = try DaemonClient(global, "pop \(stack)")
-    global.report(popped: try daemon.call(CoordinatorInterface.pop, (stack, count, change.properties)))
+    let reply = try daemon.call(CoordinatorInterface.pop, (stack, count, change.properties))
+    global.report(popped: reply, of: stack, daemon)
   }
 }
 
@@ -58,13 +59,15 @@ struct PopTo: ParsableCommand {
   @OptionGroup var change: ChangeOptions
 
   func run() throws {
-    let daemon = try DaemonClient(global, "pop-to \(stack) \(binding)")
-    global.report(popped: try daemon.call(CoordinatorInterface.popTo, (stack, binding, change.properties)))
+    let daemon = try DaemonClient(global, "pop-to \(stack)" + (binding.isEmpty ? "" : " \(binding)"))
+    let reply = try daemon.call(CoordinatorInterface.popTo, (stack, binding, change.properties))
+    global.report(popped: reply, of: stack, daemon)
   }
 }
 
 extension GlobalOptions {
-  fileprivate func report(popped reply: (count: UInt32, serial: UInt64)) {
+  fileprivate func report(popped reply: (count: UInt32, serial: UInt64), of stack: String, _ daemon: DaemonClient) {
+    if reply.count == 0 { daemon.warnIfUnknown(stack: stack) }
     report(
       changed: reply.count > 0, serial: reply.serial, ["popped": reply.count.value], verbose: "\(reply.count)\n")
   }

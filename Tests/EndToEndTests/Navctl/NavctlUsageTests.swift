@@ -188,6 +188,12 @@ func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
     ("list --stack nothing", "list: there is no stack “nothing”; “navctl list” shows what there is"),
     ("dismiss --group pannels", "dismiss: there is no group “pannels”; did you mean “panels”?"),
     ("dismiss --stack mian", "dismiss: there is no stack “mian”; did you mean “main”?"),
+    (
+      "dismiss --root mixr",
+      "dismiss: nothing is open as “mixr” or below it, and nothing knows that name; did you mean “mixer”?"
+    ),
+    ("pop mian", "pop mian: there is no stack “mian”; did you mean “main”?"),
+    ("pop-to mian", "pop-to mian: there is no stack “mian”; did you mean “main”?"),
   ] {
     let told = try atATerminal(arguments)
     #expect(told.exitCode == 0, "\(arguments)")
@@ -200,7 +206,9 @@ func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
     "deselect panels", "deselect panels mixer", "forget panels mixer", "members --group panels",
     "members --stack former",
     "members --from mixer", "list --group panels", "list --group bars-DP-1", "dismiss --group gone",
-    "dismiss --stack former", "deselect pannels -q", "deselect pannels --json", "list --group pannels --json",
+    "dismiss --stack former", "dismiss --root mixer", "dismiss --root old", "pop former", "pop-to former",
+    "pop mian -q",
+    "dismiss --root mixr -q", "deselect pannels -q", "deselect pannels --json", "list --group pannels --json",
   ] {
     #expect(try !atATerminal(known).outputText.contains("navctl: "), "\(known)")
   }
