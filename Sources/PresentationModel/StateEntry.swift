@@ -91,8 +91,9 @@ public struct StateEntry: TypedDictionary {
 
   /// Keys of the item that a presenter gets.
   package static let ofPresenter = OptionTable([
-    keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.output.row, keys.group.row,
-    keys.tag.row, keys.stack.row, keys.from.row, keys.animated.row, keys.restored.row, keys.platformData.row,
+    keys.value.row, keys.containerValues.row, keys.style.row, keys.title.row, keys.output.row, keys.destination.row,
+    keys.group.row, keys.tag.row, keys.stack.row, keys.from.row, keys.animated.row, keys.restored.row,
+    keys.platformData.row,
   ])
 
   /// The phase; nil if it is absent or unknown.
