@@ -306,6 +306,10 @@ struct Turn: ~Copyable {
       let reason = presentation.phase.dismissal?.reason
     else { return }
     let result = presentation.result.merging(last) { first, _ in first }
+    // Watchers hear of it before they hear of its end, also if it came in the same input.
+    if presentation.announced == nil {
+      announce(.phase(handle, presentation.binding, id: presentation.item.id, .waiting))
+    }
     announce(.dismissed(handle, presentation.binding, id: presentation.item.id, reason, result: result))
     _ = state.endings.set(
       handle,

@@ -46,6 +46,27 @@ struct FallbackTests {
       ])
   }
 
+  @Test(
+    "W1: one that is to return after a restart, and gives way to the queue at once, is told of before its end"
+  )
+  func resume_queueWaits_fallbackIsToldOf() throws {
+    start()
+    try fixture.present("a", "", member())
+    fixture.goes(1)
+    try fixture.present("b", "", member(ifBusy: .queue))
+    try fixture.present("board", "", .with(group: "main"))
+    let board = try #require(fixture.handle("board"))
+    fixture.shows(board)
+    let events = fixture.machine.resume([:], left: [], at: fixture.now).changes.map(\.event.shown)
+    let again = Handle(board.number + 1)
+    #expect(events.first == "dismissed \(board) board= lost")
+    let (told, ended) = (
+      events.firstIndex(of: "waiting \(again) board="), events.firstIndex(of: "dismissed \(again) board= deselected")
+    )
+    #expect(told != nil && ended != nil && told! < ended!, "\(events)")
+    #expect(selection == "b")
+  }
+
   @Test("K1: for if-busy it counts as nothing, queues come before it, and it neither waits nor interrupts")
   func queue_beforeFallback_isServed() throws {
     start()
