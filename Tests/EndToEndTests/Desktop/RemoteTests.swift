@@ -93,6 +93,10 @@ func remote_session_isAskedDrivenAndWatched() throws {
   let list = try desk.navctl("-H", "kiosk", "list", "--json")
   #expect(try list.json == kiosk.navctl("list", "--json").json)
   #expect(list.exitCode == 0)
+  let doctor = try desk.navctl("doctor", "-H", "kiosk").lines
+  #expect(doctor.contains("ok\tbus\tthat of kiosk"), "\(doctor)")
+  #expect(doctor.contains { $0.hasPrefix("ok\tnavd\tnavd \(Release.version), process ") }, "\(doctor)")
+  #expect(!doctor.contains { $0.contains("\tvariables\t") }, "\(doctor)")
   // There is no navd in this session.
   #expect(try desk.navctl("list").exitCode == 8)
 
