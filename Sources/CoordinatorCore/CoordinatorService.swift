@@ -180,6 +180,9 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package func register(_ destination: Destination, by client: Client) throws(Refusal) {
     try host.requireRecord()
     take(try machine.register(destination, by: client))
+    let late = machine.lateItems(of: [destination.name])
+    // A presenter expects calls when its registration is answered.
+    if !late.isEmpty { host.soon { [unowned self] in present(late) } }
     host.follow(client)
   }
 
@@ -188,6 +191,14 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package func load(_ destinations: [Destination], holds: [String: HoldAction] = [:]) {
     machine.setHolds(holds)
     take(machine.load(destinations))
+  }
+
+  /// Presents what was state only because the destinations of files were not there yet (D1). Call it when requests are carried out.
+  package func presentLateItems() { present(machine.lateItems(of: machine.destinations.map(\.name))) }
+
+  private func present(_ late: [LateItem]) {
+    do throws(Refusal) { if !late.isEmpty { try host.requireRecord() } } catch { return }
+    for item in late { take(machine.present(item, at: tick())) }
   }
 
   // MARK: Holds
@@ -328,7 +339,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   // MARK: Outcomes
 
   private func take(_ outcome: Outcome) {
-    for handle in outcome.created { host.announceCreation(of: handle) }
+    for handle in outcome.created {
+      host.announceCreation(of: handle)
+      if let client = machine.keeper(of: handle) { host.follow(client) }
+    }
     for change in outcome.changes {
       host.announce(StateEvent(change, in: machine), change)
       switch change.event {

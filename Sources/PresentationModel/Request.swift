@@ -44,6 +44,8 @@ public struct Request: Hashable, Sendable {
   public var isForced: Bool
   /// Refuses the request if it would present an item under an unknown name (D2).
   public var needsKnownName: Bool
+  /// Whether an item that it presents without a destination is to have none (D1).
+  public var meansState: Bool
   /// Whether the windows of what is open already are brought to the front (N7).
   public var raises: Bool
   /// Why windows cannot be moved to an output (U1), as the coordinator finds when it carries out the request; nil if they can, or
@@ -54,13 +56,14 @@ public struct Request: Hashable, Sendable {
 
   public init(
     _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
-    isForced: Bool = false, needsKnownName: Bool = false, raises: Bool = false
+    isForced: Bool = false, needsKnownName: Bool = false, meansState: Bool = false, raises: Bool = false
   ) {
     self.operation = operation
     self.expectation = expectation
     self.animated = animated
     self.isForced = isForced
     self.needsKnownName = needsKnownName
+    self.meansState = meansState
     self.raises = raises
   }
 }
@@ -98,8 +101,8 @@ extension Request {
     }
     self.init(
       try operation(), expecting: expectation, animated: options[Options.animated],
-      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] ?? false,
-      raises: options[Options.raise] ?? false)
+      isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] == true,
+      meansState: options[Options.known] == false, raises: options[Options.raise] ?? false)
   }
 }
 

@@ -25,6 +25,7 @@ extension Item {
     try coder.field(16, &output)
     try coder.mark(17, &isInterrupted)
     try coder.holds(20, &holds)
+    try coder.mark(21, &isStateMeant)
     self.environment = environment.texts
   }
 }

@@ -145,6 +145,7 @@ struct SlotDraft: Sendable {
     var updated = Shared(before.content.applying(given.content, by: author))
     updated.isQueued = item.isQueued
     updated.isInterrupted = item.isInterrupted
+    updated.isStateMeant = item.isStateMeant
     updated.queueAge = item.queueAge == nil ? nil : before.queueAge ?? item.queueAge
     return updated
   }

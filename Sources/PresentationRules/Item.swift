@@ -43,6 +43,8 @@ public struct Item: Hashable, Sendable {
   public var animated: Bool
   /// What holds do with it, as it was when it began (H3); nothing where they show it.
   public var holds: [String: HoldAction] = [:]
+  /// Whether a request said that it is to be state only, so that no destination that appears shows it (D1).
+  public var isStateMeant = false
 
   /// The name of its destination; nil for state only, and for a command given with the request.
   public var destinationName: String? { destination?.givenName }

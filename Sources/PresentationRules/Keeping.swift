@@ -117,6 +117,19 @@ extension StateMachine {
     guard item.destination?.itemSettings?.restoresAtLogin == true, item.owner == nil, presentation.startsBy == nil,
       !isFallback(item.membership)
     else { return nil }
+    var options = options(presentingAgain: presentation)
+    options.timeout = item.timeout ?? 0
+    var kept = KeptItem(id: item.id, options: options, handle: presentation.handle)
+    kept.queueAge = item.isQueued ? item.queueAge ?? 0 : nil
+    kept.isInterrupted = item.isInterrupted
+    kept.index = UInt32(clamping: item.position?.index ?? 0)
+    return kept
+  }
+
+  /// The options of a request that presents an item again where it is, without what belongs to the client that asked for it: a command,
+  /// a directory, an environment, an owner and platform data.
+  func options(presentingAgain presentation: Presentation) -> ItemOptions {
+    let item = presentation.item
     var options = ItemOptions()
     options.destination = item.destinationName
     options.value = item.value
@@ -125,14 +138,10 @@ extension StateMachine {
     if presentation.hasNamedParent { options.from = presentation.parent.flatMap { state.presentations[$0]?.binding } }
     (options.group, options.tag) = (item.membership?.group, item.membership?.tag)
     options.stack = item.position?.stack
-    options.timeout = item.timeout ?? 0
+    options.timeout = item.timeout
     options.priority = item.priority == 0 ? nil : item.priority
     options.ifBusy = item.isQueued ? .queue : nil
-    var kept = KeptItem(id: item.id, options: options, handle: presentation.handle)
-    kept.queueAge = item.isQueued ? item.queueAge ?? 0 : nil
-    kept.isInterrupted = item.isInterrupted
-    kept.index = UInt32(clamping: item.position?.index ?? 0)
-    return kept
+    return options
   }
 
   /// The rows of items that are kept, or not any more, of slots and presentations that may have changed.

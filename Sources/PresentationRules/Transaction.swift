@@ -14,6 +14,8 @@ struct Transaction: ~Copyable {
   var author = Author(client: nil, request: 0, animated: true)
   /// Whether the request that is being planned presents nothing by a name that nothing knows (D2).
   private(set) var needsKnownName = false
+  /// Whether an item that the request at hand presents without a destination is to have none (D1).
+  private var meansState = false
   /// Whether its items were accepted in an earlier session (K4).
   var isRestoring = false
   /// Whether the request that is being planned raises what is open already (N7).
@@ -39,6 +41,7 @@ struct Transaction: ~Copyable {
   mutating func plan(_ request: Request, by author: Author) throws(Refusal) -> Answer {
     self.author = author
     needsKnownName = request.needsKnownName
+    meansState = request.meansState
     raises = request.raises
     whyNoMoving = request.whyNoMoving
     whyNoHiding = request.whyNoHiding
@@ -239,7 +242,10 @@ extension Transaction {
     // The search for the nearest parent (C1).
     try spend(12 * binding.projections)
     let current = item(at: binding)
-    let isRefresh = current?.id == id
+    var options = options
+    let isOutdated = isOutdated(binding, options)
+    if isOutdated { options.destination = binding.text }
+    let isRefresh = current?.id == id && !isOutdated
     if let current, isRefresh {
       try refresh(binding, current, options)
     } else {
@@ -263,6 +269,7 @@ extension Transaction {
     try checkProtected(binding, current.destination, options)
     try turn.machine.check(options.ifBusy, with: options.stack)
     var item = current.content.applying(options, by: author)
+    if meansState, item.destination == nil { item.isStateMeant = true }
     try requireTrust(of: author, toReplace: current.content, by: item, at: binding)
     if let membership = current.membership {
       try take(
@@ -350,6 +357,7 @@ extension Transaction {
     var item = Item(
       id: id, destination: destination, options: options, membership: membership,
       holds: turn.machine.holds(for: destination), author: author)
+    item.isStateMeant = meansState && destination == nil
     if let position = current?.position { cut(position.stack, to: position.index + 1) }
     if let current { leave(current, at: binding) }
     if let membership {

@@ -20,7 +20,9 @@ extension Transaction {
       return .presentation(binding)
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let current = item(at: binding), anyID || current.id == requestedID(id, at: binding, options) {
+      if let current = item(at: binding), !isOutdated(binding, options),
+        anyID || current.id == requestedID(id, at: binding, options)
+      {
         if !raisesInstead(of: binding) { clear(binding, reason: .dismissed) }
       } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: turn.now) {
         try set(binding, id: id, options)
@@ -51,7 +53,9 @@ extension Transaction {
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       try turn.machine.check(tag: tag)
-      if let selected = selected(in: group), selectedTag(in: group) == tag {
+      if let selected = selected(in: group), selectedTag(in: group) == tag,
+        outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil
+      {
         if !raisesInstead(of: selected) { deselect(group, tag) }
       } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: turn.now) {
         _ = try select(group, tag, binding, id, options)
@@ -213,7 +217,14 @@ extension Transaction {
         .invalidArgument,
         "the option tag is \(quoted(other)), but the request selects \(quoted(tag)); leave the option out")
     }
+    let key = GroupTag(group: group, tag: tag)
     if let selected = selected(in: group), let item = item(at: selected), item.membership?.tag == tag {
+      if binding == nil, let declared = outdated(key, at: selected, given), declared.binding != selected {
+        clear(selected, reason: .replaced)
+        try set(
+          declared.binding, id: id ?? "", withGroup(declared.options.overridden(by: given), group, tag), isKnown: true)
+        return declared.binding
+      }
       if let binding, binding != selected {
         throw Refusal(
           .invalidArgument,
@@ -224,8 +235,14 @@ extension Transaction {
       try set(selected, id: id ?? item.id, withGroup(given, group, tag))
       return selected
     }
-    let remembered = remembered(GroupTag(group: group, tag: tag))
+    let remembered = remembered(key)
     var memory = remembered ?? declared(group, tag)
+    // What was remembered before there was a destination for the tag shows nothing (D1).
+    if needsKnownName, let earlier = remembered, earlier.showsNothing, state.registry[earlier.binding.text] == nil,
+      let declared = declared(group, tag)
+    {
+      memory = declared
+    }
     // A queued item is found by its tag even if the group no longer remembers the request for it.
     if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
       memory = TagMemory(
@@ -282,7 +299,7 @@ extension Transaction {
   }
 
   /// The request that a destination declares for a tag (G7).
-  private func declared(_ group: BindingID, _ tag: String) -> TagMemory? {
+  func declared(_ group: BindingID, _ tag: String) -> TagMemory? {
     guard let declared = state.registry.declared[group]?[tag] else { return nil }
     var options = ItemOptions()
     options.destination = declared.destination

@@ -35,6 +35,7 @@ private func expectedState() throws -> RecordedState {
     // It presented nothing again.
     state.presentations[handle]!.presentation.continuation = nil
     state.presentations[handle]!.presentation.item.isInterrupted = false
+    state.presentations[handle]!.presentation.item.isStateMeant = false
   }
   // It knew no dismissals that are asked about or forced, no declined, unfocused or held ones, and no outputs.
   for handle in [Handle(6), Handle(7), Handle(111), Handle(112), Handle(113), Handle(114)] {

@@ -282,6 +282,7 @@ final class RulesFixture {
   ) throws(Refusal) {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
       take(try machine.register(destination, by: client), from: sourceLocation)
+      presentLate([destination.name], from: sourceLocation)
     }
   }
 
@@ -295,6 +296,12 @@ final class RulesFixture {
 
   func load(_ destinations: [Destination], from sourceLocation: SourceLocation = #_sourceLocation) {
     take(machine.load(destinations), from: sourceLocation)
+    presentLate(machine.destinations.map(\.name), from: sourceLocation)
+  }
+
+  /// Presents what was state only because its destination was not there yet, as the coordinator does (D1).
+  private func presentLate(_ names: [String], from sourceLocation: SourceLocation) {
+    for late in machine.lateItems(of: names) { take(machine.present(late, at: now), from: sourceLocation) }
   }
 
   func shutDown(by client: Client? = "anna", from sourceLocation: SourceLocation = #_sourceLocation) {

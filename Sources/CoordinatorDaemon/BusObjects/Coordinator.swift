@@ -137,7 +137,10 @@ final class Coordinator {
     for warning in warnings.ofNames where !knownNames.contains(warning) { log.warning("\(warning)") }
     service.load(loaded.destinations, holds: loaded.holds)
     followWindows(for: loaded.destinations, loaded.holds)
-    if !isStart { loadFallbacks() }
+    if !isStart {
+      service.presentLateItems()
+      loadFallbacks()
+    }
     authorization.inlineCommands = loaded.inlineCommands
     log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
   }
@@ -270,6 +273,7 @@ final class Coordinator {
           ])
       }
       connection.refusal = nil
+      service.presentLateItems()
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
       present(again: kept[...]) { [unowned self] in
         guard isFresh else { return completion() }

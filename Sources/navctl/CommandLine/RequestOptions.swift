@@ -123,7 +123,7 @@ struct StateOption: ParsableArguments, RequestOptions {
   @Flag(name: .customLong("state"), help: "Allow a name without a destination, for programs that draw it themselves.")
   var isAllowed = false
 
-  func write(to options: inout Properties) { if !isAllowed { options[Options.known] = true } }
+  func write(to options: inout Properties) { options[Options.known] = !isAllowed }
 }
 
 /// The id of an item, as an argument or as an option.

@@ -68,7 +68,7 @@ extension EndingEntry {
     guard let requester else {
       switch self.reason.flatMap(Reason.init) {
       case .failed, .closed: return "itself"
-      case .expired, .held, .unfocused, .outputGone: return "navd"
+      case .expired, .held, .unfocused, .outputGone, .replaced: return "navd"
       default: return ""
       }
     }

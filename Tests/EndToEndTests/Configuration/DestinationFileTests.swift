@@ -5,6 +5,7 @@ import Glibc
 import PresentationModel
 import TestSupport
 import Testing
+import TextFormats
 
 private typealias Rows = CoordinatorInterface
 
@@ -86,6 +87,91 @@ func destinationFile_justWritten_isKnownToTheNextRequest() throws {
   #expect(try session.navctl("select", "panels", "mixer").exitCode == 0)
   try session.write("state = true\n", toDestination: "other")
   #expect(try session.refusal(Rows.present, ("othr", "", known))?.message.contains("did you mean “other”?") == true)
+}
+
+/// Presents an item as a script does that is gone then.
+private func presentByScript(_ session: Session, _ binding: String) throws {
+  let request = "[[\"Present\", \"\(binding)\", \"\", {\"title\": \"It\"}]]"
+  #expect(try session.navctl("apply", "-", input: request).exitCode == 0)
+}
+
+extension Session {
+  fileprivate func item(_ binding: String) throws -> Properties { try call(Rows.get, binding).1 }
+  fileprivate func destination(of binding: String) throws -> String? {
+    try String(value: item(binding)["destination"] ?? .byte(0))
+  }
+}
+
+private let sleeper = "command = [\"sleep\", \"1000\"]\n"
+
+@Test(
+  "D1: what was state only without its destination is shown when the file appears, unless it is kept as state")
+func destinationFile_appears_showsWhatWaitedForIt() throws {
+  let session = try Session()
+  let watcher = try session.watch()
+  try presentByScript(session, "mixer")
+  #expect(try session.navctl("present", "note", "--state").exitCode == 0)
+  // Its program is on the bus.
+  try session.present("wizard")
+  for name in ["note", "wizard", "mixer"] { try session.write(sleeper, toDestination: name) }
+  try session.wait("the mixer runs") { watcher.lines.last == "presented mixer" }
+  #expect(
+    watcher.lines == [
+      "presented mixer", "presented note", "presented wizard", "dismissed mixer replaced", "phase mixer presenting",
+      "presented mixer",
+    ])
+  #expect(try session.destination(of: "mixer") == "mixer" && session.item("mixer")["title"] == .string("It"))
+  #expect(try session.destination(of: "note") == nil && session.destination(of: "wizard") == nil)
+}
+
+@Test("D1: a key shows what its destination's file says, also if the name is held as state")
+func destinationFile_appears_keyShowsIt() throws {
+  let session = try Session()
+  let watcher = try session.watch()
+  for (name, key) in [
+    ("a", ["present", "a"]), ("b", ["toggle", "b"]), ("c", ["push", "stack", "c"]),
+    ("d", ["set-path", "screens", "d"]),
+  ] {
+    #expect(try session.navctl("present", name, "--state").exitCode == 0)
+    try session.write(sleeper, toDestination: name)
+    try session.call(Rows.reload, ())
+    #expect(try session.destination(of: name) == nil, "\(name)")
+    watcher.clear()
+    let pressed = try session.run(program: Session.program("navctl"), key)
+    #expect(pressed.exitCode == 0, "\(name): \(pressed.errorText)")
+    try session.wait("\(name) runs") { watcher.lines.last == "presented \(name)" }
+    #expect(try session.destination(of: name) == name, "\(name)")
+  }
+  #expect(try session.navctl("toggle", "b").exitCode == 0)
+  try session.wait("b has ended") { watcher.lines.last == "dismissed b dismissed" }
+}
+
+@Test("D1: so is what was state only when navd ended, if the file was written before it started again")
+func destinationFile_appearsWhileNavdIsDown_showsWhatWaitedForIt() throws {
+  let session = try Session()
+  try presentByScript(session, "mixer")
+  #expect(try session.navctl("present", "note", "--state").exitCode == 0)
+  try session.stop(SIGKILL)
+  for name in ["note", "mixer"] { try session.write(sleeper, toDestination: name) }
+  try session.start()
+  let (reason, _) = try session.call(Rows.wait, (try session.call(Rows.get, "mixer").0, "presented"))
+  #expect(reason == "")
+  #expect(try session.destination(of: "mixer") == "mixer" && session.destination(of: "note") == nil)
+}
+
+@Test("G7: the tag of an item that nobody keeps is forgotten with it; one that is meant as state is remembered")
+func tag_ofNobodysItem_isForgottenWithIt() throws {
+  let session = try Session(destinations: ["mixer": sleeper + "group = \"panels\"\n"])
+  let request = "[[\"Select\", \"panels\", \"mixr\", {}]]"
+  #expect(try session.navctl("apply", "-", input: request).exitCode == 0)
+  func tags() throws -> JSON? { try session.state()["groups"]?["panels"]?["tags"] }
+  #expect(try tags() == ["mixer", "mixr"])
+  #expect(try session.navctl("select", "panels", "drawn", "--state").exitCode == 0)
+  try session.poll("the tag is forgotten") { try tags() == ["drawn", "mixer"] }
+  #expect(try session.navctl("select", "panels", "mixer").exitCode == 0)
+  #expect(try tags() == ["drawn", "mixer"])
+  #expect(try session.navctl("select", "panels", "drawn").exitCode == 0)
+  #expect(try session.navctl("select", "panels", "mixr").exitCode == 4)
 }
 
 @Test("A file whose name no item can have is a warning: in the log, and of navctl")

@@ -53,7 +53,14 @@ enum Input {
       return Effect(outcome: all)
     case .left(let client): return Effect(outcome: machine.clientLeft(client, at: now))
     case .register(let destination, let client):
-      return Effect(outcome: try machine.register(destination, by: client))
+      var all = try machine.register(destination, by: client)
+      for late in machine.lateItems(of: [destination.name]) {
+        let outcome = machine.present(late, at: now)
+        all.created += outcome.created
+        all.changes += outcome.changes
+        all.commands += outcome.commands
+      }
+      return Effect(outcome: all)
     case .unregister(let name, let client): return Effect(outcome: try machine.unregister(name, by: client))
     case .hold(let request, let client):
       return Effect(outcome: try machine.hold(request, by: client, at: now).outcome)
@@ -126,6 +133,7 @@ extension Request {
     }
     if isForced { text += ", forced" }
     if needsKnownName { text += ", known" }
+    if meansState { text += ", state" }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
     if expectation.content != nil {
       text += ", expecting \(expectation.presentation.map(\.description) ?? "nothing")"

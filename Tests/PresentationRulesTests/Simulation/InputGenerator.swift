@@ -186,9 +186,10 @@ struct InputGenerator {
       }
     }
     return operations.map {
-      Request(
+      let known = dice.below(100)
+      return Request(
         $0, expecting: expectation(view, &dice), animated: dice.chance(10) ? false : nil,
-        isForced: hasForce && dice.chance(10), needsKnownName: dice.chance(8))
+        isForced: hasForce && dice.chance(10), needsKnownName: known < 12, meansState: (12..<16).contains(known))
     }
   }
 

@@ -26,6 +26,16 @@ struct NaivePlan {
   var memory: [NaiveModel.Memory]
   /// D2: whether the request at hand presents nothing by an unknown name.
   private var needsKnownName = false
+  /// Whether what it presents is of a tag that something knows.
+  private var isKnownTag = false
+  /// D1: whether what it presents without a destination is to have none.
+  private var meansState = false
+  /// L3: whether nothing of the requests is from a client that may be in a sandbox.
+  var isTrusted = true
+  /// Whether the memory that the request at hand repeats is trusted.
+  private var isMemoryTrusted = true
+  /// The tags that requests since have had remembered.
+  var learned: Set<GroupTag> = []
   /// What the requests since gave for a slot that was nil, or another, in between: what P2 would take over if the slot's
   /// presentation can stay (T1).
   var given: [BindingID: ItemOptions] = [:]
@@ -113,6 +123,9 @@ struct NaivePlan {
     _ request: Request, serials: (NaiveSubject) -> UInt64, serial: UInt64, tokens: (Handle) -> Token?
   ) throws(NaiveRefusal) {
     needsKnownName = request.needsKnownName
+    meansState = request.meansState
+    isKnownTag = false
+    isMemoryTrusted = true
     let (slot, subject) = request.operation.subjects
     if let id = request.expectation.id {
       guard let slot else { throw NaiveRefusal(.invalidArgument) }
@@ -145,7 +158,7 @@ struct NaivePlan {
       answers.append(.slot(binding))
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let item = items[binding], anyID || item.id == itsID(id, binding, options) {
+      if let item = items[binding], !isLate(binding, options), anyID || item.id == itsID(id, binding, options) {
         clear(binding, .dismissed)
       } else {
         try present(binding, id, options)
@@ -184,7 +197,7 @@ struct NaivePlan {
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
-      if selected(in: group).map({ items[$0]!.tag }) == tag {
+      if let selected = selected(in: group), items[selected]!.tag == tag, lateTarget(selected, options) == nil {
         deselect(group, tag)
       } else {
         _ = try select(group, tag, binding, id, options)
@@ -194,6 +207,7 @@ struct NaivePlan {
     case .forget(let group, let tag):
       guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
       memory.removeAll { $0.group == group && $0.tag == tag }
+      learned.remove(GroupTag(group: group, tag: tag))
       answers.append(.group(group))
 
     case .push(let stack, let binding, let id, let options):
@@ -249,11 +263,30 @@ struct NaivePlan {
     _ binding: BindingID, _ id: String, _ options: ItemOptions
   ) throws(NaiveRefusal) {
     let id = itsID(id, binding, options)
-    if let item = items[binding], item.id == id {
+    var options = options
+    let isLate = isLate(binding, options)
+    if isLate { options.destination = binding.text }
+    if let item = items[binding], item.id == id, !isLate {
       try presentAgain(binding, item, options)
     } else {
       try presentAnother(binding, id, options)
     }
+  }
+
+  /// D1: whether a request for a person finds something that nothing shows, and that a destination of its name could.
+  private func isLate(_ binding: BindingID, _ options: ItemOptions) -> Bool {
+    guard needsKnownName, let item = items[binding], item.destination == nil, options.command == nil else {
+      return false
+    }
+    return options.destination ?? binding.text == binding.text && before.destination(binding.text) != nil
+  }
+
+  /// D1: where a destination would show the selected item of a tag, which nothing shows; nil if there is none, or something shows it.
+  private func lateTarget(_ selected: BindingID, _ options: ItemOptions) -> BindingID? {
+    guard needsKnownName, items[selected]!.destination == nil, options.command == nil, options.destination == nil,
+      let group = items[selected]!.group, let tag = items[selected]!.tag
+    else { return nil }
+    return before.destination(selected.text) != nil ? selected : before.declaredTags(of: group)[tag]?.binding
   }
 
   /// D13: “in a destination with `id`, a request without an id means the item with that id”.
@@ -281,6 +314,7 @@ struct NaivePlan {
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
 
     var item = held.taking(options, from: client)
+    if meansState, item.destination == nil { item.isStateMeant = true }
     if let group = item.group, item.queuedAt != nil {
       try judgeGroup(group, binding, &item, options, dependingOn: parent(of: binding))
     } else if options.ifBusy != .queue {
@@ -308,7 +342,7 @@ struct NaivePlan {
       destination = before.destination(name)
       if destination == nil { faults.insert(.unknownDestination) }
     }
-    if needsKnownName, destination == nil, options.command == nil { faults.insert(.unknownDestination) }
+    if needsKnownName, !isKnownTag, destination == nil, options.command == nil { faults.insert(.unknownDestination) }
     let group = options.group ?? destination?.group.flatMap { if case .named(let group) = $0 { group } else { nil } }
     let tag = group.map { options.tag ?? standardTag(of: binding, in: $0) }
     if group == nil, options.tag != nil { faults.insert(.invalidArgument) }
@@ -331,6 +365,7 @@ struct NaivePlan {
     item.style = options.style ?? destination?.style
     item.group = group
     item.tag = tag
+    item.isStateMeant = meansState && destination == nil
     // H3: the word of the destination counts before that for all.
     for (name, action) in before.holdsOfAll { item.holds[name] = action }
     for (name, action) in destination?.itemSettings?.holds ?? [:] { item.holds[name] = action }
@@ -465,6 +500,13 @@ struct NaivePlan {
     options.group = group
     options.tag = tag
     if let selected = selected(in: group), items[selected]!.tag == tag {
+      if binding == nil, let target = lateTarget(selected, options), target != selected {
+        options.destination = before.declaredTags(of: group)[tag]!.destination
+        clear(selected, .replaced)
+        isKnownTag = true
+        try present(target, id ?? "", options)
+        return target
+      }
       guard binding ?? selected == selected else { throw NaiveRefusal(.invalidArgument) }
       try present(selected, id ?? items[selected]!.id, options)
       return selected
@@ -473,7 +515,16 @@ struct NaivePlan {
     var standard = ItemOptions()
     var standardID = ""
     let waiting = items.first { $0.value.group == group && $0.value.tag == tag }
-    let known = memory.last { $0.group == group && $0.tag == tag }
+    var known = memory.last { $0.group == group && $0.tag == tag }
+    let isRemembered = known != nil
+    // D1: what was remembered before there was a destination for the tag shows nothing.
+    if needsKnownName, let earlier = known, earlier.options.destination == nil, earlier.options.command == nil,
+      before.destination(earlier.binding.text) == nil, before.declaredTags(of: group)[tag] != nil
+    {
+      known = nil
+    }
+    if options.command != nil, known?.isTrusted == false { known = nil }
+    isMemoryTrusted = known?.isTrusted ?? true
     if let waiting, known?.binding != waiting.key {
       // Its request is remembered no more, but its tag leads to it all the same (G9).
       target = binding ?? waiting.key
@@ -487,13 +538,13 @@ struct NaivePlan {
       standard.destination = declared.destination
     }
     guard let target else { throw NaiveRefusal(.unknownTag) }
-    let isKnown = waiting != nil || known != nil || before.declaredTags(of: group)[tag] != nil
+    let isKnown = waiting != nil || isRemembered || before.declaredTags(of: group)[tag] != nil
     if needsKnownName, !isKnown, binding == nil, options.destination == nil, options.command == nil,
       before.destination(target.text) == nil
     {
       throw NaiveRefusal(.unknownTag)
     }
-    if isKnown { needsKnownName = false }
+    if isKnown { isKnownTag = true }
     try present(target, id ?? standardID, merged(standard, options))
     return target
   }
@@ -601,9 +652,19 @@ struct NaivePlan {
     kept.group = group
     kept.tag = tag
     let known = memory.last { $0.group == group && $0.tag == tag }
-    if isAgain, let known, known.binding == binding, known.id == item.id { kept = merged(known.options, kept) }
+    var isTrusted = isTrusted && isMemoryTrusted
+    if let known, known.binding == binding, known.id == item.id {
+      if isAgain { kept = merged(known.options, kept) }
+      if kept == known.options {
+        isTrusted = known.isTrusted
+      } else if isAgain {
+        isTrusted = isTrusted && known.isTrusted
+      }
+    }
     memory.removeAll { $0.group == group && $0.tag == tag }
-    memory.append(NaiveModel.Memory(group: group, tag: tag, binding: binding, id: item.id, options: kept))
+    memory.append(
+      NaiveModel.Memory(group: group, tag: tag, binding: binding, id: item.id, options: kept, isTrusted: isTrusted))
+    learned.insert(GroupTag(group: group, tag: tag))
   }
 
   /// What is wrong with options whatever they are for.

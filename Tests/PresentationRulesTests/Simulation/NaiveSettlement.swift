@@ -111,6 +111,7 @@ extension NaivePlan {
       let old = before.slots[binding]!.item
       var item = old.taking(options, from: client)
       if items[binding]!.queuedAt == nil { item.queuedAt = nil }
+      item.isStateMeant = items[binding]!.isStateMeant
       item.mayQueueAt = items[binding]!.mayQueueAt == nil ? nil : old.mayQueueAt ?? items[binding]!.mayQueueAt
       items[binding] = item
     }
@@ -181,7 +182,7 @@ extension NaivePlan {
     var model = before
     model.lastQueued = lastQueued
     model.paths = paths.filter { !$0.value.isEmpty }
-    model.memory = memory.suffix(before.limits.tags)
+    model.memory = memory.filter { !isForgotten($0) }.suffix(before.limits.tags)
     for (binding, slot) in before.slots where !stays.contains(binding) {
       model.slots[binding] = nil
       model.going[slot.token] = going(binding, slot, at: now)
@@ -194,13 +195,15 @@ extension NaivePlan {
       model.lastToken += 1
       model.slots[binding] = NaiveModel.Showing(
         token: Token(number: model.lastToken), item: items[binding]!, parent: nil,
-        hasNamedParent: named.contains(binding), again: again[binding] ?? continued(binding))
+        hasNamedParent: named.contains(binding), again: again[binding] ?? continued(binding),
+        creator: again[binding] ?? continued(binding) == nil ? client : before.slots[binding]?.creator)
     }
     for binding in isNew {
       let slot = model.slots[binding]!
       let parent = parents[binding]!.map { model.slots[$0]!.token }
       model.slots[binding] = NaiveModel.Showing(
-        token: slot.token, item: slot.item, parent: parent, hasNamedParent: slot.hasNamedParent, again: slot.again)
+        token: slot.token, item: slot.item, parent: parent, hasNamedParent: slot.hasNamedParent, again: slot.again,
+        creator: slot.creator)
       if let within = within[binding], within > 0 { model.patience[slot.token] = saturatingSum(now, within) }
     }
     for binding in stays {
@@ -227,6 +230,19 @@ extension NaivePlan {
         }
       }.keys)
     return model
+  }
+
+  /// G7: whether it is of an item that nobody keeps and that ends, and says nothing but its name.
+  private func isForgotten(_ memory: NaiveModel.Memory) -> Bool {
+    let (group, tag) = (memory.group, memory.tag)
+    guard let slot = before.slots[memory.binding], !stays.contains(memory.binding), before.isNobodys(slot),
+      slot.item.group == group, slot.item.tag == tag, !learned.contains(GroupTag(group: group, tag: tag))
+    else { return false }
+    if let item = items[memory.binding], item.group == group, item.tag == tag { return false }
+    var named = ItemOptions()
+    named.group = group
+    named.tag = tag
+    return memory.id == "" && memory.options == named && memory.binding.text == "\(group).\(tag)"
   }
 
   private func going(_ binding: BindingID, _ slot: NaiveModel.Showing, at now: UInt64) -> NaiveModel.Going {

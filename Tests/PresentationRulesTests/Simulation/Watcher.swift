@@ -148,9 +148,10 @@ struct Watcher {
       try require(
         asking == entry.asking, "P16", "\(handle) asks “\(asking ?? "-")”, but “\(entry.asking ?? "-")” was told")
       if let told = entry.item, entry.phase == "presented" {
-        // The timeout is on record without an event (P2).
+        // The timeout is on record without an event (P2), and so is what is meant (D1).
         var item = presentation.item
         item.timeout = told.timeout
+        item.isStateMeant = told.isStateMeant
         try require(item == told, "W1", "\(handle) shows \(item), but \(told) was told")
       }
     }

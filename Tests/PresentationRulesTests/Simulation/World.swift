@@ -251,6 +251,7 @@ struct World: ~Copyable {
     inputs += 1
     if isTracing { trace.append("\(now) ms: \(input)") }
     model.fellBack = []
+    model.late = 0
     model.live = Set(checker.alive.filter(\.hasStarted).map(\.token))
     let before = (model: model, serial: machine.serial, handle: machine.lastHandle, deadline: machine.nextDeadline)
     let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
@@ -305,6 +306,11 @@ struct World: ~Copyable {
       machine.setHolds(generator.holdsOfAll)
     } catch {
       throw Violation("R2", "the record cannot be the state: \(error)")
+    }
+    // navd finds out that these have left.
+    for client in machine.knownClients.subtracting(clients).sorted() {
+      let outcome = machine.clientLeft(client, at: Instant(nanoseconds: now * 1_000_000))
+      try require(outcome.changes.isEmpty, "R2", "\(client) has left before, and makes a difference")
     }
     // What had ended by itself has done so while the session went on.
     machine.forgetOtherKeptItems()
@@ -366,7 +372,9 @@ struct World: ~Copyable {
           model.release(at: now) { $0.end == at }
         }
       case .left(let client): model.left(client, at: now)
-      case .register(let destination, let client): try model.register(destination, by: client)
+      case .register(let destination, let client):
+        try model.register(destination, by: client)
+        model.presentLate(destination, at: now, alive: checker.alive.count)
       case .unregister(let name, let client):
         guard model.registrations[name]?.contains(where: { $0.source == .client(client) }) == true else {
           throw NaiveRefusal(.unknownDestination)
@@ -462,7 +470,7 @@ struct World: ~Copyable {
     try introduce(isOneChange: input.isOneChange)
     checker.held = model.held
     // A fallback is selected by another change of the same input (K1).
-    let isOneChange = input.isOneChange && model.fellBack.isEmpty
+    let isOneChange = input.isOneChange && model.fellBack.isEmpty && model.late == 0
     try watcher.take(outcome.changes, from: machine, isOneChange: isOneChange)
     let shown = shown
     let forced = Set(model.going.filter(\.value.isForced).keys)
