@@ -92,6 +92,8 @@ public final class EventLoop {
     try? control(EPOLL_CTL_DEL, watch)
   }
 
+  func forgetClosing(_ watch: Watch) { watches[watch.token] = nil }
+
   private func control(_ operation: Int32, _ watch: Watch) throws(SystemError) {
     var event = epoll_event()
     if watch.interest.contains(.read) { event.events |= EPOLLIN.rawValue }

@@ -37,8 +37,7 @@ public final class ExitWatch {
   public func cancel() {
     guard let watch else { return }
     self.watch = nil
-    watch.cancel()
-    close(pidfd)
+    watch.close()
   }
 }
 

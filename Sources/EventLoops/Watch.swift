@@ -1,3 +1,5 @@
+import Glibc
+
 /// The events that a ``Watch`` waits for. If empty, the descriptor is not in the epoll set, and not even a hang-up is reported.
 public struct Interest: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
@@ -51,5 +53,13 @@ public final class Watch {
     guard handler != nil else { return }
     handler = nil
     loop?.forget(self)
+  }
+
+  /// Cancels the watch, and closes the descriptor, of which there is no copy: that takes it out of the epoll set.
+  func close() {
+    guard handler != nil else { return }
+    handler = nil
+    loop?.forgetClosing(self)
+    Glibc.close(descriptor)
   }
 }

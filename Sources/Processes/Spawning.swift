@@ -80,19 +80,25 @@ private func checkDirectory(_ path: ByteString) throws(SpawnError) {
 }
 
 extension Command {
-  /// Creates the file for standard input: an unlinked file in memory, open for reading only.
+  /// Creates the file for standard input: an unlinked file in memory, sealed against every change.
   /// - Returns: a descriptor that the caller closes.
   public func openInput() throws(SystemError) -> Int32 {
     if input.isEmpty { return try check("open /dev/null") { open("/dev/null", O_RDONLY | O_CLOEXEC) } }
-    let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC) }
-    defer { close(file) }
-    var written = 0
-    while written < input.count {
-      written += try check("write to a memfd") {
-        input.withUnsafeBytes { write(file, $0.baseAddress! + written, $0.count - written) }
+    let file = try check("memfd_create") { memfd_create("input", LINUX_MFD_CLOEXEC | LINUX_MFD_ALLOW_SEALING) }
+    do throws(SystemError) {
+      var written = 0
+      while written < input.count {
+        // At an offset of its own, so that the reader begins at the start.
+        written += try check("write to a memfd") {
+          input.withUnsafeBytes { pwrite(file, $0.baseAddress! + written, $0.count - written, off_t(written)) }
+        }
       }
+      try check("seal a memfd") { fcntl(file, LINUX_F_ADD_SEALS, LINUX_F_SEAL_ALL) }
+    } catch {
+      close(file)
+      throw error
     }
-    return try check("open a memfd for reading") { open("/proc/self/fd/\(file)", O_RDONLY | O_CLOEXEC) }
+    return file
   }
 
   /// Finds the file to execute, for a command that another program starts.
