@@ -118,6 +118,18 @@ extension Request.Operation {
     }
   }
 
+  /// Whether the request presents an item whose options satisfy a condition. Each request is asked this several times, so it makes no
+  /// array.
+  package func presents(where isSuch: (ItemOptions) -> Bool) -> Bool {
+    switch self {
+    case .present(_, _, let options), .toggle(_, _, let options, _), .select(_, _, _, _, let options),
+      .toggleSelection(_, _, _, _, let options), .push(_, _, _, let options):
+      isSuch(options)
+    case .setPath(_, let elements): elements.contains { isSuch($0.options) }
+    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: false
+    }
+  }
+
   /// The request with other options of its items.
   package func mapItems(_ change: (ItemOptions) -> ItemOptions) -> Self {
     switch self {

@@ -29,7 +29,8 @@ public struct StateEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  /// A class, since the keys of an entry are used together: `let keys = StateEntry.keys` copies one reference.
+  public final class Keys: Sendable {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that holds its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item; empty if it has none.")
     public let presentation = DictionaryKey<UInt64>(

@@ -6,7 +6,7 @@ import PresentationRules
 
 extension Item {
   mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
-    var environment = environment.mapValues(Value.string)
+    var environment = environment.properties
     try coder.field(1, &destination)
     try coder.field(2, &value, default: [:])
     try coder.field(3, &containerValues, default: [:])
@@ -32,7 +32,7 @@ extension Item {
 
 extension ItemOptions {
   mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
-    var environment = environment?.mapValues(Value.string)
+    var environment = environment?.properties
     try coder.field(1, &destination)
     try coder.field(2, &value)
     try coder.field(3, &containerValues)
@@ -59,11 +59,16 @@ extension ItemOptions {
 extension FieldCoder {
   /// What holds do, by their names (H3).
   fileprivate mutating func holds(_ code: UInt8, _ holds: inout [String: HoldAction]) throws(Failure) {
-    var words = holds.mapValues { Value.string($0.rawValue) }
+    var words = holds.isEmpty ? [:] : holds.mapValues { Value.string($0.rawValue) }
     try field(code, &words, default: [:])
     // A word that no release has written does nothing.
     holds = words.texts.compactMapValues(HoldAction.init)
   }
+}
+
+extension [String: String] {
+  /// The texts as values. Mapping makes a new dictionary of an empty one, too.
+  fileprivate var properties: Properties { isEmpty ? [:] : mapValues { .string($0) } }
 }
 
 extension Properties {

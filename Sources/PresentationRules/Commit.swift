@@ -182,6 +182,7 @@ extension Turn {
 
   /// Announces each group's selection, and its tags and queue where watchers can see a difference (W1).
   private mutating func announceGroups(_ differing: Set<GroupTag>, _ draft: borrowing Draft) {
+    guard !differing.isEmpty || !draft.groups.isEmpty else { return }
     let visible = differing.filter { state.registry.declared[$0.group]?[$0.tag] == nil }
     let names = Set(differing.map(\.group)).union(draft.groups.keys)
     let otherTags = Set(visible.map(\.group))

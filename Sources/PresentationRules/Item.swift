@@ -51,9 +51,9 @@ public struct Item: Hashable, Sendable {
 
   /// The approximate size in memory and in signals, in bytes (L1).
   var byteCount: Int {
-    let texts =
-      id.utf8.count + [style, title, output, membership?.tag].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-    let started = environment.reduce(directory?.utf8.count ?? 0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
+    let texts = id.utf8.count + size(style) + size(title) + size(output) + size(membership?.tag)
+    let started = environment.reduce(size(directory)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     return texts + started + value.byteCount + containerValues.byteCount + platformData.byteCount
   }
 

@@ -146,9 +146,9 @@ extension StateMachine {
 
   /// The rows of items that are kept, or not any more, of slots and presentations that may have changed.
   mutating func takeUnrecordedKeptItems(
-    _ slots: [BindingID], _ handles: Set<Handle>
+    _ slots: Set<BindingID>, _ handles: Set<Handle>
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
-    var bindings = Set(state.departed.takeNoted())
+    var bindings = state.departed.takeNoted()
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle],

@@ -54,10 +54,10 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   var notedKeys: Set<Key> { Set(noted) }
 
   /// The keys noted since this was last called.
-  mutating func takeNoted() -> [Key] {
+  mutating func takeNoted() -> Set<Key> {
     guard !noted.isEmpty else { return [] }
     defer { noted.removeAll(keepingCapacity: noted.count < 64) }
-    return noted.count == 1 ? noted : Array(Set(noted))
+    return Set(noted)
   }
 }
 

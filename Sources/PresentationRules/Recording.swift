@@ -12,7 +12,8 @@ extension StateMachine {
       changes.numbers = numbers
       state.recordedNumbers = numbers
     }
-    var handles = Set(state.presentations.takeNoted()).union(state.parked.takeNoted())
+    var handles = state.presentations.takeNoted()
+    handles.formUnion(state.parked.takeNoted())
     let slots = state.slots.takeNoted()
     changes.kept = takeUnrecordedKeptItems(slots, handles)
     for binding in slots {
@@ -65,7 +66,7 @@ extension StateMachine {
 
 extension State {
   fileprivate mutating func takeSubjects() -> Set<Subject> {
-    var subjects = Set(changesOfAbsent.takeNoted())
+    var subjects = changesOfAbsent.takeNoted()
     for group in groups.takeNoted() { subjects.insert(.group(group)) }
     for stack in stacks.takeNoted() { subjects.insert(.stack(stack)) }
     return subjects

@@ -31,7 +31,7 @@ enum InlineCommands: Hashable, Sendable {
   /// - Throws: `Refusal` with the code `accessDenied`, for the first one.
   func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
     guard var refusal else { return }
-    for (index, request) in requests.enumerated() where request.operation.items.contains(where: { $0.command != nil }) {
+    for (index, request) in requests.enumerated() where request.operation.presents(where: { $0.command != nil }) {
       refusal.index = inTransaction ? index : nil
       throw refusal
     }
@@ -103,7 +103,8 @@ final class Authorization {
   func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
     try inlineCommands.check(requests, inTransaction: inTransaction)
     var first: Privilege?
-    for (index, request) in requests.enumerated() {
+    for (index, request) in requests.enumerated()
+    where request.operation.presents(where: { $0.optionAboutRunning != nil }) {
       let items = request.operation.items
       for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }

@@ -275,11 +275,14 @@ extension WindowSystem {
 
 // MARK: Outputs
 
+extension Request.Operation {
+  fileprivate var namesFocusedOutput: Bool { presents { $0.output == Options.focusedOutput } }
+}
+
 extension WindowSystem {
   /// Whether requests name the output with the focus, and it is not known yet whether there is a window system.
   func mustBeKnown(for requests: [Request]) -> Bool {
-    (presence == .unknown || isResting && isPresent)
-      && requests.contains { $0.operation.items.contains { $0.output == Options.focusedOutput } }
+    (presence == .unknown || isResting && isPresent) && requests.contains { $0.operation.namesFocusedOutput }
   }
 
   /// The requests with the name of the output that has the focus, and with what cannot be done on outputs (U1).
@@ -287,12 +290,9 @@ extension WindowSystem {
   func placing(_ requests: [Request], inTransaction: Bool) throws(Refusal) -> [Request] {
     var placed = requests
     for (index, request) in requests.enumerated() {
-      let items = request.operation.items
-      if !items.isEmpty {
-        placed[index].whyNoMoving = whyNot(.move, for: "moving a window to an output")
-        placed[index].whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
-      }
-      guard items.contains(where: { $0.output == Options.focusedOutput }) else { continue }
+      placed[index].whyNoMoving = whyNot(.move, for: "moving a window to an output")
+      placed[index].whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
+      guard request.operation.namesFocusedOutput else { continue }
       guard isPresent, !focusedOutput.isEmpty else {
         var refusal = Refusal(.notSupported, "output: \(whyNoFocusedOutput); name an output instead of “focused”")
         refusal.index = inTransaction ? index : nil

@@ -66,7 +66,7 @@ extension Connection {
       let sending = outbox
       outbox = Outbox()
       var dropped = sendSignals(sending.signals)
-      dropped += sendSignals(takeChangeSignals())
+      for signals in takeChangeSignals() { dropped += sendSignals(signals) }
       for entry in sending.entries { send(entry) }
       if dropped > 0 {
         hasDroppedSignals = true

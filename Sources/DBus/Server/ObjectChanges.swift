@@ -86,9 +86,9 @@ extension Connection {
     changes.changed(path, objects.interfaces(at: path), property)
   }
 
-  /// Removes and returns the signals of all changes in the order added, changed, removed. A signal whose values cannot be
-  /// sent is left out.
-  func takeChangeSignals() -> [OutgoingMessage] {
+  /// Removes and returns the signals of all changes, in parts: added, changed, removed. A signal whose values cannot be sent is left
+  /// out.
+  func takeChangeSignals() -> [[OutgoingMessage]] {
     let all = changes.all
     guard !all.isEmpty else { return [] }
     changes.removeAll()
@@ -112,7 +112,7 @@ extension Connection {
         rest.removeAll { $0.interface === interface }
       }
     }
-    return added + changed + removed
+    return [added, changed, removed]
   }
 
   private func removal(_ change: ObjectChanges.Change, from manager: ObjectPath) -> OutgoingMessage? {
