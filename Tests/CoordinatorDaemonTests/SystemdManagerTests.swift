@@ -310,6 +310,29 @@ func job_endedWhileTheManagerWasAway_isDone() throws {
   #expect(!fixture.receivesJobs)
 }
 
+@Test("A manager that is back and does not say whether it has a job is asked again")
+func job_endedWhileTheManagerWasAway_isAskedAboutUntilThereIsAnAnswer() throws {
+  let fixture = try ManagerFixture()
+  let first = try fixture.addSystemd()
+  fixture.start()
+  try fixture.bus.wait { first.calls.count == 3 }
+  let job = try first.accept()
+  try fixture.bus.settle()
+  first.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  let systemd = try FakeSystemd(fixture.bus, isSilentLater: true)
+  // Its number is another unit's now.
+  systemd.continues(job, of: try UnitName("other.service"))
+  try fixture.bus.wait { fixture.manager.isPresent }
+  try fixture.bus.settle()
+  try fixture.bus.advance(by: .seconds(25))
+  #expect(fixture.outcomes == [])
+  systemd.answerCalls()
+  try fixture.bus.settle()
+  #expect(fixture.outcomes == ["done"])
+  #expect(!fixture.receivesJobs)
+}
+
 @Test func job_withoutAManager_isRefusedAndStartsNone() throws {
   let fixture = try ManagerFixture()
   fixture.start()

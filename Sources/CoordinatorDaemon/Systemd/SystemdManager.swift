@@ -291,11 +291,15 @@ final class SystemdManager {
     connection.call(
       PropertyAccessing.get, on: Systemd.name, at: path, (Systemd.job.text, "Unit"), autoStart: false
     ) { [weak self] result in
+      guard let self, jobs[path] != nil else { return }
       switch result {
       // Another manager uses the numbers again.
       case .success(.structure(let fields)) where fields.first == .string(job.unit): break
-      case .failure(let error) where [.noReply, .nameHasNoOwner, .timedOut, .disconnected].contains(error.name): break
-      case .success, .failure: if self?.jobs[path] != nil { self?.removed(path, Self.done) }
+      // It is asked once more when it is back.
+      case .failure(let error) where [.noReply, .nameHasNoOwner, .disconnected].contains(error.name): break
+      // It is there, and too busy; nothing else would ask about the job again.
+      case .failure(let error) where error.name == .timedOut: check(job, at: path)
+      case .success, .failure: removed(path, Self.done)
       }
     }
   }

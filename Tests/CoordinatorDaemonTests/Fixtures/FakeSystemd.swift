@@ -26,8 +26,12 @@ final class FakeSystemd {
   /// The caller whose calls stay unanswered.
   private var silencedCaller: BusName?
 
-  /// - Parameter isSilent: whether calls stay unanswered until ``answerCalls()``.
-  init(_ bus: BusFixture, version: String = "252.38-1~deb12u1", isSilent: Bool = false) throws {
+  /// - Parameters:
+  ///   - isSilent: whether calls stay unanswered until ``answerCalls()``.
+  ///   - isSilentLater: the same for those that come after the question for its version.
+  init(
+    _ bus: BusFixture, version: String = "252.38-1~deb12u1", isSilent: Bool = false, isSilentLater: Bool = false
+  ) throws {
     connection = try bus.connect()
     if isSilent { silence(bus.connection.uniqueName) }
     let object = ImplementedInterface(
@@ -38,7 +42,10 @@ final class FakeSystemd {
           Systemd.Manager.startTransientUnit, Systemd.Manager.killUnit, Systemd.Manager.resetFailedUnit,
           Systemd.Manager.jobRemoved,
         ] as [any InterfaceMember]))
-    object.implement(Self.version) { _ in version }
+    object.implement(Self.version) { [unowned self, caller = bus.connection.uniqueName] _ in
+      if isSilentLater { silence(caller) }
+      return version
+    }
     object.implement(Systemd.Manager.subscribe) { [unowned self] _, call in
       calls.append("Subscribe")
       call.reply()
