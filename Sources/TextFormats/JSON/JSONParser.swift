@@ -67,12 +67,9 @@ struct JSONParser {
     case ascii("\""): return .string(try string())
     case ascii("-"), ascii("0")...ascii("9"): return try number()
     default:
-      for (word, value) in [("true", JSON.boolean(true)), ("false", .boolean(false)), ("null", .null)] {
-        if bytes[index...].starts(with: word.utf8) {
-          index += word.utf8.count
-          return value
-        }
-      }
+      if take(word: "true") { return .boolean(true) }
+      if take(word: "false") { return .boolean(false) }
+      if take(word: "null") { return .null }
       throw mistake("expected a value, found \(here)")
     }
   }
@@ -107,18 +104,18 @@ struct JSONParser {
   }
 
   private mutating func object() throws(JSON.Mistake) -> JSON {
-    var members: [String: JSON] = [:]
     if take("}") { return .object([:]) }
+    // Most objects need no more, so that they are hashed once.
+    var members = [String: JSON](minimumCapacity: 12)
     while true {
       skipSpace()
       let start = index
       guard peek == ascii("\"") else { throw mistake("expected a name in quotes, found \(here)") }
       let name = try string()
-      guard members[name] == nil else {
+      guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
+      guard members.updateValue(try value(.member(name)), forKey: name) == nil else {
         throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
-      guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
-      members[name] = try value(.member(name))
       if take("}") { return .object(members) }
       guard take(",") else { throw mistake("expected ',' or '}' after a member of an object, found \(here)") }
     }
@@ -248,6 +245,15 @@ struct JSONParser {
     skipSpace()
     guard peek == ascii(character) else { return false }
     index += 1
+    return true
+  }
+
+  private mutating func take(word: StaticString) -> Bool {
+    let count = word.utf8CodeUnitCount
+    guard bytes.count - index >= count, (0..<count).allSatisfy({ bytes[index + $0] == word.utf8Start[$0] }) else {
+      return false
+    }
+    index += count
     return true
   }
 
