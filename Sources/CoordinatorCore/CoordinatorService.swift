@@ -47,7 +47,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       take(outcome)
       return answer(reply)
     }
-    // What is left of the request may need trust after the state has changed, and then it is too late to find out.
+    // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
     if trust == .unknown { throw Refusal.needsTrust("a request that ends very many presentations") }
     var rest = request
     // These ends may change what the serial is about.

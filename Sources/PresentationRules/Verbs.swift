@@ -237,7 +237,7 @@ extension Transaction {
     }
     let remembered = remembered(key)
     var memory = remembered ?? declared(group, tag)
-    // What was remembered before there was a destination for the tag shows nothing (D1).
+    // A request remembered from before the tag had a destination names no program (D1).
     if needsKnownName, let earlier = remembered, earlier.showsNothing, state.registry[earlier.binding.text] == nil,
       let declared = declared(group, tag)
     {
