@@ -105,10 +105,13 @@ extension Connection {
   }
 
   /// Sends a reply, or an error if the caller does not read and the reply is too large for that.
+  ///
+  /// The error is sent even past what such a caller is sent otherwise: these are at most as many as the calls that were accepted
+  /// before it stopped reading, and without one the caller would wait for ever.
   private func send(_ reply: OutgoingMessage, to address: ReplyAddress?) {
     if isRead(reply) {
       _ = transport.send(reply)
-    } else if let error = try? address?.error(limits.unreadReplies), isRead(error) {
+    } else if let error = try? address?.error(limits.unreadReplies) {
       _ = transport.send(error)
     }
   }
