@@ -323,7 +323,11 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
     _ = try honest.measure(5, session) { session.loop.turn(wait: .milliseconds(2)) }
     let answered = try ask()
     var longest = Duration.zero
+    let limit = session.loop.now + Session.limit * (isThorough ? 20 : 4)
     repeat {
+      guard session.loop.now < limit else {
+        throw Session.Failure("\(method): \(answered.count { !$0() }) of \(answered.count) calls were not answered")
+      }
       do {
         longest = max(longest, try honest.measure(1, session) { session.loop.turn(wait: .milliseconds(2)) }.longest)
       } catch  where method == "Quit" && answered.allSatisfy({ $0() }) {
