@@ -24,7 +24,8 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
 
   init<each I: ValueConvertible, each O: ValueConvertible>(
     _ name: MemberName, in inputs: repeat Arg<each I>, options: OptionTable, isRemoval: Bool = false,
-    out outputs: repeat Arg<each O>, doc: String, read: @escaping @Sendable (Input) throws(Refusal) -> Request,
+    out outputs: repeat Arg<each O>, doc: @autoclosure @escaping @Sendable () -> String,
+    read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) where Input == (repeat each I), Output == (repeat each O) {
     self.options = options
@@ -51,17 +52,18 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
       var rest = values[...]
       return try? (repeat rest.next((each O).self))
     }
-    super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc)
+    super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc())
   }
 
   /// A method with one argument. Swift 6.3 crashes on a closure literal with a pack of one as its argument.
   convenience init<each O: ValueConvertible>(
     _ name: MemberName, inOne input: Arg<Input>, options: OptionTable, isRemoval: Bool = false,
-    out outputs: repeat Arg<each O>, doc: String, read: @escaping @Sendable (Input) throws(Refusal) -> Request,
+    out outputs: repeat Arg<each O>, doc: @autoclosure @escaping @Sendable () -> String,
+    read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) where Input: ValueConvertible, Output == (repeat each O) {
     self.init(
-      name, in: input, options: options, isRemoval: isRemoval, out: repeat each outputs, doc: doc, read: read,
+      name, in: input, options: options, isRemoval: isRemoval, out: repeat each outputs, doc: doc(), read: read,
       answer: answer)
   }
 

@@ -57,17 +57,17 @@ struct InterfacePage {
     switch member {
     case .method(let name, let inputs, let outputs, let doc, _):
       page.subheading("\(name)(\(Interfaces.types(inputs))) → (\(Interfaces.types(outputs)))")
-      page.doc(doc)
+      page.doc(doc.text)
       list("Arguments", inputs, &page)
       list("Results", outputs, &page)
     case .signal(let name, let arguments, let doc, _):
       page.subheading("\(name)(\(Interfaces.types(arguments)))")
-      page.doc(doc)
+      page.doc(doc.text)
       list("Arguments", arguments, &page)
     case .property(let name, let type, let access, let emitsChanged, let doc, _):
       page.item(
         ManualPage.bold(name.text) + ManualPage.escaped(" (\(type.signature))"),
-        "\(doc) (\(access.rawValue); change signal: \(emitsChanged.rawValue))")
+        "\(doc.text) (\(access.rawValue); change signal: \(emitsChanged.rawValue))")
     }
   }
 

@@ -33,7 +33,7 @@ enum InterfaceReference {
       if title == "Properties" {
         text += "\n### \(title) of \(interface.name)\n\n| property | type | change signal | |\n|---|---|---|---|\n"
         for case .property(let name, let type, _, let emitsChanged, let doc, _) in members {
-          text += "| `\(name)` | `\(type.signature)` | \(emitsChanged.rawValue) | \(escaped(doc)) |\n"
+          text += "| `\(name)` | `\(type.signature)` | \(emitsChanged.rawValue) | \(escaped(doc.text)) |\n"
         }
         continue
       }
@@ -46,10 +46,10 @@ enum InterfaceReference {
     var text = "\n### \(title(member, interface))\n\n"
     switch member {
     case .method(let name, let inputs, let outputs, let doc, _):
-      text += "`\(name)(\(Interfaces.types(inputs))) → (\(Interfaces.types(outputs)))`\n\n" + markdown(doc)
+      text += "`\(name)(\(Interfaces.types(inputs))) → (\(Interfaces.types(outputs)))`\n\n" + markdown(doc.text)
       text += table("argument", inputs) + table("result", outputs)
     case .signal(let name, let arguments, let doc, _):
-      text += "signal `\(name)(\(Interfaces.types(arguments)))`\n\n" + markdown(doc) + table("argument", arguments)
+      text += "signal `\(name)(\(Interfaces.types(arguments)))`\n\n" + markdown(doc.text) + table("argument", arguments)
     case .property: break
     }
     return text

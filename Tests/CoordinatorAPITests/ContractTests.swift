@@ -115,7 +115,7 @@ import TextFormats
       switch member {
       case .method(let name, _, _, let doc, _), .signal(let name, _, let doc, _),
         .property(let name, _, _, _, let doc, _):
-        #expect(!doc.isEmpty, "\(interface.name).\(name)")
+        #expect(!doc.text.isEmpty, "\(interface.name).\(name)")
       }
     }
   }

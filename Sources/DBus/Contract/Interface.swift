@@ -10,10 +10,10 @@ public protocol InterfaceMember: Sendable {
 /// A member without its Swift types.
 public enum MemberDescription: Hashable, Sendable {
   case method(
-    MemberName, in: [ArgumentDescription], out: [ArgumentDescription], doc: String, annotations: [Annotation])
-  case signal(MemberName, [ArgumentDescription], doc: String, annotations: [Annotation])
+    MemberName, in: [ArgumentDescription], out: [ArgumentDescription], doc: Documentation, annotations: [Annotation])
+  case signal(MemberName, [ArgumentDescription], doc: Documentation, annotations: [Annotation])
   case property(
-    MemberName, ValueType, PropertyAccess, EmitsChanged, doc: String, annotations: [Annotation])
+    MemberName, ValueType, PropertyAccess, EmitsChanged, doc: Documentation, annotations: [Annotation])
 
   public var name: MemberName {
     switch self {

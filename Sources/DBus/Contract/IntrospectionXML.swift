@@ -56,23 +56,23 @@ struct IntrospectionXML {
   private mutating func member(_ member: MemberDescription) {
     switch member {
     case .method(let name, let inputs, let outputs, let doc, let annotations):
-      comment(name.text, doc, arguments: inputs + outputs)
+      comment(name.text, doc.text, arguments: inputs + outputs)
       element("method", [("name", name.text)]) { xml in
-        xml.annotations(doc, annotations)
+        xml.annotations(doc.text, annotations)
         for argument in inputs { xml.argument(argument, "in") }
         for argument in outputs { xml.argument(argument, "out") }
       }
     case .signal(let name, let arguments, let doc, let annotations):
-      comment(name.text, doc, arguments: arguments)
+      comment(name.text, doc.text, arguments: arguments)
       element("signal", [("name", name.text)]) { xml in
-        xml.annotations(doc, annotations)
+        xml.annotations(doc.text, annotations)
         for argument in arguments { xml.argument(argument, nil) }
       }
     case .property(let name, let type, let access, let emitsChanged, let doc, let annotations):
-      comment(name.text, doc)
+      comment(name.text, doc.text)
       element("property", [("name", name.text), ("type", type.signature), ("access", access.rawValue)]) { xml in
         xml.annotation("org.freedesktop.DBus.Property.EmitsChangedSignal", emitsChanged.rawValue)
-        xml.annotations(doc, annotations)
+        xml.annotations(doc.text, annotations)
       }
     }
   }

@@ -13,7 +13,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   public final let name: MemberName
   public final let inputs: [ArgumentDescription]
   public final let outputs: [ArgumentDescription]
-  public final let doc: String
+  public final let doc: Documentation
   public final let annotations: [Annotation]
   /// Whether a reply may be so large that the service makes such replies one at a time.
   final let hasLargeReply: Bool
@@ -32,7 +32,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
-    hasLargeReply: Bool = false, doc: String = "", annotations: [Annotation] = []
+    hasLargeReply: Bool = false, doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) where Input == (repeat each I), Output == (repeat each O) {
     var inputDescriptions: [ArgumentDescription] = []
     repeat inputDescriptions.append((each inputs).description)
@@ -43,7 +43,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     self.name = name
     self.inputs = inputDescriptions
     self.outputs = outputDescriptions
-    self.doc = doc
+    self.doc = Documentation(doc)
     self.annotations = annotations
     self.hasLargeReply = hasLargeReply
     inputSignature = inputDescriptions.signature

@@ -25,21 +25,21 @@ public struct Property<T: ValueConvertible>: InterfaceMember {
   public let name: MemberName
   public let access: PropertyAccess
   public let emitsChanged: EmitsChanged
-  public let doc: String
+  public let doc: Documentation
   public let annotations: [Annotation]
 
   @usableFromInline let header: PropertyHeader
 
   public init(
     _ interface: InterfaceName, _ name: MemberName, access: PropertyAccess = .read, emitsChanged: EmitsChanged = .true,
-    doc: String = "", annotations: [Annotation] = []
+    doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) {
     precondition(Signature(types: [T.valueType]) != nil, "\(T.valueType) is not a valid type")
     self.interface = interface
     self.name = name
     self.access = access
     self.emitsChanged = emitsChanged
-    self.doc = doc
+    self.doc = Documentation(doc)
     self.annotations = annotations
     header = PropertyHeader(name, T.valueType)
   }

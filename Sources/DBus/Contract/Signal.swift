@@ -7,7 +7,7 @@ public struct Signal<Args>: InterfaceMember {
   public let interface: InterfaceName
   public let name: MemberName
   public let arguments: [ArgumentDescription]
-  public let doc: String
+  public let doc: Documentation
   public let annotations: [Annotation]
 
   let signature: Signature
@@ -16,8 +16,8 @@ public struct Signal<Args>: InterfaceMember {
   let write: @Sendable (Args, inout MessageWriter) throws(DBusError) -> Void
 
   public init<each A: ValueConvertible>(
-    _ interface: InterfaceName, _ name: MemberName, _ arguments: repeat Arg<each A>, doc: String = "",
-    annotations: [Annotation] = []
+    _ interface: InterfaceName, _ name: MemberName, _ arguments: repeat Arg<each A>,
+    doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) where Args == (repeat each A) {
     var descriptions: [ArgumentDescription] = []
     repeat descriptions.append((each arguments).description)
@@ -25,7 +25,7 @@ public struct Signal<Args>: InterfaceMember {
     self.interface = interface
     self.name = name
     self.arguments = descriptions
-    self.doc = doc
+    self.doc = Documentation(doc)
     self.annotations = annotations
     signature = descriptions.signature
     fields = HeaderFields(interface: interface, member: name, signature: signature)

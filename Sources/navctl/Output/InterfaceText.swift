@@ -18,10 +18,10 @@ enum InterfaceText {
   private static func describe(_ member: MemberDescription) -> (line: String, doc: String) {
     switch member {
     case .method(let name, let inputs, let outputs, let doc, _):
-      ("\(name) \(list(inputs)) → \(list(outputs))", doc)
-    case .signal(let name, let arguments, let doc, _): ("signal \(name) \(list(arguments))", doc)
+      ("\(name) \(list(inputs)) → \(list(outputs))", doc.text)
+    case .signal(let name, let arguments, let doc, _): ("signal \(name) \(list(arguments))", doc.text)
     case .property(let name, let type, let access, let emitsChanged, let doc, _):
-      ("property \(name) \(type.signature) (\(access.rawValue), signals changes: \(emitsChanged.rawValue))", doc)
+      ("property \(name) \(type.signature) (\(access.rawValue), signals changes: \(emitsChanged.rawValue))", doc.text)
     }
   }
 
@@ -49,13 +49,13 @@ enum InterfaceText {
     }
     switch member {
     case .method(let name, let inputs, let outputs, let doc, _):
-      return ["method": .string(name.text), "in": list(inputs), "out": list(outputs), "doc": .string(doc)]
+      return ["method": .string(name.text), "in": list(inputs), "out": list(outputs), "doc": .string(doc.text)]
     case .signal(let name, let arguments, let doc, _):
-      return ["signal": .string(name.text), "arguments": list(arguments), "doc": .string(doc)]
+      return ["signal": .string(name.text), "arguments": list(arguments), "doc": .string(doc.text)]
     case .property(let name, let type, let access, let emitsChanged, let doc, _):
       return [
         "property": .string(name.text), "type": .string(type.signature), "access": .string(access.rawValue),
-        "emits-changed": .string(emitsChanged.rawValue), "doc": .string(doc),
+        "emits-changed": .string(emitsChanged.rawValue), "doc": .string(doc.text),
       ]
     }
   }
