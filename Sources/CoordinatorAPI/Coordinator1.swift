@@ -27,7 +27,8 @@ public enum CoordinatorInterface {
       names the argument, the value found and the value expected. No method takes file descriptors: a call with some is refused \
       with org.freedesktop.DBus.Error.InvalidArgs. The answer of a presenter must not have any either.
       """,
-    members: changingMethods + otherMembers)
+    // As the closure's result they are converted by the compiler; as elements of the other array each would be at run time.
+    members: changingMethods.map { $0 } + otherMembers)
 
   /// The methods that may be requests of `Apply`, in the order of the interface.
   package static let changingMethods: [any AnyChangingMethod] = [
