@@ -83,9 +83,9 @@ struct IntrospectionXML {
     element("arg", attributes) { xml in xml.annotations(argument.doc, []) }
   }
 
-  private mutating func annotations(_ doc: String, _ annotations: [Annotation]) {
+  private mutating func annotations(_ doc: @autoclosure () -> String, _ annotations: [Annotation]) {
     for item in annotations { annotation(item.name, item.value) }
-    if docs == .annotations, !doc.isEmpty { annotation("org.gtk.GDBus.DocString", doc) }
+    if docs == .annotations, case let doc = doc(), !doc.isEmpty { annotation("org.gtk.GDBus.DocString", doc) }
   }
 
   private mutating func annotation(_ name: String, _ value: String) {
@@ -93,9 +93,11 @@ struct IntrospectionXML {
   }
 
   private mutating func comment(
-    _ symbol: String, _ doc: String, isInterface: Bool = false, arguments: [ArgumentDescription] = []
+    _ symbol: String, _ doc: @autoclosure () -> String, isInterface: Bool = false, arguments: [ArgumentDescription] = []
   ) {
-    guard docs == .comments, !doc.isEmpty || arguments.contains(where: { !$0.doc.isEmpty }) else { return }
+    guard docs == .comments, case let doc = doc(), !doc.isEmpty || arguments.contains(where: { !$0.doc.isEmpty }) else {
+      return
+    }
     var lines = ["\(symbol):"]
     if isInterface { lines.append("@short_description: " + oneLine(doc.prefix { $0 != "." && $0 != "\n" })) }
     for argument in arguments where !argument.doc.isEmpty {
