@@ -76,20 +76,20 @@ extension StateEvent {
     typealias Rows = CoordinatorInterface
     switch kind {
     case .presented(let subject, let item):
-      emitter.emit(Rows.presented, (subject.binding, subject.id, subject.presentation.path, serial, item))
+      emitter.emit(Rows.presented, (subject.binding, subject.id, subject.path, serial, item))
     case .updated(let subject, let item):
-      emitter.emit(Rows.updated, (subject.binding, subject.id, subject.presentation.path, serial, item))
+      emitter.emit(Rows.updated, (subject.binding, subject.id, subject.path, serial, item))
     case .phase(let subject, let phase):
-      emitter.emit(Rows.phaseChanged, (subject.binding, subject.id, subject.presentation.path, serial, phase.rawValue))
+      emitter.emit(Rows.phaseChanged, (subject.binding, subject.id, subject.path, serial, phase.rawValue))
     case .dismissed(let subject, let reason):
-      emitter.emit(Rows.dismissed, (subject.binding, subject.id, subject.presentation.path, serial, reason.rawValue))
+      emitter.emit(Rows.dismissed, (subject.binding, subject.id, subject.path, serial, reason.rawValue))
     case .declined(let subject, let message):
-      emitter.emit(Rows.declined, (subject.binding, subject.id, subject.presentation.path, serial, message))
+      emitter.emit(Rows.declined, (subject.binding, subject.id, subject.path, serial, message))
     case .asking(let handle, let message):
       emitter.emit(Rows.askingChanged, (handle.path, message != nil, message ?? "", serial))
     case .action(let subject, let action, let parameters):
       emitter.emit(
-        Rows.action, (subject.binding, subject.id, subject.presentation.path, serial, action, parameters))
+        Rows.action, (subject.binding, subject.id, subject.path, serial, action, parameters))
     case .selection(let group, let tag): emitter.emit(Rows.selectionChanged, (group, tag ?? "", serial))
     case .group(let group, let tags, let queue): emitter.emit(Rows.groupChanged, (group, tags, queue, serial))
     case .path(let stack, let path):

@@ -41,19 +41,23 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ request: Request, for call: some ServiceCall<Output>, trust: Trust, _ answer: @escaping (Reply) -> Output
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
-    let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: tick())
+    // The rest of a request that ends very many may need trust. Once these ends have changed the state, it is too late to look the
+    // client up; and to find them takes long, and is not to be done twice.
+    if trust == .unknown, machine.mayBeMass {
+      throw Refusal.needsTrust("a request that may end very many presentations")
+    }
+    let now = tick()
+    let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: now)
     guard !mass.isEmpty else {
-      let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: tick())
+      let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: now)
       take(outcome)
       return answer(reply)
     }
-    // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
-    if trust == .unknown { throw Refusal.needsTrust("a request that ends very many presentations") }
     var rest = request
     // These ends may change what the serial is about.
     rest.expectation.serial = nil
     host.hold(call.client)
-    end(mass.ends[...], by: call.client) { [self] in
+    endSoon(mass.ends[...], by: call.client) { [self] in
       do throws(Refusal) {
         // Of a request that names them all, nothing is left to be done.
         let output: Output? =
@@ -170,7 +174,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Processes the report of a presenter.
   package func report(_ report: Report) {
     let mass = machine.massEnds(of: report)
-    guard mass.isEmpty else { return end(mass.ends[...], by: nil) { [unowned self] in self.report(report) } }
+    guard mass.isEmpty else { return endSoon(mass.ends[...], by: nil) { [unowned self] in self.report(report) } }
     take(machine.report(report, at: tick()))
   }
 
@@ -270,12 +274,17 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     host.soon { [self] in if rest.isEmpty { completion() } else { end(rest, by: client, completion) } }
   }
 
+  /// The same from the next turn on: to find what ends has taken long.
+  private func endSoon(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
+    host.soon { [self] in end(ends, by: client, completion) }
+  }
+
   /// Ends what would end because of some presentations, if that is too much for one turn.
   /// - Parameter completion: called after that.
   /// - Returns: whether it is.
   private func endBefore(_ ends: [End], by client: Client? = nil, _ completion: @escaping () -> Void) -> Bool {
     let mass = machine.massEnds(of: ends, by: client)
-    if !mass.isEmpty { end(mass.ends[...], by: client, completion) }
+    if !mass.isEmpty { endSoon(mass.ends[...], by: client, completion) }
     return !mass.isEmpty
   }
 

@@ -43,15 +43,21 @@ public struct ObjectPath: ValidatedText {
 
   /// The path with a number as one more element.
   public func appending(_ number: UInt64) -> ObjectPath {
-    var (parent, digits) = (self == .root ? "" : text, String(number))
+    // Only the root has one byte.
+    var parent = text.utf8.count == 1 ? "" : text
+    var (digits, rest) = (1, number / 10)
+    while rest > 0 { (digits, rest) = (digits + 1, rest / 10) }
     let path = parent.withUTF8 { parent in
-      digits.withUTF8 { digits in
-        // Written in one allocation: each request makes several such paths.
-        String(unsafeUninitializedCapacity: parent.count + 1 + digits.count) { bytes in
-          _ = bytes.initialize(fromContentsOf: parent)
-          bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))
-          return bytes[(parent.count + 1)...].initialize(fromContentsOf: digits)
+      // Written in one allocation: each request makes several such paths.
+      String(unsafeUninitializedCapacity: parent.count + 1 + digits) { bytes in
+        _ = bytes.initialize(fromContentsOf: parent)
+        bytes.initializeElement(at: parent.count, to: UInt8(ascii: "/"))
+        var rest = number
+        for index in stride(from: parent.count + digits, to: parent.count, by: -1) {
+          bytes.initializeElement(at: index, to: UInt8(ascii: "0") + UInt8(rest % 10))
+          rest /= 10
         }
+        return parent.count + 1 + digits
       }
     }
     return ObjectPath(unchecked: path)

@@ -21,7 +21,10 @@ public struct InlineCommand: Hashable, Sendable {
 }
 
 /// The options of an item in a request. An option that is nil leaves the present item as it is (P2).
-public struct ItemOptions: Hashable, Sendable {
+public typealias ItemOptions = Shared<ItemOptionFields>
+
+/// What ``ItemOptions`` consist of.
+public struct ItemOptionFields: Hashable, Sendable {
   public var destination: String?
   public var value: Properties?
   public var containerValues: Properties?
@@ -52,46 +55,54 @@ public struct ItemOptions: Hashable, Sendable {
 
   public init() {}
 
+  /// No options, as in most requests.
+  fileprivate static let none = Shared(ItemOptionFields())
+
+}
+
+extension ItemOptions {
+  public init() { self = ItemOptionFields.none }
+
   /// The name of the first option that says how a program is run (L3); nil if there is none.
   package var optionAboutRunning: String? {
-    if command != nil { return Options.command.name }
-    if directory != nil { return Options.directory.name }
-    return environment == nil ? nil : Options.environment.name
+    if self.command != nil { return Options.command.name }
+    if self.directory != nil { return Options.directory.name }
+    return self.environment == nil ? nil : Options.environment.name
   }
 
   /// The options that a group remembers for a tag (G7).
   package var repeatable: ItemOptions {
-    var copy = self
+    var copy = content
     copy.owned = nil
     copy.ifBusy = nil
     copy.priority = nil
     copy.platformData = nil
-    return copy
+    return ItemOptions(copy)
   }
 
   /// Merges two sets of options; `later` takes precedence.
   package func overridden(by later: ItemOptions) -> ItemOptions {
-    var copy = self
-    copy.destination = later.destination ?? (later.command == nil ? destination : nil)
-    copy.command = later.command ?? (later.destination == nil ? command : nil)
-    copy.value = later.value ?? value
-    copy.containerValues = later.containerValues ?? containerValues
-    copy.style = later.style ?? style
-    copy.title = later.title ?? title
-    copy.output = later.output ?? output
-    copy.from = later.from ?? from
-    copy.group = later.group ?? group
-    copy.tag = later.tag ?? tag
-    copy.stack = later.stack ?? stack
-    copy.timeout = later.timeout ?? timeout
-    copy.within = later.within ?? within
-    copy.owned = later.owned ?? owned
-    copy.ifBusy = later.ifBusy ?? ifBusy
-    copy.priority = later.priority ?? priority
-    copy.directory = later.directory ?? directory
-    copy.environment = later.environment ?? environment
-    copy.platformData = later.platformData ?? platformData
-    return copy
+    var copy = content
+    copy.destination = later.destination ?? (later.command == nil ? copy.destination : nil)
+    copy.command = later.command ?? (later.destination == nil ? copy.command : nil)
+    copy.value = later.value ?? copy.value
+    copy.containerValues = later.containerValues ?? copy.containerValues
+    copy.style = later.style ?? copy.style
+    copy.title = later.title ?? copy.title
+    copy.output = later.output ?? copy.output
+    copy.from = later.from ?? copy.from
+    copy.group = later.group ?? copy.group
+    copy.tag = later.tag ?? copy.tag
+    copy.stack = later.stack ?? copy.stack
+    copy.timeout = later.timeout ?? copy.timeout
+    copy.within = later.within ?? copy.within
+    copy.owned = later.owned ?? copy.owned
+    copy.ifBusy = later.ifBusy ?? copy.ifBusy
+    copy.priority = later.priority ?? copy.priority
+    copy.directory = later.directory ?? copy.directory
+    copy.environment = later.environment ?? copy.environment
+    copy.platformData = later.platformData ?? copy.platformData
+    return ItemOptions(copy)
   }
 }
 
@@ -165,9 +176,12 @@ extension ItemOptions {
   /// Reads the options of an item after ``Options/ofItem`` has checked names and types.
   /// - Throws: `Refusal`: `invalidBinding`, or `invalidArgument` for an unknown policy.
   package init(_ options: Properties) throws(Refusal) {
-    self.init()
-    // The fast path for most requests.
-    if options.isEmpty { return }
+    self = options.isEmpty ? ItemOptionFields.none : ItemOptions(try ItemOptionFields(options))
+  }
+}
+
+extension ItemOptionFields {
+  fileprivate init(_ options: Properties) throws(Refusal) {
     destination = options[Options.destination]
     value = options[Options.value]
     containerValues = options[Options.containerValues]

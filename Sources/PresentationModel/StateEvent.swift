@@ -9,11 +9,14 @@ public struct StateEvent: Hashable, Sendable {
     /// The id of the item; empty where it has none.
     public let id: String
     public let presentation: Handle
+    /// The object path of the presentation, made once for the messages about an event.
+    package let path: ObjectPath
 
     public init(binding: String, id: String, presentation: Handle) {
       self.binding = binding
       self.id = id
       self.presentation = presentation
+      path = presentation.path
     }
   }
 

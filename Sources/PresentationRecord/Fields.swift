@@ -1,5 +1,5 @@
 /// Writes fields or reads them, so that one list of fields serves both. A field without a value is left out.
-protocol FieldCoder {
+protocol FieldCoder: ~Copyable {
   associatedtype Failure: Error
   /// - Parameter code: never used again for another field; a release that adds a field adds a code.
   mutating func field<Content: Recordable>(_ code: UInt8, _ content: inout Content?) throws(Failure)
@@ -18,7 +18,7 @@ extension PayloadReader: FieldCoder {
   }
 }
 
-extension FieldCoder {
+extension FieldCoder where Self: ~Copyable {
   /// A field that is left out where it has its default.
   mutating func field<Content: Recordable & Equatable>(
     _ code: UInt8, _ content: inout Content, default ordinary: Content

@@ -5,12 +5,23 @@ import PresentationRules
 ///
 /// A D-Bus value is its signature, then what a message would contain, without padding. A field is a byte that names it,
 /// then its content.
-struct PayloadWriter {
-  private(set) var bytes: [UInt8] = []
+struct PayloadWriter: ~Copyable {
+  private var buffer = ByteBuffer()
+
+  var count: Int { buffer.count }
+  var bytes: [UInt8] { [UInt8](buffer.bytes) }
 
   /// Keeps no more memory than most turns need.
-  mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
-  mutating func append(_ some: some Collection<UInt8>) { bytes.append(contentsOf: some) }
+  mutating func removeAll() { buffer.removeAll(keepingAtMost: 64 << 10) }
+
+  mutating func append(_ some: some Collection<UInt8>) {
+    let isContiguous: Void? = some.withContiguousStorageIfAvailable { buffer.append(UnsafeRawBufferPointer($0)) }
+    if isContiguous == nil { for byte in some { buffer.append(byte) } }
+  }
+
+  @inline(__always)
+  mutating func append(integer: some FixedWidthInteger) { buffer.append(integer.littleEndian) }
+
   mutating func put(_ value: some Recordable) { value.write(to: &self) }
 
   mutating func put(_ first: some Recordable, _ second: some Recordable) {
@@ -29,7 +40,7 @@ struct PayloadWriter {
   }
 
   mutating func set(_ number: UInt32, at index: Int) {
-    bytes.withUnsafeMutableBytes { $0.storeBytes(of: number.littleEndian, toByteOffset: index, as: UInt32.self) }
+    buffer.set(number.littleEndian, at: index)
   }
 
   mutating func put(contentOf value: Value) {

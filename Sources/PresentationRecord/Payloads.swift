@@ -5,7 +5,7 @@ import PresentationRules
 // Encodings of what rows contain. A field's code is never used for another field; a release that adds a field adds a code.
 
 extension Item {
-  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+  mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     var environment = environment.properties
     try coder.field(1, &destination)
     try coder.field(2, &value, default: [:])
@@ -30,8 +30,8 @@ extension Item {
   }
 }
 
-extension ItemOptions {
-  mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+extension ItemOptionFields {
+  mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     var environment = environment?.properties
     try coder.field(1, &destination)
     try coder.field(2, &value)
@@ -56,7 +56,7 @@ extension ItemOptions {
   }
 }
 
-extension FieldCoder {
+extension FieldCoder where Self: ~Copyable {
   /// What holds do, by their names (H3).
   fileprivate mutating func holds(_ code: UInt8, _ holds: inout [String: HoldAction]) throws(Failure) {
     var words = holds.isEmpty ? [:] : holds.mapValues { Value.string($0.rawValue) }
@@ -77,7 +77,7 @@ extension Properties {
 
 extension RecordedState.PresentationRow {
   /// All fields but those of its item.
-  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     try coder.field(32, &presentation.parent)
     try coder.field(33, &presentation.creator)
     try coder.field(34, &presentation.presentedAt)
@@ -166,7 +166,7 @@ extension Ending {
     try code(with: &payload)
   }
 
-  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     try coder.field(1, &destination)
     try coder.field(2, &group)
     try coder.field(3, &stack)
@@ -191,8 +191,8 @@ extension RecordedState.Tag: Recordable {
     try code(with: &payload)
   }
 
-  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
-    try options.code(with: &coder)
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
+    try options.content.code(with: &coder)
     try coder.field(32, &isTrusted, default: false)
   }
 }
@@ -208,7 +208,7 @@ extension RecordedState.Changed: Recordable {
     try code(with: &payload)
   }
 
-  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     try coder.field(1, &present)
     try coder.field(2, &absent)
     try coder.field(3, &stamp, default: 0)
@@ -330,10 +330,10 @@ extension WindowFollowing: Recordable {
 }
 
 extension ItemSettings {
-  fileprivate mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+  fileprivate mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     var onPresent = onPresent.map { InlineCommand(arguments: $0) }
     var onDismiss = onDismiss.map { InlineCommand(arguments: $0) }
-    try options.code(with: &coder)
+    try options.content.code(with: &coder)
     try coder.field(32, &id)
     try coder.field(33, &onPresent)
     try coder.field(34, &onDismiss)
@@ -390,8 +390,8 @@ extension KeptItem: Recordable {
     try code(with: &payload)
   }
 
-  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
-    try options.code(with: &coder)
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
+    try options.content.code(with: &coder)
     try coder.field(32, &queueAge)
     try coder.mark(33, &isInterrupted)
     try coder.field(34, &index, default: 0)
@@ -423,7 +423,7 @@ extension Holder: Recordable {
     try code(with: &payload)
   }
 
-  private mutating func code<Coder: FieldCoder>(with coder: inout Coder) throws(Coder.Failure) {
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     try coder.field(1, &client)
     try coder.mark(2, &isOwned)
     try coder.field(3, &since)

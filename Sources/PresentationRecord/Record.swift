@@ -161,7 +161,7 @@ public final class Record {
   /// Writes all that was noted, or nothing.
   /// - Throws: where it cannot be written; it stays noted.
   public func commit() throws(Failure) {
-    guard !pending.bytes.isEmpty else { return }
+    guard pending.count > 0 else { return }
     do throws(SystemError) {
       let file: RecordFile =
         switch storage {

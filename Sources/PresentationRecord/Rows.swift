@@ -16,13 +16,13 @@ extension PayloadWriter {
   mutating func row(
     _ kind: RowKind, isRemoved: Bool = false, key: (inout PayloadWriter) -> Void, payload: (inout PayloadWriter) -> Void
   ) {
-    let start = bytes.count
+    let start = count
     put(UInt64(0), kind.rawValue)
     key(&self)
-    let keyEnd = bytes.count
+    let keyEnd = count
     payload(&self)
     set(UInt32(keyEnd - start - 8), at: start)
-    set(isRemoved ? Self.removed : UInt32(bytes.count - keyEnd), at: start + 4)
+    set(isRemoved ? Self.removed : UInt32(count - keyEnd), at: start + 4)
   }
 
   /// - Parameter content: nil: the row was removed.
@@ -46,7 +46,7 @@ extension PayloadWriter {
     for (handle, row) in changes.presentations { self.row(.presentation, handle, row) { $1.write(to: &$0) } }
     for (subject, row) in changes.changed { self.row(.changed, subject, row) }
     for (key, row) in changes.tags { self.row(.tag, key, row) }
-    for (handle, row) in changes.endings { self.row(.ending, handle, row) { $1.write(to: &$0) } }
+    for (handle, row) in changes.endings { self.row(.ending, handle, row) { $1.content.write(to: &$0) } }
     for (key, row) in changes.containerValues { self.row(.containerValue, key, row) }
     for (name, row) in changes.registrations {
       self.row(.registration, name, row) { payload, list in for destination in list { payload.put(destination) } }

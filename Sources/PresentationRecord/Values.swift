@@ -9,7 +9,7 @@ protocol Recordable {
 }
 
 extension Recordable where Self: FixedWidthInteger {
-  func write(to payload: inout PayloadWriter) { withUnsafeBytes(of: littleEndian) { payload.append($0) } }
+  func write(to payload: inout PayloadWriter) { payload.append(integer: self) }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     let bytes = try payload.bytes(MemoryLayout<Self>.size)
@@ -35,9 +35,10 @@ extension String: Recordable {
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     let bytes = try payload.bytes()
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw Unreadable("a text is not UTF-8") }
+    // Faster than String(validating:as:), which looks up the type of its encoding at each call.
+    guard let text = try? UTF8Span(validating: bytes.span) else { throw Unreadable("a text is not UTF-8") }
     guard !bytes.contains(0) else { throw Unreadable("a text has a NUL, which the bus cannot carry") }
-    self = text
+    self.init(copying: text)
   }
 }
 

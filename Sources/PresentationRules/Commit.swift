@@ -4,15 +4,17 @@ extension Turn {
   /// Makes a settled draft the state, announces each difference once (W1), and starts and ends what then can.
   mutating func commit(_ draft: borrowing Draft) {
     state.lastQueueAge = draft.lastQueueAge
-    for binding in draft.order { commitEnd(of: binding, draft) }
+    for index in draft.slots.indices { commitEnd(ofDraftAt: index, draft) }
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
     // A new presentation may be presented from one that a later request asked for (C2), so all get their handles first.
-    let new = draft.order.filter { draft.slots[$0]!.isNew }
-      .sorted { draft.slots[$0]!.accepted < draft.slots[$1]!.accepted }
-    for binding in new { giveHandle(to: binding) }
-    for binding in draft.order { commitUpdate(of: draft.slots[binding]!) }
-    for binding in new { create(binding, draft.slots[binding]!) }
-    for binding in new { joinParent(binding) }
+    let new = draft.slots.indices.filter { draft.slots[$0].isNew }
+      .sorted { draft.slots[$0].accepted < draft.slots[$1].accepted }
+    for index in new { giveHandle(to: draft.slots.bindings[index]) }
+    for index in draft.slots.indices where draft.slots[index].resolution == .kept {
+      commitUpdate(of: draft.slots[index])
+    }
+    for index in new { create(draft.slots.bindings[index], draft.slots[index]) }
+    for index in new { joinParent(draft.slots.bindings[index]) }
     for handle in draft.kept.handles { keep(handle) }
     for (group, drafted) in draft.groups {
       state.groups[group, default: Group()].selected = drafted.selected
@@ -31,8 +33,9 @@ extension Turn {
     advance()
   }
 
-  private mutating func commitEnd(of binding: BindingID, _ draft: borrowing Draft) {
-    guard let slot = draft.slots[binding], slot.resolution == .replaced, let handle = slot.before else { return }
+  private mutating func commitEnd(ofDraftAt index: Int, _ draft: borrowing Draft) {
+    guard draft.slots[index].resolution == .replaced, let handle = draft.slots[index].before else { return }
+    let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
     changed.insert(.slot(binding))
     state.slots[binding]!.current = nil
     let cause = slot.effectiveCause
@@ -56,11 +59,11 @@ extension Turn {
   }
 
   /// Gives a presentation that stays its drafted item.
-  private mutating func commitUpdate(of slot: SlotDraft) {
-    guard slot.resolution == .kept, slot.item != nil, let handle = slot.before else { return }
+  private mutating func commitUpdate(of slot: Shared<SlotDraft>) {
+    guard slot.item != nil, let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
     let before = presentation.item
-    var item = slot.updated(before)
+    var item = slot.content.updated(before)
     if presentation.phase != .waiting { item.leaveQueue() }
     if before.owner != item.owner {
       if let owner = before.owner { state.disown(handle, owner) }
@@ -104,7 +107,7 @@ extension Turn {
     state.presentations.modifyDerived(parent) { $0.children.insert(handle) }
   }
 
-  private mutating func create(_ binding: BindingID, _ slot: SlotDraft) {
+  private mutating func create(_ binding: BindingID, _ slot: Shared<SlotDraft>) {
     let item = slot.item!
     let handle = state.slots[binding]!.current!
     let parent = slot.from.binding.flatMap { state.slots[$0]?.current }

@@ -47,7 +47,7 @@ public enum DestinationGroup: Hashable, Sendable {
   }
 }
 
-extension ItemOptions {
+extension ItemOptionFields {
   /// The output that a request gives; nil for none in particular.
   var namedOutput: String? { output.flatMap { $0.isEmpty ? nil : $0 } }
 }

@@ -11,9 +11,7 @@ struct Author: Sendable {
 
 /// All that a transaction would change. It cannot be copied: it is large, and moves from the transaction to the commit.
 struct Draft: ~Copyable, Sendable {
-  var slots: [BindingID: SlotDraft] = [:]
-  /// The bindings of `slots`, in the order in which they were touched.
-  var order: [BindingID] = []
+  var slots = SlotDrafts()
   var groups: [BindingID: GroupDraft] = [:]
   var stacks: [BindingID: StackDraft] = [:]
   /// The requests that groups are to remember (G7).
@@ -43,6 +41,42 @@ struct Draft: ~Copyable, Sendable {
   var work = 0
 }
 
+/// What a transaction would make of slots, in the order in which it touched them.
+///
+/// They are in an array: a transaction that ends tens of thousands of presentations walks through all of them a dozen times.
+struct SlotDrafts: Sendable {
+  private(set) var bindings: [BindingID] = []
+  private var drafts: [Shared<SlotDraft>] = []
+  private var places: [BindingID: Int] = [:]
+
+  var indices: Range<Int> { drafts.indices }
+  var count: Int { drafts.count }
+
+  func index(of binding: BindingID) -> Int? { places[binding] }
+
+  subscript(index: Int) -> Shared<SlotDraft> {
+    _read { yield drafts[index] }
+    _modify { yield &drafts[index] }
+  }
+
+  subscript(binding: BindingID) -> Shared<SlotDraft>? { places[binding].map { drafts[$0] } }
+
+  /// - Precondition: the slot is drafted already.
+  subscript(existing binding: BindingID) -> Shared<SlotDraft> {
+    _read { yield drafts[places[binding]!] }
+    _modify { yield &drafts[places[binding]!] }
+  }
+
+  /// - Precondition: the slot is not drafted yet.
+  /// - Returns: its index.
+  mutating func append(_ binding: BindingID, _ draft: Shared<SlotDraft>) -> Int {
+    places[binding] = drafts.count
+    bindings.append(binding)
+    drafts.append(draft)
+    return drafts.count - 1
+  }
+}
+
 /// What a transaction would make of a slot.
 struct SlotDraft: Sendable {
   /// What the transaction has done with the item so far.
@@ -52,7 +86,7 @@ struct SlotDraft: Sendable {
     /// Presented again with the same id.
     case refreshed
     /// A new item. If the presentation of before can show it (P2, T1), that takes over what requests have given.
-    case renewed(given: Shared<ItemOptions>)
+    case renewed(given: ItemOptions)
     /// Presented again without a request, since its presentation ended by itself (K3) or gave way (K2).
     case continued
     /// Presented by a request, and certainly by a new presentation, since something it depends on ends.
@@ -142,7 +176,7 @@ struct SlotDraft: Sendable {
   /// The item of a presentation that stays.
   func updated(_ before: Shared<Item>) -> Shared<Item> {
     guard let item, case .renewed(let given) = change else { return self.item ?? before }
-    var updated = Shared(before.content.applying(given.content, by: author))
+    var updated = Shared(before.content.applying(given, by: author))
     updated.isQueued = item.isQueued
     updated.isInterrupted = item.isInterrupted
     updated.isStateMeant = item.isStateMeant

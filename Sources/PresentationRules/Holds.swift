@@ -230,10 +230,9 @@ extension Transaction {
   /// by itself, passes.
   func refuseHeld() throws(Refusal) {
     guard !state.holdsInForce.isEmpty, !isRestoring else { return }
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.isNew, slot.isRequested, let item = slot.item,
-        state.hold(on: item) == .refuse
-      else { continue }
+    for index in draft.slots.indices where draft.slots[index].isNew {
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      guard slot.isRequested, let item = slot.item, state.hold(on: item) == .refuse else { continue }
       // A fallback that nobody has asked for (K1).
       if slot.author.client == nil, turn.machine.isFallback(item.membership) { continue }
       throw held(item, at: binding, .refuse, "").about(slot.author)

@@ -31,7 +31,7 @@ extension Transaction {
       slot.change = slot.isRequested ? .recreated : .continued
       slot.continuation = Continuation(
         restarts: shown.continuation?.restarts ?? 0, due: shown.phase.isLive ? nil : shown.continuation?.due,
-        timeLeft: shown.timeLeft(at: now))
+        timeLeft: shown.content.timeLeft(at: now))
       slot.ends(.deselected, by: author)
     }
     reopen(binding)

@@ -49,14 +49,6 @@ public struct Item: Hashable, Sendable {
   /// The name of its destination; nil for state only, and for a command given with the request.
   public var destinationName: String? { destination?.givenName }
 
-  /// The approximate size in memory and in signals, in bytes (L1).
-  var byteCount: Int {
-    func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
-    let texts = id.utf8.count + size(style) + size(title) + size(output) + size(membership?.tag)
-    let started = environment.reduce(size(directory)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    return texts + started + value.byteCount + containerValues.byteCount + platformData.byteCount
-  }
-
   /// Whether two items look the same to watchers. Ignores options that only matter at the start, the timeout, which changes
   /// without an event (P2), and the position, which has its own events.
   func looksLike(_ other: Item) -> Bool {
@@ -127,6 +119,15 @@ extension Item {
 }
 
 extension Shared<Item> {
+  /// The approximate size in memory and in signals, in bytes (L1). Of the shared item, since another property would copy it.
+  var byteCount: Int {
+    func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
+    let appearance = size(self.style) + size(self.title) + size(self.output)
+    let texts = self.id.utf8.count + appearance + size(self.membership?.tag)
+    let started = self.environment.reduce(size(self.directory)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    return texts + started + self.value.byteCount + self.containerValues.byteCount + self.platformData.byteCount
+  }
+
   /// Forgets where it was in the queue of its group, to which it does not return.
   mutating func leaveQueue() {
     self.queueAge = nil

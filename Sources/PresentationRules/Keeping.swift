@@ -114,7 +114,7 @@ extension StateMachine {
   /// navd presents by itself (K1).
   func keptItem(of presentation: Presentation) -> KeptItem? {
     let item = presentation.item
-    guard item.destination?.itemSettings?.restoresAtLogin == true, item.owner == nil, presentation.startsBy == nil,
+    guard presentation.restoresAtLogin, item.owner == nil, presentation.startsBy == nil,
       !isFallback(item.membership)
     else { return nil }
     var options = options(presentingAgain: presentation)
@@ -146,19 +146,21 @@ extension StateMachine {
 
   /// The rows of items that are kept, or not any more, of slots and presentations that may have changed.
   mutating func takeUnrecordedKeptItems(
-    _ slots: Set<BindingID>, _ handles: Set<Handle>
+    _ slots: [BindingID], _ handles: [Handle]
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
-    var bindings = state.departed.takeNoted()
+    var bindings = Set(state.departed.takeNoted())
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle],
-        !state.keptOnRecord.isEmpty || presentation.item.destination?.itemSettings?.restoresAtLogin == true
+        !state.keptOnRecord.isEmpty || presentation.restoresAtLogin
       else { continue }
       bindings.insert(presentation.binding)
     }
     if state.comparesKeptItems {
       bindings.formUnion(state.keptOnRecord.keys)
-      bindings.formUnion(state.slots.keys)
+      for presentation in state.presentations.values where presentation.restoresAtLogin {
+        bindings.insert(presentation.binding)
+      }
       state.comparesKeptItems = false
     }
     var rows: RecordChanges.Rows<BindingID, KeptItem> = []
@@ -170,6 +172,10 @@ extension StateMachine {
     }
     return rows
   }
+}
+
+extension PresentationFields {
+  fileprivate var restoresAtLogin: Bool { item.destination?.itemSettings?.restoresAtLogin == true }
 }
 
 extension Turn {

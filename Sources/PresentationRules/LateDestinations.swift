@@ -109,9 +109,11 @@ extension Turn {
   /// The tags of items that nobody keeps and that end, if forgetting the requests for them loses nothing but their names (G7).
   func nobodysTags(_ draft: borrowing Draft) -> Set<GroupTag> {
     var tags: Set<GroupTag> = []
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .replaced,
-        let before = slot.before.flatMap({ state.presentations[$0] }), let key = before.item.membership,
+    // Mostly no group has learned a tag.
+    guard state.tagMemory.count > 0 else { return tags }
+    for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      guard let before = slot.before.flatMap({ state.presentations[$0] }), let key = before.item.membership,
         machine.isNobodys(before), draft.learned[key] == nil, let memory = state.tagMemory[key],
         memory.binding == binding, memory.saysNothing(of: key)
       else { continue }

@@ -58,7 +58,8 @@ extension StateMachine {
     process(at: now) { $0.clear(ends, by: client) }
   }
 
-  private var mayBeMass: Bool { state.presentations.count > limits.ends }
+  /// Whether there are so many presentations that a request may end too many for one turn.
+  public var mayBeMass: Bool { state.presentations.count > limits.ends }
 
   private mutating func plan(
     by client: Client?, at now: Instant? = nil, _ body: (inout Transaction) throws(Refusal) -> Request?
@@ -81,13 +82,13 @@ extension StateMachine {
 extension Transaction {
   /// The number of presentations that the settled draft ends.
   var countOfEnds: Int {
-    draft.order.count { draft.slots[$0].map { $0.resolution == .replaced && $0.before != nil } == true }
+    draft.slots.indices.count { draft.slots[$0].resolution == .replaced && draft.slots[$0].before != nil }
   }
 
   /// Refuses to end too many presentations in one turn (L2).
   func checkEnds() throws(Refusal) {
     // Most requests touch few.
-    guard draft.order.count > state.limits.ends else { return }
+    guard draft.slots.count > state.limits.ends else { return }
     try state.limits.check("ends", countOfEnds, state.limits.ends, of: "presentations that end")
   }
 
@@ -100,10 +101,9 @@ extension Transaction {
     case .dismissAll: isOfAll = true
     default: break
     }
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.item == nil, let handle = slot.before,
-        let reason = slot.cause?.reason
-      else { continue }
+    for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
+      let slot = draft.slots[index]
+      guard slot.item == nil, let handle = slot.before, let reason = slot.cause?.reason else { continue }
       switch reason {
       case .parent: break
       case .popped:

@@ -53,14 +53,28 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The keys that ``takeNoted()`` would return.
   var notedKeys: Set<Key> { Set(noted) }
 
-  /// The keys noted since this was last called.
-  mutating func takeNoted() -> Set<Key> {
+  /// The keys noted since this was last called, each once.
+  mutating func takeNoted() -> [Key] {
     guard !noted.isEmpty else { return [] }
-    defer { noted.removeAll(keepingCapacity: noted.count < 64) }
-    return Set(noted)
+    defer { noted = [] }
+    return noted.distinct
   }
 }
 
 extension NotedDictionary: Sequence {
   func makeIterator() -> Dictionary<Key, Value>.Iterator { entries.makeIterator() }
+}
+
+extension Array where Element: Hashable {
+  /// Its elements without repetitions. An input changes few entries, and comparing few is faster than hashing them.
+  var distinct: [Element] {
+    guard count > 1 else { return self }
+    guard count > 8 else {
+      var found: [Element] = []
+      found.reserveCapacity(count)
+      for element in self where !found.contains(element) { found.append(element) }
+      return found
+    }
+    return Array(Set(self))
+  }
 }

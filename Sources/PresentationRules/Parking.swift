@@ -36,9 +36,9 @@ struct Parked: Sendable {
 extension Presentation {
   /// The same under the handle for which its program was started.
   package var ofProgram: Presentation {
-    guard let program else { return self }
-    var copy = Presentation(handle: program, binding: binding, item: item, phase: phase)
-    copy.presentedAt = presentedAt
+    guard let program = self.program else { return self }
+    var copy = Presentation(handle: program, binding: self.binding, item: self.item, phase: self.phase)
+    copy.presentedAt = self.presentedAt
     return copy
   }
 }
@@ -94,7 +94,9 @@ extension Turn {
 
   /// The windows of a program are shown again: it is parked no longer.
   mutating func leaveParking(_ handle: Handle) {
-    guard let program = state.presentations[handle]?.program, state.parked[program]?.claimant == handle else { return }
+    guard let program = machine.state.presentations[handle]?.program,
+      machine.state.parked[program]?.claimant == handle
+    else { return }
     unpark(program)
   }
 

@@ -70,8 +70,12 @@ public enum UpdateState: Hashable, Sendable {
   case underWayAndPending(author: Client?)
 }
 
-/// One showing of one item, from the accepted request until its end.
-public struct Presentation: Hashable, Sendable {
+/// One showing of one item, from the accepted request until its end. Shared, since it is handed on and read far more often than
+/// it changes.
+public typealias Presentation = Shared<PresentationFields>
+
+/// What a ``Presentation`` consists of.
+public struct PresentationFields: Hashable, Sendable {
   public let handle: Handle
   public let binding: BindingID
   public package(set) var item: Shared<Item>
@@ -106,16 +110,15 @@ public struct Presentation: Hashable, Sendable {
   public package(set) var continuation: Continuation?
   var announced: Phase?
 
+}
+
+extension Presentation {
   package init(
     handle: Handle, binding: BindingID, item: Shared<Item>, phase: Lifecycle = .waiting, parent: Handle? = nil,
     creator: Client? = nil
   ) {
-    self.handle = handle
-    self.binding = binding
-    self.item = item
-    self.phase = phase
-    self.parent = parent
-    self.creator = creator
+    self.init(
+      PresentationFields(handle: handle, binding: binding, item: item, parent: parent, creator: creator, phase: phase))
   }
 }
 

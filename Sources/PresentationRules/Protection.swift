@@ -6,11 +6,9 @@ import PresentationModel
 extension Transaction {
   /// Refuses requests that would end a protected item which is on screen.
   func checkProtected() throws(Refusal) {
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .replaced,
-        let before = slot.before.flatMap({ state.presentations[$0] }), before.isProtected
-      else { continue }
-      throw Refusal.protected(binding, "no request can end it").about(slot.author)
+    for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
+      guard let before = draft.slots[index].before, state.presentations[before]?.isProtected == true else { continue }
+      throw Refusal.protected(draft.slots.bindings[index], "no request can end it").about(draft.slots[index].author)
     }
   }
 
@@ -26,7 +24,7 @@ extension Transaction {
   }
 }
 
-extension Presentation {
+extension PresentationFields {
   /// Whether only its own end ends it. While it waits, nothing of it is on screen.
   var isProtected: Bool { item.destination?.isProtected == true && phase != .waiting }
 }
@@ -35,7 +33,7 @@ extension StateMachine {
   /// Refuses to end everything while a protected item is on screen.
   /// - Throws: `Refusal` with the code `accessDenied`.
   public func checkShutDown() throws(Refusal) {
-    guard let shown = state.presentations.values.first(where: \.isProtected) else { return }
+    guard let shown = state.presentations.values.first(where: { $0.isProtected }) else { return }
     throw Refusal.protected(shown.binding, "navd quits only after it has ended; SIGTERM stops navd, and leaves it open")
   }
 }

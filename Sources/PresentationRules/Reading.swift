@@ -16,6 +16,9 @@ extension StateMachine {
   /// All presentations that have not ended, in the order of acceptance.
   public var allPresentations: [Presentation] { state.presentations.keys.sorted().map { state.presentations[$0]! } }
 
+  /// The handles of all presentations that have not ended, in any order.
+  public var handles: some Collection<Handle> { state.presentations.keys }
+
   public var count: Int { state.presentations.count }
 
   /// Whether a client owns an item that is not being dismissed, or whose presenter may decline that (P15).
@@ -27,10 +30,10 @@ extension StateMachine {
   }
 
   /// How a presentation ended, if that is remembered.
-  public func ending(of handle: Handle) -> Ending? { state.endings[handle] }
+  public func ending(of handle: Handle) -> Shared<Ending>? { state.endings[handle] }
 
   /// The remembered endings, the oldest first.
-  public var history: [Ending] { state.endings.inOrder.map(\.value) }
+  public var history: [Shared<Ending>] { state.endings.inOrder.map(\.value) }
 
   /// Refuses a handle of which neither the presentation nor the ending is known.
   /// - Throws: `Refusal` with the code `unknownPresentation`.

@@ -11,8 +11,8 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Keys in the order of setting. An entry whose stamp is not that of its value is outdated.
   private var order: Deque<(key: Key, stamp: UInt64)> = []
   private var lastStamp: UInt64 = 0
-  /// The keys set or dropped since they were last taken.
-  private var noted: Set<Key> = []
+  /// The keys set or dropped since they were last taken; a key may be there more than once.
+  private var noted: [Key] = []
   /// Whether there is a record; without one, nothing is noted.
   var isNoting = false
 
@@ -42,7 +42,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       guard let kept = values[oldest.key], kept.stamp == oldest.stamp else { continue }
       values[oldest.key] = nil
       bytes -= kept.bytes
-      if isNoting { noted.insert(oldest.key) }
+      if isNoting { noted.append(oldest.key) }
       dropped.append((oldest.key, kept.value))
     }
     return dropped
@@ -51,16 +51,15 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func remove(_ key: Key) {
     guard let removed = values.removeValue(forKey: key) else { return }
     bytes -= removed.bytes
-    if isNoting { noted.insert(key) }
+    if isNoting { noted.append(key) }
   }
 
   /// Restores a value with its stamp, which has to be greater than all others.
   mutating func put(_ key: Key, _ value: Value, bytes count: Int = 0, stamp: UInt64) {
     lastStamp = stamp
-    bytes += count - (values[key]?.bytes ?? 0)
-    values[key] = (value, lastStamp, count)
+    bytes += count - (values.updateValue((value, lastStamp, count), forKey: key)?.bytes ?? 0)
     order.append((key, lastStamp))
-    if isNoting { noted.insert(key) }
+    if isNoting { noted.append(key) }
     if order.count > 2 * values.count + 64 {
       order.removeAll { entry in values[entry.key]?.stamp != entry.stamp }
     }
@@ -70,18 +69,18 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
     guard values[key] != nil else { return }
     change(&values[key]!.value)
-    if isNoting { noted.insert(key) }
+    if isNoting { noted.append(key) }
   }
 
   /// A value and its stamp; the lowest stamp is the oldest.
   func stamped(_ key: Key) -> (value: Value, stamp: UInt64)? { values[key].map { ($0.value, $0.stamp) } }
 
-  mutating func noteAll() { noted = Set(values.keys) }
+  mutating func noteAll() { noted = Array(values.keys) }
 
-  /// The keys set or dropped since this was last called.
-  mutating func takeNoted() -> Set<Key> {
+  /// The keys set or dropped since this was last called, each once.
+  mutating func takeNoted() -> [Key] {
     guard !noted.isEmpty else { return [] }
     defer { noted = [] }
-    return noted
+    return noted.distinct
   }
 }

@@ -129,8 +129,11 @@ extension RecordedState {
     }
     var isDone: [Handle: Bool] = [:]
     for start in presentations.keys where isDone[start] == nil {
+      let first = dependencies(of: start)
+      // Most presentations depend on nothing.
+      if first.isEmpty { continue }
       isDone[start] = false
-      var path = [(handle: start, rest: dependencies(of: start))]
+      var path = [(handle: start, rest: first)]
       while !path.isEmpty {
         guard let next = path[path.count - 1].rest.popLast() else {
           isDone[path.removeLast().handle] = true

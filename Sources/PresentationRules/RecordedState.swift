@@ -81,7 +81,7 @@ public struct RecordChanges: Sendable {
   public var presentations: Rows<Handle, RecordedState.PresentationRow> = []
   public var changed: Rows<Subject, RecordedState.Changed> = []
   public var tags: Rows<GroupTag, RecordedState.Tag> = []
-  public var endings: Rows<Handle, Ending> = []
+  public var endings: Rows<Handle, Shared<Ending>> = []
   public var containerValues: Rows<String, Value> = []
   public var registrations: Rows<String, [Destination]> = []
   public var holders: Rows<Holder.Key, Holder> = []

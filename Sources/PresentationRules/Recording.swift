@@ -12,14 +12,13 @@ extension StateMachine {
       changes.numbers = numbers
       state.recordedNumbers = numbers
     }
-    var handles = state.presentations.takeNoted()
-    handles.formUnion(state.parked.takeNoted())
+    var handles = state.presentations.takeNoted() + state.parked.takeNoted()
     let slots = state.slots.takeNoted()
     changes.kept = takeUnrecordedKeptItems(slots, handles)
     for binding in slots {
-      if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.insert(holder) }
+      if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.append(holder) }
     }
-    for handle in handles { changes.presentations.append((handle, row(of: handle))) }
+    for handle in handles.distinct { changes.presentations.append((handle, row(of: handle))) }
     for subject in state.takeSubjects() { changes.changed.append((subject, row(of: subject))) }
     for key in state.tagMemory.takeNoted() {
       let row = state.tagMemory.stamped(key).map { memory, stamp in
@@ -65,11 +64,11 @@ extension StateMachine {
 }
 
 extension State {
-  fileprivate mutating func takeSubjects() -> Set<Subject> {
+  fileprivate mutating func takeSubjects() -> [Subject] {
     var subjects = changesOfAbsent.takeNoted()
-    for group in groups.takeNoted() { subjects.insert(.group(group)) }
-    for stack in stacks.takeNoted() { subjects.insert(.stack(stack)) }
-    return subjects
+    for group in groups.takeNoted() { subjects.append(.group(group)) }
+    for stack in stacks.takeNoted() { subjects.append(.stack(stack)) }
+    return subjects.distinct
   }
 
   mutating func beginNoting() {

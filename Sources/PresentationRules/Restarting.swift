@@ -94,11 +94,11 @@ extension StateMachine {
     guard earlier < rule.limit else { return nil }
     return Continuation(
       restarts: earlier + 1, due: now.after(milliseconds: rule.delay(before: earlier + 1)),
-      timeLeft: presentation.timeLeft(at: now))
+      timeLeft: presentation.content.timeLeft(at: now))
   }
 }
 
-extension Presentation {
+extension PresentationFields {
   /// Nanoseconds that are left of its timeout; nil for all of it.
   func timeLeft(at now: Instant) -> UInt64? {
     expires.map { $0 > now ? $0.nanoseconds - now.nanoseconds : 0 } ?? continuation?.timeLeft

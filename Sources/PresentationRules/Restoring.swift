@@ -120,7 +120,7 @@ extension Turn {
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()
     // After a damaged record, something may wait for nothing; so may what a hold has held.
-    mayEnd += state.presentations.values.filter(\.phase.isDismissing).map(\.handle).sorted()
+    mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
     presentHeld()
   }
 
@@ -174,7 +174,7 @@ extension Turn {
   }
 }
 
-extension Presentation {
+extension PresentationFields {
   var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
   fileprivate var isOver: Bool { phase.dismissal?.stage == .departed }
 }
@@ -196,7 +196,7 @@ extension State {
     }
     // Serials are in the order of the ends.
     for ending in recorded.endings.values.sorted(by: { $0.serial < $1.serial }) {
-      endings.put(ending.handle, ending, bytes: ending.result.byteCount, stamp: ending.serial.number)
+      endings.put(ending.handle, Shared(ending), bytes: ending.result.byteCount, stamp: ending.serial.number)
     }
     for (_, registrations) in recorded.registrations.sorted(by: { $0.key < $1.key }) {
       for destination in registrations {
@@ -204,14 +204,15 @@ extension State {
       }
     }
     for row in recorded.presentations.values where row.isParked { restore(parked: row) }
-    let rows = recorded.presentations.values.filter { !$0.isParked }
-    for row in rows.sorted(by: { $0.presentation.handle < $1.presentation.handle }) { try restore(row) }
+    // By their handles: a row is large to be moved around.
+    let handles = recorded.presentations.filter { !$0.value.isParked }.map(\.key).sorted()
+    for handle in handles { try restore(recorded.presentations[handle]!) }
     for (key, holder) in recorded.holders {
       holders[key] = holder
       holdsInForce.insert(key.name)
       schedule(holder.expires, .hold, Handle(key.cookie))
     }
-    for row in rows { try restoreRelations(of: row) }
+    for handle in handles { try restoreRelations(of: recorded.presentations[handle]!.presentation) }
     restoreClaims()
     try finishStacks()
     try finishGroups()
@@ -254,8 +255,7 @@ extension State {
   }
 
   /// Restores the relations of a presentation: to its parent, its group and its stack.
-  private mutating func restoreRelations(of row: RecordedState.PresentationRow) throws(RecordFault) {
-    let presentation = row.presentation
+  private mutating func restoreRelations(of presentation: Presentation) throws(RecordFault) {
     if let parent = presentation.parent {
       presentations.modifyDerived(parent) { $0.children.insert(presentation.handle) }
       // Records of earlier releases do not say which parents were named. One that is not among the bindings that the

@@ -25,11 +25,12 @@ extension Transaction {
 
   /// Refuses an item above another one that ends because of it, having been presented from it (C7).
   private mutating func refuseStandingOnChildren() throws(Refusal) {
-    for binding in draft.order {
+    for index in draft.slots.indices {
       // Most have no children, and no search.
-      guard let slot = draft.slots[binding], case .renewed = slot.change, let position = slot.item?.position,
-        position.index > 0,
-        let before = slot.before, state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
+      guard case .renewed = draft.slots[index].change else { continue }
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      guard let position = slot.item?.position, position.index > 0, let before = slot.before,
+        state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
       else { continue }
       let below = self.binding(on: position.stack, at: position.index - 1)
       guard try depends([below], on: binding) else { continue }
@@ -47,29 +48,32 @@ extension Transaction {
   private mutating func resolve() {
     var next = 0
     while next < unresolved.count {
-      let binding = unresolved[next]
+      let index = unresolved[next]
       next += 1
-      guard let slot = draft.slots[binding], slot.resolution == .undecided else { continue }
+      guard draft.slots[index].resolution == .undecided else { continue }
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
       let stays = slot.item == nil ? slot.before == nil : self.stays(binding, slot)
-      draft.slots[binding]!.resolution = stays ? .kept : .replaced
+      draft.slots[index].resolution = stays ? .kept : .replaced
       guard !stays else { continue }
       // Presentations that end with this one end as it does (T2).
       author = slot.author
       author.animated = slot.effectiveCause.animated
       if let before = slot.before {
-        for child in (state.presentations[before]?.children ?? []).sorted() { lose(child) }
+        let children = state.presentations[before]?.children ?? []
+        // Most have none, and some very many.
+        if !children.isEmpty { for child in children.sorted() { lose(child) } }
       }
       // The position as the end of a child may have left it.
-      if let position = draft.slots[binding]!.item?.position {
+      if let position = draft.slots[index].item?.position {
         loseElements(of: position.stack, from: position.index + 1, reason: .popped)
       }
     }
   }
 
   /// Whether a slot's presentation stays with the drafted item: whether that is an update (P2), at the same position.
-  private func stays(_ binding: BindingID, _ slot: SlotDraft) -> Bool {
+  private func stays(_ binding: BindingID, _ slot: Shared<SlotDraft>) -> Bool {
     guard let item = slot.item, let before = slot.before.flatMap({ state.presentations[$0] }) else { return false }
-    let given: Shared<ItemOptions>
+    let given: ItemOptions
     switch slot.change {
     case .edited, .refreshed: return true
     case .continued, .recreated, .cleared, .givenBack: return false
@@ -79,7 +83,7 @@ extension Transaction {
       !item.isQueued || before.item.isQueued
     else { return false }
     if case .named(let named) = slot.from, turn.machine.parent(of: before.handle)?.binding != named { return false }
-    var options = given.content
+    var options = given
     options.from = nil
     return difference(of: options, from: before.item, at: binding) == nil
   }
@@ -88,8 +92,9 @@ extension Transaction {
   mutating func lose(_ child: Handle) {
     guard let binding = state.presentations[child]?.binding, state.slots[binding]?.current == child else { return }
     // It ends already where another presentation gets the slot back.
-    if case .givenBack? = draft.slots[binding]?.change { return }
-    if draft.slots[binding]?.isRequested == true {
+    let index = draft.slots.index(of: binding)
+    if let index, case .givenBack = draft.slots[index].change { return }
+    if let index, draft.slots[index].isRequested {
       presentAnew(binding, reason: .parent)
     } else if let position = item(at: binding)?.position {
       loseElements(of: position.stack, from: position.index, reason: .parent)
@@ -133,7 +138,7 @@ extension Transaction {
   }
 
   private mutating func presentAnew(_ binding: BindingID, reason: Reason) {
-    guard draft.slots[binding]!.resolution != .replaced else { return }
+    guard draft.slots[existing: binding].resolution != .replaced else { return }
     let author = author
     withSlot(binding) { slot in
       slot.change = .recreated
@@ -145,31 +150,31 @@ extension Transaction {
   /// Within one stack, `popped` has precedence over `parent` (S8): a presentation that ends with its parent while the one
   /// below it ends too is popped.
   private mutating func nameOverStacks() {
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .replaced, slot.cause?.reason == .parent,
-        let position = slot.before.flatMap({ state.presentations[$0]?.item.position }), position.index > 0,
+    for index in draft.slots.indices
+    where draft.slots[index].resolution == .replaced && draft.slots[index].cause?.reason == .parent {
+      guard let position = draft.slots[index].before.flatMap({ state.presentations[$0]?.item.position }),
+        position.index > 0,
         let below = state.stacks[position.stack]?.path[position.index - 1],
         let belowDraft = draft.slots[below], belowDraft.before != nil, belowDraft.resolution == .replaced
       else { continue }
-      draft.slots[binding]!.cause!.reason = .popped
+      draft.slots[index].cause!.reason = .popped
     }
   }
 
   /// X→nil→X changes nothing (T1): an item dismissed and presented again in one transaction keeps its parent and its age
   /// in its queue.
   private mutating func keepWhatCameBack() {
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.resolution == .kept, case .renewed(let given) = slot.change,
-        let item = slot.item
-      else { continue }
-      if !slot.from.isNamed { draft.slots[binding]!.from = .asBefore }
+    for index in draft.slots.indices where draft.slots[index].resolution == .kept {
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      guard case .renewed(let given) = slot.change, let item = slot.item else { continue }
+      if !slot.from.isNamed { draft.slots[index].from = .asBefore }
       guard item.isQueued, let membership = item.membership,
         let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
       else { continue }
       let entry = QueueEntry(
         priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag,
         isInterrupted: earlier.isInterrupted)
-      draft.slots[binding]!.item!.isInterrupted = entry.isInterrupted
+      draft.slots[index].item!.isInterrupted = entry.isInterrupted
       withGroup(membership.group) { group in
         group.dequeue(binding)
         group.enqueue(entry)
@@ -181,20 +186,20 @@ extension Transaction {
 
   /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
-    let new = draft.order.filter { isNew($0) }
-    for binding in new {
-      let slot = draft.slots[binding]!
+    let new = draft.slots.indices.filter { draft.slots[$0].isNew }
+    for index in new {
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
       if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
       let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
       // A protected item ends with no parent.
       let isProtected = slot.item?.destination?.isProtected == true
-      draft.slots[binding]!.from =
+      draft.slots[index].from =
         if isProtected { .implied(nil) } else if let named, canBeParent(named) { .named(named) } else {
           .implied(impliedParent(of: binding))
         }
     }
-    for binding in new {
-      let slot = draft.slots[binding]!
+    for index in new {
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
       if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
         try dependsOnMember([parent], of: group)
       {
@@ -208,13 +213,13 @@ extension Transaction {
   }
 
   /// The parent that an earlier request named for the slot's presentation.
-  private func namedParent(before slot: SlotDraft) -> BindingID? {
+  private func namedParent(before slot: Shared<SlotDraft>) -> BindingID? {
     guard let before = slot.before, state.presentations[before]?.hasNamedParent == true else { return nil }
     return turn.machine.parent(of: before)?.binding
   }
 
   /// The refusal of a named parent that ends with the requested change (C7), or has no item.
-  private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: SlotDraft) -> Refusal {
+  private func unfit(_ parent: BindingID, for binding: BindingID, _ slot: Shared<SlotDraft>) -> Refusal {
     if item(at: parent)?.isQueued == true {
       return Refusal(.notPresented, "from: “\(parent)” waits in a queue; use a binding that is presented").about(
         slot.author)
@@ -252,10 +257,12 @@ extension Transaction {
 
   /// Refuses items that would depend on themselves (C7). Only new items can: the others do not depend on new ones.
   private func refuseCycles() throws(Refusal) {
-    guard draft.order.count > 1 else { return }
+    guard draft.slots.count > 1 else { return }
     enum Mark { case open, done }
     var marks: [BindingID: Mark] = [:]
-    for start in draft.order where marks[start] == nil && isNew(start) {
+    for index in draft.slots.indices where draft.slots[index].isNew {
+      let start = draft.slots.bindings[index]
+      guard marks[start] == nil else { continue }
       var path: [(binding: BindingID, rest: [BindingID])] = [(start, dependencies(of: start).filter { isNew($0) })]
       marks[start] = .open
       while !path.isEmpty {
@@ -268,7 +275,7 @@ extension Transaction {
         case .open:
           throw Refusal(
             .invalidArgument, "“\(next)” would depend on itself, through parents or stacks; use another parent"
-          ).about(draft.slots[next]!.author)
+          ).about(draft.slots[existing: next].author)
         case nil:
           marks[next] = .open
           path.append((next, dependencies(of: next).filter { isNew($0) }))
@@ -277,7 +284,9 @@ extension Transaction {
     }
   }
 
-  private func isNew(_ binding: BindingID) -> Bool { draft.slots[binding]?.isNew ?? false }
+  private func isNew(_ binding: BindingID) -> Bool {
+    draft.slots.index(of: binding).map { draft.slots[$0].isNew } ?? false
+  }
 
   // MARK: Queues and counts
 
@@ -303,23 +312,24 @@ extension Transaction {
   private func checkCounts() throws(Refusal) {
     let client = author.client
     var (added, ofClient, bytes) = (0, 0, 0)
-    var last: SlotDraft?
-    for binding in draft.order {
-      let slot = draft.slots[binding]!
-      let before = slot.before.flatMap { state.presentations[$0] }
+    var last: Int?
+    for index in draft.slots.indices {
+      let slot = draft.slots[index]
       // What gets its slot back is counted until it is gone.
       if case .givenBack = slot.change { continue }
-      bytes += (slot.item?.byteCount ?? 0) - (before?.item.byteCount ?? 0)
-      if slot.item != nil { last = slot }
+      if let item = slot.item { bytes += item.byteCount }
+      if let before = slot.before { bytes -= state.presentations[before]?.item.byteCount ?? 0 }
+      if slot.item != nil { last = index }
       guard slot.resolution == .replaced else { continue }
+      let creator = slot.before.flatMap { state.presentations[$0]?.creator }
       if slot.isNew {
         added += 1
         // What continues has the creator of the one before.
-        if slot.continuation == nil || before?.creator == client { ofClient += 1 }
+        if slot.continuation == nil || creator == client { ofClient += 1 }
       }
-      if let before {
+      if slot.before != nil {
         added -= 1
-        if before.creator == client { ofClient -= 1 }
+        if creator == client { ofClient -= 1 }
       }
     }
     guard let last else { return }
@@ -336,7 +346,7 @@ extension Transaction {
           of: "items of this client")
       }
     } catch {
-      throw error.about(last.author)
+      throw error.about(draft.slots[last].author)
     }
   }
 }

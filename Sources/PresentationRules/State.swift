@@ -40,7 +40,7 @@ struct State: Sendable {
   var toldParked: [Handle] = []
   var containerValueDeclarations = NotedDictionary<String, ContainerValueDeclaration>()
   var tagMemory: RecencyMap<GroupTag, TagMemory>
-  var endings: RecencyMap<Handle, Ending>
+  var endings: RecencyMap<Handle, Shared<Ending>>
   /// When slots, groups and stacks that no longer exist last changed.
   var changesOfAbsent: RecencyMap<Subject, Serial>
   /// The newest change dropped from `changesOfAbsent`. A subject that is not in there has not changed since.

@@ -24,11 +24,11 @@ struct Transaction: ~Copyable {
   private var whyNoMoving: String?
   /// Why the request that is being planned can have no windows hidden (N8); nil if it can.
   private var whyNoHiding: String?
-  /// Bindings whose resolution has to be decided, or decided again.
-  var unresolved: [BindingID] = []
+  /// The indices of drafted slots whose resolution has to be decided, or decided again.
+  var unresolved: [Int] = []
   private var acceptances = 0
 
-  var state: State { _read { yield turn.state } }
+  var state: State { @inline(__always) _read { yield turn.machine.state } }
 
   /// - Parameter client: the client whose requests these are, or whose request causes them.
   init(in turn: consuming Turn, by client: Client?) {
@@ -161,19 +161,19 @@ extension Transaction {
 
 extension Transaction {
   mutating func withSlot(_ binding: BindingID, _ body: (inout SlotDraft) -> Void) {
-    if draft.slots[binding] == nil {
-      let before = state.slots[binding]?.current
-      draft.order.append(binding)
-      draft.slots[binding] = SlotDraft(
-        before: before, item: before.flatMap { state.presentations[$0]?.item }, author: author)
-    }
-    body(&draft.slots[binding]!)
+    if let index = draft.slots.index(of: binding) { return body(&draft.slots[index].content) }
+    let before = state.slots[binding]?.current
+    let index = draft.slots.append(
+      binding,
+      Shared(SlotDraft(before: before, item: before.flatMap { state.presentations[$0]?.item }, author: author)))
+    body(&draft.slots[index].content)
   }
 
   /// Marks a slot that changed in the draft, so that its resolution is decided again.
   mutating func reopen(_ binding: BindingID) {
-    draft.slots[binding]!.resolution = .undecided
-    unresolved.append(binding)
+    let index = draft.slots.index(of: binding)!
+    draft.slots[index].resolution = .undecided
+    unresolved.append(index)
   }
 
   mutating func withGroup(_ group: BindingID, _ body: (inout GroupDraft) -> Void) {
@@ -281,7 +281,7 @@ extension Transaction {
     withSlot(binding) { slot in
       slot.item = Shared(item)
       if case .renewed(let given) = slot.change {
-        slot.change = .renewed(given: Shared(given.content.overridden(by: options)))
+        slot.change = .renewed(given: given.overridden(by: options))
       } else if slot.continuation != nil, item.isQueued {
         slot.change = .recreated
       } else {
@@ -291,7 +291,7 @@ extension Transaction {
       slot.accepted = accepted
       slot.within = options.within ?? slot.within
       if let from = options.from { slot.from = .named(from) }
-      slot.restartsTimeout = slot.restartsTimeout || options.givesTimeout(with: current.destination)
+      slot.restartsTimeout = slot.restartsTimeout || options.content.givesTimeout(with: current.destination)
       slot.author = author
     }
     reopen(binding)
@@ -375,12 +375,12 @@ extension Transaction {
     draft.renewed.append(binding)
     withSlot(binding) { slot in
       slot.item = Shared(item)
-      slot.change = .renewed(given: Shared(options))
+      slot.change = .renewed(given: options)
       slot.continuation = nil
       slot.accepted = accepted
       slot.from = options.from.map(SlotDraft.From.named) ?? .implied(nil)
       slot.within = options.within
-      slot.restartsTimeout = options.givesTimeout(with: destination)
+      slot.restartsTimeout = options.content.givesTimeout(with: destination)
       slot.ends(.replaced, by: author)
       slot.author = author
     }
@@ -599,12 +599,12 @@ extension Transaction {
     // If the presentation of before stays (T1), the edit applies to its item.
     var change: SlotDraft.Change?
     if let drafted = draft.slots[binding], case .renewed(let given) = drafted.change {
-      var given = given.content
+      var given = given
       let before = drafted.before.flatMap { state.presentations[$0]?.item }
       given.value = try edit(given.value ?? before?.value ?? [:])
       given.containerValues = try editContainer(given.containerValues ?? before?.containerValues ?? [:])
       given.timeout = timeout ?? given.timeout
-      change = .renewed(given: Shared(given))
+      change = .renewed(given: given)
     }
     let author = author
     withSlot(binding) { slot in
@@ -636,7 +636,7 @@ extension Destination {
   }
 }
 
-extension ItemOptions {
+extension ItemOptionFields {
   /// Whether a request starts the timeout again (O2): if it gives one, or the destination has one (D13).
   fileprivate func givesTimeout(with destination: Destination?) -> Bool {
     timeout != nil || destination?.itemSettings?.options.timeout != nil

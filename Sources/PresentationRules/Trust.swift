@@ -61,12 +61,13 @@ extension Transaction {
 
   /// The same for a presentation that stays because its item came back (T1).
   func requireTrustForWhatCameBack() throws(Refusal) {
-    for binding in draft.order {
-      guard let slot = draft.slots[binding], slot.author.trust != .trusted, slot.resolution == .kept,
-        case .renewed = slot.change, let before = slot.before.flatMap({ state.presentations[$0]?.item })
+    for index in draft.slots.indices where draft.slots[index].resolution == .kept {
+      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      guard slot.author.trust != .trusted, case .renewed = slot.change,
+        let before = slot.before.flatMap({ state.presentations[$0]?.item })
       else { continue }
       try requireTrust(
-        of: slot.author, toReplace: before.content, by: slot.updated(before).content, at: binding)
+        of: slot.author, toReplace: before.content, by: slot.content.updated(before).content, at: binding)
     }
   }
 

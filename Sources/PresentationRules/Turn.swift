@@ -40,9 +40,10 @@ struct Turn: ~Copyable {
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
+  /// Where a loop only reads it, `machine.state` is read instead: the compiler does not inline this there, and copies the state.
   var state: State {
-    _read { yield machine.state }
-    _modify { yield &machine.state }
+    @inline(__always) _read { yield machine.state }
+    @inline(__always) _modify { yield &machine.state }
   }
 
   var now: Instant {
@@ -103,7 +104,7 @@ struct Turn: ~Copyable {
   /// Announces the phases after this input, where they differ from those announced last.
   private mutating func announcePhases() {
     for handle in touched {
-      guard let presentation = state.presentations[handle],
+      guard let presentation = machine.state.presentations[handle],
         presentation.announced != presentation.phase.name
       else { continue }
       state.presentations[handle]!.announced = presentation.phase.name
@@ -159,7 +160,7 @@ struct Turn: ~Copyable {
       } else if started < mayStart.count {
         let handle = mayStart[started]
         started += 1
-        if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
+        if let presentation = machine.state.presentations[handle], canStart(presentation) { start(presentation) }
       } else {
         break
       }
@@ -272,7 +273,7 @@ struct Turn: ~Copyable {
   }
 
   private mutating func proceed(withEndOf handle: Handle) {
-    guard let presentation = state.presentations[handle], let dismissal = presentation.phase.dismissal,
+    guard let presentation = machine.state.presentations[handle], let dismissal = presentation.phase.dismissal,
       canEnd(presentation)
     else { return }
     switch dismissal.stage {
@@ -313,11 +314,12 @@ struct Turn: ~Copyable {
     announce(.dismissed(handle, presentation.binding, id: presentation.item.id, reason, result: result))
     _ = state.endings.set(
       handle,
-      Ending(
-        handle: handle, binding: presentation.binding, id: presentation.item.id,
-        destination: presentation.item.destinationName, group: presentation.item.membership?.group,
-        stack: presentation.item.position?.stack, reason: reason, result: result, serial: state.serial,
-        presentedAt: presentation.presentedAt, endedAt: now, time: wallTime, by: presentation.endedBy),
+      Shared(
+        Ending(
+          handle: handle, binding: presentation.binding, id: presentation.item.id,
+          destination: presentation.item.destinationName, group: presentation.item.membership?.group,
+          stack: presentation.item.position?.stack, reason: reason, result: result, serial: state.serial,
+          presentedAt: presentation.presentedAt, endedAt: now, time: wallTime, by: presentation.endedBy)),
       bytes: result.byteCount)
     state.bytesOfItems -= presentation.item.byteCount
     if let owner = presentation.item.owner { state.disown(handle, owner) }

@@ -15,8 +15,8 @@ public struct CapturedOutput: Hashable, Sendable {
 
 /// The files that capture a command's standard output:
 /// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader.
-/// - `PATH.output`, a file. The kernel moves the output from the FIFO into it, so that nothing is lost if the reader is
-///   killed.
+/// - `PATH.output`, a file, once there is output. The kernel moves that from the FIFO into it, so that nothing is lost if the
+///   reader is killed.
 /// - `PATH.started`, which exists once the command was started, and has the number of its process.
 ///
 /// All of them stay until ``remove()``, so that the result can be recorded first.
@@ -47,10 +47,13 @@ public struct OutputCapture: Hashable, Sendable {
   /// One byte more than the limit, which shows that the output was truncated.
   fileprivate var capacity: Int { limit == .max ? limit : limit + 1 }
 
-  /// The output moved into the file so far, for a command that ended while nobody watched it; nil if there is no file.
+  /// The output moved into the file so far, for a command that ended while nobody watched it; nil if it was not captured.
   public func read() -> CapturedOutput? {
     let descriptor = file.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else {
+      let wasCaptured = errno == ENOENT && fifo.withCString { access($0, F_OK) } == 0
+      return wasCaptured ? CapturedOutput(bytes: [], isTruncated: false) : nil
+    }
     defer { close(descriptor) }
     return read(from: descriptor)
   }
@@ -59,6 +62,10 @@ public struct OutputCapture: Hashable, Sendable {
   /// - Returns: a descriptor that the caller closes.
   public func openForCommand() throws(SystemError) -> Int32 {
     try check("open \(fifo)") { fifo.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) } }
+  }
+
+  fileprivate func openFile(_ flags: Int32 = 0) throws(SystemError) -> Int32 {
+    try check("open \(file)") { file.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0o600) } }
   }
 
   public func remove() {
@@ -89,7 +96,8 @@ public final class OutputReader {
 
   private let capture: OutputCapture
   private let fifo: Int32
-  private let file: Int32
+  /// Nil while there is no output: most panels have none.
+  private var file: Int32?
   private var watch: Watch?
   private var stored: Int
   /// Whether output was discarded because the file could not be written.
@@ -103,8 +111,8 @@ public final class OutputReader {
       try check("mkfifo \(capture.fifo)", makeFIFO)
     }
     do throws(SystemError) {
-      let reader = try OutputReader(capture, fileFlags: O_CREAT | O_EXCL, loop: loop)
-      try DescriptorLimit.checkReserve(reader.file, "open \(capture.file)")
+      let reader = try OutputReader(capture, loop: loop)
+      try DescriptorLimit.checkReserve(reader.fifo, "open \(capture.fifo)")
       return reader
     } catch {
       capture.remove()
@@ -114,47 +122,52 @@ public final class OutputReader {
 
   /// Continues with the files of an earlier reader.
   public static func resume(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
-    try OutputReader(capture, fileFlags: O_CREAT, loop: loop)
+    let reader = try OutputReader(capture, loop: loop)
+    do throws(SystemError) {
+      let file = try capture.openFile()
+      reader.file = file
+      reader.stored = Int(try check("seek in \(capture.file)") { lseek(file, 0, SEEK_END) })
+    } catch {
+      // There was no output yet.
+      guard error.code == ENOENT else { throw error }
+    }
+    return reader
   }
 
-  private init(_ capture: OutputCapture, fileFlags: Int32, loop: EventLoop) throws(SystemError) {
+  private init(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) {
     self.capture = capture
     fifo = try check("open \(capture.fifo)") {
       capture.fifo.withCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
     }
-    do throws(SystemError) {
-      file = try check("open \(capture.file)") {
-        capture.file.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW | fileFlags, 0o600) }
-      }
-    } catch {
-      close(fifo)
-      throw error
-    }
     stored = 0
-    // From here on, deinit closes them if this throws.
-    if fileFlags & O_EXCL == 0 {
-      stored = Int(try check("seek in \(capture.file)") { lseek(file, 0, SEEK_END) })
-    }
-    watch = try loop.watch(fifo, .read) { [weak self] _ in
+    // From here on, deinit closes it if this throws.
+    watch = try loop.watch(fifo, .read) { [weak self] readiness in
       guard let self else { return }
+      let taking = take()
       // Without a writer the FIFO would stay ready. `finish` takes the output of a later writer.
-      if take() == .ended { watch?.cancel() }
+      if taking == .ended || taking == .nothing && readiness.contains(.hangUp) { watch?.cancel() }
     }
   }
 
   deinit {
     watch?.cancel()
     close(fifo)
-    close(file)
+    if let file { close(file) }
   }
 
   private enum Taking { case some, nothing, ended }
 
   /// Takes up to one step of bytes out of the FIFO. Stores them while the limit is not reached.
   private func take() -> Taking {
+    if file == nil, !hasLost {
+      var available: Int32 = 0
+      guard ioctl(fifo, UInt(FIONREAD), &available) == 0, available > 0 else { return .nothing }
+      file = try? capture.openFile(O_CREAT | O_EXCL)
+      hasLost = file == nil
+    }
     let room = capture.capacity - stored
     var taken: Int
-    if room > 0, !hasLost {
+    if let file, room > 0, !hasLost {
       // The kernel moves the bytes in one call, so they are always either in the FIFO or in the file.
       taken = splice(fifo, nil, file, nil, min(room, Self.step), LINUX_SPLICE_F_NONBLOCK)
       if taken > 0 { stored += taken }
@@ -177,11 +190,8 @@ public final class OutputReader {
       guard take() == .some || hasLost != lostBefore else { break }
     }
     watch?.cancel()
-    let isEmpty = stored == 0 && !hasLost
-    var output =
-      isEmpty
-      ? CapturedOutput(bytes: [], isTruncated: false)
-      : capture.read(from: file) ?? CapturedOutput(bytes: [], isTruncated: true)
+    guard stored > 0, let file else { return CapturedOutput(bytes: [], isTruncated: hasLost) }
+    var output = capture.read(from: file) ?? CapturedOutput(bytes: [], isTruncated: true)
     if hasLost { output.isTruncated = true }
     return output
   }

@@ -82,7 +82,9 @@ public final class ProcessTree {
 
   /// Whether a process belongs to the tree.
   public func includes(_ process: ProcessOrigin) -> Bool {
-    process.identity == first || isWhole && process.mark == mark
+    // A watched process still has its number, so nothing is read for the first one of a command, which most windows are of.
+    roots[process.pid] != nil || first?.pid == process.pid && process.identity == first
+      || isWhole && process.mark == mark
   }
 
   /// Sends SIGTERM to every process of the tree, by the end of the next turn, and SIGCONT, since a stopped process

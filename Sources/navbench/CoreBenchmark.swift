@@ -69,6 +69,7 @@ struct CoreBenchmark {
     var limits = Limits()
     limits.items = 4 * count + operations
     limits.tags = 4 * count
+    limits.stack = 4 * count
     var machine = StateMachine(limits: limits)
     for index in 0..<count { fill(&machine, index) }
     return machine

@@ -150,8 +150,9 @@ import Testing
     fields: HeaderFields(
       interface: Echo.name, member: Echo.happened.name, signature: Echo.happened.signature), path: Echo.path,
     destination: fixture.client.uniqueName)
+  var arguments = ("forged", UInt64(2))
   let forged = try OutgoingMessage(header) { writer throws(DBusError) in
-    try Echo.happened.write(("forged", 2), &writer)
+    try Echo.happened.write(&arguments, &writer)
   }
   try fixture.forge(.call(forged, nil))
   #expect(heard == [1])
@@ -212,7 +213,7 @@ import Testing
   let forged = try address.reply(HeaderFields(signature: "s")) { writer throws(DBusError) in
     try writer.append("forged")
   }
-  try fixture.forge(.reply(forged))
+  try fixture.forge(.reply(forged, .success, to: address))
   fixture.waiting.removeFirst().reply("real")
   try #require(fixture.loop.turn { !results.isEmpty })
   #expect(results == [.success("real")])

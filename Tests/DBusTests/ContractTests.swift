@@ -46,12 +46,14 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
 }
 
 @Test func method_inputAndOutputWritten_areReadAsTheSame() throws {
-  let message = try received("su") { writer throws(DBusError) in try Sample.pop.writeInput(("main", 3), &writer) }
+  var arguments = ("main", UInt32(3))
+  let message = try received("su") { writer throws(DBusError) in try Sample.pop.writeInput(&arguments, &writer) }
   let (stack, count) = try input(of: message, Sample.pop)
   #expect(stack == "main")
   #expect(count == 3)
 
-  let reply = try received("u") { writer throws(DBusError) in try Sample.pop.writeOutput(7, &writer) }
+  var output: UInt32 = 7
+  let reply = try received("u") { writer throws(DBusError) in try Sample.pop.writeOutput(&output, &writer) }
   let popped: UInt32 = try Sample.pop.output(of: reply)
   #expect(popped == 7)
   try input(of: received(""), Sample.nothing)
@@ -60,7 +62,8 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
 @Test func method_structuresAndPropertiesWritten_areReadAsTheSame() throws {
   let options: Properties = ["a": .int32(1), "b": .bytes([1, 2]), "c": ["d": Value.string("e")].value]
   let message = try received("a(ssa{sv})a{sv}") { writer throws(DBusError) in
-    try Sample.path.writeInput(([Structure("fact", "1", options)], options), &writer)
+    var arguments = ([Structure("fact", "1", options)], options)
+    try Sample.path.writeInput(&arguments, &writer)
   }
   let (elements, back) = try input(of: message, Sample.path)
   #expect(back == options)

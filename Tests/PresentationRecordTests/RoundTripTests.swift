@@ -130,7 +130,7 @@ func changes(to state: RecordedState) -> RecordChanges {
   changes.presentations = state.presentations.map { ($0.key, $0.value) }
   changes.changed = state.changed.map { ($0.key, $0.value) }
   changes.tags = state.tags.map { ($0.key, $0.value) }
-  changes.endings = state.endings.map { ($0.key, $0.value) }
+  changes.endings = state.endings.map { ($0.key, Shared($0.value)) }
   changes.containerValues = state.containerValues.map { ($0.key, $0.value) }
   changes.registrations = state.registrations.map { ($0.key, $0.value) }
   changes.holders = state.holders.map { ($0.key, $0.value) }

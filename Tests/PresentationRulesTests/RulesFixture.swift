@@ -134,7 +134,7 @@ final class RulesFixture {
   func item(_ binding: BindingID) -> Shared<Item>? { machine.current(at: binding)?.item }
   func handle(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.handle }
   func parent(_ binding: BindingID) -> Handle? { machine.current(at: binding)?.parent }
-  func ending(_ handle: Handle) -> Ending? { machine.ending(of: handle) }
+  func ending(_ handle: Handle) -> Ending? { machine.ending(of: handle)?.content }
 
   /// The bindings that hold items, with their ids, as the log writes them.
   var shown: [String] {
@@ -463,7 +463,7 @@ extension RecordedState {
     for (key, row) in changes.presentations { presentations[key] = row }
     for (key, row) in changes.changed { changed[key] = row }
     for (key, row) in changes.tags { tags[key] = row }
-    for (key, row) in changes.endings { endings[key] = row }
+    for (key, row) in changes.endings { endings[key] = row?.content }
     for (key, row) in changes.containerValues { containerValues[key] = row }
     for (key, row) in changes.registrations { registrations[key] = row }
     for (key, row) in changes.holders { holders[key] = row }

@@ -64,6 +64,24 @@ import Testing
     #expect(try fixture.end(of: command).output?.bytes == Array("before\n".utf8))
   }
 
+  @Test func output_none_isEmptyAndMakesNoFile() throws {
+    let fixture = try ProcessFixture()
+    let capture = fixture.capture("out")
+    let command = try fixture.shell("exec > /dev/null; echo > $DIR/closed; exec sleep 1000", output: capture)
+    _ = try fixture.line(in: "closed")
+    var turns = 0
+    while fixture.loop.turn(wait: .milliseconds(20)) {
+      turns += 1
+      try #require(turns < 20)
+    }
+    let empty = CapturedOutput(bytes: [], isTruncated: false)
+    // A navd that finds the command ended knows its output only by the files.
+    #expect(capture.read() == empty)
+    command.tree.kill()
+    #expect(try fixture.end(of: command).output == empty)
+    #expect(ProcessTable.read(fixture.directory.path(of: "out.output")) == nil)
+  }
+
   @Test func output_notCaptured_isNotInTheResult() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("exit 0")

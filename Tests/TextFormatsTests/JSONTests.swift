@@ -57,6 +57,25 @@ func json_mistake_isReportedWithLineAndColumn(text: String, line: Int, column: I
   #expect(mistake.why.contains(why), "\(mistake)")
 }
 
+@Test func json_membersThatAreNotKept_areLeftOut() throws {
+  let text = #"""
+    {"a": {"b": 1, "c": [{"b": 2}], "d": {"b": 3}}, "x": {"a": [1, "é\n", {}, null], "x": 1e999, "x": 2}, "d": [{"x": 1, "b": 4}]}
+    """#
+  let kept = try JSON.parse(Array(text.utf8), keeping: ["a", "b", "d"])
+  #expect(kept == ["a": ["b": 1, "d": ["b": 3]], "d": [["b": 4]]])
+  #expect(try JSON.parse(Array(#"{"x": [[1], "y"]}"#.utf8), keeping: []) == [:])
+}
+
+@Test(
+  arguments: [
+    (#"{"x": [1,]}"#, 10), (#"{"x": {"y" 1}}"#, 12), (#"{"x": "\x"}"#, 8), (#"{"x": 01}"#, 7), (#"{"x": nul}"#, 7),
+    (#"{"x": "abc}"#, 7), (#"{"a": 1, "x": 2, "a": 3}"#, 18),
+  ])
+func json_mistakeInAMemberThatIsNotKept_isReported(text: String, column: Int) throws {
+  let mistake = try #require(throws: JSON.Mistake.self) { try JSON.parse(Array(text.utf8), keeping: ["a"]) }
+  #expect(mistake.position == TextPosition(line: 1, column: column))
+}
+
 @Test(arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]])
 func json_bytesThatAreNotUTF8_areAMistake(bytes: [UInt8]) throws {
   let mistake = try #require(throws: JSON.Mistake.self) { try JSON.parse(bytes) }

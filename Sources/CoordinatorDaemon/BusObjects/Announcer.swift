@@ -23,15 +23,15 @@ struct Announcer: SignalEmitter {
     event.send(by: self)
     switch event.kind {
     case .presented(let subject, _), .phase(let subject, _), .declined(let subject, _):
-      connection.propertyChanged(subject.presentation.path, PresentationInterface.phase)
+      connection.propertyChanged(subject.path, PresentationInterface.phase)
     case .updated(let subject, _):
-      let path = subject.presentation.path
+      let path = subject.path
       connection.propertyChanged(path, PresentationInterface.value)
       connection.propertyChanged(path, PresentationInterface.containerValues)
       connection.propertyChanged(path, PresentationInterface.style)
       connection.propertyChanged(path, PresentationInterface.title)
       connection.propertyChanged(path, PresentationInterface.owner)
-    case .dismissed(let subject, _): connection.objectRemoved(subject.presentation.path)
+    case .dismissed(let subject, _): connection.objectRemoved(subject.path)
     case .asking, .action, .selection, .group, .path, .hold, .parked: break
     }
   }

@@ -26,7 +26,9 @@ final class Coordinator {
   private var configurationWatch: ConfigurationWatch?
   /// The mistakes in the files, as found last.
   private(set) var faults: [FileFault] = []
-  private var warnings = ConfigurationWarnings()
+  private var warnings = ConfigurationWarnings() { didSet { warningsOfTurn = nil } }
+  /// The first warnings, as found in this turn: a client may ask many times, and looking for a hundred programs takes milliseconds.
+  private var warningsOfTurn: [FileFault]?
 
   let authorization: Authorization
   private var presenters: PresenterTable!
@@ -102,7 +104,8 @@ final class Coordinator {
   private func coordinatorInterface() -> ImplementedInterface {
     let object = ImplementedInterface(CoordinatorInterface.interface)
     service.bind(to: BusBinder(object: object))
-    object.implement(CoordinatorInterface.getState) { [unowned self] _, call in
+    let prepare = { [unowned self] in entries.prepare(service.machine) }
+    object.implement(CoordinatorInterface.getState, preparing: prepare) { [unowned self] _, call in
       call.reply(writing: { [unowned self] writer throws(DBusError) in
         try entries.writeState(of: service.machine, platform: platform, to: &writer)
       })
@@ -341,6 +344,7 @@ final class Coordinator {
 
   /// Ends a turn after its announcements: removes ended presentations, and carries out commands.
   private func finishTurn() {
+    warningsOfTurn = nil
     // `beforeFlush` records the changes only while the bus is connected.
     if !connection.isOpen { recordChanges() }
     for handle in ended { presenters.forget(handle) }
@@ -413,8 +417,10 @@ extension Coordinator: CoordinatorHost {
     diagnosis.recordError = recordError
     diagnosis.directories = configuration.directories.map(displayed)
     diagnosis.mistakes = faults.prefix(most).map(\.description)
-    let unfit = windowSystem.faults(of: service.machine.destinations)
-    diagnosis.warnings = (warnings.first(most) + unfit).prefix(most).map(\.description)
+    let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
+    let warned = warningsOfTurn ?? warnings.first(most)
+    warningsOfTurn = warned
+    diagnosis.warnings = (warned + unfit).prefix(most).map(\.description)
     return diagnosis
   }
 

@@ -8,15 +8,38 @@ import PresentationRules
 /// mostly the same bytes each time.
 final class EncodedEntries {
   /// The limit of all kept bytes; further entries are made anew each time.
-  private static let maxBytes = 8 << 20
+  private static let maxBytes = 32 << 20
+  /// The number of entries that are made in one turn before an answer.
+  private static let entriesPerTurn = 4000
+  /// The number of turns after which an answer is made although entries are missing, as they change all the time.
+  private static let maxTurns = 64
 
   /// For each presentation the entries of its `a{sv}`, without what the presenter adds, which may change at any time.
   private var entries: [Handle: [UInt8]] = [:]
   private var size = 0
+  /// The turns that have prepared the next answer.
+  private var turns = 0
 
   func forget(_ presentations: some Sequence<Handle>) {
     guard !entries.isEmpty else { return }
     for presentation in presentations { size -= entries.removeValue(forKey: presentation)?.count ?? 0 }
+  }
+
+  /// Makes some of the entries that are missing for the next answer.
+  /// - Returns: whether the answer can be written.
+  func prepare(_ machine: borrowing StateMachine) -> Bool {
+    forget(machine.unrecordedPresentations)
+    turns += 1
+    var rest = turns < Self.maxTurns ? Self.entriesPerTurn : 0
+    for handle in machine.handles where rest > 0 && size < Self.maxBytes && entries[handle] == nil {
+      guard machine.presentation(handle)?.phase != .waiting else { continue }
+      rest -= 1
+      // What cannot be sent is an error of the answer.
+      _ = try? entry(of: handle, in: machine)
+    }
+    let isDone = rest > 0 || turns >= Self.maxTurns
+    if isDone { turns = 0 }
+    return isDone
   }
 
   /// Writes the answer of `GetState`: the state and its serial.
@@ -25,12 +48,10 @@ final class EncodedEntries {
   ) throws(DBusError) {
     forget(machine.unrecordedPresentations)
     let rest = machine.snapshotWithoutPresentations
-    let presentations = machine.allPresentations
+    let handles = machine.handles.sorted()
     var encoded: [([UInt8], Properties)] = []
-    encoded.reserveCapacity(presentations.count)
-    for presentation in presentations {
-      encoded.append((try entry(of: presentation, in: machine), platform(presentation.handle)))
-    }
+    encoded.reserveCapacity(handles.count)
+    for handle in handles { encoded.append((try entry(of: handle, in: machine), platform(handle))) }
     try writer.array(alignment: 8) { writer throws(DBusError) in
       for (name, value) in rest { try writer.property(name, value) }
       writer.align(8)
@@ -48,15 +69,16 @@ final class EncodedEntries {
     writer.integer(machine.serial.number)
   }
 
-  private func entry(of presentation: Presentation, in machine: borrowing StateMachine) throws(DBusError) -> [UInt8] {
-    if let kept = entries[presentation.handle] { return kept }
+  private func entry(of handle: Handle, in machine: borrowing StateMachine) throws(DBusError) -> [UInt8] {
+    if let kept = entries[handle] { return kept }
+    guard let presentation = machine.presentation(handle) else { return [] }
     var writer = MessageWriter()
     for (name, value) in machine.entry(presentation, platform: [:]).properties { try writer.property(name, value) }
     let bytes = [UInt8](writer.bytes)
     // What one that waits is held by changes without it (H4).
     if presentation.phase != .waiting, size + bytes.count <= Self.maxBytes {
       size += bytes.count
-      entries[presentation.handle] = bytes
+      entries[handle] = bytes
     }
     return bytes
   }

@@ -21,7 +21,7 @@ final class PresentationObjects: ObjectProvider {
 
   func contains(_ path: ObjectPath) -> Bool { presentation(path) != nil }
 
-  var paths: [ObjectPath] { service.machine.allPresentations.map(\.handle.path) }
+  var paths: [ObjectPath] { service.machine.handles.sorted().map(\.path) }
 
   private func presentation(_ path: ObjectPath) -> Presentation? {
     Handle(path: path).flatMap { service.machine.presentation($0) }

@@ -408,7 +408,7 @@ private final class Service: RunningCommand {
     if let direct { return direct.includes(process) }
     switch launched.scope {
     case .tree: return process.controlGroups.contains(ByteString(unit.text))
-    case .process: return pid.map { process.identity.pid == pid_t($0) } ?? false
+    case .process: return pid.map { process.pid == pid_t($0) } ?? false
     }
   }
 

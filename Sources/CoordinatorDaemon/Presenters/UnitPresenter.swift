@@ -37,7 +37,7 @@ final class UnitPresenter: ProgramPresenter {
   func present(_ presentation: Presentation, _ properties: Properties) {
     let handle = presentation.handle
     do throws(UnitName.Mistake) {
-      let unit = try presentation.unitName()
+      let unit = try presentation.content.unitName()
       if let other = showing.first(where: { $0.value.unit == unit }) {
         return report(
           .presentAnswered(
@@ -182,7 +182,7 @@ final class UnitPresenter: ProgramPresenter {
       for presentation in remembered.map(\.presentation) {
         let handle = presentation.handle
         survivals[handle] = presentation.phase == .presenting ? .toBeShown : .gone(result: [:])
-        guard manager.isPresent, let unit = try? presentation.unitName() else { continue }
+        guard manager.isPresent, let unit = try? presentation.content.unitName() else { continue }
         let showing = Showing(unit)
         self.showing[handle] = showing
         let watch = manager.watch(unit) { [weak self] in self?.changed(handle) }
@@ -203,7 +203,7 @@ final class UnitPresenter: ProgramPresenter {
   }
 }
 
-extension Presentation {
+extension PresentationFields {
   /// The unit that shows the item.
   fileprivate func unitName() throws(UnitName.Mistake) -> UnitName {
     let text = item.destination?.unitName(for: item.content, at: binding) ?? ""

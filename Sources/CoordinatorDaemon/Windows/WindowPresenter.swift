@@ -88,8 +88,8 @@ final class WindowPresenter: Presenter {
 
   /// The presentation whose program shows a window (N1).
   private func program(of window: Window) -> Handle? {
-    guard let pid = window.properties.pid, pid > 1, let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
-    else { return nil }
+    guard let pid = window.properties.pid, pid > 1 else { return nil }
+    let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
     return programs.filter { $0.value.runs($0.key, process) }.keys.min()
   }
 

@@ -2,9 +2,16 @@ import DBusValues
 
 /// The messages of a turn, until its end.
 struct Outbox {
+  /// What a reply says.
+  enum ReplyKind {
+    case success
+    case error
+    /// The call was not accepted.
+    case refusal
+  }
+
   enum Entry {
-    /// `to` is the caller for a reply that reports success, nil for an error.
-    case reply(OutgoingMessage, to: ReplyAddress? = nil)
+    case reply(OutgoingMessage, ReplyKind, to: ReplyAddress)
     case call(OutgoingMessage, PendingCall?)
     /// A successful reply that is made when it can be sent.
     case laterReply(ReplyAddress, () -> OutgoingMessage?)
@@ -18,7 +25,7 @@ struct Outbox {
   mutating func append(_ entry: Entry) {
     entries.append(entry)
     switch entry {
-    case .reply(let message, _), .call(let message, _): size += message.bytes.count
+    case .reply(let message, _, _), .call(let message, _): size += message.bytes.count
     case .laterReply: break
     }
   }
@@ -48,8 +55,8 @@ extension Connection {
   public func failReplies(with error: DBusError) {
     outbox.mapEntries { entry in
       switch entry {
-      case .reply(_, let address?), .laterReply(let address, _):
-        return (try? address.error(error)).map { Outbox.Entry.reply($0) } ?? entry
+      case .reply(_, .success, let address), .laterReply(let address, _):
+        return (try? address.error(error)).map { Outbox.Entry.reply($0, .error, to: address) } ?? entry
       default: return entry
       }
     }
@@ -79,7 +86,7 @@ extension Connection {
   func sendLaterReplies() {
     let end = transport.sentSize + limits.outgoingBytesPerTurn
     while transport.sentSize < end, hasRoomForReplies, let reply = laterReplies.popFirst() {
-      if let message = reply.make() { send(message, to: reply.address) }
+      if let message = reply.make() { send(message, .success, to: reply.address) }
     }
     // Frees the array.
     if laterReplies.isEmpty { laterReplies = [] }
@@ -107,18 +114,21 @@ extension Connection {
   /// Sends a reply, or an error if the caller does not read and the reply is too large for that.
   ///
   /// The error is sent even past what such a caller is sent otherwise: these are at most as many as the calls that were accepted
-  /// before it stopped reading, and without one the caller would wait for ever.
-  private func send(_ reply: OutgoingMessage, to address: ReplyAddress?) {
+  /// before it stopped reading, and without one the caller would wait for ever. A refusal is sent when the caller reads again: it may
+  /// make calls that are refused without end.
+  private func send(_ reply: OutgoingMessage, _ kind: Outbox.ReplyKind, to address: ReplyAddress) {
     if isRead(reply) {
       _ = transport.send(reply)
-    } else if let error = try? address?.error(limits.unreadReplies) {
+    } else if kind == .refusal {
+      unread.postponeRefusal(of: address)
+    } else if let error = try? address.error(limits.unreadReplies) {
       _ = transport.send(error)
     }
   }
 
   private func send(_ entry: Outbox.Entry) {
     switch entry {
-    case .reply(let message, let address): send(message, to: address)
+    case .reply(let message, let kind, let address): send(message, kind, to: address)
     case .laterReply(let address, let make): laterReplies.append((address, make))
     case .call(let message, let pending?): send(message, pending)
     case .call(let message, nil): _ = transport.send(message)

@@ -167,7 +167,8 @@ extension Method {
   ) throws(DBusError) -> OutgoingMessage {
     let header = MessageHeader(
       kind: .methodCall, flags: flags, fields: callFields, path: path, destination: destination)
-    return try OutgoingMessage(header) { writer throws(DBusError) in try writeInput(input, &writer) }
+    var input = input
+    return try OutgoingMessage(header) { writer throws(DBusError) in try writeInput(&input, &writer) }
   }
 }
 

@@ -46,10 +46,27 @@ struct Unread {
   /// The subscribed clients that read, and whether they have called; meaningful while there are stalled clients.
   fileprivate var subscribers: [BusName: Bool] = [:]
   private var callers: Set<BusName> = []
+  /// The refused calls of stalled clients whose errors had no room.
+  private var refused: [BusName: [ReplyAddress]] = [:]
+  /// How many these are. The bus lets a client wait for 50 000 answers; past those of two clients, calls are not answered.
+  private var countOfRefused = 0
+  private static let maxRefused = 100_000
 
   mutating func note(caller: BusName) {
     guard callers.insert(caller).inserted, callers.count > Self.maxCallers else { return }
     callers = [caller]
+  }
+
+  mutating func postponeRefusal(of call: ReplyAddress) {
+    guard countOfRefused < Self.maxRefused else { return }
+    countOfRefused += 1
+    refused[call.caller, default: []].append(call)
+  }
+
+  fileprivate mutating func takeRefused(of client: BusName) -> [ReplyAddress] {
+    let calls = refused.removeValue(forKey: client) ?? []
+    countOfRefused -= calls.count
+    return calls
   }
 
   func isStalled(_ client: BusName) -> Bool { stalled[client] != nil }
@@ -104,12 +121,10 @@ extension Connection {
   private func look() {
     unread.lookedAt = transport.sentSize
     guard !unread.isLooking, let observer = openObserver() else { return }
-    switch unread.source {
-    case .none: return
-    case .ofConnections: lookAtOwn(observer)
-    case .ofAll: lookAtAll(observer)
-    }
+    guard unread.source != .none else { return }
+    // Set before the question: its answer ends the look.
     unread.isLooking = true
+    if unread.source == .ofAll { lookAtAll(observer) } else { lookAtOwn(observer) }
     // The observer may have ended its turn already.
     loop.soon {}
   }
@@ -199,6 +214,7 @@ extension Connection {
     let recovered = unread.stalled.keys.filter { behind[$0] == nil }
     for client in recovered {
       unread.stalled[client] = nil
+      for call in unread.takeRefused(of: client) { fail(call, limits.unreadReplies) }
       onReadingChanged?(client, true)
     }
     let former = unread.subscribers

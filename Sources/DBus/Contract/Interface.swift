@@ -28,20 +28,28 @@ public struct Interface: Sendable {
   /// The documentation; its first sentence is the short description.
   public let doc: String
   public let annotations: [Annotation]
-  public let members: [MemberDescription]
+  private let list: @Sendable () -> [any InterfaceMember]
 
+  /// - Parameter members: is called when ``members`` are read, not before: a program that serves them is not introspected as a
+  ///   rule, and their types take a third of its start.
   /// - Precondition: the members belong to this interface, and their names differ.
   public init(
-    _ name: InterfaceName, doc: String = "", annotations: [Annotation] = [], members: [any InterfaceMember]
+    _ name: InterfaceName, doc: String = "", annotations: [Annotation] = [],
+    members: @autoclosure @escaping @Sendable () -> [any InterfaceMember]
   ) {
+    self.name = name
+    self.doc = doc
+    self.annotations = annotations
+    list = members
+  }
+
+  public var members: [MemberDescription] {
+    let members = list()
     var seen: Set<MemberName> = []
     for member in members {
       precondition(member.interface == name, "\(member.name): expected interface \(name), found \(member.interface)")
       precondition(seen.insert(member.name).inserted, "\(name) has two members named \(member.name)")
     }
-    self.name = name
-    self.doc = doc
-    self.annotations = annotations
-    self.members = members.map(\.member)
+    return members.map(\.member)
   }
 }

@@ -27,8 +27,9 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   final let replyFields: HeaderFields
   final let readInput: @Sendable (inout MessageReader) throws(DBusError) -> Input
   final let readOutput: @Sendable (inout MessageReader) throws(DBusError) -> Output
-  final let writeInput: @Sendable (Input, inout MessageWriter) throws(DBusError) -> Void
-  final let writeOutput: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
+  // Inout, as in ``Signal/write``.
+  final let writeInput: @Sendable (_ input: inout Input, inout MessageWriter) throws(DBusError) -> Void
+  final let writeOutput: @Sendable (_ output: inout Output, inout MessageWriter) throws(DBusError) -> Void
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
@@ -53,14 +54,8 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     replyFields = HeaderFields(signature: outputSignature)
     readInput = { reader throws(DBusError) in (repeat try reader.next((each I).self)) }
     readOutput = { reader throws(DBusError) in (repeat try reader.next((each O).self)) }
-    writeInput = { input, writer throws(DBusError) in
-      let input: (repeat each I) = input
-      repeat try writer.append(each input)
-    }
-    writeOutput = { output, writer throws(DBusError) in
-      let output: (repeat each O) = output
-      repeat try writer.append(each output)
-    }
+    writeInput = { input, writer throws(DBusError) in repeat try writer.append(each input) }
+    writeOutput = { output, writer throws(DBusError) in repeat try writer.append(each output) }
   }
 
   public final var member: MemberDescription {

@@ -3,7 +3,9 @@ import DBusValues
 /// A signal of an interface, for senders and receivers; `Args` is the tuple of its arguments' Swift types.
 ///
 ///     static let updated = Signal(name, "Updated", Arg<String>("binding"), Arg<UInt64>("serial"), doc: "…")
-public struct Signal<Args>: InterfaceMember {
+///
+/// A class, so that handing it on costs one reference, and no look-up of its generic type.
+public final class Signal<Args>: InterfaceMember {
   public let interface: InterfaceName
   public let name: MemberName
   public let arguments: [ArgumentDescription]
@@ -13,7 +15,9 @@ public struct Signal<Args>: InterfaceMember {
   let signature: Signature
   private let fields: HeaderFields
   let read: @Sendable (inout MessageReader) throws(DBusError) -> Args
-  let write: @Sendable (Args, inout MessageWriter) throws(DBusError) -> Void
+  /// Takes the arguments inout, though it does not change them: a tuple by value would be taken apart, and the runtime would look up
+  /// the types of its elements at each call.
+  let write: @Sendable (_ arguments: inout Args, inout MessageWriter) throws(DBusError) -> Void
 
   public init<each A: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, _ arguments: repeat Arg<each A>,
@@ -30,17 +34,15 @@ public struct Signal<Args>: InterfaceMember {
     signature = descriptions.signature
     fields = HeaderFields(interface: interface, member: name, signature: signature)
     read = { reader throws(DBusError) in (repeat try reader.next((each A).self)) }
-    write = { arguments, writer throws(DBusError) in
-      let arguments: (repeat each A) = arguments
-      repeat try writer.append(each arguments)
-    }
+    write = { arguments, writer throws(DBusError) in repeat try writer.append(each arguments) }
   }
 
   public var member: MemberDescription { .signal(name, arguments, doc: doc, annotations: annotations) }
 
   /// - Throws: if an argument cannot be sent.
   func message(from path: ObjectPath, _ arguments: Args) throws(DBusError) -> OutgoingMessage {
-    try message(from: path) { writer throws(DBusError) in try write(arguments, &writer) }
+    var arguments = arguments
+    return try message(from: path) { writer throws(DBusError) in try write(&arguments, &writer) }
   }
 
   /// - Parameter body: writes the arguments; its error is rethrown.

@@ -51,9 +51,10 @@ extension ReplyAddress {
 
 extension Connection {
   /// Replies with an error, at the end of the turn.
-  func fail(_ address: ReplyAddress, _ error: DBusError) {
+  /// - Parameter kind: whether the call was accepted.
+  func fail(_ address: ReplyAddress, _ error: DBusError, _ kind: Outbox.ReplyKind = .refusal) {
     guard address.isWanted, let message = try? address.error(error) else { return }
-    enqueue(.reply(message))
+    enqueue(.reply(message, kind, to: address))
   }
 }
 
@@ -64,7 +65,7 @@ public final class Call<Output> {
   private let address: ReplyAddress
   private let connection: Connection
   private let fields: HeaderFields
-  private let write: @Sendable (Output, inout MessageWriter) throws(DBusError) -> Void
+  private let write: @Sendable (inout Output, inout MessageWriter) throws(DBusError) -> Void
   private let isVariable: Bool
   private var isAnswered = false
 
@@ -89,7 +90,10 @@ public final class Call<Output> {
   /// caller receives an error with the reason.
   /// - Precondition: the call has no reply yet.
   public func reply(_ output: Output) {
-    reply(writing: { [write] writer throws(DBusError) in try write(output, &writer) })
+    reply(writing: { [write] writer throws(DBusError) in
+      var output = output
+      try write(&output, &writer)
+    })
   }
 
   /// Replies with the arguments that `body` writes, at the end of the turn or when there is room.
@@ -99,14 +103,14 @@ public final class Call<Output> {
     if isVariable, connection.isTurnFull {
       return connection.enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
-    if let message = address.replyOrError(fields, body) { connection.enqueue(.reply(message, to: address)) }
+    if let message = address.replyOrError(fields, body) { connection.enqueue(.reply(message, .success, to: address)) }
   }
 
   /// Replies with an error, at the end of the turn.
   /// - Precondition: the call has no reply yet.
   public func fail(_ error: DBusError) {
     markAnswered()
-    connection.fail(address, error)
+    connection.fail(address, error, .error)
   }
 
   private func markAnswered() {

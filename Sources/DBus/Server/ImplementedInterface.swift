@@ -12,15 +12,26 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  @usableFromInline typealias Visitor = (PropertyHeader, Value) -> Void
+  /// The value of a property, and its name and type.
+  @usableFromInline
+  struct Entry {
+    @usableFromInline let header: PropertyHeader
+    @usableFromInline let value: Value
+
+    @usableFromInline
+    init(_ header: PropertyHeader, _ value: Value) { (self.header, self.value) = (header, value) }
+  }
 
   public let interface: Interface
   private(set) var methods: [String: MethodHandler] = [:]
   /// In the order of the contract.
   private(set) var properties: [PropertyHandler] = []
-  private var readers: [(ObjectPath, Visitor) -> Void] = []
+  private var readers: [(ObjectPath) -> [Entry]] = []
   /// For `Introspect`.
   private(set) lazy var xml: String = {
+    let members = Set(interface.members.map(\.name.text))
+    let strangers = (Array(methods.keys) + properties.map(\.name)).filter { !members.contains($0) }
+    precondition(strangers.isEmpty, "\(strangers) are not members of \(interface.name)")
     var xml = IntrospectionXML(docs: .annotations, depth: 1)
     xml.interface(interface)
     return xml.text
@@ -29,11 +40,14 @@ public final class ImplementedInterface {
   public init(_ interface: Interface) { self.interface = interface }
 
   /// Implements a method.
-  /// - Parameter takesDescriptors: whether its variants may have descriptors. Without declared ones, a call with descriptors
-  ///   is refused.
+  /// - Parameters:
+  ///   - takesDescriptors: whether its variants may have descriptors. Without declared ones, a call with descriptors
+  ///     is refused.
+  ///   - prepare: for a method with a large reply, does a part of the work in advance, in a turn of its own each time, and
+  ///     returns whether all is done.
   /// - Precondition: the method belongs to this interface.
   public func implement<Input, Output>(
-    _ method: Method<Input, Output>, takesDescriptors: Bool = false,
+    _ method: Method<Input, Output>, takesDescriptors: Bool = false, preparing prepare: (() -> Bool)? = nil,
     _ body: @escaping (Input, Call<Output>) -> Void
   ) {
     check(method.name.text, of: method.interface)
@@ -46,7 +60,7 @@ public final class ImplementedInterface {
       connection.withArguments(of: address, read) { input, held in
         let call = Call(method, address, path, connection)
         if method.hasLargeReply {
-          let serve = { connection.serveAlone(call) { body(input, call) } }
+          let serve = { connection.serveAlone(call, preparing: prepare) { body(input, call) } }
           if let held { held.append(serve) } else { serve() }
         } else if let held {
           held.append { body(input, call) }
@@ -83,9 +97,7 @@ public final class ImplementedInterface {
     let read = { path in get(path).map { $0.value } }
     properties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
-    readers.append { path, visit in
-      if let value = read(path) { visit(property.header, value) }
-    }
+    readers.append { path in read(path).map { [Entry(property.header, $0)] } ?? [] }
   }
 
   /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
@@ -98,9 +110,9 @@ public final class ImplementedInterface {
     for property in properties {
       add(property.header, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
-    addReader { path, visit in
-      guard let object = find(path) else { return }
-      for property in properties { visit(property.header, property.get(object)) }
+    addReader { path in
+      guard let object = find(path) else { return [] }
+      return properties.map { Entry($0.header, $0.get(object)) }
     }
   }
 
@@ -114,23 +126,15 @@ public final class ImplementedInterface {
   }
 
   @usableFromInline
-  func addReader(_ reader: @escaping (ObjectPath, Visitor) -> Void) { readers.append(reader) }
+  func addReader(_ reader: @escaping (ObjectPath) -> [Entry]) { readers.append(reader) }
 
   private func check(_ member: String, of interface: InterfaceName) {
-    precondition(
-      interface == self.interface.name && self.interface.members.contains { $0.name.text == member },
-      "\(interface).\(member) is not a member of \(self.interface.name)")
+    precondition(interface == self.interface.name, "\(interface).\(member) is not a member of \(self.interface.name)")
   }
 
-  /// Visits the values of all properties of an object, in the order of the contract.
-  func forEachValue(of path: ObjectPath, _ visit: Visitor) {
-    for read in readers { read(path, visit) }
-  }
-
-  func values(of path: ObjectPath) -> Properties {
-    var values: Properties = [:]
-    forEachValue(of: path) { values[$0.name] = $1 }
-    return values
+  /// The values of all properties of an object, in the order of the contract.
+  func values(of path: ObjectPath) -> [Entry] {
+    readers.count == 1 ? readers[0](path) : readers.flatMap { $0(path) }
   }
 }
 

@@ -6,7 +6,7 @@ import EventLoops
 /// reply is in memory.
 struct LargeReplies {
   /// In the order of arrival; of each client at most one, since its later calls are held.
-  fileprivate var waiting: [(client: BusName, serve: () -> Void)] = []
+  fileprivate var waiting: [(client: BusName, prepare: (() -> Bool)?, serve: () -> Void)] = []
   /// The client whose reply has not left yet.
   fileprivate var current: BusName?
   fileprivate var isScheduled = false
@@ -20,7 +20,8 @@ extension Connection {
   private static let maxWaiting = 4096
 
   /// Serves a call with a large reply after those that wait already; holds the client's later calls until then.
-  func serveAlone<Output>(_ call: Call<Output>, _ serve: @escaping () -> Void) {
+  /// - Parameter prepare: does a part of the work in advance, in a turn of its own each time; returns whether all is done.
+  func serveAlone<Output>(_ call: Call<Output>, preparing prepare: (() -> Bool)?, _ serve: @escaping () -> Void) {
     guard largeReplies.waiting.count < Self.maxWaiting else {
       return call.fail(
         DBusError(
@@ -29,7 +30,7 @@ extension Connection {
         ))
     }
     hold(call.sender, refusing: limits.unreadReplies)
-    largeReplies.waiting.append((call.sender, serve))
+    largeReplies.waiting.append((call.sender, prepare, serve))
     scheduleLargeReply()
   }
 
@@ -56,7 +57,8 @@ extension Connection {
     guard transport.outgoingSize <= Self.largeReplyRest,
       let index = largeReplies.waiting.firstIndex(where: { !unread.isStalled($0.client) })
     else { return }
-    let (client, serve) = largeReplies.waiting.remove(at: index)
+    if let prepare = largeReplies.waiting[index].prepare, !prepare() { return scheduleLargeReply() }
+    let (client, _, serve) = largeReplies.waiting.remove(at: index)
     largeReplies.current = client
     serve()
   }

@@ -24,7 +24,9 @@ struct ObjectChanges {
 
   /// In the order of each object's first change.
   private(set) var all: [Change] = []
+  /// The indices in `all`, once these are many: comparing few paths is faster than hashing them.
   private var index: [ObjectPath: Int] = [:]
+  private static let few = 8
 
   mutating func removeAll() {
     all.removeAll(keepingCapacity: true)
@@ -61,12 +63,20 @@ struct ObjectChanges {
   private mutating func update(
     _ path: ObjectPath, _ interfaces: () -> [ImplementedInterface], _ body: (inout Change) -> Void
   ) {
-    let position = index[path] ?? all.count
+    let position = index(of: path) ?? all.count
     if position == all.count {
       all.append(Change(path: path, interfaces: interfaces()))
-      index[path] = position
+      if all.count > Self.few + 1 {
+        index[path] = position
+      } else if all.count > Self.few {
+        for (position, change) in all.enumerated() { index[change.path] = position }
+      }
     }
     body(&all[position])
+  }
+
+  private func index(of path: ObjectPath) -> Int? {
+    all.count > Self.few ? index[path] : all.firstIndex { $0.path == path }
   }
 }
 
@@ -116,8 +126,12 @@ extension Connection {
   }
 
   private func removal(_ change: ObjectChanges.Change, from manager: ObjectPath) -> OutgoingMessage? {
-    let names = change.interfaces.map(\.interface.name.text)
-    return try? ObjectManagement.interfacesRemoved.message(from: manager, (change.path, names))
+    try? ObjectManagement.interfacesRemoved.message(from: manager) { writer throws(DBusError) in
+      try writer.text(change.path.text)
+      try writer.array(alignment: 4) { writer throws(DBusError) in
+        for interface in change.interfaces { try writer.text(interface.interface.name.text) }
+      }
+    }
   }
 
   private func addition(_ change: ObjectChanges.Change, from manager: ObjectPath) -> OutgoingMessage? {
@@ -147,17 +161,13 @@ extension MessageWriter {
   /// Appends the path of an object, and the values of its properties by interface. Written directly from the object, to
   /// avoid a dictionary of dictionaries.
   mutating func object(_ path: ObjectPath, _ interfaces: [ImplementedInterface]) throws(DBusError) {
-    try append(path)
+    try text(path.text)
     try array(alignment: 8) { writer throws(DBusError) in
       for interface in interfaces {
         try writer.structure { writer throws(DBusError) in
-          try writer.append(interface.interface.name.text)
+          try writer.text(interface.interface.name.text)
           try writer.array(alignment: 8) { writer throws(DBusError) in
-            var failure: DBusError?
-            interface.forEachValue(of: path) { header, value in
-              do throws(DBusError) { try writer.property(header, value) } catch { failure = error }
-            }
-            if let failure { throw failure }
+            for entry in interface.values(of: path) { try writer.property(entry.header, entry.value) }
           }
         }
       }

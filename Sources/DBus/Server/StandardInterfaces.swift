@@ -111,7 +111,9 @@ struct StandardInterfaces {
     properties.implement(PropertyAccessing.getAll) { [unowned connection] name, call in
       call.reply { () throws(DBusError) in
         try connection.propertyInterfaces(name, at: call.path).reduce(into: [:]) { values, interface in
-          values.merge(interface.values(of: call.path)) { first, _ in first }
+          for entry in interface.values(of: call.path) where values[entry.header.name] == nil {
+            values[entry.header.name] = entry.value
+          }
         }
       }
     }

@@ -37,6 +37,18 @@ public struct MessageReader {
       advance()
       return properties as! T
     }
+    // The same for texts.
+    if T.self == String.self, isNext(.string) {
+      let text = try decoder.text(&iterator)
+      advance()
+      return text as! T
+    }
+    return try convertNext()
+  }
+
+  /// Apart from the fast paths, since the runtime looks up the type of an optional `T` at each call.
+  @inline(never)
+  private mutating func convertNext<T: ValueConvertible>() throws(DBusError) -> T {
     let value = try peek(T.valueType)
     guard let result = T(value: value) else {
       let found = String(value: value).map { "“\(shortened($0))”" } ?? "this value of the type \(T.valueType)"
@@ -95,7 +107,7 @@ private struct Decoder {
     return value
   }
 
-  private mutating func text(_ iterator: inout DBusMessageIter) throws(DBusError) -> String {
+  mutating func text(_ iterator: inout DBusMessageIter) throws(DBusError) -> String {
     guard let pointer = basic(&iterator, UnsafePointer<CChar>?.none) else { return "" }
     let text = UnsafeBufferPointer(start: pointer, count: strlen(pointer))
     try spend(text.count)

@@ -26,10 +26,14 @@ package struct MessageWriter: ~Copyable {
   /// Appends an argument of a contract.
   /// - Throws: as ``append(_:)-(Value)`` does.
   package mutating func append<T: ValueConvertible>(_ argument: T) throws(DBusError) {
-    if T.self == Properties.self, let properties = argument as? Properties {
-      try write(properties)
-    } else {
-      try write(argument.value, as: T.valueType)
+    // Fast paths for the most frequent types.
+    if T.self == Properties.self, let properties = argument as? Properties { return try write(properties) }
+    let value = argument.value
+    switch value {
+    case .string(let text): try self.text(text)
+    case .objectPath(let path): try text(path.text)
+    case .uint64(let number): integer(number)
+    default: try write(value, as: T.valueType)
     }
   }
 
@@ -102,6 +106,7 @@ package struct MessageWriter: ~Copyable {
   // MARK: Containers
 
   /// - Parameter alignment: the alignment of the elements.
+  @inline(__always)
   package mutating func array(
     alignment: Int, _ elements: (inout MessageWriter) throws(DBusError) -> Void
   ) throws(DBusError) {
@@ -118,6 +123,7 @@ package struct MessageWriter: ~Copyable {
   }
 
   /// Appends a structure, or an entry of a dictionary.
+  @inline(__always)
   mutating func structure(_ fields: (inout MessageWriter) throws(DBusError) -> Void) throws(DBusError) {
     try nested { writer throws(DBusError) in
       writer.align(8)

@@ -89,12 +89,10 @@ struct MessageHeader {
   private static let fieldsLengthIndex = 12
 
   fileprivate func write(_ writer: inout MessageWriter) throws(DBusError) {
-    let version: UInt8 = 1
-    let isLittleEndian = 1.littleEndian == 1
-    writer.integer(UInt8(ascii: isLittleEndian ? "l" : "B"))
-    writer.integer(kind.rawValue)
-    writer.integer(flags.rawValue)
-    writer.integer(version)
+    let version: UInt32 = 1
+    let order = UInt32(UInt8(ascii: 1.littleEndian == 1 ? "l" : "B"))
+    // Four fields of one byte.
+    writer.integer((order | UInt32(kind.rawValue) << 8 | UInt32(flags.rawValue) << 16 | version << 24).littleEndian)
     // The length of the body and the serial are set later.
     writer.integer(UInt32(0))
     writer.integer(UInt32(0))
@@ -171,10 +169,8 @@ private enum HeaderField: UInt8 {
 extension MessageWriter {
   fileprivate mutating func startHeaderField(_ field: HeaderField, _ type: Unicode.Scalar) {
     align(8)
-    integer(field.rawValue)
-    integer(UInt8(1))
-    integer(UInt8(ascii: type))
-    integer(UInt8(0))
+    // The code, and a signature of one letter: its length, the letter and NUL.
+    integer((UInt32(field.rawValue) | 1 << 8 | UInt32(UInt8(ascii: type)) << 16).littleEndian)
   }
 
   fileprivate mutating func headerField(

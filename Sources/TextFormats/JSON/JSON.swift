@@ -2,7 +2,7 @@
 ///
 /// Written here because Foundation's coder would cost more start-up time than the rest of navctl together, and gives no
 /// positions of mistakes.
-public indirect enum JSON: Hashable, Sendable {
+public enum JSON: Hashable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)

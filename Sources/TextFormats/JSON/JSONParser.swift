@@ -21,8 +21,12 @@ extension JSON {
   public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
 
   /// As above, for bytes; a mistake if they are not UTF-8.
-  public static func parse(_ bytes: [UInt8]) throws(Mistake) -> JSON {
+  /// - Parameter names: the members of objects that are kept; nil for all. Most of the time goes into building values, so a
+  ///   reader of a few members of large objects names them. Others must be JSON, but their names may come twice, and their
+  ///   numbers need not fit.
+  public static func parse(_ bytes: [UInt8], keeping names: Set<String>? = nil) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
+    parser.names = names
     return try parser.document()
   }
 
@@ -45,6 +49,10 @@ struct JSONParser {
   /// The path of the value whose offset is to be stored in `found`.
   var wanted: [JSON.Step]?
   private(set) var found: Int?
+  /// The members of objects that are kept; nil for all.
+  var names: Set<String>?
+  /// Whether the value that is read is left out, so that it is checked and not built.
+  private var isLeftOut = false
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -83,6 +91,14 @@ struct JSONParser {
     return try value()
   }
 
+  /// Reads a value that is left out.
+  private mutating func passOver() throws(JSON.Mistake) {
+    let wasLeftOut = isLeftOut
+    isLeftOut = true
+    defer { isLeftOut = wasLeftOut }
+    _ = try value()
+  }
+
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
   ) throws(JSON.Mistake) -> JSON {
@@ -97,7 +113,7 @@ struct JSONParser {
     var elements: [JSON] = []
     if take("]") { return .array([]) }
     while true {
-      elements.append(try value(.element(elements.count)))
+      if isLeftOut { try passOver() } else { elements.append(try value(.element(elements.count))) }
       if take("]") { return .array(elements) }
       guard take(",") else { throw mistake("expected ',' or ']' after an element of a list, found \(here)") }
     }
@@ -106,14 +122,16 @@ struct JSONParser {
   private mutating func object() throws(JSON.Mistake) -> JSON {
     if take("}") { return .object([:]) }
     // Most objects need no more, so that they are hashed once.
-    var members = [String: JSON](minimumCapacity: 12)
+    var members = isLeftOut ? [:] : [String: JSON](minimumCapacity: 12)
     while true {
       skipSpace()
       let start = index
       guard peek == ascii("\"") else { throw mistake("expected a name in quotes, found \(here)") }
       let name = try string()
       guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
-      guard members.updateValue(try value(.member(name)), forKey: name) == nil else {
+      if isLeftOut || names?.contains(name) == false {
+        try passOver()
+      } else if members.updateValue(try value(.member(name)), forKey: name) != nil {
         throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
       if take("}") { return .object(members) }
@@ -143,6 +161,7 @@ struct JSONParser {
       if peek == ascii("+") || peek == ascii("-") { index += 1 }
       try digits()
     }
+    if isLeftOut { return .null }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
     if isReal {
       guard let real = Double(text), real.isFinite else { throw mistake("the number is out of range", at: start) }
@@ -168,11 +187,12 @@ struct JSONParser {
       switch byte {
       case ascii("\""), ascii("\\"):
         guard let part = self.text(at: plain..<index) else { throw mistake("the string is not valid UTF-8", at: start) }
-        text += part
         if byte == ascii("\"") {
           index += 1
-          return text
+          // Most strings have no escapes.
+          return text.isEmpty ? part : text + part
         }
+        text += part
         text.unicodeScalars.append(try escaped())
         plain = index
       case 0..<0x20:
@@ -184,11 +204,11 @@ struct JSONParser {
     throw mistake("the string has no closing quote", at: start)
   }
 
-  /// The bytes as text; nil if they are not UTF-8.
+  /// The bytes as text, or none if the value is left out; nil if they are not UTF-8.
   private func text(at range: Range<Int>) -> String? {
     // Faster than String(validating:as:), which looks up the type of its encoding at each call.
     guard let text = try? UTF8Span(validating: bytes.span.extracting(range)) else { return nil }
-    return String(copying: text)
+    return isLeftOut ? "" : String(copying: text)
   }
 
   private mutating func escaped() throws(JSON.Mistake) -> Unicode.Scalar {

@@ -1,3 +1,5 @@
+import TextFormats
+
 /// A message of the protocol of i3 and sway (i3-ipc): `i3-ipc`, the length, the type, and JSON.
 struct I3Message: Hashable {
   /// The types of requests; a reply has that of its request.
@@ -32,6 +34,36 @@ struct I3Message: Hashable {
     for number in [UInt32(payload.utf8.count), kind.rawValue] { withUnsafeBytes(of: number) { bytes += $0 } }
     return bytes + payload.utf8
   }
+}
+
+extension I3Message {
+  /// The members of JSON objects that the adapter reads. Most of a message is about other things, such as rectangles, and is
+  /// left out when it is parsed: a large layout is read at each change of the focus.
+  enum Member: String, CaseIterable {
+    // Events and replies.
+    case change, container, success, error, variant
+    // Containers.
+    case id, type, name, nodes, focus, focused, floating, urgent, marks, pid
+    case floatingNodes = "floating_nodes"
+    case fullscreenMode = "fullscreen_mode"
+    case appID = "app_id"
+    // The X window and its properties.
+    case window, `class`
+    case windowProperties = "window_properties"
+    case transientFor = "transient_for"
+    // Outputs.
+    case active
+  }
+
+  private static let members = Set(Member.allCases.map(\.rawValue))
+
+  /// The members of ``Member`` in the payload; nil if it is not JSON, or was too large.
+  var content: JSON? { payload.flatMap { try? JSON.parse($0, keeping: Self.members) } }
+}
+
+extension JSON {
+  /// A member of a message of i3 or sway; nil if this is not an object, or has no such member.
+  subscript(member: I3Message.Member) -> JSON? { self[member.rawValue] }
 }
 
 /// Reads messages from bytes as they arrive.

@@ -99,15 +99,14 @@ final class I3Socket {
   }
 
   private func take(_ message: I3Message) {
-    let json = message.payload.flatMap { try? JSON.parse($0) }
-    if message.isEvent { return onEvent?(message.event, json) ?? () }
+    if message.isEvent { return onEvent?(message.event, message.content) ?? () }
     guard let request = requests.first, request.kind.rawValue == message.type else {
       return end(
         "the window manager breaks its protocol: expected a reply of type \(requests.first?.kind.rawValue ?? 0), "
           + "found type \(message.type)")
     }
     requests.removeFirst()
-    request.completion(json)
+    request.completion(message.content)
   }
 
   private func end(_ reason: String) {

@@ -25,8 +25,8 @@ struct I3Tree {
   init(_ root: JSON) {
     visit(root, Place())
     // The containers that had the focus last are the first ones.
-    if let first = root["focus"]?.array?.first,
-      let output = root["nodes"]?.array?.first(where: { $0["id"] == first })?["name"]?.string
+    if let first = root[.focus]?.array?.first,
+      let output = root[.nodes]?.array?.first(where: { $0[.id] == first })?[.name]?.string
     {
       focusedOutput = Self.output(output)
     }
@@ -40,8 +40,8 @@ struct I3Tree {
 
   private mutating func visit(_ json: JSON, _ place: Place) {
     var place = place
-    let name = json["name"]?.string
-    switch json["type"]?.string {
+    let name = json[.name]?.string
+    switch json[.type]?.string {
     // Bars of i3.
     case "dockarea"?: return
     case "output"?: place.output = Self.output(name ?? "")
@@ -53,12 +53,12 @@ struct I3Tree {
       node.properties.output = place.output
       node.properties.hidden = place.isHidden
       if place.isFloating { node.properties.floating = true }
-      node.properties.focused = json["focused"] == true
+      node.properties.focused = json[.focused] == true
       if node.properties.focused == true { focused = node.container }
       nodes.append(node)
     }
-    for inner in json["nodes"]?.array ?? [] { visit(inner, place) }
-    for inner in json["floating_nodes"]?.array ?? [] { visit(inner, place) }
+    for inner in json[.nodes]?.array ?? [] { visit(inner, place) }
+    for inner in json[.floatingNodes]?.array ?? [] { visit(inner, place) }
   }
 
   /// The pseudo output of the scratchpad is none.
@@ -66,23 +66,23 @@ struct I3Tree {
 
   /// A container as a window; nil for a workspace, an output, or a container of others.
   static func node(_ json: JSON) -> Node? {
-    guard case .integer(let id)? = json["id"], json["nodes"]?.array?.isEmpty != false else { return nil }
-    let xWindow = json["window"]?.unsigned.flatMap(UInt32.init(exactly:))
+    guard case .integer(let id)? = json[.id], json[.nodes]?.array?.isEmpty != false else { return nil }
+    let xWindow = json[.window]?.unsigned.flatMap(UInt32.init(exactly:))
     // i3 names the X window, sway the process.
-    let pid = json["pid"]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
-    guard xWindow != nil || pid != nil, json["type"] != "workspace", json["type"] != "output" else { return nil }
-    let window = json["window_properties"]
+    let pid = json[.pid]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
+    guard xWindow != nil || pid != nil, json[.type] != "workspace", json[.type] != "output" else { return nil }
+    let window = json[.windowProperties]
     var properties = WindowProperties()
-    properties.appID = json["app_id"]?.string ?? window?["class"]?.string
-    properties.title = json["name"]?.string
+    properties.appID = json[.appID]?.string ?? window?[.class]?.string
+    properties.title = json[.name]?.string
     properties.pid = pid
     // i3 tells it in words, and wraps the container in one that floats.
-    properties.floating = json["floating"]?.string.map { $0.hasSuffix("_on") } ?? (json["type"] == "floating_con")
-    properties.urgent = json["urgent"].map { $0 == true }
-    properties.fullscreen = json["fullscreen_mode"]?.unsigned.map { $0 > 0 }
+    properties.floating = json[.floating]?.string.map { $0.hasSuffix("_on") } ?? (json[.type] == "floating_con")
+    properties.urgent = json[.urgent].map { $0 == true }
+    properties.fullscreen = json[.fullscreenMode]?.unsigned.map { $0 > 0 }
     return Node(
       container: id, xWindow: xWindow,
-      transientFor: window?["transient_for"]?.unsigned.flatMap(UInt32.init(exactly:)), properties: properties,
-      marks: json["marks"]?.array?.compactMap(\.string) ?? [])
+      transientFor: window?[.transientFor]?.unsigned.flatMap(UInt32.init(exactly:)), properties: properties,
+      marks: json[.marks]?.array?.compactMap(\.string) ?? [])
   }
 }

@@ -127,7 +127,7 @@ extension Presentation {
     item.value = value
     change(&item)
     var presentation = Presentation(
-      handle: Handle(number), binding: try BindingID("panel"), item: Shared(item), parent: nil, creator: nil)
+      handle: Handle(number), binding: try BindingID("panel"), item: Shared<Item>(item), parent: nil, creator: nil)
     presentation.phase = phase
     return presentation
   }

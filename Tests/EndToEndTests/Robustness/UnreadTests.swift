@@ -114,6 +114,22 @@ func unread_answers_stopNobodyElse(_ program: BusProgram) throws {
   for _ in 0..<count { #expect(try reader.answer().type == 2) }
 }
 
+@Test("W3: calls that are refused because their caller does not read are answered when it reads")
+func unread_refusals_areAnsweredLater() throws {
+  let session = try Session(keepingLittle: .daemon)
+  try session.present("large")
+  _ = try session.update(1)
+  let reader = try RawClient(session.bus)
+  let count = 200
+  for _ in 0..<count { try reader.ask("Get", about: "large") }
+  for number in 0..<100 { try session.present("honest", "\(number)") }
+  // More than waits for a client, and then more errors than a client is sent that does not read.
+  for _ in 0..<1100 { try reader.ask("Get", about: String(repeating: "x", count: 4000)) }
+  for _ in 0..<10_000 { try reader.ask("Get", about: "large") }
+  for number in 0..<100 { try session.present("honest", "\(number)") }
+  for _ in 0..<count + 11_100 { _ = try reader.answer() }
+}
+
 @Test("P6, L2: large results for many calls of Wait, unread for long, do not make navd grow; each is answered")
 func unread_results_doNotMakeNavdGrow() throws {
   let session = try Session(keepingLittle: .daemon)

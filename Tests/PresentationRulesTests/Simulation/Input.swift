@@ -143,7 +143,7 @@ extension Request {
   }
 }
 
-extension ItemOptions {
+extension ItemOptionFields {
   var shown: String {
     var parts: [String] = []
     if let destination { parts.append("to \(destination)") }

@@ -1,11 +1,13 @@
-/// A large value in one place in memory: a copy costs one reference, a change a new box.
+/// A large value in one place in memory: a copy costs one reference, and a change of the only copy is made in place.
 ///
 /// Within one request an item passes through a dozen functions; copying its two dozen fields was most of the cost.
+/// Read a field in a closure, as in `{ $0.id }`, not by a key path such as `\.id`: that is followed at run time.
+/// Sendable, since a box is changed only while nothing else refers to it.
 @dynamicMemberLookup
-public struct Shared<Value: Sendable>: Sendable {
+public struct Shared<Value: Sendable>: @unchecked Sendable {
   @usableFromInline
-  final class Box: Sendable {
-    @usableFromInline let value: Value
+  final class Box {
+    @usableFromInline var value: Value
 
     @inlinable
     init(_ value: Value) { self.value = value }
@@ -18,8 +20,11 @@ public struct Shared<Value: Sendable>: Sendable {
 
   @inlinable
   public var content: Value {
-    get { box.value }
-    set { box = Box(newValue) }
+    _read { yield box.value }
+    _modify {
+      becomeOnlyCopy()
+      yield &box.value
+    }
   }
 
   @inlinable
@@ -28,11 +33,15 @@ public struct Shared<Value: Sendable>: Sendable {
   @inlinable
   public subscript<Field>(dynamicMember field: WritableKeyPath<Value, Field>) -> Field {
     get { box.value[keyPath: field] }
-    set {
-      var changed = box.value
-      changed[keyPath: field] = newValue
-      box = Box(changed)
+    _modify {
+      becomeOnlyCopy()
+      yield &box.value[keyPath: field]
     }
+  }
+
+  @inlinable
+  mutating func becomeOnlyCopy() {
+    if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
   }
 }
 
