@@ -224,9 +224,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport", "TextFormats", "demo",
-        "navd", "navctl", "navd-windows",
-        "navbench", "navdoc", "presenter",
+        "CLinux", "CoordinatorAPI", "DBus", "DBusValues", "EventLoops", "PresentationModel", "TestSupport",
+        "TextFormats", "demo", "navd", "navctl", "navd-windows", "navbench", "navdoc", "presenter",
       ],
       swiftSettings: strict),
   ]

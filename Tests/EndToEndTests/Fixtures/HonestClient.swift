@@ -1,3 +1,4 @@
+import CLinux
 import CoordinatorAPI
 import DBus
 import EventLoops
@@ -20,16 +21,12 @@ final class HonestClient: Sendable {
 
   private let address: String
   private let state = Mutex(State())
-  /// A pair of sockets; a byte written to one ends a pause of the thread.
-  private let resumption: (reading: Int32, writing: Int32)
+  /// An eventfd; what is added to it ends a pause of the thread. However often it is added to, no writer waits.
+  private let resumption: Int32
 
   init(_ session: Session) throws {
     address = session.bus.address
-    var ends: [Int32] = [-1, -1]
-    try check("socketpair") {
-      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
-    }
-    resumption = (ends[0], ends[1])
+    resumption = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC)) }
     var thread = pthread_t()
     let own = Unmanaged.passRetained(self)
     let code = pthread_create(
@@ -56,8 +53,8 @@ final class HonestClient: Sendable {
           return state.isPausing
         }
         guard !isPausing else {
-          var byte: UInt8 = 0
-          _ = read(resumption.reading, &byte, 1)
+          var count: eventfd_t = 0
+          eventfd_read(resumption, &count)
           continue
         }
         let start = loop.now
@@ -72,10 +69,7 @@ final class HonestClient: Sendable {
     state.withLock { $0.hasEnded = true }
   }
 
-  private func resume() {
-    var byte: UInt8 = 0
-    _ = write(resumption.writing, &byte, 1)
-  }
+  private func resume() { eventfd_write(resumption, 1) }
 
   private func toggle(_ connection: Connection) throws(DBusError) {
     do throws(DBusError) {
@@ -175,8 +169,5 @@ final class HonestClient: Sendable {
     try session.poll("the honest client has ended") { state.withLock { $0.hasEnded } }
   }
 
-  deinit {
-    close(resumption.reading)
-    close(resumption.writing)
-  }
+  deinit { close(resumption) }
 }

@@ -353,3 +353,11 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
   #endif
   if method != "Quit" { try honest.stop(session) }
 }
+
+@Test("The client that measures navd's answers can be measured any number of times")
+func honestClient_measuredAThousandTimes_isNotHeldUp() throws {
+  let session = try Session()
+  let honest = try HonestClient(session)
+  for _ in 0..<1000 { _ = try honest.measure(1, session) { session.loop.turn(wait: .milliseconds(2)) } }
+  try honest.stop(session)
+}
