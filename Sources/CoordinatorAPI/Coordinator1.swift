@@ -354,7 +354,8 @@ extension CoordinatorInterface {
     out: Arg<Properties>("state"), Arg<UInt64>("serial", doc: "The serial of the state; the next signal has one more."),
     hasLargeReply: true,
     doc: """
-      Returns the whole state. A client that subscribes to the signals before this call misses no later change.
+      Returns the whole state. A client that subscribes to the signals before this call, and keeps those that come before \
+      the answer, misses no later change: some of them may be newer than the answer.
 
       The state:
       \(StateSnapshot.table.doc)

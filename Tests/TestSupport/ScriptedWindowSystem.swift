@@ -11,6 +11,11 @@ public final class ScriptedWindowSystem {
   public private(set) var requests: [String] = []
   /// How often a client has read all windows.
   public private(set) var reads = 0
+  /// Called when a client reads all windows, once their answer is made. The signals of changes that it makes are sent before that.
+  public var onRead: () -> Void = {}
+  /// Whether readers of all windows get no answer.
+  public var isSilent = false
+  private var unanswered: [Call<([Structure<String, Properties>], UInt64)>] = []
   /// Called with the id of a window that was asked to close; by default it closes.
   public var onClose: (String) -> Void = { _ in }
   /// The error of every request; nil: success.
@@ -37,7 +42,9 @@ public final class ScriptedWindowSystem {
     onClose = { [unowned self] in close($0) }
     object.implement(Rows.getWindows) { [unowned self] _, call in
       reads += 1
+      guard !isSilent else { return unanswered.append(call) }
       call.reply((self.windows.map { Structure($0.id, $0.properties.properties) }, serial))
+      onRead()
     }
     for (name, method) in [
       ("close", Rows.close), ("activate", Rows.activate), ("hide", Rows.hide), ("show", Rows.show),

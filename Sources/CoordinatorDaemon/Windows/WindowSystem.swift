@@ -38,6 +38,8 @@ final class WindowSystem {
   private var absence: Timer?
   /// The serial of the last event; nil while the windows are being read.
   private var serial: UInt64?
+  /// Events received meanwhile. An adapter may send them before its answer, which does not contain them.
+  private var early: [WindowEvent] = []
   /// Counts the owners of the name, so that an answer of an earlier one is ignored.
   private var generation = 0
   private var facts = WindowSystemFacts([], backend: "")
@@ -51,6 +53,8 @@ final class WindowSystem {
   private static let absenceLimit = Duration.seconds(2)
   /// Bytes of a window's title and app-id that are kept.
   private static let maxText = 1024
+  /// Early events that are kept. Later ones are dropped, and the gap causes another reading.
+  private static let maxEarly = 1024
 
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
@@ -73,7 +77,13 @@ final class WindowSystem {
     guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
     for subscription in subscriptions { subscription.cancel() }
     subscriptions = []
+    forgetSerial()
+  }
+
+  /// Makes the windows unread; an answer that is pending is ignored.
+  private func forgetSerial() {
     serial = nil
+    early = []
     generation += 1
   }
 
@@ -81,7 +91,8 @@ final class WindowSystem {
     guard isResting else { return }
     typealias Rows = WindowSystemInterface
     let signals = connection.subscribe(MatchRule(sender: Rows.bus, path: Rows.object, interface: Rows.name)) {
-      [unowned self] message in receive(message)
+      [unowned self] message in
+      if let event = try? WindowEvent(message) { receive(event) }
     }
     let changes = connection.subscribe(to: PropertyAccessing.propertiesChanged, from: Rows.bus, at: Rows.object) {
       [unowned self] arguments, _ in
@@ -120,7 +131,7 @@ final class WindowSystem {
   private func left() {
     let wasPresent = presence == .present
     presence = .unknown
-    serial = nil
+    forgetSerial()
     guard wasPresent else { return }
     log.warning("the window-system adapter has left the bus; windows stay as they were seen last")
     onDeparture?()
@@ -142,8 +153,7 @@ final class WindowSystem {
 
   private func readAll() {
     typealias Rows = WindowSystemInterface
-    serial = nil
-    generation += 1
+    forgetSerial()
     let generation = generation
     connection.call(
       PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: Self.timeout, autoStart: false
@@ -160,13 +170,18 @@ final class WindowSystem {
       switch result {
       case .success(let (windows, serial)):
         self.serial = serial
+        let later = early
+        early = []
         arrived(windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
+        for event in later { receive(event) }
       // It has left the bus, and may come back.
       case .failure(let error) where [.noReply, .nameHasNoOwner, .serviceUnknown].contains(error.name): break
       case .failure(let error):
-        log.error("the window-system adapter does not tell its windows: \(error)")
+        if presence != .absent { log.error("the window-system adapter does not tell its windows: \(error)") }
         left()
         becomeAbsent()
+        // A machine that is busy for a moment may have kept it from answering.
+        if error.name == .timedOut { readAll() }
       }
     }
   }
@@ -179,9 +194,11 @@ final class WindowSystem {
     serve()
   }
 
-  private func receive(_ message: Message) {
-    // Signals before the answer are contained in it.
-    guard let serial, let event = try? WindowEvent(message) else { return }
+  private func receive(_ event: WindowEvent) {
+    guard let serial else {
+      if early.count < Self.maxEarly { early.append(event) }
+      return
+    }
     guard event.serial == serial &+ 1 else {
       if event.serial > serial || event.serial == 0 { readAll() }
       return

@@ -16,6 +16,8 @@ final class WindowService {
   /// What clients know of the properties.
   private var told: (capabilities: [WindowCapability], outputs: [String], focusedOutput: String) = ([], [], "")
 
+  /// Calls of GetWindows that this turn answers.
+  private var readers: [Call<([Structure<String, Properties>], UInt64)>] = []
   private var leftOut = 0
   private let log: Logger
 
@@ -29,11 +31,7 @@ final class WindowService {
   func start() {
     told = (backend.state.capabilities, backend.state.outputs, backend.state.focusedOutput)
     let object = ImplementedInterface(Rows.interface)
-    object.implement(Rows.getWindows) { [unowned self] _, call in
-      tell()
-      let windows = backend.state.windows
-      call.reply((windows.windows.map { Structure($0.id, $0.properties.properties) }, windows.serial))
-    }
+    object.implement(Rows.getWindows) { [unowned self] _, call in readers.append(call) }
     object.implement(Rows.close) { [unowned self] id, call in perform(.close, id, call) }
     object.implement(Rows.activate) { [unowned self] id, call in perform(.activate, id, call) }
     object.implement(Rows.hide) { [unowned self] id, call in perform(.hide, id, call) }
@@ -46,7 +44,20 @@ final class WindowService {
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
     object.implement(Rows.backend) { [backend] _ in backend.name }
     connection.export(Rows.object, [object])
-    connection.beforeFlush = { [weak self] in self?.tell() }
+    connection.beforeFlush = { [weak self] in
+      self?.tell()
+      self?.answerReaders()
+    }
+  }
+
+  /// Answers at the end of the turn, because the signals of the turn precede its answers.
+  private func answerReaders() {
+    guard !readers.isEmpty else { return }
+    let windows = backend.state.windows
+    for call in readers {
+      call.reply((windows.windows.map { Structure($0.id, $0.properties.properties) }, windows.serial))
+    }
+    readers = []
   }
 
   /// Sends clients what has changed.

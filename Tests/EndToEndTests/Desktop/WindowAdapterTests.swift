@@ -424,6 +424,26 @@ private func windows_badData_isLeftOut() throws {
   #expect(adapter.program.errorText.contains("breaks its protocol"), "\(adapter.program.errorText)")
 }
 
+@Test("Readers of all windows have in their answer what the signals before it told")
+private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
+  let session = try Session(starting: false)
+  let manager = try FakeI3(session)
+  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  try manager.tell("for n in range(20000): window('title', node(8, str(n)))", "window('title', node(8, 'last'))")
+  var reads = 0
+  while adapter.window("fake")?.properties.title != "last" {
+    var answered: UInt64?
+    session.client.call(Rows.getWindows, on: Rows.bus, at: Rows.object, ()) { result in
+      guard let serial = try? result.get().1 else { return }
+      #expect(serial >= adapter.serial)
+      answered = serial
+    }
+    try session.wait("GetWindows is answered") { answered != nil }
+    reads += 1
+  }
+  #expect(reads > 10 && adapter.isGapless)
+}
+
 @Test("The unit is started again after the compositor has ended, and not where there is none")
 private func windows_unit_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)

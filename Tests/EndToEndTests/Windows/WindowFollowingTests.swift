@@ -417,6 +417,29 @@ final class FollowedCommand {
       ])
   }
 
+  @Test("N2: a window that opens while navd reads all windows is not missed, though its signal overtakes their answer")
+  func window_openingWhileWindowsAreRead_isNotMissed() throws {
+    let files = try FollowedCommand("true", window: "window = { app-id = 'files', adopt = true }")
+    let adapter = try #require(files.adapter)
+    adapter.onRead = { [unowned adapter] in adapter.open(Window("w1", appID: "files", focused: true)) }
+    let path = try files.session.present("files")
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    #expect(try files.windows() == ["w1"])
+    #expect(adapter.reads == 1)
+  }
+
+  @Test("N2: an adapter that does not answer in time is asked again; meanwhile, items are shown by their commands")
+  func adapter_answeringTooLate_isAskedAgain() throws {
+    let files = try FollowedCommand()
+    files.adapter.isSilent = true
+    let (path, pid) = try files.present()
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    files.adapter.isSilent = false
+    try files.session.wait("it is asked again") { files.adapter.reads > 1 }
+    files.adapter.open(Window("w1", appID: "files", pid: pid))
+    try files.session.poll("its window is known") { try files.windows() == ["w1"] }
+  }
+
   @Test("while the adapter is away everything stays; when it is back, what has closed meanwhile ends")
   func adapter_away_keepsItems() throws {
     let files = try FollowedCommand()
