@@ -72,7 +72,7 @@ public struct DismissalOptions: TypedDictionary {
   }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let animated = DictionaryKey<Bool>("animated", doc: "Whether the change is to be animated.")
     public let forced = DictionaryKey<Bool>("forced", doc: "Whether the presenter must not decline.")
   }

@@ -6,7 +6,7 @@ public struct Diagnosis: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let pid = DictionaryKey<UInt64>("pid", doc: "The process of navd.")
     public let since = DictionaryKey<UInt64>("since", doc: "When it started, in milliseconds since 1970.")
     public let startedBy = DictionaryKey<String>(

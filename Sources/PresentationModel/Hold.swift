@@ -73,7 +73,7 @@ public struct HoldEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let name = DictionaryKey<String>("name", doc: "The name of the hold.")
     public let cookie = DictionaryKey<UInt64>(
       "cookie", doc: "For ReleaseHold; absent for a fact of the session, which nobody can release.")

@@ -4,8 +4,8 @@ import DBusValues
 /// Absent keys are nil.
 @dynamicMemberLookup
 public protocol TypedDictionary: Hashable, Sendable {
-  /// The declared keys, one property each.
-  associatedtype Keys: Sendable
+  /// The declared keys, one property each. A class, because each use would copy all of a structure.
+  associatedtype Keys: AnyObject & Sendable
   static var keys: Keys { get }
   var properties: Properties { get set }
   init(_ properties: Properties)
@@ -29,7 +29,6 @@ public struct StateEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  /// A class, since the keys of an entry are used together: `let keys = StateEntry.keys` copies one reference.
   public final class Keys: Sendable {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that holds its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item; empty if it has none.")
@@ -107,7 +106,7 @@ public struct StateSnapshot: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let serial = DictionaryKey<UInt64>("serial", doc: "The serial of the last difference.")
     public let presentations = DictionaryKey<[Properties]>(
       "presentations", doc: "One entry for each presentation that has not ended, in the order of acceptance.")
@@ -141,7 +140,7 @@ public struct GroupEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let selection = DictionaryKey<String>("selection", doc: "The selected tag; absent if no member is selected.")
     public let tags = DictionaryKey<[String]>("tags", doc: "The tags that the group knows.")
     public let queue = DictionaryKey<[String]>("queue", doc: "The queued tags, the next one first.")
@@ -154,7 +153,7 @@ public struct ParkedEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that held its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item.")
     public let destination = DictionaryKey<String>("destination", doc: "The destination that showed it.")
@@ -169,7 +168,7 @@ public struct EndingEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let binding = DictionaryKey<String>("binding", doc: "The binding that held its item.")
     public let id = DictionaryKey<String>("id", doc: "The id of the item.")
     public let presentation = DictionaryKey<UInt64>(
@@ -210,7 +209,7 @@ public struct RequesterEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let client = DictionaryKey<String>("client", doc: "The unique name of the client.")
     public let pid = DictionaryKey<UInt64>("pid", doc: "The id of its process.")
     public let program = DictionaryKey<String>("program", doc: "The name of its program.")
@@ -223,7 +222,7 @@ public struct DestinationEntry: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let command = DictionaryKey<[String]>("command", doc: "The program and its arguments.")
     public let scope = DictionaryKey<String>(
       "scope", doc: "Of a command: tree, if its item ends with all its processes, or process, if with its first one.")
@@ -273,7 +272,7 @@ public struct PresentationResult: TypedDictionary {
   public init(_ properties: Properties) { self.properties = properties }
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let error = DictionaryKey<String>("error", doc: "Why it failed.")
     public let status = DictionaryKey<Int32>("status", doc: "The exit status of a command.")
     public let signal = DictionaryKey<String>("signal", doc: "The signal that ended a command.")

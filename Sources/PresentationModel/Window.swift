@@ -30,7 +30,7 @@ public struct WindowProperties: TypedDictionary {
   private static let known = table
 
   public static let keys = Keys()
-  public struct Keys: Sendable {
+  public final class Keys: Sendable {
     public let appID = DictionaryKey<String>("app-id", doc: "Which program it is of; on X11 the class.")
     public let title = DictionaryKey<String>("title", doc: "The title.")
     public let pid = DictionaryKey<UInt32>(

@@ -66,6 +66,12 @@ func json_mistake_isReportedWithLineAndColumn(text: String, line: Int, column: I
   #expect(try JSON.parse(Array(#"{"x": [[1], "y"]}"#.utf8), keeping: []) == [:])
 }
 
+@Test func json_namesOfMembers_areComparedWhole() throws {
+  let names: JSON.MemberNames = ["ab", "cd", "abcd", "é"]
+  let text = #"{"": 0, "a": 1, "ab": 2, "bc": 3, "c\u0064": 4, "abc": 5, "abcd": 6, "abce": 7, "\u00e9": 8}"#
+  #expect(try JSON.parse(Array(text.utf8), keeping: names) == ["ab": 2, "cd": 4, "abcd": 6, "é": 8])
+}
+
 @Test(
   arguments: [
     (#"{"x": [1,]}"#, 10), (#"{"x": {"y" 1}}"#, 12), (#"{"x": "\x"}"#, 8), (#"{"x": 01}"#, 7), (#"{"x": nul}"#, 7),

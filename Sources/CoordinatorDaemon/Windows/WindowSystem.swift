@@ -214,12 +214,13 @@ final class WindowSystem {
   private func limited(_ window: Window) -> Window { Window(id: window.id, limited(window.properties)) }
 
   private func limited(_ properties: WindowProperties) -> WindowProperties {
-    func limited(_ text: String) -> String {
-      text.utf8.count <= Self.maxText ? text : String(decoding: text.utf8.prefix(Self.maxText), as: UTF8.self)
+    func limited(_ text: String?) -> String? {
+      guard let text, text.utf8.count > Self.maxText else { return nil }
+      return String(decoding: text.utf8.prefix(Self.maxText), as: UTF8.self)
     }
     var properties = properties
-    properties.title = properties.title.map(limited)
-    properties.appID = properties.appID.map(limited)
+    if let title = limited(properties.title) { properties.title = title }
+    if let appID = limited(properties.appID) { properties.appID = appID }
     return properties
   }
 

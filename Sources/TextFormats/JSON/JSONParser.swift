@@ -22,9 +22,9 @@ extension JSON {
 
   /// As above, for bytes; a mistake if they are not UTF-8.
   /// - Parameter names: the members of objects that are kept; nil for all. Most of the time goes into building values, so a
-  ///   reader of a few members of large objects names them. Others must be JSON, but their names may come twice, and their
-  ///   numbers need not fit.
-  public static func parse(_ bytes: [UInt8], keeping names: Set<String>? = nil) throws(Mistake) -> JSON {
+  ///   reader of a few members of large objects names them. Others must be JSON, but their names may come twice, their numbers need
+  ///   not fit, and their texts need not be UTF-8.
+  public static func parse(_ bytes: [UInt8], keeping names: MemberNames? = nil) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
     parser.names = names
     return try parser.document()
@@ -50,7 +50,7 @@ struct JSONParser {
   var wanted: [JSON.Step]?
   private(set) var found: Int?
   /// The members of objects that are kept; nil for all.
-  var names: Set<String>?
+  var names: JSON.MemberNames?
   /// Whether the value that is read is left out, so that it is checked and not built.
   private var isLeftOut = false
 
@@ -127,16 +127,37 @@ struct JSONParser {
       skipSpace()
       let start = index
       guard peek == ascii("\"") else { throw mistake("expected a name in quotes, found \(here)") }
-      let name = try string()
+      let name = try name()
       guard take(":") else { throw mistake("expected ':' after a name, found \(here)") }
-      if isLeftOut || names?.contains(name) == false {
+      if let name {
+        guard members.updateValue(try value(.member(name)), forKey: name) == nil else {
+          throw mistake("the object has \(JSON.string(name).text) twice", at: start)
+        }
+      } else {
         try passOver()
-      } else if members.updateValue(try value(.member(name)), forKey: name) != nil {
-        throw mistake("the object has \(JSON.string(name).text) twice", at: start)
       }
       if take("}") { return .object(members) }
       guard take(",") else { throw mistake("expected ',' or '}' after a member of an object, found \(here)") }
     }
+  }
+
+  /// Reads the name of a member.
+  /// - Returns: nil if the member is left out.
+  private mutating func name() throws(JSON.Mistake) -> String? {
+    guard let names, !isLeftOut else {
+      let name = try string()
+      return isLeftOut ? nil : name
+    }
+    // Most names are left out, and have no escapes.
+    let plain = (index + 1)..<endOfPlainText(from: index + 1)
+    if plain.upperBound < bytes.count, bytes[plain.upperBound] == ascii("\""),
+      !names.contains(bytes.span.extracting(plain))
+    {
+      index = plain.upperBound + 1
+      return nil
+    }
+    let name = try string()
+    return names.contains(name.utf8.span) ? name : nil
   }
 
   private mutating func number() throws(JSON.Mistake) -> JSON {
@@ -181,34 +202,39 @@ struct JSONParser {
     let start = index
     index += 1
     var text = ""
-    // What follows the last escape, and is taken over as it is.
-    var plain = index
-    while let byte = peek {
-      switch byte {
-      case ascii("\""), ascii("\\"):
-        guard let part = self.text(at: plain..<index) else { throw mistake("the string is not valid UTF-8", at: start) }
-        if byte == ascii("\"") {
-          index += 1
-          // Most strings have no escapes.
-          return text.isEmpty ? part : text + part
-        }
+    while true {
+      // Taken over as it is.
+      let plain = index..<endOfPlainText(from: index)
+      guard let part = self.text(at: plain) else { throw mistake("the string is not valid UTF-8", at: start) }
+      index = plain.upperBound
+      switch peek {
+      case ascii("\""):
+        index += 1
+        // Most strings have no escapes.
+        return text.isEmpty ? part : text + part
+      case ascii("\\"):
         text += part
         text.unicodeScalars.append(try escaped())
-        plain = index
-      case 0..<0x20:
-        throw mistake("a control character in a string must be escaped")
-      default:
-        index += 1
+      case nil: throw mistake("the string has no closing quote", at: start)
+      default: throw mistake("a control character in a string must be escaped")
       }
     }
-    throw mistake("the string has no closing quote", at: start)
+  }
+
+  /// The offset of the first quotation mark, backslash or control character; the end if there is none.
+  private func endOfPlainText(from start: Int) -> Int {
+    let bytes = bytes.span
+    var end = start
+    while end < bytes.count, bytes[end] >= 0x20, bytes[end] != ascii("\""), bytes[end] != ascii("\\") { end += 1 }
+    return end
   }
 
   /// The bytes as text, or none if the value is left out; nil if they are not UTF-8.
   private func text(at range: Range<Int>) -> String? {
+    if isLeftOut { return "" }
     // Faster than String(validating:as:), which looks up the type of its encoding at each call.
     guard let text = try? UTF8Span(validating: bytes.span.extracting(range)) else { return nil }
-    return isLeftOut ? "" : String(copying: text)
+    return String(copying: text)
   }
 
   private mutating func escaped() throws(JSON.Mistake) -> Unicode.Scalar {

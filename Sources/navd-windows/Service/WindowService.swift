@@ -63,24 +63,24 @@ final class WindowService {
   /// Sends clients what has changed.
   private func tell() {
     let events = backend.takeEvents()
-    if backend.state.outputs != told.outputs {
-      told.outputs = backend.state.outputs
+    let state = backend.state
+    if state.outputs != told.outputs {
+      told.outputs = state.outputs
       // Before the windows that have moved from an output that is gone.
       emit(
         PropertyAccessing.propertiesChanged, (Rows.name.text, [Rows.outputs.name.text: told.outputs.value], []))
     }
     for event in events { event.send(by: self) }
-    let windows = backend.state.windows
-    if windows.leftOut > 0, leftOut == 0 {
+    if state.windows.leftOut > 0, leftOut == 0 {
       log.warning(
-        "expected at most \(windows.limits.windows) windows, found more; they are left out until others close")
+        "expected at most \(state.windows.limits.windows) windows, found more; they are left out until others close")
     }
-    leftOut = windows.leftOut
-    let now = (backend.state.capabilities, backend.state.outputs, backend.state.focusedOutput)
+    leftOut = state.windows.leftOut
+    let now = (state.capabilities, state.outputs, state.focusedOutput)
     if now.0 != told.capabilities { connection.propertyChanged(Rows.object, Rows.capabilities) }
     if now.2 != told.focusedOutput { connection.propertyChanged(Rows.object, Rows.focusedOutput) }
     told = now
-    let deadline = backend.state.windows.nextDeadline
+    let deadline = state.windows.nextDeadline
     let pending = timer.flatMap { $0.isPending ? $0.deadline : nil }
     guard pending != deadline else { return }
     timer?.cancel()

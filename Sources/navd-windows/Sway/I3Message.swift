@@ -55,7 +55,7 @@ extension I3Message {
     case active
   }
 
-  private static let members = Set(Member.allCases.map(\.rawValue))
+  private static let members = JSON.MemberNames(Member.allCases.map(\.rawValue))
 
   /// The members of ``Member`` in the payload; nil if it is not JSON, or was too large.
   var content: JSON? { payload.flatMap { try? JSON.parse($0, keeping: Self.members) } }
