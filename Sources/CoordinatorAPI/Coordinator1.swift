@@ -16,8 +16,8 @@ public enum CoordinatorInterface {
       holds an item or nil. Setting an item presents it. Setting one with another id dismisses the old item and \
       presents the new one when the old one is gone. Setting nil dismisses.
 
-      Requests are carried out in the order of their arrival. Every difference between two states is one signal with a \
-      serial, one more than the last. The signals of a request precede its reply, and the reply carries the serial \
+      The requests of a client are carried out in the order of their arrival. Every difference between two states is one \
+      signal with a serial, one more than the last. The signals of a request precede its reply, and the reply carries the serial \
       after the request. A method refuses an unknown option and names it. Enumerations are words, durations are \
       milliseconds. The object path “/” means no presentation.
 

@@ -46,8 +46,8 @@ public struct Limits: Sendable, Hashable {
   public var members = 16 << 20
   /// Presentations that one transaction ends.
   public var ends = 8192
-  /// Items on one stack.
-  public var stack = 4096
+  /// Items on one stack. Each change of it is told with the whole path.
+  public var stack = 2048
   /// Items in one group's queue.
   public var queue = 1024
   /// Tags remembered by all groups together; the oldest is dropped.

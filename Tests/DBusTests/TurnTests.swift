@@ -210,6 +210,31 @@ func turn_manyCalls_areSpreadOverTurns() throws {
   #expect(answeredWhenDue ?? 2000 < 2000)
 }
 
+@Test("L2: a client that sends many calls with large answers is overtaken by others, and answered in order")
+func turn_largeAnswersOfOneClient_areOvertaken() throws {
+  let fixture = try Fixture()
+  let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+  fixture.implementation.implement(Echo.later) { key, call in
+    call.reply(key + String(repeating: "x", count: 100_000))
+  }
+  var answers: [Substring] = []
+  var before: Int?
+  for number in 0..<50 {
+    fixture.start(Echo.later, "\(number)") { answers.append(((try? $0.get()) ?? "").prefix { $0 != "x" }) }
+  }
+  other.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1), timeout: nil) { _ in
+    before = answers.count
+  }
+  for client in [fixture.client, other] {
+    client.flush()
+    // The bus has passed on the calls before.
+    _ = try client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
+  }
+  #expect(fixture.loop.turn { answers.count == 50 && before != nil })
+  #expect(answers == (0..<50).map { "\($0)" })
+  #expect(before ?? 50 < 25)
+}
+
 @Test("W3: a signal for one client is received by no other")
 func turn_directedSignal_isReceivedByItsRecipientOnly() throws {
   let fixture = try Fixture()

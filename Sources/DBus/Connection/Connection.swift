@@ -23,6 +23,10 @@ public final class Connection {
     public var messagesPerTurn = 64
     /// Bytes of messages made in one turn, after which the other messages received wait for the next one.
     public var outgoingBytesPerTurn = 1 << 20
+    /// Bytes of messages made for one call, after which the other messages of its caller wait for the next turn.
+    public var outgoingBytesPerCall = 32 << 10
+    /// Messages that wait for the next turn because of ``outgoingBytesPerCall``; beyond this, all others received do, too.
+    public var overtakenMessages = 1024
     /// Bytes of all held calls together (see ``Connection/hold(_:refusing:)``).
     public var heldBytes = 32 << 20
     /// The error for calls and replies that are too much while earlier replies are not made or not read yet.
@@ -81,7 +85,7 @@ public final class Connection {
   /// Whether signals were dropped since the last time when there was room.
   var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
-  /// Messages received while waiting for a reply, to be handled later in order.
+  /// Messages received while waiting for a reply, or overtaken in an earlier turn, to be handled later in order.
   private var postponed: [Message] = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
@@ -175,20 +179,40 @@ public final class Connection {
     }
   }
 
+  /// Handles messages in their order. Those of a client whose call has made much are overtaken by those of others, so that a client
+  /// that sends many such calls keeps nobody waiting behind them (L2).
   private func drain() {
     var room = limits.messagesPerTurn
+    var waiting = postponed[...]
+    postponed = []
+    var busy: Set<BusName> = []
+    var overtaken: [Message] = []
+    defer { if isOpen { postponed = overtaken + waiting + postponed } }
     while isOpen {
       guard !isCongested else {
         isDrainPaused = true
         return
       }
-      guard room > 0, !isTurnFull else {
-        if !postponed.isEmpty || transport.hasIncoming { scheduleDrain() }
+      guard room > 0, !isTurnFull, overtaken.count < limits.overtakenMessages else {
+        if !overtaken.isEmpty || !waiting.isEmpty || !postponed.isEmpty || transport.hasIncoming { scheduleDrain() }
         return
       }
+      guard
+        let message = waiting.popFirst() ?? (postponed.isEmpty ? transport.pop() : postponed.removeFirst())
+      else {
+        if !overtaken.isEmpty { scheduleDrain() }
+        return
+      }
+      if !busy.isEmpty, let sender = message.sender, busy.contains(sender) {
+        overtaken.append(message)
+        continue
+      }
       room -= 1
-      guard let message = postponed.isEmpty ? transport.pop() : postponed.removeFirst() else { return }
+      let size = outbox.size
       handle(message)
+      if outbox.size - size > limits.outgoingBytesPerCall, message.kind == .methodCall, let sender = message.sender {
+        busy.insert(sender)
+      }
     }
   }
 

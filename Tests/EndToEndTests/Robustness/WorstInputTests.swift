@@ -154,19 +154,19 @@ private func worstInput(of method: String) -> WorstInput? {
       }, ask: { session, client in (0..<256).map { session.begun(Rows.forget, ("group", "\($0)", none), client) } })
   case "Push":
     return WorstInput(
-      count: (4032, 4032), prepare: { try $0.pushMany($1) },
+      count: (1984, 1984), prepare: { try $0.pushMany($1) },
       ask: { session, client in (0..<64).map { session.begun(Rows.push, ("stack", "more[\($0)]", "", none), client) } })
   case "Pop":
     return WorstInput(
-      count: (4096, 4096), prepare: { try $0.pushMany($1) }, ask: { [$0.begun(Rows.pop, ("stack", .max, none), $1)] })
+      count: (2048, 2048), prepare: { try $0.pushMany($1) }, ask: { [$0.begun(Rows.pop, ("stack", .max, none), $1)] })
   case "PopTo":
     return WorstInput(
-      count: (4096, 4096), prepare: { try $0.pushMany($1) },
+      count: (2048, 2048), prepare: { try $0.pushMany($1) },
       ask: { [$0.begun(Rows.popTo, ("stack", "", none), $1)] })
   case "SetPath":
     return WorstInput(
-      count: (4096, 4096), prepare: { try $0.call(Rows.setPath, ("stack", path("a", $1), none)) },
-      ask: { [$0.begun(Rows.setPath, ("stack", path("b", 4096), none), $1)] })
+      count: (2048, 2048), prepare: { try $0.call(Rows.setPath, ("stack", path("a", $1), none)) },
+      ask: { [$0.begun(Rows.setPath, ("stack", path("b", 2048), none), $1)] })
   case "Apply":
     return WorstInput(
       prepare: { try $0.presentMany($1) },
