@@ -185,6 +185,30 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
   let items = fixture.exportItems()
   for number in 0..<20_000 { items.phases[UInt64(number)] = "presented" }
   #expect(try fixture.call(ObjectManagement.getManagedObjects, ()).count == 20_000)
+  #expect(fixture.service.managedObjects.count == 0)
+}
+
+@Test("L2: many objects are listed in parts, and those that change meanwhile as they are at the answer")
+func objectManager_objectsThatChangeMeanwhile_areListedAsTheyAre() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  for number in 0..<20_000 { items.phases[UInt64(number)] = "presented" }
+  var objects: [ObjectPath: [String: Properties]]?
+  fixture.start(ObjectManagement.getManagedObjects, ()) { objects = try? $0.get() }
+  try #require(fixture.loop.turn { fixture.service.managedObjects.count > 0 })
+  #expect(fixture.service.managedObjects.count < 20_000)
+  items.phases[1] = "dismissing"
+  fixture.service.propertyChanged(Items.prefix.appending(1), Item.phase)
+  items.phases[2] = nil
+  fixture.service.objectRemoved(Items.prefix.appending(2))
+  items.phases[20_000] = "presenting"
+  fixture.service.objectAdded(Items.prefix.appending(20_000))
+  try #require(fixture.loop.turn { objects != nil })
+  #expect(objects?.count == 20_000)
+  for (number, phase) in [0: "presented", 1: "dismissing", 2: nil, 20_000: "presenting"] as [UInt64: String?] {
+    let found = objects?[Items.prefix.appending(number)]?[Item.name.text]?["Phase"]
+    #expect(found == phase.map { Value.string($0) })
+  }
 }
 
 @Test("L2: no input delays the replies to other clients")

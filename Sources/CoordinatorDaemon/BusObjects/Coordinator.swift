@@ -104,7 +104,7 @@ final class Coordinator {
   private func coordinatorInterface() -> ImplementedInterface {
     let object = ImplementedInterface(CoordinatorInterface.interface)
     service.bind(to: BusBinder(object: object))
-    let prepare = { [unowned self] in entries.prepare(service.machine) }
+    let prepare = { [unowned self] (_: ObjectPath) in entries.prepare(service.machine) }
     object.implement(CoordinatorInterface.getState, preparing: prepare) { [unowned self] _, call in
       call.reply(writing: { [unowned self] writer throws(DBusError) in
         try entries.writeState(of: service.machine, platform: platform, to: &writer)

@@ -70,6 +70,7 @@ public final class Connection {
   var laterReplies: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
   var objects = ObjectTree()
   var changes = ObjectChanges()
+  var managedObjects = ManagedObjects()
   /// The calls that were sent and not answered, including those that were given up.
   var pendingCalls: [UInt32: PendingCall] = [:]
   var openCalls = OpenCalls()

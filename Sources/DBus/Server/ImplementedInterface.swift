@@ -47,7 +47,7 @@ public final class ImplementedInterface {
   ///     returns whether all is done.
   /// - Precondition: the method belongs to this interface.
   public func implement<Input, Output>(
-    _ method: Method<Input, Output>, takesDescriptors: Bool = false, preparing prepare: (() -> Bool)? = nil,
+    _ method: Method<Input, Output>, takesDescriptors: Bool = false, preparing prepare: ((ObjectPath) -> Bool)? = nil,
     _ body: @escaping (Input, Call<Output>) -> Void
   ) {
     check(method.name.text, of: method.interface)

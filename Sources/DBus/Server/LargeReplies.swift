@@ -21,7 +21,9 @@ extension Connection {
 
   /// Serves a call with a large reply after those that wait already; holds the client's later calls until then.
   /// - Parameter prepare: does a part of the work in advance, in a turn of its own each time; returns whether all is done.
-  func serveAlone<Output>(_ call: Call<Output>, preparing prepare: (() -> Bool)?, _ serve: @escaping () -> Void) {
+  func serveAlone<Output>(
+    _ call: Call<Output>, preparing prepare: ((ObjectPath) -> Bool)?, _ serve: @escaping () -> Void
+  ) {
     guard largeReplies.waiting.count < Self.maxWaiting else {
       return call.fail(
         DBusError(
@@ -30,7 +32,8 @@ extension Connection {
         ))
     }
     hold(call.sender, refusing: limits.unreadReplies)
-    largeReplies.waiting.append((call.sender, prepare, serve))
+    largeReplies.waiting.append(
+      (call.sender, prepare.map { prepare in { [path = call.path] in prepare(path) } }, serve))
     scheduleLargeReply()
   }
 

@@ -83,15 +83,22 @@ struct ObjectChanges {
 extension Connection {
   /// Announces a new object: at the end of the turn, the nearest ObjectManager above it emits InterfacesAdded with the
   /// values at that time.
-  public func objectAdded(_ path: ObjectPath) { changes.added(path, objects.interfaces(at: path)) }
+  public func objectAdded(_ path: ObjectPath) {
+    managedObjects.noteChange(path)
+    changes.added(path, objects.interfaces(at: path))
+  }
 
   /// Announces the removal of an object: at the end of the turn, the nearest ObjectManager above it emits
   /// InterfacesRemoved, unless the object was added in the same turn. Call it before ``unexport(_:)``.
-  public func objectRemoved(_ path: ObjectPath) { changes.removed(path, objects.interfaces(at: path)) }
+  public func objectRemoved(_ path: ObjectPath) {
+    managedObjects.noteChange(path)
+    changes.removed(path, objects.interfaces(at: path))
+  }
 
   /// Announces a changed property: at the end of the turn, one PropertiesChanged for each interface of the object is
   /// emitted, as the contract declares (``EmitsChanged``).
   public func propertyChanged<T>(_ path: ObjectPath, _ property: Property<T>) {
+    managedObjects.noteChange(path)
     guard property.emitsChanged == .true || property.emitsChanged == .invalidates else { return }
     changes.changed(path, objects.interfaces(at: path), property)
   }

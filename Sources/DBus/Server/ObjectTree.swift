@@ -1,6 +1,7 @@
 import DBusValues
 
-/// Provides the objects below a path, of which there may be hundreds of thousands.
+/// Provides the objects below a path, of which there may be hundreds of thousands. Changes of them are announced as they happen
+/// (``Connection/objectAdded(_:)``, …).
 public protocol ObjectProvider: AnyObject {
   var interfaces: [ImplementedInterface] { get }
   func contains(_ path: ObjectPath) -> Bool
@@ -51,24 +52,29 @@ struct ObjectTree {
   /// The sorted names of the nodes directly below the path.
   func children(of path: ObjectPath) -> [String] {
     var children: Set<Substring> = []
-    for other in descendants(of: path, withPrefixes: true) {
+    for other in descendants(of: path) {
       if let rest = other.below(path) { children.insert(rest.prefix { $0 != "/" }) }
     }
     return children.sorted().map(String.init)
   }
 
-  func descendants(of path: ObjectPath, withPrefixes: Bool = false) -> [ObjectPath] {
-    var paths = objects.keys.filter { $0.below(path) != nil }
-    for (prefix, provider) in subtrees {
-      if withPrefixes, prefix.below(path) != nil { paths.append(prefix) }
-      if prefix == path || prefix.below(path) != nil {
-        paths += provider.paths
-      } else if path.below(prefix) != nil {
-        paths += provider.paths.filter { $0.below(path) != nil }
-      }
-    }
-    return paths
+  private func descendants(of path: ObjectPath) -> [ObjectPath] {
+    exported(below: path) + subtrees.map(\.prefix).filter { $0.below(path) != nil } + provided(below: path)
   }
+
+  /// The objects below the path that no provider has.
+  func exported(below path: ObjectPath) -> [ObjectPath] { objects.keys.filter { $0.below(path) != nil } }
+
+  /// The objects of providers below the path.
+  func provided(below path: ObjectPath) -> [ObjectPath] {
+    subtrees.flatMap { prefix, provider in
+      if prefix == path || prefix.below(path) != nil { return provider.paths }
+      return path.below(prefix) == nil ? [] : provider.paths.filter { $0.below(path) != nil }
+    }
+  }
+
+  /// Whether a provider has the object.
+  func provides(_ path: ObjectPath) -> Bool { objects[path] == nil && provider(for: path)?.contains(path) == true }
 
   func manager(above path: ObjectPath) -> ObjectPath? {
     objects.lazy.filter { $0.value.isManager && path.below($0.key) != nil }.map(\.key).max {

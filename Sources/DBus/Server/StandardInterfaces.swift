@@ -54,17 +54,13 @@ struct StandardInterfaces {
     implementPeer()
     implementIntrospection(connection)
     implementProperties(connection)
-    manager.implement(ObjectManagement.getManagedObjects) { [unowned connection] _, call in
-      let objects = connection.objects
-      let paths = objects.descendants(of: call.path)
-      call.reply(writing: { writer throws(DBusError) in
-        try writer.array(alignment: 8) { writer throws(DBusError) in
-          for path in paths {
-            try writer.structure { writer throws(DBusError) in
-              try writer.object(path, objects.interfaces(at: path))
-            }
-          }
-        }
+    let prepare = { [unowned connection] path in
+      connection.managedObjects.prepare(below: path, in: connection.objects)
+    }
+    manager.implement(ObjectManagement.getManagedObjects, preparing: prepare) { [unowned connection] _, call in
+      guard call.isReplyExpected else { return connection.managedObjects = ManagedObjects() }
+      call.reply(writing: { [unowned connection, path = call.path] writer throws(DBusError) in
+        try connection.managedObjects.write(below: path, in: connection.objects, to: &writer)
       })
     }
   }

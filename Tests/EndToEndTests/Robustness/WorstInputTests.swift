@@ -313,6 +313,14 @@ func worstInput_ofProperty_keepsNobodyWaiting(_ property: String) throws {
     property)
 }
 
+@Test("L2: listing the objects of very many presentations is tried")
+func worstInput_ofManagedObjects_keepsNobodyWaiting() throws {
+  let worst = WorstInput(
+    count: (3000, 49_000), prepare: { try $0.presentMany($1) },
+    ask: { [$0.begun(ObjectManagement.getManagedObjects, (), $1)] })
+  try requireAnswers(to: worst, "GetManagedObjects")
+}
+
 /// Asks in the worst state, and requires that another client is answered meanwhile.
 private func requireAnswers(to worst: WorstInput, _ method: String) throws {
   let session = try Session()
