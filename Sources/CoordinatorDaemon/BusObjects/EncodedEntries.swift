@@ -17,22 +17,38 @@ final class EncodedEntries {
   /// For each presentation the entries of its `a{sv}`, without what the presenter adds, which may change at any time.
   private var entries: [Handle: [UInt8]] = [:]
   private var size = 0
+  /// The presentations that wait, with an entry that tells by which holds (H4), and the holds in force that these know.
+  private var waiting: Set<Handle> = []
+  private var holds: [String] = []
   /// The turns that have prepared the next answer.
   private var turns = 0
 
   func forget(_ presentations: some Sequence<Handle>) {
     guard !entries.isEmpty else { return }
-    for presentation in presentations { size -= entries.removeValue(forKey: presentation)?.count ?? 0 }
+    for presentation in presentations {
+      size -= entries.removeValue(forKey: presentation)?.count ?? 0
+      if !waiting.isEmpty { waiting.remove(presentation) }
+    }
+  }
+
+  /// Forgets the entries that are not as in the state any more.
+  private func forgetOutdated(_ machine: borrowing StateMachine) {
+    forget(machine.unrecordedPresentations)
+    guard holds != machine.holdsInForce else { return }
+    holds = machine.holdsInForce
+    let outdated = waiting
+    waiting = []
+    forget(outdated)
   }
 
   /// Makes some of the entries that are missing for the next answer.
   /// - Returns: whether the answer can be written.
   func prepare(_ machine: borrowing StateMachine) -> Bool {
-    forget(machine.unrecordedPresentations)
+    forgetOutdated(machine)
     turns += 1
     var rest = turns < Self.maxTurns ? Self.entriesPerTurn : 0
     for handle in machine.handles where rest > 0 && size < Self.maxBytes && entries[handle] == nil {
-      guard machine.presentation(handle)?.phase != .waiting else { continue }
+      guard machine.presentation(handle)?.isKept == true else { continue }
       rest -= 1
       // What cannot be sent is an error of the answer.
       _ = try? entry(of: handle, in: machine)
@@ -46,7 +62,7 @@ final class EncodedEntries {
   func writeState(
     of machine: borrowing StateMachine, platform: (Handle) -> Properties, to writer: inout MessageWriter
   ) throws(DBusError) {
-    forget(machine.unrecordedPresentations)
+    forgetOutdated(machine)
     let rest = machine.snapshotWithoutPresentations
     let handles = machine.handles.sorted()
     var encoded: [([UInt8], Properties)] = []
@@ -75,11 +91,16 @@ final class EncodedEntries {
     var writer = MessageWriter()
     for (name, value) in machine.entry(presentation, platform: [:]).properties { try writer.property(name, value) }
     let bytes = [UInt8](writer.bytes)
-    // What one that waits is held by changes without it (H4).
-    if presentation.phase != .waiting, size + bytes.count <= Self.maxBytes {
+    if presentation.isKept, size + bytes.count <= Self.maxBytes {
       size += bytes.count
       entries[handle] = bytes
+      if presentation.phase == .waiting, !presentation.item.holds.isEmpty { waiting.insert(handle) }
     }
     return bytes
   }
+}
+
+extension Presentation {
+  /// Whether its entry is the same until it changes. The time of a restart follows the wall clock (K3).
+  fileprivate var isKept: Bool { self.phase != .waiting || self.continuation?.due == nil }
 }

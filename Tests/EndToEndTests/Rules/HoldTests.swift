@@ -44,6 +44,22 @@ func hold_inForce_doesWhatDestinationsSay() throws {
   #expect(try session.refusal(Rows.releaseHold, cookie)?.name == .invalidArgument)
 }
 
+@Test("H4: the state tells for which holds an item waits, also when these change and it does not")
+func hold_ofAnItemThatWaits_isInTheState() throws {
+  let session = try session()
+  try session.write("state = true\nholds = { dnd = \"postpone\", focus = \"postpone\" }\n", toDestination: "letter")
+  try session.call(Rows.reload, ())
+  let first = try session.call(Rows.hold, ("dnd", [:]))
+  try session.present("letter")
+  #expect(try session.entry("letter")?["held-by"] == ["dnd"])
+  let second = try session.call(Rows.hold, ("focus", [:]))
+  #expect(try session.entry("letter")?["held-by"] == ["dnd", "focus"])
+  try session.call(Rows.releaseHold, first)
+  #expect(try session.entry("letter")?["held-by"] == ["focus"])
+  try session.call(Rows.releaseHold, second)
+  #expect(try session.entry("letter")?["phase"] == "presented")
+}
+
 @Test("W1: watchers learn of holds from events")
 func hold_changes_areEvents() throws {
   let session = try session()
