@@ -37,7 +37,7 @@ public struct Limits: Sendable, Hashable {
   /// Calls that wait for presentations in all. dbus-daemon goes through all of them for each answer, and everybody else's
   /// answers wait meanwhile.
   public var waits = 4096
-  /// Requests in one transaction, or elements in one path.
+  /// Requests in one transaction, or elements of their paths.
   public var transaction = 4096
   /// Steps of one request or transaction: what it looks at beside its own arguments, such as an item on whose parents and
   /// stack another one depends, or a part of a value that it edits.

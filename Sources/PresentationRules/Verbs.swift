@@ -313,7 +313,7 @@ extension Transaction {
 
   /// Keeps the common beginning of the path, and replaces the rest (S5).
   private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(Refusal) -> [BindingID] {
-    try state.limits.check("transaction", elements.count, state.limits.transaction, of: "elements of the path")
+    try state.limits.check("transaction", elements.count, state.limits.transaction, of: "elements of paths")
     var bindings: [BindingID] = []
     bindings.reserveCapacity(elements.count)
     var seen: Set<BindingID> = []

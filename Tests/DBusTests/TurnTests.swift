@@ -234,12 +234,16 @@ func turn_manyCalls_areSpreadOverTurns() throws {
   #expect(answeredWhenDue ?? 2000 < 2000)
 }
 
-@Test("L2: a client that sends many calls with large answers is overtaken by others, and answered in order")
-func turn_largeAnswersOfOneClient_areOvertaken() throws {
+@Test(
+  "L2: a client that makes many calls which take long, or have large answers, is overtaken by others, and answered in order",
+  arguments: [Duration.zero, .milliseconds(5)])
+func turn_longCallsOfOneClient_areOvertaken(taking time: Duration) throws {
   let fixture = try Fixture()
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
-  fixture.implementation.implement(Echo.later) { key, call in
-    call.reply(key + String(repeating: "x", count: 100_000))
+  fixture.implementation.implement(Echo.later) { [unowned fixture] key, call in
+    let end = fixture.loop.now + time
+    while fixture.loop.now < end {}
+    call.reply(key + String(repeating: "x", count: time == .zero ? 100_000 : 0))
   }
   var answers: [Substring] = []
   var before: Int?

@@ -78,12 +78,11 @@ import Testing
     try fixture.clearAway()
   }
 
-  @Test("L1: a path of as many elements as a request may have replaces another one, and is replaced")
+  @Test("L1: a path of as many elements as a stack may have replaces another one, and is replaced")
   func path_longest_accepted() throws {
     // Not a fixture: it checks every item against every other one.
     var machine = StateMachine(limits: Limits())
     let count = machine.limits.stack
-    #expect(count == machine.limits.transaction)
     for first in [0, 1] {
       let request = Request(.setPath("s", .values(count: count, from: first)))
       _ = try machine.perform(request, by: "anna", at: Instant(nanoseconds: 0))
@@ -92,6 +91,16 @@ import Testing
     #expect(throws: Refusal.self) {
       _ = try machine.perform(Request(.push("s", "x", id: "", .with())), by: "anna", at: Instant(nanoseconds: 0))
     }
+  }
+
+  @Test("L1: the paths of a transaction have as many elements together as one may have")
+  func transaction_ofManyPaths_refused() throws {
+    let fixture = try fixture { $0.transaction = 4 }
+    try fixture.apply(.setPath("s", .values("1", "2")), .setPath("t", .values("1", "2")))
+    let refusal = fixture.refusal(of: .setPath("s", .values("1", "2", "3")), .setPath("t", .values("1", "2")))
+    #expect(refusal?.code == .limitExceeded)
+    try fixture.ask(.dismissAll(.everything))
+    try fixture.clearAway()
   }
 
   @Test("L1, G7: a group forgets its oldest tag when it remembers too many; other groups keep theirs")

@@ -49,7 +49,7 @@ extension Connection {
     heldCalls[client] = held
   }
 
-  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn, and up to one that makes much.
+  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn, and up to a long one.
   public func release(_ client: BusName) {
     heldCalls[client]?.holds -= 1
     serveHeld(client)
@@ -63,9 +63,7 @@ extension Connection {
         heldCalls[client] = nil
         return
       }
-      let size = outbox.size
-      call()
-      if outbox.size - size > limits.outgoingBytesPerCall { break }
+      if isLong(call) { break }
     }
     loop.soon { [weak self] in self?.serveHeld(client) }
   }

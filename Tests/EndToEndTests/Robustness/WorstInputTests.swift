@@ -173,7 +173,9 @@ private func worstInput(of method: String) -> WorstInput? {
       ask: { session, client in
         let all = Structure("DismissAll", [(["all": .boolean(true)] as Properties).value])
         let wrong = Structure("Update", [.string("nothing"), none.value, none.value])
-        return [session.begun(Rows.apply, (Array(repeating: all, count: 4000) + [wrong], none), client)]
+        return (0..<8).map { _ in
+          session.begun(Rows.apply, (Array(repeating: all, count: 4000) + [wrong], none), client)
+        }
       })
   case "Wait":
     return WorstInput(
@@ -189,7 +191,13 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { session, _ in try session.present("large", "", large) }, ask: { [$0.begun(Rows.get, "large", $1)] })
   case "GetState":
     return WorstInput(
-      count: (2000, 49_000), prepare: { try $0.presentMany($1) }, ask: { [$0.begun(Rows.getState, (), $1)] })
+      count: (2000, 49_000),
+      prepare: { session, count in
+        try session.write("state = true\nholds = { dnd = \"postpone\" }\n", toDestination: "held")
+        try session.call(Rows.reload, ())
+        try session.call(Rows.hold, ("dnd", none))
+        try session.presentMany(count, ["destination": .string("held")])
+      }, ask: { [$0.begun(Rows.getState, (), $1)] })
   case "Members":
     return WorstInput(
       count: (2000, 2000),
