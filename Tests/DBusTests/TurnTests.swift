@@ -211,6 +211,23 @@ func objectManager_objectsThatChangeMeanwhile_areListedAsTheyAre() throws {
   }
 }
 
+@Test("L1: changes while objects are listed are noted up to a limit")
+func objectManager_manyChangesMeanwhile_areListed() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  for number in 0..<5000 { items.phases[UInt64(number)] = "presented" }
+  var count: Int?
+  fixture.start(ObjectManagement.getManagedObjects, ()) { count = (try? $0.get())?.count }
+  try #require(fixture.loop.turn { fixture.service.managedObjects.count > 0 })
+  for number in 5000..<10_000 {
+    items.phases[UInt64(number)] = "presented"
+    fixture.service.objectAdded(Items.prefix.appending(UInt64(number)))
+  }
+  #expect(fixture.service.managedObjects.count == 0)
+  try #require(fixture.loop.turn { count != nil })
+  #expect(count == 10_000)
+}
+
 @Test("L2: no input delays the replies to other clients")
 func turn_manyCalls_areSpreadOverTurns() throws {
   let fixture = try Fixture()

@@ -13,7 +13,11 @@ struct ManagedObjects {
   private static let countPerTurn = 2000
   /// Bytes that are kept; further objects are made with the answer.
   private static let maxBytes = 32 << 20
+  /// Changes that are noted; past that, all objects are made anew. The one who asked may not read for long.
+  private static let maxChanges = 4096
 
+  /// The objects are those below this path.
+  private var path: ObjectPath = .root
   private var parts: [Part] = []
   private var size = 0
   /// The objects that are still to be made; nil while nobody waits for an answer.
@@ -25,12 +29,18 @@ struct ManagedObjects {
   var count: Int { parts.reduce(0) { $0 + $1.objects.count } }
 
   mutating func noteChange(_ path: ObjectPath) {
-    if rest != nil { changed.insert(path) }
+    guard rest != nil else { return }
+    changed.insert(path)
+    if changed.count > Self.maxChanges { self = ManagedObjects() }
   }
 
   /// Makes some objects below a path in advance.
   /// - Returns: whether the answer can be written.
   mutating func prepare(below path: ObjectPath, in objects: ObjectTree) -> Bool {
+    if path != self.path {
+      self = ManagedObjects()
+      self.path = path
+    }
     var rest = rest ?? objects.provided(below: path)[...]
     var part = Part()
     var writer = MessageWriter()
@@ -56,7 +66,7 @@ struct ManagedObjects {
   /// Writes the answer, and forgets what was made for it.
   mutating func write(below path: ObjectPath, in objects: ObjectTree, to writer: inout MessageWriter) throws(DBusError)
   {
-    let made = self
+    let made = path == self.path ? self : ManagedObjects()
     self = ManagedObjects()
     try writer.array(alignment: 8) { writer throws(DBusError) in
       for part in made.parts {
@@ -70,7 +80,9 @@ struct ManagedObjects {
           writer.copy(Array(part.bytes[object.range]))
         }
       }
-      for path in made.rest ?? [] where !made.changed.contains(path) { try writer.element(path, in: objects) }
+      for path in made.rest ?? objects.provided(below: path)[...] where !made.changed.contains(path) {
+        try writer.element(path, in: objects)
+      }
       let others = made.changed.filter { $0.below(path) != nil && objects.provides($0) }
       for path in others.sorted(by: { $0.text < $1.text }) + objects.exported(below: path) {
         try writer.element(path, in: objects)
