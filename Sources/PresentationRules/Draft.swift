@@ -39,6 +39,8 @@ struct Draft: ~Copyable, Sendable {
   var emptied: [Scope<BindingID>: Int] = [:]
   /// The steps of the requests so far (L1).
   var work = 0
+  /// The number of elements of all paths that requests have set.
+  var pathElements = 0
 }
 
 /// What a transaction would make of slots, in the order in which it touched them.

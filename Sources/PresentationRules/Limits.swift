@@ -46,7 +46,7 @@ public struct Limits: Sendable, Hashable {
   public var members = 16 << 20
   /// Presentations that one transaction ends.
   public var ends = 8192
-  /// Items on one stack. Each change of it is told with the whole path.
+  /// Items on one stack. Every change of a stack sends its whole path to each watcher.
   public var stack = 2048
   /// Items in one group's queue.
   public var queue = 1024

@@ -55,11 +55,7 @@ public struct StateMachine: ~Copyable, Sendable {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
-    let elements = requests.reduce(0) { count, request in
-      if case .setPath(_, let path) = request.operation { count + path.count } else { count }
-    }
     try limits.check("transaction", requests.count, limits.transaction, of: "requests")
-    try limits.check("transaction", elements, limits.transaction, of: "elements of paths")
     var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
     transaction.isRestoring = isRestoring
     var answers: [Answer] = []

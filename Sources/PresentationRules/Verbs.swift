@@ -313,7 +313,8 @@ extension Transaction {
 
   /// Keeps the common beginning of the path, and replaces the rest (S5).
   private mutating func setPath(_ stack: BindingID, _ elements: [RequestedElement]) throws(Refusal) -> [BindingID] {
-    try state.limits.check("transaction", elements.count, state.limits.transaction, of: "elements of paths")
+    draft.pathElements += elements.count
+    try state.limits.check("transaction", draft.pathElements, state.limits.transaction, of: "elements of paths")
     var bindings: [BindingID] = []
     bindings.reserveCapacity(elements.count)
     var seen: Set<BindingID> = []

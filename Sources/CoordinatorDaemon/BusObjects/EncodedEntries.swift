@@ -34,8 +34,9 @@ final class EncodedEntries {
   /// Forgets the entries that are not as in the state any more.
   private func forgetOutdated(_ machine: borrowing StateMachine) {
     forget(machine.unrecordedPresentations)
-    guard holds != machine.holdsInForce else { return }
-    holds = machine.holdsInForce
+    let inForce = machine.holdsInForce
+    guard holds != inForce else { return }
+    holds = inForce
     let outdated = waiting
     waiting = []
     forget(outdated)

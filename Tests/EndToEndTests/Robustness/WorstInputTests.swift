@@ -40,6 +40,14 @@ extension Session {
     try apply(count) { ("Present", [.string("many[\($0)]"), .string(""), options.value]) }
   }
 
+  /// Presents many items that wait for the end of a hold.
+  fileprivate func presentManyHeld(_ count: Int) throws {
+    try write("state = true\nholds = { dnd = \"postpone\" }\n", toDestination: "held")
+    try call(Rows.reload, ())
+    try call(Rows.hold, ("dnd", none))
+    try presentMany(count, ["destination": .string("held")])
+  }
+
   /// Presents many items from the one at `parent`, half of them in a row, each from the one before.
   fileprivate func presentFamily(_ count: Int, of parent: String = "parent", _ options: Properties = [:]) throws {
     try present(parent, "", options)
@@ -192,12 +200,7 @@ private func worstInput(of method: String) -> WorstInput? {
   case "GetState":
     return WorstInput(
       count: (2000, 49_000),
-      prepare: { session, count in
-        try session.write("state = true\nholds = { dnd = \"postpone\" }\n", toDestination: "held")
-        try session.call(Rows.reload, ())
-        try session.call(Rows.hold, ("dnd", none))
-        try session.presentMany(count, ["destination": .string("held")])
-      }, ask: { [$0.begun(Rows.getState, (), $1)] })
+      prepare: { try $0.presentManyHeld($1) }, ask: { [$0.begun(Rows.getState, (), $1)] })
   case "Members":
     return WorstInput(
       count: (2000, 2000),
@@ -216,12 +219,7 @@ private func worstInput(of method: String) -> WorstInput? {
       }, ask: { [$0.begun(Rows.hold, ("dnd", none), $1)] })
   case "ReleaseHold":
     return WorstInput(
-      prepare: { session, count in
-        try session.write("state = true\nholds = { dnd = \"postpone\" }\n", toDestination: "held")
-        try session.call(Rows.reload, ())
-        try session.call(Rows.hold, ("dnd", none))
-        try session.presentMany(count, ["destination": .string("held")])
-      },
+      prepare: { try $0.presentManyHeld($1) },
       ask: { session, client in
         let cookies = try session.call(Rows.holds, ()).compactMap { HoldEntry($0).cookie }
         return cookies.map { session.begun(Rows.releaseHold, $0, client) }
