@@ -251,21 +251,26 @@ func turn_manyCalls_areSpreadOverTurns() throws {
   #expect(answeredWhenDue ?? 2000 < 2000)
 }
 
+/// What is long about the calls of a client.
+private enum LongCall: CaseIterable { case time, reply, timeAndArguments }
+
 @Test(
-  "L2: a client that makes many calls which take long, or have large answers, is overtaken by others, and answered in order",
-  arguments: [Duration.zero, .milliseconds(5)])
-func turn_longCallsOfOneClient_areOvertaken(taking time: Duration) throws {
+  "L2: a client that makes many long calls at once is overtaken by others, and answered in order",
+  arguments: LongCall.allCases)
+private func turn_longCallsOfOneClient_areOvertaken(_ kind: LongCall) throws {
   let fixture = try Fixture()
   let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
   fixture.implementation.implement(Echo.later) { [unowned fixture] key, call in
-    let end = fixture.loop.now + time
+    let end = fixture.loop.now + (kind == .reply ? .zero : .milliseconds(5))
     while fixture.loop.now < end {}
-    call.reply(key + String(repeating: "x", count: time == .zero ? 100_000 : 0))
+    call.reply(key.prefix { $0 != "x" } + String(repeating: "x", count: kind == .reply ? 100_000 : 0))
   }
+  // More than the sockets between the bus and its clients hold, and less than the limit of a client.
+  let rest = String(repeating: "x", count: kind == .timeAndArguments ? 70_000 : 0)
   var answers: [Substring] = []
   var before: Int?
   for number in 0..<50 {
-    fixture.start(Echo.later, "\(number)") { answers.append(((try? $0.get()) ?? "").prefix { $0 != "x" }) }
+    fixture.start(Echo.later, "\(number)" + rest) { answers.append(((try? $0.get()) ?? "").prefix { $0 != "x" }) }
   }
   other.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1), timeout: nil) { _ in
     before = answers.count

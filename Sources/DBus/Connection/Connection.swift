@@ -23,12 +23,10 @@ public final class Connection {
     public var messagesPerTurn = 64
     /// Bytes of messages made in one turn, after which the other messages received wait for the next one.
     public var outgoingBytesPerTurn = 1 << 20
-    /// Bytes of messages made for one call, after which the other messages of its caller wait for the next turn.
+    /// Bytes of messages made for one call, after which the next calls of its caller wait for those of others.
     public var outgoingBytesPerCall = 32 << 10
-    /// The time that a call may take until the other messages of its caller wait for the next turn.
+    /// The time that a call may take until the next calls of its caller wait for those of others.
     public var timePerCall = Duration.milliseconds(2)
-    /// Messages that wait behind such calls; beyond this, all others received do, too.
-    public var overtakenMessages = 1024
     /// Bytes of all held calls together (see ``Connection/hold(_:refusing:)``).
     public var heldBytes = 32 << 20
     /// The error for calls and replies that are too much while earlier replies are not made or not read yet.
@@ -83,6 +81,7 @@ public final class Connection {
   var heldCalls: [BusName: HeldCalls] = [:]
   /// The size of all held calls, in bytes.
   var heldBytes = 0
+  var longCalls = LongCalls()
   var largeReplies = LargeReplies()
   var unread = Unread()
   /// Whether signals were dropped since the last time when there was room.
@@ -90,8 +89,6 @@ public final class Connection {
   lazy var standardInterfaces = StandardInterfaces(self)
   /// Messages received while waiting for a reply, to be handled later in order.
   private var postponed: [Message] = []
-  /// Messages that wait behind a long call of their sender, in order.
-  private var overtaken: [Message] = []
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
   private var isDrainPaused = false
@@ -150,9 +147,9 @@ public final class Connection {
     isOpen = false
     transport.close()
     postponed = []
-    overtaken = []
     heldCalls = [:]
     heldBytes = 0
+    longCalls = LongCalls()
     largeReplies = LargeReplies()
     unread = Unread()
     let unsent = outbox.entries
@@ -185,57 +182,18 @@ public final class Connection {
     }
   }
 
-  /// Handles messages in their order. Only those behind a long call of their sender are overtaken by those of others, so that a
-  /// client that makes many such calls keeps nobody waiting behind them (L2).
   private func drain() {
-    var room = limits.messagesPerTurn
-    var waiting = Set(overtaken.compactMap(\.sender))
-    var long: Set<BusName> = []
-    while isOpen, room > 0, !isCongested, !isTurnFull, overtaken.count < limits.overtakenMessages {
-      guard let message = postponed.isEmpty ? transport.pop() : postponed.removeFirst() else { break }
-      if !waiting.isEmpty, let sender = message.sender, waiting.contains(sender) {
-        overtaken.append(message)
-        continue
-      }
-      room -= 1
-      if isLong({ handle(message) }), let sender = message.sender {
-        waiting.insert(sender)
-        long.insert(sender)
-      }
+    longCalls.noteReceived(on: loop)
+    for _ in 0..<limits.messagesPerTurn where isOpen && !isCongested && !isTurnFull {
+      guard let message = postponed.isEmpty ? transport.pop() : postponed.removeFirst() else { return }
+      handle(message)
     }
-    handleOvertaken(room, after: long)
     guard isOpen else { return }
     if isCongested {
       isDrainPaused = true
-    } else if !overtaken.isEmpty || !postponed.isEmpty || transport.hasIncoming {
+    } else if !postponed.isEmpty || transport.hasIncoming {
       scheduleDrain()
     }
-  }
-
-  /// Handles overtaken messages, at least one, and of each sender up to a long call.
-  private func handleOvertaken(_ room: Int, after long: Set<BusName>) {
-    guard !overtaken.isEmpty else { return }
-    let waiting = overtaken
-    overtaken = []
-    var (long, handled, rest) = (long, 0, [Message]())
-    for message in waiting where isOpen {
-      let sender = message.sender
-      guard !isCongested, handled == 0 || handled < room && !isTurnFull, sender.map(long.contains) != true else {
-        rest.append(message)
-        continue
-      }
-      handled += 1
-      if isLong({ handle(message) }), let sender { long.insert(sender) }
-    }
-    if isOpen { overtaken = rest }
-  }
-
-  /// Handles a call, or another message.
-  /// - Returns: whether it has taken so long, or made so much, that the next message of its sender waits for another turn.
-  func isLong(_ handling: () -> Void) -> Bool {
-    let (size, start) = (outbox.size, loop.now)
-    handling()
-    return outbox.size - size > limits.outgoingBytesPerCall || loop.now - start > limits.timePerCall
   }
 
   private func handle(_ message: Message) {

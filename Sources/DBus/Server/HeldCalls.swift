@@ -49,7 +49,7 @@ extension Connection {
     heldCalls[client] = held
   }
 
-  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn, and up to a long one.
+  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn.
   public func release(_ client: BusName) {
     heldCalls[client]?.holds -= 1
     serveHeld(client)
@@ -63,7 +63,7 @@ extension Connection {
         heldCalls[client] = nil
         return
       }
-      if isLong(call) { break }
+      yieldingToOthers(client, call)
     }
     loop.soon { [weak self] in self?.serveHeld(client) }
   }

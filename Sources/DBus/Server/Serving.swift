@@ -34,6 +34,10 @@ extension Connection {
     guard let address = ReplyAddress(call), let path = call.path, let member = dbus_message_get_member(call.raw) else {
       return
     }
+    yieldingToOthers(address.caller) { serve(call, member, at: path, address) }
+  }
+
+  private func serve(_ call: Message, _ member: UnsafePointer<CChar>, at path: ObjectPath, _ address: ReplyAddress) {
     let name = dbus_message_get_interface(call.raw)
     // Fast path for the most frequent case.
     if let name,
