@@ -41,10 +41,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ request: Request, for call: some ServiceCall<Output>, trust: Trust, _ answer: @escaping (Reply) -> Output
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
+    // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
+    if trust == .unknown, machine.mayBeMass { throw Refusal.needsTrust("a request that may end very many presentations") }
     let now = tick()
     let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: now)
-    // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
-    if trust == .unknown, !mass.isEmpty { throw Refusal.needsTrust("a request that ends very many presentations") }
     guard !mass.isEmpty else {
       let (reply, outcome) = try machine.perform(request, by: call.client, trust: trust, at: now)
       take(outcome)

@@ -63,9 +63,13 @@ struct LiveRows {
     func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 
+  /// The size of most rows with their keys, in bytes. For a shorter one the dictionary grows once.
+  private static let usualRowSize = 128
+
   private var rows: [Key: ArraySlice<UInt8>] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
+    rows.reserveCapacity(frames.reduce(0) { $0 + $1.count } / Self.usualRowSize)
     for frame in frames {
       var reader = PayloadReader(frame)
       while !reader.isAtEnd {

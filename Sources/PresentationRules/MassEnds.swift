@@ -59,7 +59,7 @@ extension StateMachine {
   }
 
   /// Whether there are so many presentations that a request may end too many for one turn.
-  private var mayBeMass: Bool { state.presentations.count > limits.ends }
+  public var mayBeMass: Bool { state.presentations.count > limits.ends }
 
   private mutating func plan(
     by client: Client?, at now: Instant? = nil, _ body: (inout Transaction) throws(Refusal) -> Request?
