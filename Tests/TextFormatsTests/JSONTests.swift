@@ -66,6 +66,16 @@ func json_mistake_isReportedWithLineAndColumn(text: String, line: Int, column: I
   #expect(try JSON.parse(Array(#"{"x": [[1], "y"]}"#.utf8), keeping: []) == [:])
 }
 
+@Test(arguments: [
+  #""a\\""#, #""a\"}, \"b""#, #"["]", "\\", {"}": [",", {}]}]"#, "-1e5", "null", "{}", #"{"a": 2}"#, " [1,]", "01",
+])
+func json_valueThatIsNotKept_isPassedOver(value: String) throws {
+  for end in ["", " ", "\n"] {
+    let text = #"{"a": 1, "x": \#(value)\#(end), "b": 3, "x":\#(value)\#(end)}"#
+    #expect(try JSON.parse(Array(text.utf8), keeping: ["a", "b"]) == ["a": 1, "b": 3])
+  }
+}
+
 @Test func json_namesOfMembers_areComparedWhole() throws {
   let names: JSON.MemberNames = ["ab", "cd", "abcd", "é"]
   let text = #"{"": 0, "a": 1, "ab": 2, "bc": 3, "c\u0064": 4, "abc": 5, "abcd": 6, "abce": 7, "\u00e9": 8}"#
@@ -74,10 +84,11 @@ func json_mistake_isReportedWithLineAndColumn(text: String, line: Int, column: I
 
 @Test(
   arguments: [
-    (#"{"x": [1,]}"#, 10), (#"{"x": {"y" 1}}"#, 12), (#"{"x": "\x"}"#, 8), (#"{"x": 01}"#, 7), (#"{"x": nul}"#, 7),
-    (#"{"x": "abc}"#, 7), (#"{"a": 1, "x": 2, "a": 3}"#, 18),
+    (#"{"x": [1}"#, 10), (#"{"x": "abc}"#, 12), (#"{"x": "abc\"#, 12), (#"{"x": {"y": 1}"#, 15), (#"{"x""#, 5),
+    (#"{"x": 1]"#, 8),
+    (#"{"a": 1, "x": 2, "a": 3}"#, 18),
   ])
-func json_mistakeInAMemberThatIsNotKept_isReported(text: String, column: Int) throws {
+func json_mistakeAroundAMemberThatIsNotKept_isReported(text: String, column: Int) throws {
   let mistake = try #require(throws: JSON.Mistake.self) { try JSON.parse(Array(text.utf8), keeping: ["a"]) }
   #expect(mistake.position == TextPosition(line: 1, column: column))
 }

@@ -21,9 +21,9 @@ extension JSON {
   public static func parse(_ text: String) throws(Mistake) -> JSON { try parse(Array(text.utf8)) }
 
   /// As above, for bytes; a mistake if they are not UTF-8.
-  /// - Parameter names: the members of objects that are kept; nil for all. Most of the time goes into building values, so a
-  ///   reader of a few members of large objects names them. Others must be JSON, but their names may come twice, their numbers need
-  ///   not fit, and their texts need not be UTF-8.
+  /// - Parameter names: the members of objects that are kept; nil for all. Others are not checked: of their values, only the
+  ///   quotation marks and brackets are looked at, which takes a fraction of the time. So a reader of a few members of large
+  ///   objects names them.
   public static func parse(_ bytes: [UInt8], keeping names: MemberNames? = nil) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
     parser.names = names
@@ -51,8 +51,6 @@ struct JSONParser {
   private(set) var found: Int?
   /// The members of objects that are kept; nil for all.
   var names: JSON.MemberNames?
-  /// Whether the value that is read is left out, so that it is checked and not built.
-  private var isLeftOut = false
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -91,12 +89,25 @@ struct JSONParser {
     return try value()
   }
 
-  /// Reads a value that is left out.
-  private mutating func passOver() throws(JSON.Mistake) {
-    let wasLeftOut = isLeftOut
-    isLeftOut = true
-    defer { isLeftOut = wasLeftOut }
-    _ = try value()
+  /// The offset of the comma or bracket after the value of a member that is left out; the end if there is none.
+  private func endOfLeftOut(from start: Int) -> Int {
+    let bytes = bytes.span
+    var (offset, depth, isInString) = (start, 0, false)
+    while offset < bytes.count {
+      switch bytes[offset] {
+      case ascii("\""): isInString.toggle()
+      case ascii("\\") where isInString: offset += 1
+      case _ where isInString: break
+      case ascii("{"), ascii("["): depth += 1
+      case ascii("}"), ascii("]"):
+        if depth == 0 { return offset }
+        depth -= 1
+      case ascii(",") where depth == 0: return offset
+      default: break
+      }
+      offset += 1
+    }
+    return bytes.count
   }
 
   private mutating func nested(
@@ -113,7 +124,7 @@ struct JSONParser {
     var elements: [JSON] = []
     if take("]") { return .array([]) }
     while true {
-      if isLeftOut { try passOver() } else { elements.append(try value(.element(elements.count))) }
+      elements.append(try value(.element(elements.count)))
       if take("]") { return .array(elements) }
       guard take(",") else { throw mistake("expected ',' or ']' after an element of a list, found \(here)") }
     }
@@ -122,7 +133,7 @@ struct JSONParser {
   private mutating func object() throws(JSON.Mistake) -> JSON {
     if take("}") { return .object([:]) }
     // Most objects need no more, so that they are hashed once.
-    var members = isLeftOut ? [:] : [String: JSON](minimumCapacity: 12)
+    var members = [String: JSON](minimumCapacity: 12)
     while true {
       skipSpace()
       let start = index
@@ -134,7 +145,7 @@ struct JSONParser {
           throw mistake("the object has \(JSON.string(name).text) twice", at: start)
         }
       } else {
-        try passOver()
+        index = endOfLeftOut(from: index)
       }
       if take("}") { return .object(members) }
       guard take(",") else { throw mistake("expected ',' or '}' after a member of an object, found \(here)") }
@@ -144,10 +155,7 @@ struct JSONParser {
   /// Reads the name of a member.
   /// - Returns: nil if the member is left out.
   private mutating func name() throws(JSON.Mistake) -> String? {
-    guard let names, !isLeftOut else {
-      let name = try string()
-      return isLeftOut ? nil : name
-    }
+    guard let names else { return try string() }
     // Most names are left out, and have no escapes.
     let plain = (index + 1)..<endOfPlainText(from: index + 1)
     if plain.upperBound < bytes.count, bytes[plain.upperBound] == ascii("\""),
@@ -182,7 +190,6 @@ struct JSONParser {
       if peek == ascii("+") || peek == ascii("-") { index += 1 }
       try digits()
     }
-    if isLeftOut { return .null }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
     if isReal {
       guard let real = Double(text), real.isFinite else { throw mistake("the number is out of range", at: start) }
@@ -229,9 +236,8 @@ struct JSONParser {
     return end
   }
 
-  /// The bytes as text, or none if the value is left out; nil if they are not UTF-8.
+  /// The bytes as text; nil if they are not UTF-8.
   private func text(at range: Range<Int>) -> String? {
-    if isLeftOut { return "" }
     // Faster than String(validating:as:), which looks up the type of its encoding at each call.
     guard let text = try? UTF8Span(validating: bytes.span.extracting(range)) else { return nil }
     return String(copying: text)
