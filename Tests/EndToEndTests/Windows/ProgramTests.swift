@@ -184,8 +184,8 @@ private let splash = """
       let sight = try sight(of: shown, session)
       #expect(StateEntry(try session.call(Rows.get, "notes").1).windows?.count == 1)
       try screen.close(shown)
-      #expect(try session.ending(of: first).reason == "closed")
       #expect(try screen.wait(for: program.strangers).map(\.id) == strangers.map(\.id))
+      #expect(try session.ending(of: first).reason == "closed")
 
       // navd closes it.
       let second = try session.open("notes")
