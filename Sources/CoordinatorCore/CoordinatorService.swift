@@ -42,7 +42,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
     // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
-    if trust == .unknown, machine.mayBeMass { throw Refusal.needsTrust("a request that may end very many presentations") }
+    if trust == .unknown, machine.mayBeMass { throw Refusal.needsTrust("a request that may end many presentations") }
     let now = tick()
     let mass = machine.massEnds(of: request, by: call.client, trust: trust, at: now)
     guard !mass.isEmpty else {

@@ -39,6 +39,7 @@ final class Coordinator {
   private var clientWatcher: ClientWatcher!
   private var announcer: Announcer!
   private let entries = EncodedEntries()
+  private let freeMemory: FreeMemory
 
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
   private var commands: ArraySlice<Command> = []
@@ -70,6 +71,7 @@ final class Coordinator {
     let limits = machine.limits
     authorization = Authorization(connection)
     announcer = Announcer(connection, log: log)
+    freeMemory = FreeMemory(loop)
     let manager = SystemdManager(connection)
     windowSystem = WindowSystem(connection, log: log)
     facts = SessionFacts(connection, log: log)
@@ -293,6 +295,7 @@ final class Coordinator {
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   private func recordChanges() {
     let changes = service.takeUnrecorded()
+    if !changes.isEmpty { freeMemory.noteChange() }
     entries.forget(changes.presentations.lazy.map(\.0))
     record.note(changes)
     loginRecord.note(changes.kept)
@@ -345,6 +348,7 @@ final class Coordinator {
   /// Ends a turn after its announcements: removes ended presentations, and carries out commands.
   private func finishTurn() {
     warningsOfTurn = nil
+    freeMemory.endTurn()
     // `beforeFlush` records the changes only while the bus is connected.
     if !connection.isOpen { recordChanges() }
     for handle in ended { presenters.forget(handle) }
