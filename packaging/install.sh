@@ -52,9 +52,9 @@ if [ -n "$uninstall" ]; then
   exit
 fi
 
-# A loader that is too old says so only when a program is started.
-"$here/files/bin/navctl" --version >/dev/null ||
-  fail "navctl does not run here; expected Linux on $(cat "$here/architecture") with glibc 2.36 or newer"
+# A loader that is too old says so only when a program is started. navctl needs none.
+"$here/files/bin/navd" --version >/dev/null ||
+  fail "navd does not run here; expected Linux on $(cat "$here/architecture") with glibc 2.36 or newer"
 
 # Older managers cannot start commands as services, and commands must not inherit the settings in this file.
 systemd=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
