@@ -63,13 +63,15 @@ struct LiveRows {
     func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 
-  /// The size of most rows with their keys, in bytes. For a shorter one the dictionary grows once.
+  /// The size of most rows with their keys, in bytes. Where rows are shorter, the dictionary grows once.
   private static let usualRowSize = 128
+  /// Rows for which there is room from the beginning; a few large ones do not need it.
+  private static let mostAtOnce = 1 << 16
 
   private var rows: [Key: ArraySlice<UInt8>] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
-    rows.reserveCapacity(frames.reduce(0) { $0 + $1.count } / Self.usualRowSize)
+    rows.reserveCapacity(min(frames.reduce(0) { $0 + $1.count } / Self.usualRowSize, Self.mostAtOnce))
     for frame in frames {
       var reader = PayloadReader(frame)
       while !reader.isAtEnd {
