@@ -63,15 +63,15 @@ struct LiveRows {
     func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 
-  /// The size of most rows with their keys, in bytes. Where rows are shorter, the dictionary grows once.
-  private static let usualRowSize = 128
+  /// The size of the row of a small presentation with its key, in bytes. The dictionary of such rows does not grow.
+  private static let smallRowSize = 64
   /// Rows for which there is room from the beginning; a few large ones do not need it.
-  private static let mostAtOnce = 1 << 16
+  private static let mostAtOnce = 1 << 17
 
   private var rows: [Key: ArraySlice<UInt8>] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
-    rows.reserveCapacity(min(frames.reduce(0) { $0 + $1.count } / Self.usualRowSize, Self.mostAtOnce))
+    rows.reserveCapacity(min(frames.reduce(0) { $0 + $1.count } / Self.smallRowSize, Self.mostAtOnce))
     for frame in frames {
       var reader = PayloadReader(frame)
       while !reader.isAtEnd {
