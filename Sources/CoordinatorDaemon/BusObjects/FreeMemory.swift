@@ -5,7 +5,7 @@ import EventLoops
 /// what is free between two blocks in use would stay with navd for hours.
 final class FreeMemory {
   /// Free bytes that stay for the next requests.
-  private static let reserve = 1 << 20
+  private static let reserve = 1 << 19
   /// The least time between two walks through the heap.
   private static let interval = Duration.seconds(1)
 
