@@ -251,7 +251,7 @@ func turn_manyCalls_areSpreadOverTurns() throws {
   #expect(answeredWhenDue ?? 2000 < 2000)
 }
 
-/// What is long about the calls of a client.
+/// The cost of a call: the time to serve it, a large reply, or that time and large arguments.
 private enum LongCall: CaseIterable { case time, reply, timeAndArguments }
 
 @Test(

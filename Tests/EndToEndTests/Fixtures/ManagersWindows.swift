@@ -56,8 +56,7 @@ struct ManagersWindows {
   /// lost: openbox gives up its keys and takes them again whenever the keyboard's map changes, as with the first key of xdotool.
   func close(_ window: Window) throws {
     if session.desktop?.manager == .openbox {
-      let run = try session.run(program: "/usr/bin/wmctrl", ["-i", "-c", window.id])
-      return try #require(run.exitCode == 0, "\(run.errorText)")
+      return try session.runTool("/usr/bin/wmctrl", ["-i", "-c", window.id])
     }
     try ask("[con_id=\(window.id)] kill")
   }
@@ -75,8 +74,7 @@ struct ManagersWindows {
   /// Makes a window ask for attention.
   func makeUrgent(_ window: Window) throws {
     guard let id = window.xWindow else { return try ask("[con_id=\(window.id)] urgent enable") }
-    let run = try session.run(program: "/usr/bin/xdotool", ["set_window", "--urgency", "1", id])
-    try #require(run.exitCode == 0, "\(run.errorText)")
+    try session.runTool("/usr/bin/xdotool", ["set_window", "--urgency", "1", id])
   }
 
   /// The process of a window; nil if its program does not tell it.

@@ -32,7 +32,8 @@ extension Session {
     try runTool("/usr/bin/xdotool", ["search", "--sync", "--onlyvisible", "--class", name])
   }
 
-  private func runTool(_ program: String, _ arguments: [String]) throws {
+  /// Runs a program and requires that it succeeds.
+  func runTool(_ program: String, _ arguments: [String]) throws {
     let run = try run(program: program, arguments)
     try #require(run.exitCode == 0, "\(program) \(arguments): \(run.errorText)")
   }

@@ -7,9 +7,7 @@ import Testing
 
 private typealias Rows = CoordinatorInterface
 
-@Test(
-  "L2: memory that many items have needed is given back to the system when they are gone"
-)
+@Test("L2: memory that many items have needed is given back to the system when they are gone")
 func freeMemory_afterManyItems_isGivenBack() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)

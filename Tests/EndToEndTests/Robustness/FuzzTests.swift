@@ -132,7 +132,7 @@ func fuzz_everyMethod_leavesNavdAsBefore(on program: BusProgram) throws {
   try session.wait("all calls are answered") { fuzzer.isAnswered }
   let faults = try consistency.faults()
   #expect(faults == [], "NAVD_SEED=\(seed)")
-  // What is free between blocks in use is given back with a turn a second later. After few calls, tables still grow.
+  // navd returns free memory to the system in the first turn that is a second later. After few calls, its tables still grow.
   let most = memory + memory / 10 + (isThorough ? 0 : 1 << 20)
   try? session.poll("navd has at most \(most >> 10) KiB") {
     try session.call(Peer.ping, ())
