@@ -17,11 +17,15 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # an earlier release. LINKING makes the linker choose the static libstdc++, libdbus-1 and libsqlite3. No library is loaded that
 # would look for symbols of a program, so their names are left out: 0.4 MB. Debug builds, and so the tests, check exclusive
 # access to memory at run time; without the check release builds are 3 % faster. Packed relocations, where the loader supports
-# them, save two megabytes of file and memory.
+# them, save two megabytes of file and memory. By default a program has the names of the generic types that it uses, and Swift's
+# runtime reads each name and looks for the conformances of its parameters, which is half of navctl's work and of navd's start;
+# -disable-concrete-type-metadata-mangled-name-accessors makes it call the accessors of the types. With a section for each
+# function, the linker leaves out those that nobody calls.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
 BUILD = NAVD_LINKS_ALONE=1 PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
-	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked) \
+	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked \
+	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors) \
 	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic) $(PACKED)
 PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service

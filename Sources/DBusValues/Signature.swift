@@ -9,7 +9,7 @@ public struct Signature: ValidatedText {
   }
 
   /// - Returns: nil if the specification forbids one of the types, or so many.
-  public init?(types: [ValueType]) { self.init(types.map(\.signature).joined()) }
+  public init?(types: [ValueType]) { self.init(types.reduce(into: "") { $0 += $1.signature }) }
 
   package init(unchecked text: String) { self.text = text }
 

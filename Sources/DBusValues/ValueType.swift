@@ -14,7 +14,7 @@ extension ValueType: CustomStringConvertible {
     switch self {
     case .array(let element): "a" + element.signature
     case .dictionary(let key, let value): "a{" + key.signature + value.signature + "}"
-    case .structure(let fields): "(" + fields.map(\.signature).joined() + ")"
+    case .structure(let fields): fields.reduce(into: "(") { $0 += $1.signature } + ")"
     default: String(UnicodeScalar(code))
     }
   }
