@@ -103,7 +103,7 @@ struct Waiters {
 
   /// Refuses every call (R5).
   mutating func refuseAll(_ refusal: Refusal) {
-    let all = waiting.values.flatMap(\.values)
+    let all = waiting.values.flatMap { $0.values }
     waiting = [:]
     handles = [:]
     count = 0

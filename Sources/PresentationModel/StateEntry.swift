@@ -17,6 +17,8 @@ extension TypedDictionary {
     OptionTable(Mirror(reflecting: keys).children.compactMap { ($0.value as? any DocumentedKey)?.row })
   }
 
+  // Inlined, a literal key path is not followed at run time.
+  @inlinable
   public subscript<T>(dynamicMember key: KeyPath<Keys, DictionaryKey<T>>) -> T? {
     get { properties[Self.keys[keyPath: key]] }
     set { properties[Self.keys[keyPath: key]] = newValue }

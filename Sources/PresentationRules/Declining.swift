@@ -286,7 +286,7 @@ extension StateMachine {
       return dismissal.isForced || dismissal.reason.isForced || dismissal.stage == .departed
         || presentation.presentedAt == nil
     }
-    _ = force(forced.map(\.handle))
+    _ = force(forced.map { $0.handle })
   }
 }
 

@@ -130,7 +130,7 @@ extension StateMachine {
     state.presentations.values.filter { presentation in
       presentation.item.holds[name] == .dismiss && presentation.phase.isLive
         && presentation.item.destination?.isProtected != true
-    }.map(\.handle).sorted().map { handle in
+    }.map { $0.handle }.sorted().map { handle in
       End(handle: handle, reason: .held, isForced: name == SessionFact.locked.rawValue)
     }
   }
@@ -180,7 +180,7 @@ extension Turn {
   /// Presents what may be presented after a hold has ended: groups with nothing but a fallback selected serve their
   /// queues (H4).
   mutating func presentHeld() {
-    let waiting = state.presentations.values.filter { canStart($0) }.map(\.handle).sorted()
+    let waiting = state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted()
     mayStart += waiting.prefix(Self.heldPerTurn)
     let groups = state.groups.filter { machine.isIdle($0.value) && state.isReady($0.value.queue) }.keys
       .sorted { $0.text < $1.text }

@@ -21,7 +21,7 @@ struct Registry: Sendable {
   subscript(name: String) -> Destination? { registrations[name]?.last }
 
   /// The registrations that count, in the order of their names.
-  var all: [Destination] { registrations.values.compactMap(\.last).sorted { $0.name < $1.name } }
+  var all: [Destination] { registrations.values.compactMap { $0.last }.sorted { $0.name < $1.name } }
 
   var countOfClients: Int { ofClients.values.reduce(0) { $0 + $1.count } }
 

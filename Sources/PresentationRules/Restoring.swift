@@ -70,8 +70,9 @@ extension StateMachine {
     }
     var former: [Handle] = []
     if isOtherSession {
-      let shown = Set(found.map(\.0.handle))
-      former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }.map(\.handle)
+      let shown = Set(found.map { $0.0.handle })
+      former = state.presentations.values.filter { !shown.contains($0.handle) && !$0.phase.isDismissing }
+        .map { $0.handle }
     }
     return process(at: now) { turn in
       let held = turn.resumeHolds(facts, isOtherSession: isOtherSession)
@@ -99,18 +100,18 @@ extension Turn {
       }
     }
     // An item that nothing else ends, but whose owner has left, ends for that.
-    let lost = Set(ends.map(\.handle))
+    let lost = Set(ends.map { $0.handle })
     let owned = left.flatMap { state.ownedBy[$0] ?? [] }.filter { !lost.contains($0) }
     // Dismissals under way come first: they are not begun again. A presenter is called once, also for a dismissal that is
     // forced because something is gone.
     let departed = open.filter { presentation, survival in
       if case .gone = survival { presentation.phase.dismissal?.stage == .held } else { false }
     }
-    _ = machine.force(machine.dismissed(before: ends.map(\.handle) + owned + departed.map(\.0.handle)))
+    _ = machine.force(machine.dismissed(before: ends.map { $0.handle } + owned + departed.map { $0.0.handle }))
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     loseParked(survivals)
     advance()
-    let gone = Set(ends.map(\.handle) + owned)
+    let gone = Set(ends.map { $0.handle } + owned)
     clear(
       ends + owned.sorted().map { End(handle: $0, reason: .owner) } + held.filter { !gone.contains($0.handle) })
     for client in left.sorted() {

@@ -72,7 +72,7 @@ struct Turn: ~Copyable {
   /// - Parameter client: the client whose request causes it.
   mutating func clear(_ ends: [End], by client: Client? = nil) {
     let current = ends.filter { machine.isCurrent($0.handle) }
-    mayForce += ends.filter(\.isForced).map(\.handle)
+    mayForce += ends.filter(\.isForced).map { $0.handle }
     guard !current.isEmpty else { return advance() }
     let continuations = machine.continuations(after: current, at: now)
     var transaction = Transaction(in: consume self, by: client)

@@ -402,7 +402,7 @@ final class WindowPresenter: Presenter {
   // MARK: After a restart
 
   /// Announces presentations of the previous navd. Ends of their programs wait until it is known which windows are left.
-  func prepare(_ remembered: [Remembered]) { isAdopting = Set(remembered.map(\.presentation.handle)) }
+  func prepare(_ remembered: [Remembered]) { isAdopting = Set(remembered.map { $0.presentation.handle }) }
 
   /// Takes over the presentations whose programs were taken over.
   /// - Parameters:
