@@ -12,7 +12,7 @@ public enum DestinationGroup: Hashable, Sendable {
   /// Reads what a destination's file says.
   /// - Throws: `Refusal` with the code `invalidBinding`.
   public init(_ text: String) throws(Refusal) {
-    guard text.contains(Self.placeholder) else {
+    guard text.parted(at: Self.placeholder) != nil else {
       self = .named(try BindingID(text, as: "group"))
       return
     }
@@ -42,7 +42,7 @@ public enum DestinationGroup: Hashable, Sendable {
             + "focus (navctl: --output focused)")
       }
       let name = String(output.map { BindingID.isName("_\($0)") ? $0 : "_" })
-      return try BindingID(text.replacing(Self.placeholder, with: name), as: "group")
+      return try BindingID(text.replacingAll(Self.placeholder, with: name), as: "group")
     }
   }
 }

@@ -106,15 +106,13 @@ struct Summary {
       throw BenchmarkError(description: "\(document): \(String(cString: strerror(errno)))")
     }
     let text = String(decoding: content, as: UTF8.self)
-    guard let start = text.firstRange(of: Self.marks.start)?.upperBound,
-      let end = text[start...].firstRange(of: Self.marks.end)?.lowerBound
-    else {
+    guard let (head, rest) = text.parted(at: Self.marks.start), let (_, tail) = rest.parted(at: Self.marks.end) else {
       throw BenchmarkError(description: "\(document): expected the comments between which the table is, found none")
     }
     guard let file = fopen(document, "w") else {
       throw BenchmarkError(description: "\(document): \(String(cString: strerror(errno)))")
     }
-    fputs("\(text[..<start])\(markdown)\n\(text[end...])", file)
+    fputs("\(head)\(Self.marks.start)\(markdown)\n\(Self.marks.end)\(tail)", file)
     fclose(file)
   }
 }

@@ -110,8 +110,7 @@ struct IntrospectionXML {
     text += "\(indentation)<!--\n"
     for line in lines {
       // XML does not allow “--” inside a comment.
-      var safe = line
-      while let range = safe.firstRange(of: "--") { safe.replaceSubrange(range, with: "- -") }
+      let safe = line.reduce(into: "") { $0 += $1 == "-" && $0.last == "-" ? " -" : String($1) }
       // gdbus-codegen wants the documentation of an argument on one line.
       let width = safe.hasPrefix("@") ? Int.max : Self.commentWidth - indentation.utf8.count
       for part in wrapped(safe, width) { text += part.isEmpty ? "\n" : "\(indentation)  \(part)\n" }

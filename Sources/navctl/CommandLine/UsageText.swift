@@ -17,7 +17,7 @@ enum UsageText {
 
   private static func hint(for line: String, _ arguments: [String]) -> String? {
     func quoted(after words: String) -> Substring? {
-      line.firstRange(of: words).map { line[$0.upperBound...].prefix { $0 != "'" && $0 != " " } }
+      line.parted(at: words).map { $0.after.prefix { $0 != "'" && $0 != " " } }
     }
     if let option = quoted(after: "Missing value for '"), option.hasPrefix("--"),
       let index = arguments.firstIndex(of: String(option)), index + 1 < arguments.count,

@@ -62,8 +62,7 @@ extension DaemonClient {
 
   /// Whether a group is the one that a destination's file has for some output.
   private static func isOfOutput(_ group: String, _ pattern: String) -> Bool {
-    guard let placeholder = pattern.firstRange(of: "{output}") else { return false }
-    let (start, end) = (pattern[..<placeholder.lowerBound], pattern[placeholder.upperBound...])
+    guard let (start, end) = pattern.parted(at: "{output}") else { return false }
     return group.count > start.count + end.count && group.hasPrefix(start) && group.hasSuffix(end)
   }
 

@@ -193,7 +193,7 @@ private struct Examined {
     let text = diagnosis.commands ?? "not known"
     return Finding(
       "commands", text,
-      text.contains("cannot be started") ? "start the user manager, or navd outside its unit" : nil)
+      text.parted(at: "cannot be started") != nil ? "start the user manager, or navd outside its unit" : nil)
   }
 
   private var record: Finding {

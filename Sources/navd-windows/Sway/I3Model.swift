@@ -168,6 +168,6 @@ struct I3Model {
 
   /// A text in a command; the window manager names outputs, and it reads an escaped quotation mark.
   private static func literal(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    "\"" + text.replacingAll("\\", with: "\\\\").replacingAll("\"", with: "\\\"") + "\""
   }
 }

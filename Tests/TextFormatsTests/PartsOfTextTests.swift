@@ -1,0 +1,27 @@
+import Testing
+import TextFormats
+
+@Suite struct PartsOfTextTests {
+  @Test(
+    arguments: [
+      ("", "a", nil), ("abc", "x", nil), ("ab", "abc", nil), ("abc", "a", ["", "bc"]), ("abc", "c", ["ab", ""]),
+      ("abc", "abc", ["", ""]), ("aab", "ab", ["a", ""]), ("a--b--c", "--", ["a", "b--c"]),
+      ("für dich", "ü", ["f", "r dich"]),
+      // A combining mark makes one character of two, and the bytes of the first are still there.
+      ("e\u{301}", "e", ["", "\u{301}"]),
+    ] as [(String, String, [String]?)])
+  func text_partedAtAnother_isWhatIsBeforeAndAfterItsFirstPlace(text: String, part: String, parts: [String]?) {
+    let found = text.parted(at: part).map { [String($0.before), String($0.after)] }
+    #expect(found.map { $0.map { Array($0.utf8) } } == parts.map { $0.map { Array($0.utf8) } })
+  }
+
+  @Test(arguments: [
+    ("", ""), ("{o}", "HDMI"), ("panel-{o}", "panel-HDMI"), ("{o}{o}", "HDMIHDMI"), ("{o", "{o"),
+    ("a{o}b{o}c", "aHDMIbHDMIc"),
+  ])
+  func text_replacingAll_hasTheOtherInEachPlace(text: String, expected: String) {
+    #expect(text.replacingAll("{o}", with: "HDMI") == expected)
+    // What is put in is not read again.
+    #expect(text.replacingAll("{o}", with: "{o}") == text)
+  }
+}
