@@ -10,22 +10,24 @@ COMPLETIONS = bash-completion/completions/navctl zsh/site-functions/_navctl fish
 HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hardening.conf)
 
 # Installed binaries need no Swift on the machine. lld links the static libraries without the warnings of the default linker.
-# navctl starts at every key press, so it has no shared libraries at all (see Package.swift). glibc relocates such a program only
-# if it has no path for libraries. Loading libstdc++ and libgcc, which only the Swift runtime uses, takes a seventh of its
-# time. Loading libdbus-1 takes a quarter: it brings libsystemd and six more libraries for socket-activated servers, and no
-# program here is one; --defsym replaces the two functions that they provide. navd uses libsqlite3 once, to read the record of
-# an earlier release. LINKING makes the linker choose the static libstdc++, libdbus-1 and libsqlite3. No library is loaded that
-# would look for symbols of a program, so their names are left out: 0.4 MB. Debug builds, and so the tests, check exclusive
-# access to memory at run time; without the check release builds are 3 % faster. Packed relocations, where the loader supports
-# them, save two megabytes of file and memory. By default a program has the names of the generic types that it uses, and Swift's
-# runtime reads each name and looks for the conformances of its parameters, which is half of navctl's work and of navd's start;
-# -disable-concrete-type-metadata-mangled-name-accessors makes it call the accessors of the types. With a section for each
-# function, the linker leaves out those that nobody calls.
+# navctl starts at every key press and navd runs all day, so they have no shared libraries at all (see Package.swift); glibc
+# relocates such a program only if it has no path for libraries. libdbus-1 needs libsystemd for socket-activated servers, and no
+# program here is one; --defsym replaces the two functions that it provides. navd uses libsqlite3 once, to read the record of an
+# earlier release. LINKING makes the linker choose the static libstdc++, libdbus-1 and libsqlite3. No library is loaded that would
+# look for symbols of a program, so their names are left out: 0.4 MB. Debug builds, and so the tests, check exclusive access to
+# memory at run time; without the check release builds are 3 % faster. Packed relocations, where the loader supports them, save
+# two megabytes of file and memory.
+#
+# The options of the compiler's front end: by default a program has the names of the generic types that it uses, and Swift's
+# runtime reads each name and looks for the conformances of its parameters. This was half of navctl's work and of navd's start;
+# now the program calls the accessors of the types. With a section for each function, the linker leaves out those that nobody
+# calls. The module for regular expressions is hidden, since one search for a text brings all of its 1.5 MB.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
 BUILD = NAVD_LINKS_ALONE=1 PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked \
-	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors) \
+	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
+	-Xfrontend -disable-implicit-string-processing-module-import) \
 	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic) $(PACKED)
 PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service

@@ -9,8 +9,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// How `make build` links navctl, which starts at every key press: without shared libraries, which take a sixth of its time. It
-/// is still loaded at a random address.
+/// How `make build` links navctl, which starts at every key press, and navd, which runs all day: without shared libraries, which
+/// take a sixth of their start. They are still loaded at a random address.
 let alone: [LinkerSetting] =
   Context.environment["NAVD_LINKS_ALONE"] == nil
   ? [] : [.unsafeFlags(["-static-executable", "-Xclang-linker", "-static-pie"])]
@@ -119,7 +119,7 @@ let package = Package(
       dependencies: [
         "CoordinatorDaemon", "CoordinatorAPI", "Logs", "TextFormats",
         .product(name: "Logging", package: "swift-log", condition: programs),
-      ], swiftSettings: strict),
+      ], swiftSettings: strict, linkerSettings: alone),
     .executableTarget(
       name: "navctl",
       dependencies: [

@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh [--prefix DIRECTORY] [--uninstall]: installs navd and navctl from an unpacked release, or removes them.
-# It needs no compiler and no package, only a Linux with glibc 2.36 or newer.
+# It needs no compiler and no package; only navd-windows needs libraries.
 set -eu
 here=$(dirname "$0")
 
@@ -52,9 +52,9 @@ if [ -n "$uninstall" ]; then
   exit
 fi
 
-# A loader that is too old says so only when a program is started. navctl needs none.
+# navd and navctl are of one machine; that this is another shows only when they are started.
 "$here/files/bin/navd" --version >/dev/null ||
-  fail "navd does not run here; expected Linux on $(cat "$here/architecture") with glibc 2.36 or newer"
+  fail "navd does not run here; expected Linux on $(cat "$here/architecture")"
 
 # Older managers cannot start commands as services, and commands must not inherit the settings in this file.
 systemd=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
@@ -71,6 +71,8 @@ files | while read -r file; do
   mv -f "$to.new" "$to"
 done
 echo "navd and navctl are in $prefix/bin"
+"$prefix/bin/navd-windows" --version >/dev/null 2>&1 ||
+  echo "navd-windows, with which presentations follow windows, does not run here; it needs glibc 2.36, libwayland-client and libxcb"
 case :${XDG_DATA_HOME:-$HOME/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}: in
   *:"$prefix/share":*) ;;
   *) echo "add $prefix/share to XDG_DATA_DIRS, where the bus looks for navd, or start navd with the session" ;;
