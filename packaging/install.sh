@@ -52,7 +52,7 @@ if [ -n "$uninstall" ]; then
   exit
 fi
 
-# navd and navctl are of one machine; that this is another shows only when they are started.
+# A program for another processor architecture fails only when it is started.
 "$here/files/bin/navd" --version >/dev/null ||
   fail "navd does not run here; expected Linux on $(cat "$here/architecture")"
 

@@ -1,8 +1,9 @@
-/// The standard library's own search for a text brings the engine of its regular expressions into a program: a tenth of navd's
-/// file, and more work at each start. `make build` does not know it.
+/// Searches for a text in a text. Those of the standard library link the engine of its regular expressions into a program, which was
+/// a tenth of navd's file and work at each start, so `make build` hides their module.
 extension StringProtocol {
-  /// What is before and after the first place of a text in this one; nil if it is not in it.
-  /// - Parameter part: the text; its bytes in UTF-8 count, not its characters.
+  /// Splits the text at the first occurrence of `part`.
+  /// - Parameter part: compared as UTF-8 bytes, not as characters.
+  /// - Returns: the text before and after it; nil if `part` does not occur.
   package func parted(at part: String) -> (before: SubSequence, after: SubSequence)? {
     var rest = utf8[...]
     while true {
@@ -13,7 +14,8 @@ extension StringProtocol {
     }
   }
 
-  /// The text with another in each place of a part that is not empty.
+  /// Returns the text in which `other` replaces each occurrence of `part`.
+  /// - Precondition: `part` is not empty.
   package func replacingAll(_ part: String, with other: String) -> String {
     var text = ""
     var rest = self[...]

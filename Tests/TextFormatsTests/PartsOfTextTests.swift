@@ -7,7 +7,7 @@ import TextFormats
       ("", "a", nil), ("abc", "x", nil), ("ab", "abc", nil), ("abc", "a", ["", "bc"]), ("abc", "c", ["ab", ""]),
       ("abc", "abc", ["", ""]), ("aab", "ab", ["a", ""]), ("a--b--c", "--", ["a", "b--c"]),
       ("für dich", "ü", ["f", "r dich"]),
-      // A combining mark makes one character of two, and the bytes of the first are still there.
+      // A letter and its combining mark are one character; the letter's byte still matches.
       ("e\u{301}", "e", ["", "\u{301}"]),
     ] as [(String, String, [String]?)])
   func text_partedAtAnother_isWhatIsBeforeAndAfterItsFirstPlace(text: String, part: String, parts: [String]?) {
@@ -21,7 +21,7 @@ import TextFormats
   ])
   func text_replacingAll_hasTheOtherInEachPlace(text: String, expected: String) {
     #expect(text.replacingAll("{o}", with: "HDMI") == expected)
-    // What is put in is not read again.
+    // Inserted text is not searched.
     #expect(text.replacingAll("{o}", with: "{o}") == text)
   }
 }
