@@ -16,11 +16,8 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
   /// Makes the answer from the reply to the request and the serial after it.
   package let answer: @Sendable (Reply, UInt64) -> Output
 
-  /// The arguments for a request of `Apply`.
-  package let arguments: @Sendable (Input) -> [Value]
-  private let decode: @Sendable ([Value]) -> Input?
-  private let encode: @Sendable (Output) -> [Value]
-  private let decodeOutput: @Sendable ([Value]) -> Output?
+  private let inValues: ValueList<Input>
+  private let outValues: ValueList<Output>
 
   init<each I: ValueConvertible, each O: ValueConvertible>(
     _ name: MemberName, in inputs: repeat Arg<each I>, options: OptionTable, isRemoval: Bool = false,
@@ -32,26 +29,8 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
     self.isRemoval = isRemoval
     self.read = read
     self.answer = answer
-    arguments = { input in
-      let input: (repeat each I) = input
-      var values: [Value] = []
-      repeat values.append((each input).value)
-      return values
-    }
-    decode = { values in
-      var rest = values[...]
-      return try? (repeat rest.next((each I).self))
-    }
-    encode = { output in
-      let output: (repeat each O) = output
-      var values: [Value] = []
-      repeat values.append((each output).value)
-      return values
-    }
-    decodeOutput = { values in
-      var rest = values[...]
-      return try? (repeat rest.next((each O).self))
-    }
+    inValues = ValueList(repeat (each I).self)
+    outValues = ValueList(repeat (each O).self)
     super.init(CoordinatorInterface.name, name, in: repeat each inputs, out: repeat each outputs, doc: doc())
   }
 
@@ -67,9 +46,12 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
       answer: answer)
   }
 
+  /// The arguments for a request of `Apply`.
+  package func arguments(_ input: Input) -> [Value] { inValues.values(input) }
+
   package func request(_ arguments: [Value]) throws(Refusal) -> Request {
     try check(arguments)
-    guard let input = decode(arguments) else {
+    guard let input = inValues.tuple(arguments) else {
       throw Refusal(
         .invalidArgument, "\(name): expected \(inputs.map(\.name).joined(separator: ", ")) of the declared types")
     }
@@ -80,9 +62,9 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
   /// - Parameters:
   ///   - values: its answer in a reply of `Apply`, without the serial.
   ///   - serial: the serial of the answer.
-  package func output(_ values: [Value], _ serial: UInt64) -> Output? { decodeOutput(values + [serial.value]) }
+  package func output(_ values: [Value], _ serial: UInt64) -> Output? { outValues.tuple(values + [serial.value]) }
 
-  package func values(_ reply: Reply) -> [Value] { encode(answer(reply, 0)).dropLast() }
+  package func values(_ reply: Reply) -> [Value] { outValues.values(answer(reply, 0)).dropLast() }
 
   package func accept(_ visitor: some ChangingMethodVisitor) { visitor.visit(self) }
 }
@@ -104,6 +86,26 @@ package protocol AnyChangingMethod: InterfaceMember {
 /// Visits changing methods with their Swift types.
 package protocol ChangingMethodVisitor {
   func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>)
+}
+
+/// The values in a request of `Apply`, or in its reply, and the tuple of their Swift types.
+private struct ValueList<Tuple: Sendable>: Sendable {
+  let values: @Sendable (Tuple) -> [Value]
+  /// Returns nil if the values are not of these types.
+  let tuple: @Sendable ([Value]) -> Tuple?
+
+  init<each T: ValueConvertible>(_ types: repeat (each T).Type) where Tuple == (repeat each T) {
+    values = { tuple in
+      let tuple: (repeat each T) = tuple
+      var values: [Value] = []
+      repeat values.append((each tuple).value)
+      return values
+    }
+    tuple = { values in
+      var rest = values[...]
+      return try? (repeat rest.next((each T).self))
+    }
+  }
 }
 
 private struct MissingArgument: Error {}

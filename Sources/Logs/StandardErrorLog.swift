@@ -20,10 +20,9 @@ public struct StandardErrorLog: LogHandler {
 
   public func log(event: LogEvent) {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
-    let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+    let details = all.sorted { $0.key < $1.key }.reduce(into: "") { $0 += " \($1.key)=\($1.value)" }
     let start = isJournal ? "<\(event.level.priority)>" : "\(program): \(event.level): "
-    let text = "\(event.message)\(details)".split(separator: "\n", omittingEmptySubsequences: false).joined(
-      separator: "; ")
+    let text = "\(event.message)\(details)".replacingAll("\n", with: "; ")
     var line = start + text.escapingControls() + "\n"
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }

@@ -14,16 +14,13 @@ public struct OptionTable: Sendable {
 
   /// In the order of the documentation.
   public let rows: [Row]
-  private let index: [String: Int]
 
-  public init(_ rows: [Row]) {
-    self.rows = rows
-    index = Dictionary(rows.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-  }
+  public init(_ rows: [Row]) { self.rows = rows }
 
   public static func + (a: OptionTable, b: OptionTable) -> OptionTable { OptionTable(a.rows + b.rows) }
 
-  public subscript(name: String) -> Row? { index[name].map { rows[$0] } }
+  // The tables are short, and a dictionary for each would be a part of every start.
+  public subscript(name: String) -> Row? { rows.first { $0.name == name } }
 
   /// Checks the names and types of options, not their values.
   /// - Throws: `Refusal` with the code `invalidArgument` for the first fault in the order of the names.

@@ -1,17 +1,11 @@
 /// Searches for a text in a text. Those of the standard library link the engine of its regular expressions into a program, which was
 /// a tenth of navd's file and work at each start, so `make build` hides their module.
-extension StringProtocol {
+extension StringProtocol where SubSequence == Substring {
   /// Splits the text at the first occurrence of `part`.
   /// - Parameter part: compared as UTF-8 bytes, not as characters.
   /// - Returns: the text before and after it; nil if `part` does not occur.
-  package func parted(at part: String) -> (before: SubSequence, after: SubSequence)? {
-    var rest = utf8[...]
-    while true {
-      if rest.starts(with: part.utf8) {
-        return (self[..<rest.startIndex], self[utf8.index(rest.startIndex, offsetBy: part.utf8.count)...])
-      }
-      guard rest.popFirst() != nil else { return nil }
-    }
+  package func parted(at part: String) -> (before: Substring, after: Substring)? {
+    TextFormats.parted(self[...], at: part.utf8)
   }
 
   /// Returns the text in which `other` replaces each occurrence of `part`.
@@ -20,9 +14,21 @@ extension StringProtocol {
     var text = ""
     var rest = self[...]
     while let (before, after) = rest.parted(at: part) {
-      text += before + other
-      rest = after[...]
+      text += String(before) + other
+      rest = after
     }
-    return text + rest
+    return text + String(rest)
   }
+}
+
+/// Takes no generic text, since the compiler would not know its type: the search would take a hundred times as long.
+private func parted(_ text: Substring, at part: String.UTF8View) -> (before: Substring, after: Substring)? {
+  guard let first = part.first else { return (text.prefix(0), text) }
+  var rest = text.utf8
+  while let start = rest.firstIndex(of: first) {
+    rest = rest[start...]
+    if rest.starts(with: part) { return (text[..<start], text[rest.index(start, offsetBy: part.count)...]) }
+    rest.removeFirst()
+  }
+  return nil
 }

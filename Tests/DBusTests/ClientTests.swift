@@ -148,11 +148,11 @@ import Testing
   let header = MessageHeader(
     kind: .signal,
     fields: HeaderFields(
-      interface: Echo.name, member: Echo.happened.name, signature: Echo.happened.signature), path: Echo.path,
+      interface: Echo.name, member: Echo.happened.name, signature: Echo.happened.list.signature), path: Echo.path,
     destination: fixture.client.uniqueName)
   var arguments = ("forged", UInt64(2))
   let forged = try OutgoingMessage(header) { writer throws(DBusError) in
-    try Echo.happened.write(&arguments, &writer)
+    try Echo.happened.list.write(&arguments, &writer)
   }
   try fixture.forge(.call(forged, nil))
   #expect(heard == [1])
@@ -240,6 +240,20 @@ import Testing
   #expect(heard == [])
   fixture.loop.turn(wait: .zero)
   #expect(heard == [1, 2, 3])
+}
+
+@Test func callAndWait_ofTwoMethods_returnsBothRepliesOrAnError() throws {
+  let fixture = try Fixture()
+  let (id, names) = try fixture.client.callAndWait(Bus.getID, Bus.listNames, on: Bus.name, at: Bus.path)
+  #expect(id.utf8.count == 32)
+  #expect(names.contains(fixture.service.uniqueName.text))
+  let unknown = Method("org.freedesktop.DBus", "NoSuchMethod", out: Arg<String>("id"))
+  let error = #expect(throws: DBusError.self) {
+    try fixture.client.callAndWait(unknown, Bus.listNames, on: Bus.name, at: Bus.path)
+  }
+  #expect(error?.name == .unknownMethod)
+  // The reply to the other call is not taken for one to the next.
+  #expect(try fixture.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ()) == id)
 }
 
 @Test func callAndWait_errorAndTimeout_areThrown() throws {

@@ -38,22 +38,22 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
 }
 
 @Test func method_signatures_areThoseOfItsArguments() {
-  #expect(Sample.nothing.inputSignature == "")
-  #expect(Sample.pop.inputSignature == "su")
-  #expect(Sample.pop.outputSignature == "u")
-  #expect(Sample.path.inputSignature == "a(ssa{sv})a{sv}")
-  #expect(Sample.path.outputSignature == "aot")
+  #expect(Sample.nothing.inArguments.signature == "")
+  #expect(Sample.pop.inArguments.signature == "su")
+  #expect(Sample.pop.outArguments.signature == "u")
+  #expect(Sample.path.inArguments.signature == "a(ssa{sv})a{sv}")
+  #expect(Sample.path.outArguments.signature == "aot")
 }
 
 @Test func method_inputAndOutputWritten_areReadAsTheSame() throws {
   var arguments = ("main", UInt32(3))
-  let message = try received("su") { writer throws(DBusError) in try Sample.pop.writeInput(&arguments, &writer) }
+  let message = try received("su") { writer throws(DBusError) in try Sample.pop.inArguments.write(&arguments, &writer) }
   let (stack, count) = try input(of: message, Sample.pop)
   #expect(stack == "main")
   #expect(count == 3)
 
   var output: UInt32 = 7
-  let reply = try received("u") { writer throws(DBusError) in try Sample.pop.writeOutput(&output, &writer) }
+  let reply = try received("u") { writer throws(DBusError) in try Sample.pop.outArguments.write(&output, &writer) }
   let popped: UInt32 = try Sample.pop.output(of: reply)
   #expect(popped == 7)
   try input(of: received(""), Sample.nothing)
@@ -63,7 +63,7 @@ private func input<Input, Output>(of message: Message, _ method: Method<Input, O
   let options: Properties = ["a": .int32(1), "b": .bytes([1, 2]), "c": ["d": Value.string("e")].value]
   let message = try received("a(ssa{sv})a{sv}") { writer throws(DBusError) in
     var arguments = ([Structure("fact", "1", options)], options)
-    try Sample.path.writeInput(&arguments, &writer)
+    try Sample.path.inArguments.write(&arguments, &writer)
   }
   let (elements, back) = try input(of: message, Sample.path)
   #expect(back == options)

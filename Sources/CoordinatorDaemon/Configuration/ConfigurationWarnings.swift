@@ -85,13 +85,14 @@ private struct ProgramSearch {
     let path: ByteString?
   }
 
-  private let environment = ProcessEnvironment.ofThisProcess()
+  private lazy var environment = ProcessEnvironment.ofThisProcess()
   private var known: [Program: String?] = [:]
 
   /// - Parameters:
   ///   - settings: the directory and the variables of its destination.
   /// - Returns: nil for a relative path without a directory, which starts in the request's.
-  func program(of command: [[UInt8]], _ settings: ItemOptions?) -> Program? {
+  mutating func program(of command: [[UInt8]], _ settings: ItemOptions?) -> Program? {
+    let environment = environment
     func variable(_ name: String) -> ByteString? {
       settings?.environment?[name].map { ByteString($0) } ?? environment[ByteString(name)]
     }

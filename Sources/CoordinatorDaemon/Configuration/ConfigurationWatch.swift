@@ -72,7 +72,11 @@ final class ConfigurationWatch {
       guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return }
       let name = Array(path[path.index(after: slash)...])
       path = path[..<slash]
-      wanted[path.isEmpty ? [UInt8(ascii: "/")] : Array(path), default: Interest()].names.insert(name)
+      let directory = path.isEmpty ? [UInt8(ascii: "/")] : Array(path)
+      // Of a directory that is wanted already, the ones above it are, as far as needed.
+      let isKnown = wanted[directory] != nil
+      wanted[directory, default: Interest()].names.insert(name)
+      if isKnown { return }
     } while !path.isEmpty && ConfigurationFiles.withPath(Array(path), { access($0, F_OK) }) != 0
   }
 

@@ -20,8 +20,9 @@ struct StartupContext {
 
   /// Blocks until the bus has answered.
   init(_ connection: Connection) throws(DBusError) {
-    bus = try connection.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
-    names = Set(try connection.callAndWait(Bus.listNames, on: Bus.name, at: Bus.path, ()))
+    let owned: [String]
+    (bus, owned) = try connection.callAndWait(Bus.getID, Bus.listNames, on: Bus.name, at: Bus.path)
+    names = Set(owned)
     boot = ProcessIdentity.bootIdentifier() ?? ""
     let now = Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds))
     clock = now.lead(ofWallClock: WallClock.microseconds)

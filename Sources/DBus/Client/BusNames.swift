@@ -126,10 +126,11 @@ extension Connection {
 
   /// - Parameter signal: sent by the bus itself.
   func deliverNameSignal(_ signal: Message) {
-    if let (name, _, new) = try? Bus.nameOwnerChanged.arguments(of: signal) {
+    if Bus.nameOwnerChanged.matches(signal), let (name, _, new) = try? Bus.nameOwnerChanged.arguments(of: signal) {
       guard let name = BusName(name), let watched = watchedNames[name] else { return }
       ownerChanged(to: BusName(new), of: watched)
-    } else if let name = try? Bus.nameLost.arguments(of: signal), let name = BusName(name) {
+    } else if Bus.nameLost.matches(signal), let name = try? Bus.nameLost.arguments(of: signal), let name = BusName(name)
+    {
       onNameLost?(name)
     }
   }

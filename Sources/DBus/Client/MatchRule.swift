@@ -23,13 +23,13 @@ public struct MatchRule: Hashable, Sendable {
   /// The rule in the bus's notation.
   var text: String {
     var text = "type='signal'"
-    if let sender { text += ",sender='\(sender)'" }
-    if let path { text += ",path='\(path)'" }
-    if let interface { text += ",interface='\(interface)'" }
-    if let member { text += ",member='\(member)'" }
+    if let sender { text += ",sender='" + sender.text + "'" }
+    if let path { text += ",path='" + path.text + "'" }
+    if let interface { text += ",interface='" + interface.text + "'" }
+    if let member { text += ",member='" + member.text + "'" }
     // An apostrophe is written by ending the quotes, escaping it, and starting new quotes.
     if let arg0 {
-      text += ",arg0='\(arg0.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
+      text += ",arg0='" + arg0.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? #"'\''"# : String($1) } + "'"
     }
     return text
   }

@@ -248,28 +248,35 @@ public final class Connection {
 
   // MARK: Blocking calls
 
-  /// Sends a call at once, before the messages of this turn, and blocks until its reply arrives. The loop does not run
+  /// Sends calls at once, before the messages of this turn, and blocks until all replies have arrived. The loop does not run
   /// meanwhile; other messages are kept for later.
-  /// - Parameter timeout: nil to wait forever.
-  /// - Throws: the error in the reply, `Timeout` or `Disconnected`.
+  /// - Parameter timeout: for all of them; nil to wait forever.
+  /// - Returns: the replies, in the order of the calls.
+  /// - Throws: the first error in a reply, `Timeout` or `Disconnected`.
   public func callAndWait(
-    _ call: OutgoingMessage, timeout: Duration? = defaultTimeout
-  ) throws(DBusError) -> Message {
-    guard isOpen, let serial = transport.send(call) else { throw .disconnected() }
+    _ calls: OutgoingMessage..., timeout: Duration? = defaultTimeout
+  ) throws(DBusError) -> [Message] {
+    var serials: [UInt32] = []
+    for call in calls {
+      guard isOpen, let serial = transport.send(call) else { throw .disconnected() }
+      serials.append(serial)
+    }
     let deadline = timeout.map { loop.now + $0 }
+    var replies: [Message?] = Array(repeating: nil, count: calls.count)
     while true {
       while let message = transport.pop() {
-        if message.replySerial == serial, message.isAnswer(from: call.destination) {
+        if let index = serials.firstIndex(of: message.replySerial), message.isAnswer(from: calls[index].destination) {
           if let error = message.error { throw error }
-          return message
+          replies[index] = message
+          if !replies.contains(where: { $0 == nil }) { return replies.compactMap { $0 } }
+        } else if canWait(message) {
+          postponed.append(message)
+          scheduleDrain()
         }
-        guard canWait(message) else { continue }
-        postponed.append(message)
-        scheduleDrain()
       }
       guard transport.isConnected else { throw .disconnected() }
       let rest = deadline.map { $0 - loop.now }
-      if let rest, rest <= .zero { throw .timedOut(call, after: timeout) }
+      if let rest, rest <= .zero { throw .timedOut(calls[replies.firstIndex { $0 == nil }!], after: timeout) }
       transport.readWrite(wait: rest)
     }
   }

@@ -99,7 +99,7 @@ extension Connection {
   ) -> PendingCall {
     do throws(DBusError) {
       let message = try method.message(on: destination, at: path, input, autoStart ? [] : .noAutoStart)
-      return call(message, timeout: timeout, takesDescriptors: method.outputSignature.hasDescriptors) { reply in
+      return call(message, timeout: timeout, takesDescriptors: method.outArguments.signature.hasDescriptors) { reply in
         completion(Result { () throws(DBusError) in try method.output(of: reply.get()) })
       }
     } catch {
@@ -118,13 +118,23 @@ extension Connection {
     enqueue(.call(message, nil))
   }
 
+  /// Calls two methods of one object that take nothing, and blocks until both replies have arrived, for which one wait is enough; see
+  /// ``callAndWait(_:timeout:)``.
+  public func callAndWait<First, Second>(
+    _ first: Method<Void, First>, _ second: Method<Void, Second>, on destination: BusName, at path: ObjectPath
+  ) throws(DBusError) -> (First, Second) {
+    let replies = try callAndWait(
+      first.message(on: destination, at: path, (), []), second.message(on: destination, at: path, (), []))
+    return (try first.output(of: replies[0]), try second.output(of: replies[1]))
+  }
+
   /// Calls a method of a contract and blocks until its reply arrives; see ``callAndWait(_:timeout:)``.
   public func callAndWait<Input, Output>(
     _ method: Method<Input, Output>, on destination: BusName, at path: ObjectPath, _ input: Input,
     timeout: Duration? = defaultTimeout, autoStart: Bool = true
   ) throws(DBusError) -> Output {
     let message = try method.message(on: destination, at: path, input, autoStart ? [] : .noAutoStart)
-    return try method.output(of: callAndWait(message, timeout: timeout))
+    return try method.output(of: callAndWait(message, timeout: timeout)[0])
   }
 
   func completeCall(_ answer: Message) {
@@ -168,7 +178,7 @@ extension Method {
     let header = MessageHeader(
       kind: .methodCall, flags: flags, fields: callFields, path: path, destination: destination)
     var input = input
-    return try OutgoingMessage(header) { writer throws(DBusError) in try writeInput(&input, &writer) }
+    return try OutgoingMessage(header) { writer throws(DBusError) in try inArguments.write(&input, &writer) }
   }
 }
 

@@ -11,8 +11,6 @@ import DBusValues
 open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   public final let interface: InterfaceName
   public final let name: MemberName
-  public final let inputs: [ArgumentDescription]
-  public final let outputs: [ArgumentDescription]
   public final let doc: Documentation
   public final let annotations: [Annotation]
   /// Whether a reply may be so large that the service makes such replies one at a time.
@@ -21,42 +19,29 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   /// Whether a reply may contain an array or a value of any type.
   final let hasVariableReply: Bool
 
-  final let inputSignature: Signature
-  final let outputSignature: Signature
+  final let inArguments: ArgumentList<Input>
+  final let outArguments: ArgumentList<Output>
   final let callFields: HeaderFields
   final let replyFields: HeaderFields
-  final let readInput: @Sendable (inout MessageReader) throws(DBusError) -> Input
-  final let readOutput: @Sendable (inout MessageReader) throws(DBusError) -> Output
-  // Inout, as in ``Signal/write``.
-  final let writeInput: @Sendable (_ input: inout Input, inout MessageWriter) throws(DBusError) -> Void
-  final let writeOutput: @Sendable (_ output: inout Output, inout MessageWriter) throws(DBusError) -> Void
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
     hasLargeReply: Bool = false, doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) where Input == (repeat each I), Output == (repeat each O) {
-    var inputDescriptions: [ArgumentDescription] = []
-    repeat inputDescriptions.append((each inputs).description)
-    var outputDescriptions: [ArgumentDescription] = []
-    repeat outputDescriptions.append((each outputs).description)
-
     self.interface = interface
     self.name = name
-    self.inputs = inputDescriptions
-    self.outputs = outputDescriptions
+    inArguments = ArgumentList(repeat each inputs)
+    outArguments = ArgumentList(repeat each outputs)
     self.doc = Documentation(doc)
     self.annotations = annotations
     self.hasLargeReply = hasLargeReply
-    inputSignature = inputDescriptions.signature
-    outputSignature = outputDescriptions.signature
-    hasVariableReply = outputSignature.text.contains { $0 == "a" || $0 == "v" }
-    callFields = HeaderFields(interface: interface, member: name, signature: inputSignature)
-    replyFields = HeaderFields(signature: outputSignature)
-    readInput = { reader throws(DBusError) in (repeat try reader.next((each I).self)) }
-    readOutput = { reader throws(DBusError) in (repeat try reader.next((each O).self)) }
-    writeInput = { input, writer throws(DBusError) in repeat try writer.append(each input) }
-    writeOutput = { output, writer throws(DBusError) in repeat try writer.append(each output) }
+    hasVariableReply = outArguments.signature.text.utf8.contains { $0 == UInt8(ascii: "a") || $0 == UInt8(ascii: "v") }
+    callFields = HeaderFields(interface: interface, member: name, signature: inArguments.signature)
+    replyFields = HeaderFields(signature: outArguments.signature)
   }
+
+  public final var inputs: [ArgumentDescription] { inArguments.descriptions }
+  public final var outputs: [ArgumentDescription] { outArguments.descriptions }
 
   public final var member: MemberDescription {
     .method(name, in: inputs, out: outputs, doc: doc, annotations: annotations)
@@ -65,11 +50,11 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   /// - Parameter budget: the size allowed for the arguments, reduced by their size.
   /// - Throws: `InvalidArgs` with the argument at fault, and the errors of ``MessageReader``.
   final func input(of call: Message, budget: inout Int) throws(DBusError) -> Input {
-    guard call.hasSignature(inputSignature) else { throw inputs.mismatch(call.signature) }
+    guard call.hasSignature(inArguments.signature) else { throw inArguments.mismatch(call.signature) }
     var reader = MessageReader(call, budget: budget, isChecked: true)
     defer { budget = reader.budget }
     do throws(DBusError) {
-      return try readInput(&reader)
+      return try inArguments.read(&reader)
     } catch {
       guard error.name == .invalidArgs, inputs.indices.contains(reader.position) else { throw error }
       let argument = "argument \(reader.position + 1), “\(inputs[reader.position].name)”"
@@ -79,11 +64,12 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
 
   /// - Throws: `InvalidArgs` if the reply does not match the contract.
   final func output(of reply: Message) throws(DBusError) -> Output {
-    guard reply.hasSignature(outputSignature) else {
+    guard reply.hasSignature(outArguments.signature) else {
       throw DBusError(
-        name: .invalidArgs, message: "the reply to \(interface).\(name): \(outputs.mismatch(reply.signature).message)")
+        name: .invalidArgs,
+        message: "the reply to \(interface).\(name): \(outArguments.mismatch(reply.signature).message)")
     }
     var reader = MessageReader(reply)
-    return try readOutput(&reader)
+    return try outArguments.read(&reader)
   }
 }

@@ -75,7 +75,7 @@ public final class Call<Output> {
     self.address = address
     self.connection = connection
     fields = method.replyFields
-    write = method.writeOutput
+    write = method.outArguments.write
     isVariable = method.hasVariableReply
   }
 

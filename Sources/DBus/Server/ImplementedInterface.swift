@@ -51,7 +51,7 @@ public final class ImplementedInterface {
     _ body: @escaping (Input, Call<Output>) -> Void
   ) {
     check(method.name.text, of: method.interface)
-    let takesDescriptors = takesDescriptors || method.inputSignature.hasDescriptors
+    let takesDescriptors = takesDescriptors || method.inArguments.signature.hasDescriptors
     methods[method.name.text] = { message, address, path, connection in
       guard takesDescriptors || !message.hasDescriptors else {
         return connection.fail(address, .undeclaredDescriptors())

@@ -1,0 +1,38 @@
+import DBusValues
+
+/// The arguments of a call, of its reply or of a signal: what they are, and how they are read and written. `Values` is the tuple of
+/// their Swift types.
+struct ArgumentList<Values>: Sendable {
+  let descriptions: [ArgumentDescription]
+  let signature: Signature
+  let read: @Sendable (inout MessageReader) throws(DBusError) -> Values
+  /// Takes the values inout, though it does not change them: a tuple by value would be taken apart, and the runtime would look up the
+  /// types of its elements at each call.
+  let write: @Sendable (_ values: inout Values, inout MessageWriter) throws(DBusError) -> Void
+
+  /// - Precondition: the types form a valid signature. Only debug builds check it, since a start of navd makes a hundred lists.
+  init<each T: ValueConvertible>(_ arguments: repeat Arg<each T>) where Values == (repeat each T) {
+    var descriptions: [ArgumentDescription] = []
+    repeat descriptions.append((each arguments).description)
+    self.descriptions = descriptions
+    let text = descriptions.reduce(into: "") { $0 += $1.type.signature }
+    assert(Signature(text) != nil, "the types of the arguments \(descriptions.map(\.name)) are not a valid signature")
+    signature = Signature(unchecked: text)
+    read = { reader throws(DBusError) in (repeat try reader.next((each T).self)) }
+    write = { values, writer throws(DBusError) in repeat try writer.append(each values) }
+  }
+
+  /// The error for a message with the signature `found`: names the first argument of the wrong type.
+  func mismatch(_ found: Signature) -> DBusError {
+    let types = found.types
+    let expected = descriptions.map { "\($0.type) \($0.name)" }.joined(separator: ", ")
+    let all = descriptions.isEmpty ? "" : " (\(expected))"
+    for (index, (argument, type)) in zip(descriptions, types).enumerated() where argument.type != type {
+      return DBusError(
+        name: .invalidArgs,
+        message: "argument \(index + 1), “\(argument.name)”: expected \(argument.type)\(all), found \(type)")
+    }
+    return DBusError(
+      name: .invalidArgs, message: "expected \(descriptions.count) arguments\(all), found \(types.count)")
+  }
+}
