@@ -16,6 +16,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #define LINUX_P_PIDFD 3u
+#define LINUX_MADV_POPULATE_WRITE 23
 #define LINUX_MFD_CLOEXEC 1u
 #define LINUX_MFD_ALLOW_SEALING 2u
 #define LINUX_F_ADD_SEALS 1033
@@ -160,6 +162,22 @@ static __attribute__((noinline, unused)) pid_t linux_start(struct linux_command 
 // A mutable global, which Swift 6 does not allow to be read; navd never changes it.
 extern char **environ;
 static inline char *const *linux_environment(void) { return environ; }
+
+// Populates the memory of the program's variables and of its first allocations with two calls. A start uses nearly all of it, and
+// each page would be a page fault of its own. Kernels before 5.14 refuse the advice, and nothing is lost.
+extern char __bss_start[] __attribute__((visibility("hidden")));
+extern char _end[] __attribute__((visibility("hidden")));
+static inline void linux_populate(const char *from, const char *to) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t start = ((uintptr_t)from + page - 1) & ~(page - 1);
+  if (start < (uintptr_t)to) madvise((void *)start, (uintptr_t)to - start, LINUX_MADV_POPULATE_WRITE);
+}
+static inline void linux_populate_program(void) {
+  char *const allocation = (char *)malloc(1);
+  linux_populate(__bss_start, _end);
+  linux_populate(allocation, (char *)sbrk(0));
+  free(allocation);
+}
 
 // Removes the read-only pages of the program's file from the process's memory; pages that are used again are read from
 // the page cache. The linker defines __ehdr_start as the address of the file in memory.

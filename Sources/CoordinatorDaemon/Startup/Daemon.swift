@@ -38,6 +38,7 @@ public final class Daemon {
   /// - Throws: `Failure` if there is no bus or a system call fails.
   public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
     self.log = log
+    linux_populate_program()
     signal(SIGPIPE, SIG_IGN)
     // With the signal ignored, writing past the file size limit is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
