@@ -27,11 +27,14 @@ public struct MatchRule: Hashable, Sendable {
     if let path { text += ",path='" + path.text + "'" }
     if let interface { text += ",interface='" + interface.text + "'" }
     if let member { text += ",member='" + member.text + "'" }
-    // An apostrophe is written by ending the quotes, escaping it, and starting new quotes.
-    if let arg0 {
-      text += ",arg0='" + arg0.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? #"'\''"# : String($1) } + "'"
-    }
+    if let arg0 { text += ",arg0='" + Self.escaped(arg0) + "'" }
     return text
+  }
+
+  /// An apostrophe is written by ending the quotes, escaping it, and starting new quotes.
+  private static func escaped(_ argument: String) -> String {
+    guard argument.utf8.contains(UInt8(ascii: "'")) else { return argument }
+    return argument.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? #"'\''"# : String($1) }
   }
 
   /// Whether the rule matches a signal, apart from its sender: a signal has its sender's unique name, the rule may have a
