@@ -30,12 +30,15 @@ final class Harness {
     connection = try Connection.session(loop: loop)
     directory = programs
     supervisor = ProcessSupervisor(loop: loop, markerVariable: "NAVBENCH_MARKER")
-    try declare([Self.destination: "command = [\"sleep\", \"1000\"]\n"])
+    try useOwnConfiguration()
   }
 
-  /// Sets the destinations of each navd that is started from now on, by the names of their files. No file of the user counts.
-  func declare(_ destinations: [String: String]) throws { use(try configuration(destinations)) }
+  /// Makes ``destination`` the only one of each navd that is started from now on.
+  func useOwnConfiguration() throws {
+    use(try configuration([Self.destination: "command = [\"sleep\", \"1000\"]\n"]))
+  }
 
+  /// Sets the configuration of each navd that is started from now on. No file of the user counts.
   func use(_ configuration: String) {
     for variable in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] { setenv(variable, configuration, 1) }
   }

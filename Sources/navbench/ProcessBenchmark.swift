@@ -63,5 +63,11 @@ struct ProcessBenchmark {
 private func runToEnd(_ arguments: [String]) throws {
   let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
   defer { close(nothing) }
-  waitForExit(try spawn(arguments, reading: nothing, writing: nothing))
+  let status = waitForExit(try spawn(arguments, reading: nothing, writing: nothing))
+  // navctl is-presented exits with 1 for no.
+  guard [0, 1 << 8].contains(status) else {
+    throw BenchmarkError(
+      description:
+        "\(arguments.joined(separator: " ")): expected the exit status 0 or 1, found the wait status \(status)")
+  }
 }

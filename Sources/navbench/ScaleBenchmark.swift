@@ -66,7 +66,7 @@ struct ScaleBenchmark {
   func run(into report: inout Report) throws {
     for kind in kinds { try measure(kind, into: &report) }
     try measureWatchers(into: &report)
-    try harness.declare([:])
+    try harness.useOwnConfiguration()
   }
 
   private func measure(_ kind: Kind, into report: inout Report) throws {

@@ -17,7 +17,10 @@ func spawn(_ arguments: [String], reading input: Int32, writing output: Int32) t
   return process
 }
 
-func waitForExit(_ process: pid_t) {
+/// - Returns: how it ended, as from waitpid(2).
+@discardableResult
+func waitForExit(_ process: pid_t) -> Int32 {
   var status: Int32 = 0
   while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  return status
 }
