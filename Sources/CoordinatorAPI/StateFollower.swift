@@ -14,14 +14,9 @@ public final class StateFollower {
   public var onFailure: ((DBusError) -> Void)?
 
   private let connection: Connection
-  /// The serial of the last state or event that was delivered; nil while no state is known.
-  private var serial: UInt64?
   /// The pending call of `GetState`.
   private var request: PendingCall?
-  /// Events received during the call.
-  private var early: [StateEvent] = []
-  /// Maximum number of early events. Later ones are dropped, and the gap causes another call.
-  private static let maxEarly = 10_000
+  private var events = EventSequence<StateEvent>(maxEarly: 10_000)
 
   public init(_ connection: Connection) {
     self.connection = connection
@@ -71,16 +66,13 @@ public final class StateFollower {
   private func forget() {
     request?.cancel()
     request = nil
-    serial = nil
-    early = []
+    events.forget()
   }
 
   private func received(_ state: Properties, _ serial: UInt64) {
-    self.serial = serial
+    let early = events.begin(at: serial)
     onState?(state, serial)
-    let events = early
-    early = []
-    for event in events { handle(event) }
+    for event in early { handle(event) }
   }
 
   private func failed(_ error: DBusError) {
@@ -100,16 +92,11 @@ public final class StateFollower {
   }
 
   private func handle(_ event: StateEvent) {
-    guard let serial else {
-      if request != nil, early.count < Self.maxEarly { early.append(event) }
-      return
+    guard events.isBegun || request != nil else { return }
+    switch events.place(event, event.serial) {
+    case .next: onEvent?(event)
+    case .early, .past: break
+    case .afterGap: resynchronize()
     }
-    guard event.serial > serial else { return }
-    guard event.serial == serial + 1 else {
-      resynchronize()
-      return
-    }
-    self.serial = event.serial
-    onEvent?(event)
   }
 }

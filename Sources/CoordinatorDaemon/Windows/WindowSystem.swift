@@ -36,10 +36,7 @@ final class WindowSystem {
   var isNeededForFullscreen = false
   private var waiting: [() -> Void] = []
   private var absence: Timer?
-  /// The serial of the last event; nil while the windows are being read.
-  private var serial: UInt64?
-  /// Events received meanwhile. An adapter may send them before its answer, which does not contain them.
-  private var early: [WindowEvent] = []
+  private var events = EventSequence<WindowEvent>(maxEarly: 1024)
   /// Counts the owners of the name, so that an answer of an earlier one is ignored.
   private var generation = 0
   private var facts = WindowSystemFacts([], backend: "")
@@ -53,8 +50,6 @@ final class WindowSystem {
   private static let absenceLimit = Duration.seconds(2)
   /// Bytes of a window's title and app-id that are kept.
   private static let maxText = 1024
-  /// Early events that are kept. Later ones are dropped, and the gap causes another reading.
-  private static let maxEarly = 1024
 
   init(_ connection: Connection, log: Logger) {
     self.connection = connection
@@ -77,13 +72,12 @@ final class WindowSystem {
     guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
     for subscription in subscriptions { subscription.cancel() }
     subscriptions = []
-    forgetSerial()
+    forgetWindows()
   }
 
   /// Makes the windows unread; an answer that is pending is ignored.
-  private func forgetSerial() {
-    serial = nil
-    early = []
+  private func forgetWindows() {
+    events.forget()
     generation += 1
   }
 
@@ -131,7 +125,7 @@ final class WindowSystem {
   private func left() {
     let wasPresent = presence == .present
     presence = .unknown
-    forgetSerial()
+    forgetWindows()
     guard wasPresent else { return }
     log.warning("the window-system adapter has left the bus; windows stay as they were seen last")
     onDeparture?()
@@ -153,7 +147,7 @@ final class WindowSystem {
 
   private func readAll() {
     typealias Rows = WindowSystemInterface
-    forgetSerial()
+    forgetWindows()
     let generation = generation
     connection.call(
       PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: Self.timeout, autoStart: false
@@ -169,11 +163,9 @@ final class WindowSystem {
       guard let self, self.generation == generation else { return }
       switch result {
       case .success(let (windows, serial)):
-        self.serial = serial
-        let later = early
-        early = []
+        let early = events.begin(at: serial)
         arrived(windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
-        for event in later { receive(event) }
+        for event in early { receive(event) }
       // It has left the bus, and may come back.
       case .failure(let error) where [.noReply, .nameHasNoOwner, .serviceUnknown].contains(error.name): break
       case .failure(let error):
@@ -195,15 +187,11 @@ final class WindowSystem {
   }
 
   private func receive(_ event: WindowEvent) {
-    guard let serial else {
-      if early.count < Self.maxEarly { early.append(event) }
-      return
+    switch events.place(event, event.serial) {
+    case .next: break
+    case .early, .past: return
+    case .afterGap: return readAll()
     }
-    guard event.serial == serial &+ 1 else {
-      if event.serial > serial || event.serial == 0 { readAll() }
-      return
-    }
-    self.serial = event.serial
     switch event.kind {
     case .opened(let window): onEvent?(.opened(limited(window)))
     case .changed(let id, let changed): onEvent?(.changed(id: id, limited(changed)))

@@ -1,0 +1,50 @@
+/// The events that follow a state which is read from another program. Each counts once, and a missing one is noticed (W1, W2).
+///
+/// Events may come before the answer with the state: those that it contains are dropped, and the others follow it.
+package struct EventSequence<Event> {
+  package enum Place {
+    /// The next one.
+    case next
+    /// Kept until the state is known.
+    case early
+    /// Contained in the state, or seen before.
+    case past
+    /// Others are missing before it: the state must be read again.
+    case afterGap
+  }
+
+  /// The serial of the state or of the last event; nil while the state is not known.
+  private var serial: UInt64?
+  private var early: [Event] = []
+  private let maxEarly: Int
+
+  /// - Parameter maxEarly: the number of early events that are kept. Later ones are dropped, and leave a gap.
+  package init(maxEarly: Int) { self.maxEarly = maxEarly }
+
+  /// Whether the state is known.
+  package var isBegun: Bool { serial != nil }
+
+  /// Forgets the state, which is read again.
+  package mutating func forget() {
+    serial = nil
+    early = []
+  }
+
+  /// Begins with a state.
+  /// - Returns: the early events, to be placed now.
+  package mutating func begin(at serial: UInt64) -> [Event] {
+    self.serial = serial
+    defer { early = [] }
+    return early
+  }
+
+  package mutating func place(_ event: Event, _ serial: UInt64) -> Place {
+    guard let last = self.serial else {
+      if early.count < maxEarly { early.append(event) }
+      return .early
+    }
+    guard serial == last &+ 1 else { return serial > last || serial == 0 ? .afterGap : .past }
+    self.serial = serial
+    return .next
+  }
+}
