@@ -109,24 +109,26 @@ extension Request {
 extension Request.Operation {
   /// The options of the items that the request presents.
   package var items: [ItemOptions] {
-    switch self {
-    case .present(_, _, let options), .toggle(_, _, let options, _), .select(_, _, _, _, let options),
-      .toggleSelection(_, _, _, _, let options), .push(_, _, _, let options):
-      [options]
-    case .setPath(_, let elements): elements.map(\.options)
-    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: []
-    }
+    var items: [ItemOptions] = []
+    forEachItem { items.append($0) }
+    return items
   }
 
   /// Whether the request presents an item whose options satisfy a condition. Each request is asked this several times, so it makes no
   /// array.
   package func presents(where isSuch: (ItemOptions) -> Bool) -> Bool {
+    var isFound = false
+    forEachItem { isFound = isFound || isSuch($0) }
+    return isFound
+  }
+
+  private func forEachItem(_ body: (ItemOptions) -> Void) {
     switch self {
     case .present(_, _, let options), .toggle(_, _, let options, _), .select(_, _, _, _, let options),
       .toggleSelection(_, _, _, _, let options), .push(_, _, _, let options):
-      isSuch(options)
-    case .setPath(_, let elements): elements.contains { isSuch($0.options) }
-    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: false
+      body(options)
+    case .setPath(_, let elements): for element in elements { body(element.options) }
+    case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: break
     }
   }
 
@@ -144,6 +146,17 @@ extension Request.Operation {
       .setPath(stack, elements.map { RequestedElement(binding: $0.binding, id: $0.id, options: change($0.options)) })
     case .update, .dismiss, .dismissAll, .deselect, .forget, .pop, .popTo: self
     }
+  }
+}
+
+extension [Request] {
+  /// Refuses requests with a command.
+  /// - Throws: `refusal` for the first one, with its index in a transaction.
+  package func refuseCommands(with refusal: Refusal, inTransaction: Bool) throws(Refusal) {
+    guard let index = firstIndex(where: { $0.operation.presents { $0.command != nil } }) else { return }
+    var refusal = refusal
+    refusal.index = inTransaction ? index : nil
+    throw refusal
   }
 }
 

@@ -30,11 +30,7 @@ enum InlineCommands: Hashable, Sendable {
   /// Refuses requests with a command if commands are not allowed.
   /// - Throws: `Refusal` with the code `accessDenied`, for the first one.
   func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
-    guard var refusal else { return }
-    for (index, request) in requests.enumerated() where request.operation.presents(where: { $0.command != nil }) {
-      refusal.index = inTransaction ? index : nil
-      throw refusal
-    }
+    if let refusal { try requests.refuseCommands(with: refusal, inTransaction: inTransaction) }
   }
 }
 
@@ -102,17 +98,16 @@ final class Authorization {
   /// - Throws: `Refusal` with the code `accessDenied` if commands in requests are switched off.
   func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
     try inlineCommands.check(requests, inTransaction: inTransaction)
-    var first: Privilege?
     for (index, request) in requests.enumerated()
     where request.operation.presents(where: { $0.optionAboutRunning != nil }) {
       let items = request.operation.items
       for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }
         let prefix = items.count > 1 ? "element \(element): " : ""
-        first = first ?? Privilege(subject: "\(prefix)option “\(option)”", index: inTransaction ? index : nil)
+        return Privilege(subject: "\(prefix)option “\(option)”", index: inTransaction ? index : nil)
       }
     }
-    return first
+    return nil
   }
 
   /// Answers a call with the result of `body`, as soon as the caller is known to have the privilege; without a

@@ -190,12 +190,9 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal) {
-    for (index, request) in requests.enumerated() where request.operation.presents(where: { $0.command != nil }) {
-      var refusal = Refusal(
-        .invalidArgument, "command: an embedded coordinator starts no programs; use the session's coordinator")
-      refusal.index = isTransaction ? index : nil
-      throw refusal
-    }
+    let refusal = Refusal(
+      .invalidArgument, "command: an embedded coordinator starts no programs; use the session's coordinator")
+    try requests.refuseCommands(with: refusal, inTransaction: isTransaction)
     answer(call) { () throws(Refusal) in try body(.trusted, requests) }
   }
 
