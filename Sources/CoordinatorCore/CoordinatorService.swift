@@ -189,9 +189,11 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Replaces the destinations that files declare.
   /// - Parameter holds: what holds do with items whose destinations do not say it (H3).
-  package func load(_ destinations: [Destination], holds: [String: HoldAction] = [:]) {
+  package func load(
+    _ destinations: [Destination], mistakes: [String: String] = [:], holds: [String: HoldAction] = [:]
+  ) {
     machine.setHolds(holds)
-    take(machine.load(destinations))
+    take(machine.load(destinations, mistakes: mistakes))
   }
 
   /// Presents what was state only because the destinations of files were not there yet (D1). Call it when requests are carried out.

@@ -17,6 +17,8 @@ struct Registry: Sendable {
   private(set) var ofClients: [Client: Set<String>] = [:]
   /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
+  /// Why files could not be loaded, by the names of their destinations (D1).
+  private var mistakes: [String: String] = [:]
 
   subscript(name: String) -> Destination? { registrations[name]?.last }
 
@@ -55,9 +57,13 @@ struct Registry: Sendable {
     return noted
   }
 
+  /// Why there is no destination of a name: the mistake in its file; nil if nothing is known of it.
+  func mistake(in name: String) -> String? { self[name] == nil ? mistakes[name] : nil }
+
   /// Replaces the registrations from files; those of clients still take precedence.
   /// - Returns: the tags, as from `register`.
-  mutating func load(_ destinations: [Destination]) -> Set<GroupTag> {
+  mutating func load(_ destinations: [Destination], mistakes: [String: String]) -> Set<GroupTag> {
+    self.mistakes = mistakes
     var differing: Set<GroupTag> = []
     func isFile(_ destination: Destination) -> Bool {
       if case .file = destination.source { true } else { false }

@@ -182,7 +182,7 @@ extension PresentationFields {
 
 extension State {
   fileprivate mutating func restore(_ recorded: RecordedState, _ destinations: [Destination]) throws(RecordFault) {
-    _ = registry.load(destinations)
+    _ = registry.load(destinations, mistakes: [:])
     lastQueueAge = recorded.numbers.lastQueueAge
     changesForgotten = recorded.numbers.changesForgotten
     recordedNumbers = recorded.numbers

@@ -180,8 +180,9 @@ public struct StateMachine: ~Copyable, Sendable {
   }
 
   /// Replaces all destinations from files. The caller has checked them.
-  public mutating func load(_ destinations: [Destination]) -> Outcome {
-    process { turn in turn.announce(turn.state.registry.load(destinations)) }
+  /// - Parameter mistakes: of the files that could not be loaded, with their positions, by the names of their destinations.
+  public mutating func load(_ destinations: [Destination], mistakes: [String: String] = [:]) -> Outcome {
+    process { turn in turn.announce(turn.state.registry.load(destinations, mistakes: mistakes)) }
   }
 
   /// The registrations that count, in the order of their names.

@@ -398,6 +398,10 @@ extension Transaction {
   }
 
   func unknownDestination(_ name: String) -> Refusal {
+    if let mistake = state.registry.mistake(in: name) {
+      return Refusal(
+        .unknownDestination, "there is no destination \(quoted(name)), since its file has a mistake: \(mistake)")
+    }
     let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
     return Refusal(
       .unknownDestination,

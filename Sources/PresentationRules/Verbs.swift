@@ -272,6 +272,8 @@ extension Transaction {
   }
 
   private func unknownTag(_ tag: String, in group: BindingID) -> Refusal {
+    // Its destination, perhaps, declares the tag.
+    if state.registry.mistake(in: tag) != nil { return unknownDestination(tag) }
     let tags = turn.machine.tags(of: group)
     if tags.isEmpty {
       let groups = turn.machine.groupNames.lazy.map(\.text)

@@ -35,6 +35,21 @@ struct KnownNameTests {
     #expect(fixture.shown == [])
   }
 
+  @Test("D2: a destination whose file has a mistake is refused with the mistake")
+  func known_nameOfAFileWithAMistake_isRefusedWithIt() throws {
+    let mixer = Destination(name: "mixer", presenter: .none, source: RulesFixture.file("mixer"))
+    fixture.load(
+      [mixer], mistakes: ["osd": "/osd.toml:1:1: expected a value", "mixer": "/mixer.toml:1:1: expected a value"])
+    let message = "there is no destination “osd”, since its file has a mistake: /osd.toml:1:1: expected a value"
+    #expect(refusal(.present("osd", id: "", ItemOptions()))?.message == message)
+    #expect(refusal(.present("note", id: "", .with(to: "osd")))?.message == message)
+    #expect(refusal(.select("panels", tag: "osd", binding: nil, id: nil, ItemOptions()))?.message == message)
+    // It is in effect from an earlier text of the file.
+    #expect(refusal(.present("mixer", id: "", ItemOptions())) == nil)
+    fixture.load([mixer], mistakes: [:])
+    #expect(refusal(.present("osd", id: "", ItemOptions()))?.message.contains("mistake") == false)
+  }
+
   @Test("D2: a destination, a command, and what is open are known")
   func known_knownName_isPresented() throws {
     #expect(refusal(.present("mixer", id: "", ItemOptions())) == nil)

@@ -294,8 +294,11 @@ final class RulesFixture {
     }
   }
 
-  func load(_ destinations: [Destination], from sourceLocation: SourceLocation = #_sourceLocation) {
-    take(machine.load(destinations), from: sourceLocation)
+  func load(
+    _ destinations: [Destination], mistakes: [String: String] = [:],
+    from sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    take(machine.load(destinations, mistakes: mistakes), from: sourceLocation)
     presentLate(machine.destinations.map(\.name), from: sourceLocation)
   }
 

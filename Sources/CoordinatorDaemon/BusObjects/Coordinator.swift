@@ -140,7 +140,8 @@ final class Coordinator {
     let knownNames = Set(warnings.ofNames)
     warnings = ConfigurationWarnings(of: loaded.destinations, fallbacks: configuration.fallbacks)
     for warning in warnings.ofNames where !knownNames.contains(warning) { log.warning("\(warning)") }
-    service.load(loaded.destinations, holds: loaded.holds)
+    service.load(
+      loaded.destinations, mistakes: configuration.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
     followWindows(for: loaded.destinations, loaded.holds)
     if !isStart {
       service.presentLateItems()

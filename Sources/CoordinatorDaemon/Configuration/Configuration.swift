@@ -22,6 +22,8 @@ public struct Configuration {
   private var files: [String: ParsedFile] = [:]
   /// The destinations in effect, which may come from an earlier text of their files.
   private var destinations: [String: Destination] = [:]
+  /// The first mistakes of files, by the names of their destinations, which may be in effect from an earlier text.
+  private(set) var mistakes: [String: FileFault] = [:]
   /// The setting in effect; nil before the first reading.
   private var inlineCommands: InlineCommands?
   /// What holds do in effect (H3).
@@ -171,6 +173,7 @@ public struct Configuration {
     var faults: [FileFault] = []
     var newFiles: [String: ParsedFile] = [:]
     var newDestinations: [String: Destination] = [:]
+    mistakes = [:]
     var found: Set<String> = []
     for directory in directories {
       let names: [[UInt8]]
@@ -210,11 +213,14 @@ public struct Configuration {
           case .failure(let error):
             faults += error.all
             newDestinations[name] = destinations[name]
+            mistakes[name] = error.all[0]
           }
         } catch {
-          faults.append(FileFault(displayed(path), nil, error.why))
+          let fault = FileFault(displayed(path), nil, error.why)
+          faults.append(fault)
           newFiles[name] = files[name]
           newDestinations[name] = destinations[name]
+          mistakes[name] = fault
         }
         found.insert(name)
       }

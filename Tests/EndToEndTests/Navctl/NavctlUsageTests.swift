@@ -108,6 +108,20 @@ func navctlUsage_argumentsThatAreNotUTF8_areRefused() throws {
   #expect(shown.output == Array("a".utf8) + [0xff])
 }
 
+@Test("D2: navctl opens nothing by the name of a file with a mistake, and shows the mistake")
+func navctlUsage_destinationWithAMistake_isRefusedWithIt() throws {
+  let session = try Session(destinations: ["osd": "comand = [\"sleep\", \"1000\"]\n"])
+  let path = session.destinationPath("osd")
+  for arguments in [["present", "osd"], ["toggle", "osd"], ["select", "panels", "osd"]] {
+    let run = try session.run(program: Session.program("navctl"), arguments)
+    #expect(run.exitCode == 4, "\(arguments)")
+    let expected = ": there is no destination “osd”, since its file has a mistake: \(path):1:1: "
+    #expect(run.errorText.contains(expected), "\(run.errorText)")
+  }
+  try session.write("command = [\"sleep\", \"1000\"]\n", to: "config/navd/destinations/osd.toml")
+  #expect(try session.navctl("present", "osd").exitCode == 0)
+}
+
 @Test("D2: navctl opens nothing by a name that nothing knows, and names the nearest one")
 func navctlUsage_mistypedName_isRefused() throws {
   let session = try Session(destinations: ["mixer": "command = [\"sleep\", \"1000\"]\ngroup = \"panels\"\n"])
