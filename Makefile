@@ -21,14 +21,16 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # The options of the compiler's front end: by default a program has the names of the generic types that it uses, and Swift's
 # runtime reads each name and looks for the conformances of its parameters. This was half of navctl's work and of navd's start;
 # now the program calls the accessors of the types. With a section for each function, the linker leaves out those that nobody
-# calls. The module for regular expressions is hidden, since one search for a text brings all of its 1.5 MB.
+# calls, and puts those that a start calls next to each other (.ci/order). The module for regular expressions is hidden, since one
+# search for a text brings all of its 1.5 MB.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
 BUILD = NAVD_LINKS_ALONE=1 PKG_CONFIG_PATH=$(LINKING) swift build -c release --static-swift-stdlib --disable-local-rpath \
 	$(addprefix -Xswiftc ,-use-ld=lld -L$(LINKING) -Xclang-linker -static-libgcc -enforce-exclusivity=unchecked \
 	-Xfrontend -function-sections -Xfrontend -disable-concrete-type-metadata-mangled-name-accessors \
 	-Xfrontend -disable-implicit-string-processing-module-import) \
-	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic) $(PACKED)
+	$(addprefix -Xlinker --,defsym=sd_listen_fds=0 defsym=sd_is_socket=0 no-export-dynamic \
+	symbol-ordering-file=$(CURDIR)/packaging/functions.order no-warn-symbol-ordering) $(PACKED)
 PROGRAMS = navd navctl navd-windows
 UNITS = navd.service navd-windows.service
 # Built with the programs, and not installed.
@@ -45,13 +47,14 @@ CALLS ?= 1000000
 MINUTES ?= 10
 DEBUG_LIBDBUS = /usr/lib/dbus-1.0/debug-build/lib
 
-.PHONY: help run build test check test-debug-libdbus bench soak simulate kill-storm fuzz check-programs screenshot docs deb deb-check release release-check lint format install uninstall clean
+.PHONY: help run build order test check test-debug-libdbus bench soak simulate kill-storm fuzz check-programs screenshot docs deb deb-check release release-check lint format install uninstall clean
 
 help:
 	@echo 'make run                 a tour: real programs presented on a real bus'
 	@echo 'make check               lint, build, and the fast tests, for the inner loop'
 	@echo 'make test                all tests, and the ten slowest of them'
 	@echo 'make build               release binaries, in .build/release'
+	@echo 'make order               counts what a start calls, for the order of functions in the programs: packaging/functions.order'
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'
@@ -77,6 +80,12 @@ build:
 	@for name in libstdc++ libdbus-1 libsqlite3; do echo "INPUT(-l:$$name.a)" > $(LINKING)/$$name.so || exit; done
 	@sed 's|^Libs:.*|Libs: -L$(LINKING) -ldbus-1|' "$$(pkg-config --variable=pcfiledir dbus-1)/dbus-1.pc" > $(LINKING)/dbus-1.pc
 	@for program in $(PROGRAMS) $(TOOLS); do $(BUILD) --product $$program || exit; done
+
+# Removes the programs, since SwiftPM does not see that the list changed.
+order: build
+	@.ci/setup build test
+	.ci/order
+	rm -f $(PROGRAMS:%=.build/release/%)
 
 # The packages do not need Swift: the Swift libraries are linked statically.
 deb: build
@@ -118,13 +127,15 @@ test-debug-libdbus:
 	LD_LIBRARY_PATH=$(DEBUG_LIBDBUS) DBUS_FATAL_WARNINGS=1 swift test --skip-build --filter 'DBusTests|EndToEndTests'
 
 # A goal is reached if all three runs on all processors, and all three on one, reach it. They alternate, since the speed of a
-# machine varies.
+# machine varies. The programs are copies without symbols, as packages install them: a linker writes its file in small pieces, in which
+# the kernel then keeps it, so that the program starts a tenth slower.
 bench: build
 	@.ci/setup
-	@rm -rf .build/bench && mkdir .build/bench
+	@rm -rf .build/bench && install -d .build/bench/programs
+	install -s -t .build/bench/programs $(PROGRAMS:%=.build/release/%) .build/release/navbench
 	for run in 1 2 3; do \
-	  dbus-run-session -- .build/release/navbench --json >.build/bench/$$run.json || exit; \
-	  taskset -c 0 dbus-run-session -- .build/release/navbench --json >.build/bench/$$run-one.json || exit; \
+	  dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run.json || exit; \
+	  taskset -c 0 dbus-run-session -- .build/bench/programs/navbench --json >.build/bench/$$run-one.json || exit; \
 	done
 	.build/release/navbench --summary .build/bench/*.json --write docs/performance.md
 
