@@ -1,6 +1,6 @@
-/// The events that follow a state which is read from another program. Each counts once, and a missing one is noticed (W1, W2).
+/// The events after a state of another program, in the order of their serials. Each counts once, and a missing one is noticed (W1, W2).
 ///
-/// Events may come before the answer with the state: those that it contains are dropped, and the others follow it.
+/// Events may come before the answer with the state. It contains some of them, and the others follow it.
 package struct EventSequence<Event> {
   package enum Place {
     /// The next one.

@@ -57,7 +57,6 @@ public struct ItemOptionFields: Hashable, Sendable {
 
   /// No options, as in most requests.
   fileprivate static let none = Shared(ItemOptionFields())
-
 }
 
 extension ItemOptions {

@@ -109,7 +109,6 @@ public struct PresentationFields: Hashable, Sendable {
   /// The count, delay and timeout that it takes over from the presentation before; nil if it is the first one of its item.
   public package(set) var continuation: Continuation?
   var announced: Phase?
-
 }
 
 extension Presentation {

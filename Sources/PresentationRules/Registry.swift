@@ -17,7 +17,7 @@ struct Registry: Sendable {
   private(set) var ofClients: [Client: Set<String>] = [:]
   /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
-  /// Why files could not be loaded, by the names of their destinations (D1).
+  /// The mistakes of files, by the names of their destinations (D2).
   private var mistakes: [String: String] = [:]
 
   subscript(name: String) -> Destination? { registrations[name]?.last }

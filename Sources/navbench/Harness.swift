@@ -66,7 +66,11 @@ final class Harness {
   /// Starts the services that navd is compared with.
   func startEchoes() throws {
     _ = try start(["dbus-test-tool", "echo", "--name=\(Self.echo)"], until: Self.echo)
-    _ = try start(["\(directory)/navbench", "--bare-echo"], until: BareEcho.name)
+    _ = try startBareEcho()
+  }
+
+  func startBareEcho() throws -> ProcessTree {
+    try start(["\(directory)/navbench", "--bare-echo"], until: BareEcho.name)
   }
 
   func navd(stateDirectory: String) -> [String] {

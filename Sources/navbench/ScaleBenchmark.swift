@@ -133,19 +133,25 @@ struct ScaleBenchmark {
   /// The bus copies each signal for each watcher; navd sends it once.
   private func measureWatchers(into report: inout Report) throws {
     let navd = try harness.startNavd()
-    defer { harness.stop(navd) }
-    let counts = [100, 1000]
+    let echo = try harness.startBareEcho()
+    defer { for tree in [navd, echo] { harness.stop(tree) } }
+    let services = [CoordinatorNames.bus, BareEcho.name]
+    // The bare echo's watchers tell how much of it is the bus's own.
     let results = try alternating(
       rounds,
-      counts.map { count in
-        {
-          let watchers = try harness.startWatchers(count)
-          defer { harness.stop(watchers) }
-          return try medianNanoseconds(of: 50) {
-            _ = try harness.call(Rows.present, ("bench.fact", String($0), [:]))
-          } / Double(count)
+      services.flatMap { service in
+        [100, 1000].map { count in
+          {
+            let watchers = try harness.startWatchers(count)
+            defer { harness.stop(watchers) }
+            return try medianNanoseconds(of: 50) {
+              _ = try harness.connection.callAndWait(
+                Rows.present, on: service, at: CoordinatorNames.object, ("bench.fact", String($0), [:]))
+            } / Double(count)
+          }
         }
       })
     report.compare("1000 watchers: one request, each", with: "100", results[1], results[0], goal: Self.goal)
+    report.compare("1000 watchers of the bare echo: one request, each", with: "100", results[3], results[2])
   }
 }

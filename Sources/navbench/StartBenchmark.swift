@@ -8,8 +8,8 @@ import Processes
 struct StartBenchmark {
   let harness: Harness
   let rounds: Int
-  /// The number of rounds here for one of the others: a round is a single start of each, since a program that is started several times
-  /// in a row finds all of it in the processor's cache.
+  /// The number of rounds for one of the other measurements. A round is a single start of each program, since a program that starts
+  /// several times in a row is in the processor's cache.
   private static let roundsForOne = 3
 
   func run(into report: inout Report) throws {

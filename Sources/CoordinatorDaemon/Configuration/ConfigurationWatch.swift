@@ -73,7 +73,7 @@ final class ConfigurationWatch {
       let name = Array(path[path.index(after: slash)...])
       path = path[..<slash]
       let directory = path.isEmpty ? [UInt8(ascii: "/")] : Array(path)
-      // Of a directory that is wanted already, the ones above it are, as far as needed.
+      // The directories above one that is wanted already are wanted, too, as far as needed.
       let isKnown = wanted[directory] != nil
       wanted[directory, default: Interest()].names.insert(name)
       if isKnown { return }

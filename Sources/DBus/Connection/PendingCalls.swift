@@ -118,7 +118,7 @@ extension Connection {
     enqueue(.call(message, nil))
   }
 
-  /// Calls two methods of one object that take nothing, and blocks until both replies have arrived, for which one wait is enough; see
+  /// Calls two methods of one object, neither of which has arguments, and blocks until both replies have arrived; see
   /// ``callAndWait(_:timeout:)``.
   public func callAndWait<First, Second>(
     _ first: Method<Void, First>, _ second: Method<Void, Second>, on destination: BusName, at path: ObjectPath
