@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-extension Item {
+extension Shared<Item> {
   /// The item for signals and presenters.
   package func entry(parent: BindingID?) -> StateEntry {
     // The usual number of keys; growing would hash every key again.
@@ -16,7 +16,7 @@ extension Item {
 extension StateMachine {
   /// The item of a presentation, for its presenter.
   package func itemEntry(of presentation: Presentation) -> StateEntry {
-    presentation.item.content.entry(parent: parent(of: presentation.handle)?.binding)
+    presentation.item.entry(parent: parent(of: presentation.handle)?.binding)
   }
 
   /// The entry of a presentation in the state.
@@ -24,7 +24,7 @@ extension StateMachine {
   package func entry(_ presentation: Presentation, platform: Properties) -> StateEntry {
     let keys = StateEntry.keys
     var properties = Properties(minimumCapacity: 12 + platform.count)
-    presentation.item.content.describe(in: &properties)
+    presentation.item.describe(in: &properties)
     properties[keys.binding] = presentation.binding.text
     properties[keys.id] = presentation.item.id
     properties[keys.presentation] = presentation.handle.number
@@ -244,10 +244,10 @@ extension StateEvent {
     switch change.event {
     case .presented(let handle, let binding, let id, let item):
       let parent = machine.parent(of: handle)?.binding
-      kind = .presented(subject(handle, binding, id), item: item.content.entry(parent: parent).properties)
+      kind = .presented(subject(handle, binding, id), item: item.entry(parent: parent).properties)
     case .updated(let handle, let binding, let id, let item):
       let parent = machine.parent(of: handle)?.binding
-      kind = .updated(subject(handle, binding, id), item: item.content.entry(parent: parent).properties)
+      kind = .updated(subject(handle, binding, id), item: item.entry(parent: parent).properties)
     case .phase(let handle, let binding, let id, let phase): kind = .phase(subject(handle, binding, id), phase)
     case .dismissed(let handle, let binding, let id, let reason, _):
       kind = .dismissed(subject(handle, binding, id), reason)

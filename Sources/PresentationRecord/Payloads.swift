@@ -61,6 +61,7 @@ extension FieldCoder where Self: ~Copyable {
   fileprivate mutating func holds(_ code: UInt8, _ holds: inout [String: HoldAction]) throws(Failure) {
     var words = holds.isEmpty ? [:] : holds.mapValues { Value.string($0.rawValue) }
     try field(code, &words, default: [:])
+    guard !words.isEmpty || !holds.isEmpty else { return }
     // A word that no release has written does nothing.
     holds = words.texts.compactMapValues(HoldAction.init)
   }
@@ -75,31 +76,36 @@ extension Properties {
   fileprivate var texts: [String: String] { compactMapValues { if case .string(let text) = $0 { text } else { nil } } }
 }
 
-extension RecordedState.PresentationRow {
-  /// All fields but those of its item.
-  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
-    try coder.field(32, &presentation.parent)
-    try coder.field(33, &presentation.creator)
-    try coder.field(34, &presentation.presentedAt)
-    try coder.field(35, &presentation.expires)
-    try coder.field(36, &presentation.answerDue)
-    var isUnderWay = presentation.updates == .underWay
+extension PresentationFields {
+  /// All fields but those of its item, and what its row has beside it.
+  fileprivate mutating func code<Coder: FieldCoder & ~Copyable>(
+    with coder: inout Coder, slotChanged: inout Serial, isParked: inout Bool
+  ) throws(Coder.Failure) {
+    try coder.field(32, &parent)
+    try coder.field(33, &creator)
+    try coder.field(34, &presentedAt)
+    try coder.field(35, &expires)
+    try coder.field(36, &answerDue)
+    var isUnderWay = updates == .underWay
     try coder.mark(37, &isUnderWay)
     var author: String? =
-      if case .underWayAndPending(let author) = presentation.updates { author?.name ?? "" } else { nil }
+      if case .underWayAndPending(let author) = updates { author?.name ?? "" } else { nil }
     try coder.field(38, &author)
     let pending = author.map { UpdateState.underWayAndPending(author: $0.isEmpty ? nil : Client($0)) }
-    presentation.updates = isUnderWay ? .underWay : pending ?? .idle
-    try coder.field(39, &presentation.result, default: [:])
+    updates = isUnderWay ? .underWay : pending ?? .idle
+    try coder.field(39, &result, default: [:])
     // Earlier releases repeat here that the phase is `departed`.
     var hasDeparted = false
     try coder.mark(40, &hasDeparted)
-    try coder.field(41, &presentation.item.queueAge)
+    // Beside the item, which writing would copy.
+    var queueAge = item.queueAge
+    try coder.field(41, &queueAge)
+    if queueAge != item.queueAge { item.queueAge = queueAge }
     try coder.field(43, &slotChanged, default: Serial(0))
-    try coder.field(44, &presentation.endedBy)
-    try coder.field(45, &presentation.since)
-    try coder.mark(46, &presentation.hasNamedParent)
-    var dismissing = presentation.phase.dismissal
+    try coder.field(44, &endedBy)
+    try coder.field(45, &since)
+    try coder.mark(46, &hasNamedParent)
+    var dismissing = phase.dismissal
     try coder.field(42, &dismissing)
     var isForced = dismissing?.isForced ?? false
     try coder.mark(47, &isForced)
@@ -109,19 +115,22 @@ extension RecordedState.PresentationRow {
     dismissing?.timeLeft = timeLeft
     var message: String? = if case .asking(let message) = dismissing?.stage { message } else { nil }
     try coder.field(49, &message)
-    try coder.field(55, &presentation.startsBy)
+    try coder.field(55, &startsBy)
     if let message { dismissing?.stage = .asking(message: message) }
-    try coder.field(56, &presentation.continuation)
-    if let dismissing { presentation.phase = .dismissing(dismissing) }
+    try coder.field(56, &continuation)
+    if let dismissing { phase = .dismissing(dismissing) }
     try coder.mark(50, &isParked)
-    try coder.field(51, &presentation.program)
+    try coder.field(51, &program)
   }
+}
 
+extension RecordedState.PresentationRow {
   func write(to payload: inout PayloadWriter) {
     payload.put(presentation.binding, presentation.item.id, presentation.phase.name.rawValue)
-    var (item, copy) = (presentation.item.content, self)
+    // Copies of the fields alone: in the presentation, a change would copy it and its item.
+    var (item, fields, slotChanged, isParked) = (presentation.item.content, presentation.content, slotChanged, isParked)
     item.code(with: &payload)
-    copy.code(with: &payload)
+    fields.code(with: &payload, slotChanged: &slotChanged, isParked: &isParked)
   }
 
   init(_ handle: Handle, from payload: inout PayloadReader) throws(Unreadable) {
@@ -131,7 +140,7 @@ extension RecordedState.PresentationRow {
     try item.code(with: &payload)
     let phase = [Lifecycle.presenting, .presented].first { $0.name.rawValue == word } ?? .waiting
     self.init(Presentation(handle: handle, binding: binding, item: Shared(item), phase: phase))
-    try code(with: &payload)
+    try presentation.content.code(with: &payload, slotChanged: &slotChanged, isParked: &isParked)
     let found = presentation.phase.name.rawValue
     guard found == word else { throw Unreadable("expected the phase “\(found)”, found “\(word)”") }
   }

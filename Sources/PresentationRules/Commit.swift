@@ -7,22 +7,25 @@ extension Turn {
     for index in draft.slots.indices { commitEnd(ofDraftAt: index, draft) }
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
     // A new presentation may be presented from one that a later request asked for (C2), so all get their handles first.
-    let new = draft.slots.indices.filter { draft.slots[$0].isNew }
-      .sorted { draft.slots[$0].accepted < draft.slots[$1].accepted }
-    for index in new { giveHandle(to: draft.slots.bindings[index]) }
+    var new: [Int] = []
+    for index in draft.slots.indices where draft.slots[index].content.isNew { new.append(index) }
+    if new.count > 1 { new.sort { draft.slots[$0].accepted < draft.slots[$1].accepted } }
+    for index in new { giveHandle(to: draft.slots.binding(at: index)) }
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
       commitUpdate(of: draft.slots[index])
     }
-    for index in new { create(draft.slots.bindings[index], draft.slots[index]) }
-    for index in new { joinParent(draft.slots.bindings[index]) }
+    for index in new { create(draft.slots.binding(at: index), draft.slots[index]) }
+    for index in new { joinParent(draft.slots.binding(at: index)) }
     for handle in draft.kept.handles { keep(handle) }
     for (group, drafted) in draft.groups {
       state.groups[group, default: Group()].selected = drafted.selected
       state.groups[group]!.queue = drafted.queue
     }
-    announceGroups(rememberTags(draft), draft)
-    for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text }) where changed.contains(.stack(stack)) {
-      announce(.path(stack))
+    if !draft.groups.isEmpty || !draft.forgotten.isEmpty { announceGroups(rememberTags(draft), draft) }
+    if !draft.stacks.isEmpty {
+      for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text }) where changed.contains(.stack(stack)) {
+        announce(.path(stack))
+      }
     }
     for handle in draft.kept.handles {
       announceKept(handle, message: handle == draft.kept.handles.last ? draft.kept.message : "")
@@ -35,10 +38,10 @@ extension Turn {
 
   private mutating func commitEnd(ofDraftAt index: Int, _ draft: borrowing Draft) {
     guard draft.slots[index].resolution == .replaced, let handle = draft.slots[index].before else { return }
-    let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+    let binding = draft.slots.binding(at: index)
     changed.insert(.slot(binding))
     state.slots[binding]!.current = nil
-    let cause = slot.effectiveCause
+    let cause = draft.slots[index].content.effectiveCause
     begin(
       endOf: handle, reason: cause.reason, animated: cause.animated, isOver: draft.over.contains(handle),
       by: draft.endedBy)

@@ -47,34 +47,40 @@ struct Draft: ~Copyable, Sendable {
 ///
 /// They are in an array: a transaction that ends tens of thousands of presentations walks through all of them a dozen times.
 struct SlotDrafts: Sendable {
-  private(set) var bindings: [BindingID] = []
-  private var drafts: [Shared<SlotDraft>] = []
+  private var drafts: [(binding: BindingID, draft: Shared<SlotDraft>)] = []
+  /// The indices of drafts; empty while these are few, which takes less time to search than to hash.
   private var places: [BindingID: Int] = [:]
+  private static let maxUnhashed = 8
 
   var indices: Range<Int> { drafts.indices }
   var count: Int { drafts.count }
 
-  func index(of binding: BindingID) -> Int? { places[binding] }
+  func binding(at index: Int) -> BindingID { drafts[index].binding }
 
-  subscript(index: Int) -> Shared<SlotDraft> {
-    _read { yield drafts[index] }
-    _modify { yield &drafts[index] }
+  func index(of binding: BindingID) -> Int? {
+    drafts.count > Self.maxUnhashed ? places[binding] : drafts.firstIndex { $0.binding == binding }
   }
 
-  subscript(binding: BindingID) -> Shared<SlotDraft>? { places[binding].map { drafts[$0] } }
+  subscript(index: Int) -> Shared<SlotDraft> {
+    _read { yield drafts[index].draft }
+    _modify { yield &drafts[index].draft }
+  }
+
+  subscript(binding: BindingID) -> Shared<SlotDraft>? { index(of: binding).map { drafts[$0].draft } }
 
   /// - Precondition: the slot is drafted already.
   subscript(existing binding: BindingID) -> Shared<SlotDraft> {
-    _read { yield drafts[places[binding]!] }
-    _modify { yield &drafts[places[binding]!] }
+    _read { yield self[index(of: binding)!] }
+    _modify { yield &self[index(of: binding)!] }
   }
 
   /// - Precondition: the slot is not drafted yet.
   /// - Returns: its index.
   mutating func append(_ binding: BindingID, _ draft: Shared<SlotDraft>) -> Int {
-    places[binding] = drafts.count
-    bindings.append(binding)
-    drafts.append(draft)
+    drafts.append((binding, draft))
+    if drafts.count > Self.maxUnhashed {
+      for index in places.count..<drafts.count { places[drafts[index].binding] = index }
+    }
     return drafts.count - 1
   }
 }

@@ -231,7 +231,7 @@ extension Transaction {
   func refuseHeld() throws(Refusal) {
     guard !state.holdsInForce.isEmpty, !isRestoring else { return }
     for index in draft.slots.indices where draft.slots[index].isNew {
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard slot.isRequested, let item = slot.item, state.hold(on: item) == .refuse else { continue }
       // A fallback that nobody has asked for (K1).
       if slot.author.client == nil, turn.machine.isFallback(item.membership) { continue }

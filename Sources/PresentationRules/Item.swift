@@ -46,9 +46,6 @@ public struct Item: Hashable, Sendable {
   /// Whether a request said that it is to be state only, so that no destination that appears shows it (D1).
   public var isStateMeant = false
 
-  /// The name of its destination; nil for state only, and for a command given with the request.
-  public var destinationName: String? { destination?.givenName }
-
   /// Whether two items look the same to watchers. Ignores options that only matter at the start, the timeout, which changes
   /// without an event (P2), and the position, which has its own events.
   func looksLike(_ other: Item) -> Bool {
@@ -100,32 +97,39 @@ extension Item {
     copy.priority = options.priority ?? priority
     return copy.keepingHowToRun(ifAs: self, by: author)
   }
-
-  /// Writes what the item is by itself, without its parent.
-  package func describe(in properties: inout Properties) {
-    let keys = StateEntry.keys
-    properties[keys.value] = value
-    properties[keys.containerValues] = containerValues
-    if let style { properties[keys.style] = style }
-    if let title { properties[keys.title] = title }
-    if let output { properties[keys.output] = output }
-    if let destinationName { properties[keys.destination] = destinationName }
-    if let membership {
-      properties[keys.group] = membership.group.text
-      properties[keys.tag] = membership.tag
-    }
-    if let position { properties[keys.stack] = position.stack.text }
-  }
 }
 
 extension Shared<Item> {
+  /// The name of its destination; nil for state only, and for a command given with the request.
+  public var destinationName: String? { self.destination?.givenName }
+
   /// The approximate size in memory and in signals, in bytes (L1). Of the shared item, since another property would copy it.
   var byteCount: Int {
     func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
     let appearance = size(self.style) + size(self.title) + size(self.output)
     let texts = self.id.utf8.count + appearance + size(self.membership?.tag)
-    let started = self.environment.reduce(size(self.directory)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    let environment = self.environment
+    let started =
+      environment.isEmpty
+      ? size(self.directory)
+      : environment.reduce(size(self.directory)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     return texts + started + self.value.byteCount + self.containerValues.byteCount + self.platformData.byteCount
+  }
+
+  /// Writes what the item is by itself, without its parent. Of the shared item, as ``byteCount``.
+  package func describe(in properties: inout Properties) {
+    let keys = StateEntry.keys
+    properties[keys.value] = self.value
+    properties[keys.containerValues] = self.containerValues
+    if let style = self.style { properties[keys.style] = style }
+    if let title = self.title { properties[keys.title] = title }
+    if let output = self.output { properties[keys.output] = output }
+    if let destinationName { properties[keys.destination] = destinationName }
+    if let membership = self.membership {
+      properties[keys.group] = membership.group.text
+      properties[keys.tag] = membership.tag
+    }
+    if let position = self.position { properties[keys.stack] = position.stack.text }
   }
 
   /// Forgets where it was in the queue of its group, to which it does not return.
@@ -162,5 +166,5 @@ extension Properties {
   var nodes: Int { values.reduce(0) { $0 + $1.nodes + 1 } }
 
   /// The approximate size when marshalled, in bytes (L1).
-  var byteCount: Int { reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }
+  var byteCount: Int { isEmpty ? 0 : reduce(0) { $0 + $1.key.utf8.count + $1.value.byteCount + 8 } }
 }

@@ -148,7 +148,8 @@ extension StateMachine {
   mutating func takeUnrecordedKeptItems(
     _ slots: [BindingID], _ handles: [Handle]
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
-    var bindings = Set(state.departed.takeNoted())
+    var bindings: Set<BindingID> = []
+    state.departed.takeNoted { binding, _ in bindings.insert(binding) }
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle],

@@ -112,7 +112,7 @@ extension Turn {
     // Mostly no group has learned a tag.
     guard state.tagMemory.count > 0 else { return tags }
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard let before = slot.before.flatMap({ state.presentations[$0] }), let key = before.item.membership,
         machine.isNobodys(before), draft.learned[key] == nil, let memory = state.tagMemory[key],
         memory.binding == binding, memory.saysNothing(of: key)

@@ -37,6 +37,13 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func filter(_ isIncluded: ((key: Key, value: Value)) -> Bool) -> [Key: Value] { entries.filter(isIncluded) }
   func mapValues<Other>(_ transform: (Value) -> Other) -> [Key: Other] { entries.mapValues(transform) }
 
+  /// Changes an entry in place.
+  /// - Precondition: there is one.
+  mutating func modify<Result>(_ key: Key, _ body: (inout Value) -> Result) -> Result {
+    note(key)
+    return body(&entries[key]!)
+  }
+
   /// Changes a part of an entry that is not recorded, since it follows from other entries.
   mutating func modifyDerived(_ key: Key, _ body: (inout Value) -> Void) {
     guard entries[key] != nil else { return }
@@ -50,14 +57,18 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   mutating func noteAll() { noted = Array(entries.keys) }
 
-  /// The keys that ``takeNoted()`` would return.
+  var hasNoted: Bool { !noted.isEmpty }
+
+  /// The keys that ``takeNoted(_:)`` hands over.
   var notedKeys: Set<Key> { Set(noted) }
 
-  /// The keys noted since this was last called, each once.
-  mutating func takeNoted() -> [Key] {
-    guard !noted.isEmpty else { return [] }
-    defer { noted = [] }
-    return noted.distinct
+  /// Hands over each entry that was written since this was last called; nil if it was removed.
+  mutating func takeNoted(_ body: (Key, Value?) -> Void) {
+    guard !noted.isEmpty else { return }
+    var keys: [Key] = []
+    swap(&keys, &noted)
+    keys.takeDistinct { body($0, entries[$0]) }
+    swap(&keys, &noted)
   }
 }
 
@@ -66,6 +77,17 @@ extension NotedDictionary: Sequence {
 }
 
 extension Array where Element: Hashable {
+  /// Hands over its elements without repetitions, and removes them. It keeps its memory for the next few.
+  mutating func takeDistinct(_ body: (Element) -> Void) {
+    guard !isEmpty else { return }
+    if count > 8 {
+      for element in distinct { body(element) }
+    } else {
+      for index in indices where !self[..<index].contains(self[index]) { body(self[index]) }
+    }
+    removeAll(keepingCapacity: count <= 64)
+  }
+
   /// Its elements without repetitions. An input changes few entries, and comparing few is faster than hashing them.
   var distinct: [Element] {
     guard count > 1 else { return self }

@@ -87,7 +87,7 @@ public struct PresentationFields: Hashable, Sendable {
   public package(set) var creator: Client?
   public package(set) var phase: Lifecycle
   /// The presentations from it that have not ended.
-  public internal(set) var children: Set<Handle> = []
+  @Unrecorded public internal(set) var children: Set<Handle> = []
   /// When it became `presented`.
   public package(set) var presentedAt: Instant?
   /// When it became `presented`, in milliseconds since 1970; nil if the wall clock is unknown. Stored once: converted later,
@@ -108,7 +108,51 @@ public struct PresentationFields: Hashable, Sendable {
   public package(set) var program: Handle?
   /// The count, delay and timeout that it takes over from the presentation before; nil if it is the first one of its item.
   public package(set) var continuation: Continuation?
-  var announced: Phase?
+  /// The phase that watchers have last heard of.
+  @Unrecorded var announced: Phase?
+}
+
+/// A part of a value that no record has, and that makes no difference between two values.
+@propertyWrapper
+public struct Unrecorded<Value: Sendable>: Hashable, Sendable {
+  public var wrappedValue: Value
+  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+  public static func == (a: Unrecorded, b: Unrecorded) -> Bool { true }
+  public func hash(into hasher: inout Hasher) {}
+}
+
+extension PresentationFields {
+  /// - Parameter wallTime: milliseconds since 1970; nil if unknown.
+  mutating func becomePresented(at now: Instant, _ wallTime: UInt64?) {
+    phase = .presented
+    announced = .presented
+    answerDue = nil
+    presentedAt = now
+    since = wallTime
+    expires = item.timeout.map { timeout in
+      continuation?.timeLeft.map { now.after(nanoseconds: $0) } ?? now.after(milliseconds: timeout)
+    }
+    continuation?.timeLeft = nil
+  }
+
+  /// - Parameter isOver: whether its presenter has ended it already.
+  mutating func beginDismissal(reason: Reason, animated: Bool, isOver: Bool, by requester: Requester?, at now: Instant)
+  {
+    let stage: Dismissal.Stage =
+      switch phase {
+      case .waiting: .overtaken
+      case .presenting, .presented: isOver ? .departed : .held
+      case .dismissing: preconditionFailure("a dismissal begins once")
+      }
+    phase = .dismissing(
+      Dismissal(
+        stage, reason: reason, animated: animated, isForced: reason.isForced || presentedAt == nil,
+        timeLeft: expires.flatMap { $0 > now ? $0.nanoseconds - now.nanoseconds : nil }))
+    endedBy = requester
+    answerDue = nil
+    expires = nil
+    startsBy = nil
+  }
 }
 
 extension Presentation {

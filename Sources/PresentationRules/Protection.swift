@@ -8,7 +8,7 @@ extension Transaction {
   func checkProtected() throws(Refusal) {
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
       guard let before = draft.slots[index].before, state.presentations[before]?.isProtected == true else { continue }
-      throw Refusal.protected(draft.slots.bindings[index], "no request can end it").about(draft.slots[index].author)
+      throw Refusal.protected(draft.slots.binding(at: index), "no request can end it").about(draft.slots[index].author)
     }
   }
 

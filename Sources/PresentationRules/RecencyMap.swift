@@ -77,10 +77,14 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   mutating func noteAll() { noted = Array(values.keys) }
 
-  /// The keys set or dropped since this was last called, each once.
-  mutating func takeNoted() -> [Key] {
-    guard !noted.isEmpty else { return [] }
-    defer { noted = [] }
-    return noted.distinct
+  var hasNoted: Bool { !noted.isEmpty }
+
+  /// Hands over each entry that was set or dropped since this was last called; nil if it was dropped.
+  mutating func takeNoted(_ body: (Key, (value: Value, stamp: UInt64)?) -> Void) {
+    guard !noted.isEmpty else { return }
+    var keys: [Key] = []
+    swap(&keys, &noted)
+    keys.takeDistinct { key in body(key, values[key].map { ($0.value, $0.stamp) }) }
+    swap(&keys, &noted)
   }
 }

@@ -12,30 +12,38 @@ extension StateMachine {
       changes.numbers = numbers
       state.recordedNumbers = numbers
     }
-    var handles = state.presentations.takeNoted() + state.parked.takeNoted()
-    let slots = state.slots.takeNoted()
+    guard state.hasNoted else { return changes }
+    var handles: [Handle] = []
+    state.presentations.takeNoted { handle, _ in handles.append(handle) }
+    state.parked.takeNoted { handle, _ in handles.append(handle) }
+    var slots: [BindingID] = []
+    state.slots.takeNoted { binding, _ in slots.append(binding) }
     changes.kept = takeUnrecordedKeptItems(slots, handles)
     for binding in slots {
       if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.append(holder) }
     }
-    for handle in handles.distinct { changes.presentations.append((handle, row(of: handle))) }
-    for subject in state.takeSubjects() { changes.changed.append((subject, row(of: subject))) }
-    for key in state.tagMemory.takeNoted() {
-      let row = state.tagMemory.stamped(key).map { memory, stamp in
+    handles.takeDistinct { changes.presentations.append(($0, row(of: $0))) }
+    var subjects: [Subject] = []
+    state.changesOfAbsent.takeNoted { subject, _ in subjects.append(subject) }
+    state.groups.takeNoted { group, _ in subjects.append(.group(group)) }
+    state.stacks.takeNoted { stack, _ in subjects.append(.stack(stack)) }
+    subjects.takeDistinct { changes.changed.append(($0, row(of: $0))) }
+    state.tagMemory.takeNoted { key, entry in
+      let row = entry.map { memory, stamp in
         RecordedState.Tag(
           binding: memory.binding, id: memory.id, options: memory.options, isTrusted: memory.isTrusted, stamp: stamp)
       }
       changes.tags.append((key, row))
     }
-    for handle in state.endings.takeNoted() { changes.endings.append((handle, state.endings[handle])) }
-    for key in state.containerValueDeclarations.takeNoted() {
-      changes.containerValues.append((key, state.containerValueDeclarations[key]?.defaultValue))
+    state.endings.takeNoted { handle, ending in changes.endings.append((handle, ending?.value)) }
+    state.containerValueDeclarations.takeNoted { key, declaration in
+      changes.containerValues.append((key, declaration?.defaultValue))
     }
     for name in state.registry.takeNoted() {
       let registrations = state.registry.registrationsOfClients(name)
       changes.registrations.append((name, registrations.isEmpty ? nil : registrations))
     }
-    for key in state.holders.takeNoted() { changes.holders.append((key, state.holders[key])) }
+    state.holders.takeNoted { key, holder in changes.holders.append((key, holder)) }
     return changes
   }
 
@@ -43,9 +51,7 @@ extension StateMachine {
   public var unrecordedPresentations: Set<Handle> { state.presentations.notedKeys }
 
   private func row(of handle: Handle) -> RecordedState.PresentationRow? {
-    guard var presentation = state.presentations[handle] else { return state.parked[handle]?.row }
-    presentation.children = []
-    presentation.announced = nil
+    guard let presentation = state.presentations[handle] else { return state.parked[handle]?.row }
     var row = RecordedState.PresentationRow(presentation)
     row.slotChanged = state.slots[presentation.binding]?.changed ?? Serial(0)
     return row
@@ -64,11 +70,11 @@ extension StateMachine {
 }
 
 extension State {
-  fileprivate mutating func takeSubjects() -> [Subject] {
-    var subjects = changesOfAbsent.takeNoted()
-    for group in groups.takeNoted() { subjects.append(.group(group)) }
-    for stack in stacks.takeNoted() { subjects.append(.stack(stack)) }
-    return subjects.distinct
+  /// Whether anything but the counters may differ from the record.
+  fileprivate var hasNoted: Bool {
+    presentations.hasNoted || slots.hasNoted || groups.hasNoted || stacks.hasNoted || parked.hasNoted
+      || containerValueDeclarations.hasNoted || tagMemory.hasNoted || endings.hasNoted || changesOfAbsent.hasNoted
+      || registry.hasNoted || holders.hasNoted || departed.hasNoted || comparesKeptItems
   }
 
   mutating func beginNoting() {

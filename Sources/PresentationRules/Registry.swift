@@ -51,6 +51,8 @@ struct Registry: Sendable {
     registrations[name]?.filter { if case .client = $0.source { true } else { false } } ?? []
   }
 
+  var hasNoted: Bool { !noted.isEmpty }
+
   /// Names whose registrations by clients changed since this was last called.
   mutating func takeNoted() -> Set<String> {
     defer { noted = [] }

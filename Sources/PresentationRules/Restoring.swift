@@ -27,7 +27,7 @@ extension StateMachine {
     try recorded.check(limits)
     var state = State(limits: limits, serial: recorded.numbers.serial, lastHandle: recorded.numbers.lastHandle)
     try state.restore(recorded, destinations)
-    self.state = state
+    self.init(state)
     forceRecorded()
   }
 
@@ -225,6 +225,7 @@ extension State {
   private mutating func restore(_ row: RecordedState.PresentationRow) throws(RecordFault) {
     var presentation = row.presentation
     presentation.announced = presentation.phase.name
+    presentation.children = []
     // Deadlines that other phases have are damage.
     switch (presentation.phase, presentation.phase.dismissal?.stage) {
     case (.presented, _): if !presentation.isShownByPresenter { presentation.answerDue = nil }

@@ -28,7 +28,7 @@ extension Transaction {
     for index in draft.slots.indices {
       // Most have no children, and no search.
       guard case .renewed = draft.slots[index].change else { continue }
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard let position = slot.item?.position, position.index > 0, let before = slot.before,
         state.presentations[before]?.children.isEmpty == false, !stays(binding, slot)
       else { continue }
@@ -51,17 +51,18 @@ extension Transaction {
       let index = unresolved[next]
       next += 1
       guard draft.slots[index].resolution == .undecided else { continue }
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       let stays = slot.item == nil ? slot.before == nil : self.stays(binding, slot)
-      draft.slots[index].resolution = stays ? .kept : .replaced
+      draft.slots[index].content.resolution = stays ? .kept : .replaced
       guard !stays else { continue }
       // Presentations that end with this one end as it does (T2).
       author = slot.author
-      author.animated = slot.effectiveCause.animated
+      author.animated = slot.content.effectiveCause.animated
       if let before = slot.before {
-        let children = state.presentations[before]?.children ?? []
         // Most have none, and some very many.
-        if !children.isEmpty { for child in children.sorted() { lose(child) } }
+        if let children = state.presentations[before]?.children, !children.isEmpty {
+          for child in children.sorted() { lose(child) }
+        }
       }
       // The position as the end of a child may have left it.
       if let position = draft.slots[index].item?.position {
@@ -165,7 +166,7 @@ extension Transaction {
   /// in its queue.
   private mutating func keepWhatCameBack() {
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard case .renewed(let given) = slot.change, let item = slot.item else { continue }
       if !slot.from.isNamed { draft.slots[index].from = .asBefore }
       guard item.isQueued, let membership = item.membership,
@@ -186,20 +187,19 @@ extension Transaction {
 
   /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
-    let new = draft.slots.indices.filter { draft.slots[$0].isNew }
-    for index in new {
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+    for index in draft.slots.indices where draft.slots[index].content.isNew {
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
       let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
       // A protected item ends with no parent.
       let isProtected = slot.item?.destination?.isProtected == true
-      draft.slots[index].from =
+      draft.slots[index].content.from =
         if isProtected { .implied(nil) } else if let named, canBeParent(named) { .named(named) } else {
           .implied(impliedParent(of: binding))
         }
     }
-    for index in new {
-      let (binding, slot) = (draft.slots.bindings[index], draft.slots[index])
+    for index in draft.slots.indices where draft.slots[index].content.isNew {
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
         try dependsOnMember([parent], of: group)
       {
@@ -261,7 +261,7 @@ extension Transaction {
     enum Mark { case open, done }
     var marks: [BindingID: Mark] = [:]
     for index in draft.slots.indices where draft.slots[index].isNew {
-      let start = draft.slots.bindings[index]
+      let start = draft.slots.binding(at: index)
       guard marks[start] == nil else { continue }
       var path: [(binding: BindingID, rest: [BindingID])] = [(start, dependencies(of: start).filter { isNew($0) })]
       marks[start] = .open
@@ -292,7 +292,7 @@ extension Transaction {
 
   /// Selects the next item of each queue whose group has lost its selection (G9), past those that are held (H4).
   private mutating func serveQueues() {
-    guard !state.isShuttingDown else { return }
+    guard !state.isShuttingDown, !draft.groups.isEmpty else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
       guard let drafted = draft.groups[group], drafted.selected == nil,
         let next = drafted.queue.first(where: { item(at: $0.binding).map { state.isHeld($0) } != true })

@@ -17,6 +17,22 @@ public enum Subject: Hashable, Sendable {
   case slot(BindingID)
   case group(BindingID)
   case stack(BindingID)
+
+  private var parts: (kind: Int, binding: BindingID) {
+    switch self {
+    case .slot(let binding): (1, binding)
+    case .group(let group): (2, group)
+    case .stack(let stack): (3, stack)
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(parts.kind)
+    hasher.combine(parts.binding)
+  }
+
+  /// The hash of a binding is random already; dictionaries need not hash it again.
+  public func _rawHashValue(seed: Int) -> Int { parts.binding._rawHashValue(seed: seed &+ parts.kind) }
 }
 
 /// Everything that is known between two inputs. Work on an input is in `Transaction` and `Turn`.
@@ -153,7 +169,8 @@ extension State {
   }
 
   mutating func uncount(_ creator: Client) {
-    guard let count = countsOfClients[creator] else { return }
-    countsOfClients[creator] = count > 1 ? count - 1 : nil
+    guard let index = countsOfClients.index(forKey: creator) else { return }
+    countsOfClients.values[index] -= 1
+    if countsOfClients.values[index] == 0 { countsOfClients.remove(at: index) }
   }
 }

@@ -8,8 +8,20 @@ import TextFormats
 /// The machine does no input or output and has no clock: the caller passes the time and carries out the outcome.
 ///
 /// The state is large, so a machine cannot be copied; the compiler refuses accidental copies.
-public struct StateMachine: ~Copyable, Sendable {
-  var state: State
+///
+/// Sendable, since nothing else refers to its state.
+public struct StateMachine: ~Copyable, @unchecked Sendable {
+  /// The state has one place in memory, since the machine moves from function to function with each input.
+  private let storage: UnsafeMutablePointer<State>
+
+  /// By its address: where other accessors are not inlined, they copy the whole state.
+  var state: State {
+    @inline(__always) unsafeAddress { address }
+    @inline(__always) unsafeMutableAddress { mutableAddress }
+  }
+
+  var address: UnsafePointer<State> { UnsafePointer(storage) }
+  var mutableAddress: UnsafeMutablePointer<State> { mutating get { storage } }
 
   public var limits: Limits { state.limits }
   /// The serial of the last change (W1).
@@ -23,7 +35,17 @@ public struct StateMachine: ~Copyable, Sendable {
     set { state.wallClockLead = newValue }
   }
 
-  public init(limits: Limits = Limits()) { state = State(limits: limits) }
+  public init(limits: Limits = Limits()) { self.init(State(limits: limits)) }
+
+  init(_ state: State) {
+    storage = .allocate(capacity: 1)
+    storage.initialize(to: state)
+  }
+
+  deinit {
+    storage.deinitialize(count: 1)
+    storage.deallocate()
+  }
 
   /// Processes one input.
   /// - Parameter now: nil for inputs that neither start nor end a presentation.

@@ -28,7 +28,7 @@ struct Transaction: ~Copyable {
   var unresolved: [Int] = []
   private var acceptances = 0
 
-  var state: State { @inline(__always) _read { yield turn.machine.state } }
+  var state: State { @inline(__always) unsafeAddress { turn.machine.address } }
 
   /// - Parameter client: the client whose requests these are, or whose request causes them.
   init(in turn: consuming Turn, by client: Client?) {
@@ -268,9 +268,9 @@ extension Transaction {
     if let fault = difference(of: options, from: current, at: binding) { throw fault }
     try checkProtected(binding, current.destination, options)
     try turn.machine.check(options.ifBusy, with: options.stack)
-    var item = current.content.applying(options, by: author)
+    var item = Shared(current.content.applying(options, by: author))
     if meansState, item.destination == nil { item.isStateMeant = true }
-    try requireTrust(of: author, toReplace: current.content, by: item, at: binding)
+    try requireTrust(of: author, toReplace: current.content, by: item.content, at: binding)
     if let membership = current.membership {
       try take(
         membership, for: binding, item: &item, in: nil, policy: options.ifBusy ?? .replace,
@@ -278,8 +278,8 @@ extension Transaction {
     }
     let author = author
     let accepted = countAcceptance()
-    withSlot(binding) { slot in
-      slot.item = Shared(item)
+    withSlot(binding) { [item] slot in
+      slot.item = item
       if case .renewed(let given) = slot.change {
         slot.change = .renewed(given: given.overridden(by: options))
       } else if slot.continuation != nil, item.isQueued {
@@ -354,9 +354,10 @@ extension Transaction {
     if options.from == binding {
       throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
     }
-    var item = Item(
-      id: id, destination: destination, options: options, membership: membership,
-      holds: turn.machine.holds(for: destination), author: author)
+    var item = Shared(
+      Item(
+        id: id, destination: destination, options: options, membership: membership,
+        holds: turn.machine.holds(for: destination), author: author))
     item.isStateMeant = meansState && destination == nil
     if let position = current?.position { cut(position.stack, to: position.index + 1) }
     if let current { leave(current, at: binding) }
@@ -373,8 +374,8 @@ extension Transaction {
     let author = author
     let accepted = countAcceptance()
     draft.renewed.append(binding)
-    withSlot(binding) { slot in
-      slot.item = Shared(item)
+    withSlot(binding) { [item] slot in
+      slot.item = item
       slot.change = .renewed(given: options)
       slot.continuation = nil
       slot.accepted = accepted
@@ -444,7 +445,7 @@ extension Transaction {
   ///
   /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
   private mutating func take(
-    _ membership: GroupTag, for binding: BindingID, item: inout Item, in stack: BindingID?, policy: BusyPolicy,
+    _ membership: GroupTag, for binding: BindingID, item: inout Shared<Item>, in stack: BindingID?, policy: BusyPolicy,
     dependencies: [BindingID]
   ) throws(Refusal) {
     let group = membership.group
@@ -468,11 +469,11 @@ extension Transaction {
         "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
-    let isHeld = other != nil && state.isHeld(Shared(item))
+    let isHeld = other != nil && state.isHeld(item)
     if isHeld, stack != nil || turn.machine.isFallback(membership) {
       let cause = stack == nil ? "a fallback is never queued" : "what is in a stack cannot wait in a queue"
       throw held(
-        Shared(item), at: binding, .postpone, ", another member of “\(group)” is selected, and \(cause)")
+        item, at: binding, .postpone, ", another member of “\(group)” is selected, and \(cause)")
     }
     if isHeld || (!isIdle && policy == .queue) {
       let waiting = queue(of: group)

@@ -40,10 +40,9 @@ struct Turn: ~Copyable {
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
-  /// Where a loop only reads it, `machine.state` is read instead: the compiler does not inline this there, and copies the state.
   var state: State {
-    @inline(__always) _read { yield machine.state }
-    @inline(__always) _modify { yield &machine.state }
+    @inline(__always) unsafeAddress { machine.address }
+    @inline(__always) unsafeMutableAddress { machine.mutableAddress }
   }
 
   var now: Instant {
@@ -191,21 +190,14 @@ struct Turn: ~Copyable {
 
   /// Marks a presentation as on screen: presentations that wait for it may start (C2), and its timeout starts (O2).
   mutating func becomePresented(_ handle: Handle) {
-    var presentation = state.presentations[handle]!
-    presentation.phase = .presented
-    presentation.announced = .presented
-    presentation.answerDue = nil
-    presentation.presentedAt = now
-    presentation.since = wallTime
-    let timeLeft = presentation.continuation?.timeLeft
-    presentation.continuation?.timeLeft = nil
-    presentation.expires = presentation.item.timeout.map { timeout in
-      timeLeft.map { now.after(nanoseconds: $0) } ?? now.after(milliseconds: timeout)
+    let (now, wallTime) = (now, wallTime)
+    let presentation = state.presentations.modify(handle) { presentation in
+      presentation.content.becomePresented(at: now, wallTime)
+      return presentation
     }
     state.schedule(presentation.expires, .expiry, handle)
-    state.presentations[handle] = presentation
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
-    mayStart.append(contentsOf: presentation.children.sorted())
+    if !presentation.children.isEmpty { mayStart.append(contentsOf: presentation.children.sorted()) }
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
     leaveParking(handle)
   }
@@ -225,25 +217,13 @@ struct Turn: ~Copyable {
   mutating func begin(
     endOf handle: Handle, reason: Reason, animated: Bool, isOver: Bool, by client: Client?
   ) {
-    var presentation = state.presentations[handle]!
-    let stage: Dismissal.Stage =
-      switch presentation.phase {
-      case .waiting: .overtaken
-      case .presenting, .presented: isOver ? .departed : .held
-      case .dismissing: preconditionFailure("a dismissal begins once")
-      }
-    let wasPresented = presentation.presentedAt != nil
-    let timeLeft = presentation.expires.flatMap { $0 > now ? $0.nanoseconds - now.nanoseconds : nil }
-    presentation.phase = .dismissing(
-      Dismissal(
-        stage, reason: reason, animated: animated, isForced: reason.isForced || !wasPresented, timeLeft: timeLeft))
     if reason.isForced { mayForce.append(handle) }
-    presentation.endedBy = client.map { requester($0, ofTheEndOf: handle) }
-    presentation.answerDue = nil
-    presentation.expires = nil
-    presentation.startsBy = nil
-    state.presentations[handle] = presentation
-    if stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
+    let (now, endedBy) = (now, client.map { requester($0, ofTheEndOf: handle) })
+    let presentation = state.presentations.modify(handle) { presentation in
+      presentation.content.beginDismissal(reason: reason, animated: animated, isOver: isOver, by: endedBy, at: now)
+      return presentation
+    }
+    if presentation.phase.dismissal?.stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
     if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
     touched.append(handle)
     mayEnd.append(handle)

@@ -61,14 +61,14 @@ final class HookRunner {
     case .presented(let handle, let binding, _, let item):
       follow(handle, binding, item)
       guard let settings = item.destination?.itemSettings, let command = settings.onPresent else { return }
-      add(Hook("on-present", command, handle, binding, item.content))
+      add(Hook("on-present", command, handle, binding, item))
     case .updated(let handle, let binding, _, let item):
       if presented[handle] != nil { presented[handle] = (binding, item) }
     case .dismissed(let handle, let binding, _, let reason, _):
       guard let item = presented.removeValue(forKey: handle)?.item,
         let command = item.destination?.itemSettings?.onDismiss
       else { return }
-      add(Hook("on-dismiss", command, handle, binding, item.content, reason: reason))
+      add(Hook("on-dismiss", command, handle, binding, item, reason: reason))
     default: break
     }
   }
@@ -115,7 +115,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
   let occasion: String
   let handle: Handle
   private let binding: BindingID
-  private let item: Item
+  private let item: Shared<Item>
   private let arguments: [[UInt8]]
   private let reason: Reason?
   private var running: (any RunningCommand)?
@@ -127,7 +127,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
   private var completion: ((String?) -> Void)?
 
   init(
-    _ occasion: String, _ arguments: [[UInt8]], _ handle: Handle, _ binding: BindingID, _ item: Item,
+    _ occasion: String, _ arguments: [[UInt8]], _ handle: Handle, _ binding: BindingID, _ item: Shared<Item>,
     reason: Reason? = nil
   ) {
     self.occasion = occasion
@@ -150,7 +150,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
     let output = OutputCapture(path: runtime.path(marker), limit: 0)
     self.output = output
     let command = ItemCommand(
-      item, at: binding, handle, item.entry(parent: nil).properties,
+      item.content, at: binding, handle, item.entry(parent: nil).properties,
       extra: reason.map { ["NAVD_REASON": ByteString($0.rawValue)] } ?? [:]
     ) { item, home in Destination.expanded(arguments, for: item, at: binding, home: home) }
     limit = loop.timer(after: HookRunner.timeLimit) { [weak self] in
