@@ -66,21 +66,42 @@ public struct ObjectPath: ValidatedText {
   /// The rest of this path after `ancestor`, as in `b/c` for `/a` in `/a/b/c`.
   /// - Returns: nil if the path is not below `ancestor`.
   public func below(_ ancestor: ObjectPath) -> Substring? {
-    let prefix = ancestor == .root ? 1 : ancestor.text.utf8.count + 1
-    // Paths are ASCII, so equal characters are equal bytes.
-    guard text.utf8.count > prefix, text.hasPrefix(ancestor.text) else { return nil }
-    let start = text.utf8.index(text.startIndex, offsetBy: prefix)
-    guard text.utf8[text.utf8.index(before: start)] == UInt8(ascii: "/") else { return nil }
-    return text[start...]
+    var (path, above) = (text, ancestor.text)
+    let isBelow = path.withUTF8 { path in above.withUTF8 { above in path.isPath(below: above) } }
+    guard isBelow else { return nil }
+    // Only the root has one byte.
+    let prefix = above.utf8.count == 1 ? 1 : above.utf8.count + 1
+    return path[path.utf8.index(path.startIndex, offsetBy: prefix)...]
   }
 
   /// The number that ``appending(_:)-(UInt64)`` added to `ancestor`; nil for any other path, and for another spelling of
   /// the number.
   public func number(below ancestor: ObjectPath) -> UInt64? {
-    guard let rest = below(ancestor), let first = rest.utf8.first, first != UInt8(ascii: "+"),
-      first != UInt8(ascii: "0") || rest.utf8.count == 1
-    else { return nil }
-    return UInt64(rest)
+    var (path, above) = (text, ancestor.text)
+    return path.withUTF8 { path in
+      above.withUTF8 { above in
+        guard path.isPath(below: above) else { return nil }
+        let digits = path[(above.count == 1 ? 1 : above.count + 1)...]
+        if digits.first == UInt8(ascii: "0"), digits.count > 1 { return nil }
+        var number: UInt64 = 0
+        for digit in digits {
+          let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+          let (sum, isTooLargeBy) = tens.addingReportingOverflow(UInt64(digit &- UInt8(ascii: "0")))
+          guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9"), !isTooLarge, !isTooLargeBy else { return nil }
+          number = sum
+        }
+        return number
+      }
+    }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// Whether the bytes of a path are those of another path, a slash and more.
+  fileprivate func isPath(below ancestor: UnsafeBufferPointer<UInt8>) -> Bool {
+    // Only the root ends with a slash.
+    let slash = ancestor.count == 1 ? 0 : ancestor.count
+    return count > slash + 1 && self[slash] == UInt8(ascii: "/") && self[..<slash].elementsEqual(ancestor[..<slash])
   }
 }
 

@@ -12,21 +12,15 @@ public final class ImplementedInterface {
     let set: ((Value, ObjectPath) throws(DBusError) -> Void)?
   }
 
-  /// The value of a property, and its name and type.
+  /// Hands over the values of some properties of an object, with their names and types, in the order of the contract.
   @usableFromInline
-  struct Entry {
-    @usableFromInline let header: PropertyHeader
-    @usableFromInline let value: Value
-
-    @usableFromInline
-    init(_ header: PropertyHeader, _ value: Value) { (self.header, self.value) = (header, value) }
-  }
+  typealias Reader = (ObjectPath, (PropertyHeader, Value) -> Void) -> Void
 
   public let interface: Interface
   private(set) var methods: [String: MethodHandler] = [:]
   /// In the order of the contract.
   private(set) var properties: [PropertyHandler] = []
-  private var readers: [(ObjectPath) -> [Entry]] = []
+  private var readers: [Reader] = []
   /// For `Introspect`.
   private(set) lazy var xml: String = {
     let members = Set(interface.members.map(\.name.text))
@@ -97,7 +91,7 @@ public final class ImplementedInterface {
     let read = { path in get(path).map { $0.value } }
     properties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
-    readers.append { path in read(path).map { [Entry(property.header, $0)] } ?? [] }
+    readers.append { path, body in if let value = read(path) { body(property.header, value) } }
   }
 
   /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
@@ -110,9 +104,9 @@ public final class ImplementedInterface {
     for property in properties {
       add(property.header, of: property.interface, property.emitsChanged) { find($0).map(property.get) }
     }
-    addReader { path in
-      guard let object = find(path) else { return [] }
-      return properties.map { Entry($0.header, $0.get(object)) }
+    addReader { path, body in
+      guard let object = find(path) else { return }
+      for property in properties { body(property.header, property.get(object)) }
     }
   }
 
@@ -126,15 +120,15 @@ public final class ImplementedInterface {
   }
 
   @usableFromInline
-  func addReader(_ reader: @escaping (ObjectPath) -> [Entry]) { readers.append(reader) }
+  func addReader(_ reader: @escaping Reader) { readers.append(reader) }
 
   private func check(_ member: String, of interface: InterfaceName) {
     precondition(interface == self.interface.name, "\(interface).\(member) is not a member of \(self.interface.name)")
   }
 
-  /// The values of all properties of an object, in the order of the contract.
-  func values(of path: ObjectPath) -> [Entry] {
-    readers.count == 1 ? readers[0](path) : readers.flatMap { $0(path) }
+  /// Hands over the values of all properties of an object, in the order of the contract.
+  func forEachValue(of path: ObjectPath, _ body: (PropertyHeader, Value) -> Void) {
+    for reader in readers { reader(path, body) }
   }
 }
 

@@ -165,6 +165,15 @@ extension Connection {
 }
 
 extension MessageWriter {
+  private mutating func properties(of path: ObjectPath, _ interface: ImplementedInterface) throws(DBusError) {
+    var failure: DBusError?
+    interface.forEachValue(of: path) { header, value in
+      guard failure == nil else { return }
+      do throws(DBusError) { try property(header, value) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
   /// Appends the path of an object, and the values of its properties by interface. Written directly from the object, to
   /// avoid a dictionary of dictionaries.
   mutating func object(_ path: ObjectPath, _ interfaces: [ImplementedInterface]) throws(DBusError) {
@@ -174,7 +183,7 @@ extension MessageWriter {
         try writer.structure { writer throws(DBusError) in
           try writer.text(interface.interface.name.text)
           try writer.array(alignment: 8) { writer throws(DBusError) in
-            for entry in interface.values(of: path) { try writer.property(entry.header, entry.value) }
+            try writer.properties(of: path, interface)
           }
         }
       }

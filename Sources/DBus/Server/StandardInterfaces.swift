@@ -106,11 +106,13 @@ struct StandardInterfaces {
     }
     properties.implement(PropertyAccessing.getAll) { [unowned connection] name, call in
       call.reply { () throws(DBusError) in
-        try connection.propertyInterfaces(name, at: call.path).reduce(into: [:]) { values, interface in
-          for entry in interface.values(of: call.path) where values[entry.header.name] == nil {
-            values[entry.header.name] = entry.value
+        var values: Properties = [:]
+        for interface in try connection.propertyInterfaces(name, at: call.path) {
+          interface.forEachValue(of: call.path) { header, value in
+            if values[header.name] == nil { values[header.name] = value }
           }
         }
+        return values
       }
     }
   }
