@@ -6,7 +6,7 @@ import Logging
 import PresentationModel
 
 /// Sends the signal of each event in order (W1, W2), and the changes of the presentations' objects.
-struct Announcer: SignalEmitter {
+final class Announcer: SignalEmitter {
   private let connection: Connection
   private let log: Logger
   private var last: StateEvent?
@@ -18,8 +18,7 @@ struct Announcer: SignalEmitter {
     self.log = log
   }
 
-  mutating func announce(_ event: StateEvent) {
-    last = event
+  func announce(_ event: StateEvent) {
     event.send(by: self)
     switch event.kind {
     case .presented(let subject, _), .phase(let subject, _), .declined(let subject, _):
@@ -34,13 +33,14 @@ struct Announcer: SignalEmitter {
     case .dismissed(let subject, _): connection.objectRemoved(subject.path)
     case .asking, .action, .selection, .group, .path, .hold, .parked: break
     }
+    last = event
   }
 
   /// Repeats the last event for a client that may have missed it, or for all; its serial shows the gap (W3).
   func repeatLast(to client: BusName?) {
-    var announcer = self
-    announcer.recipient = client
-    last?.send(by: announcer)
+    recipient = client
+    last?.send(by: self)
+    recipient = nil
   }
 
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {

@@ -296,10 +296,12 @@ final class Coordinator {
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
   private func recordChanges() {
     let changes = service.takeUnrecorded()
-    if !changes.isEmpty { freeMemory.noteChange() }
-    entries.forget(changes.presentations.lazy.map(\.0))
-    record.note(changes)
-    loginRecord.note(changes.kept)
+    if !changes.isEmpty {
+      freeMemory.noteChange()
+      entries.forget(changes.presentations.lazy.map { $0.key })
+      record.note(changes)
+      loginRecord.note(changes.kept)
+    }
     loginRecord.commit()
     let wasBehind = record.isBehind
     do throws(Record.Failure) {

@@ -82,6 +82,7 @@ final class Inhibitors {
   }
 
   private func update() {
+    guard !items.isEmpty || !sleepers.isEmpty || !locks.isEmpty else { return }
     var wanted: [Purpose: (what: String, who: String, why: String, mode: String)] = [:]
     for (handle, item) in items { wanted[.item(handle)] = (item.what, item.who, "It is presented by navd", "block") }
     if !sleepers.isEmpty { wanted[.sleep] = ("sleep", "navd", "Private windows close first", "delay") }

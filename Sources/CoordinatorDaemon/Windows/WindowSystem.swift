@@ -295,9 +295,11 @@ extension WindowSystem {
   /// - Throws: `Refusal` with the code `notSupported` if that output is not known.
   func placing(_ requests: [Request], inTransaction: Bool) throws(Refusal) -> [Request] {
     var placed = requests
+    let whyNoMoving = whyNot(.move, for: "moving a window to an output")
+    let whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
     for (index, request) in requests.enumerated() {
-      placed[index].whyNoMoving = whyNot(.move, for: "moving a window to an output")
-      placed[index].whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
+      if let whyNoMoving { placed[index].whyNoMoving = whyNoMoving }
+      if let whyNoHiding { placed[index].whyNoHiding = whyNoHiding }
       guard request.operation.namesFocusedOutput else { continue }
       guard isPresent, !focusedOutput.isEmpty else {
         var refusal = Refusal(.notSupported, "output: \(whyNoFocusedOutput); name an output instead of “focused”")
