@@ -5,7 +5,7 @@ import TextFormats
 
 /// Sends signals of ``CoordinatorInterface``.
 package protocol SignalEmitter {
-  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments)
+  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments)
 }
 
 extension StateEvent {

@@ -353,6 +353,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
     for change in outcome.changes {
       host.announce(StateEvent(change, in: machine), change)
+      guard waiters.count > 0 else { continue }
       switch change.event {
       case .presented(let handle, _, _, _): waiters.presented(handle)
       case .dismissed(let handle, _, _, let reason, let result): waiters.ended(handle, reason, result)

@@ -54,6 +54,8 @@ struct Turn: ~Copyable {
   init(of machine: consuming StateMachine, at now: Instant?) {
     self.machine = machine
     time = now
+    // As many as an item that replaces another one has.
+    outcome.changes.reserveCapacity(4)
   }
 
   /// Ends the input: announces phases, and notes serials on what changed.

@@ -107,7 +107,7 @@ public final class ScriptedWindowSystem {
 }
 
 extension ScriptedWindowSystem: SignalEmitter {
-  package func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
+  package func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
     try? connection.emit(signal, from: WindowSystemInterface.object, arguments)
   }
 }

@@ -43,7 +43,7 @@ final class Announcer: SignalEmitter {
     recipient = nil
   }
 
-  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
+  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
     do throws(DBusError) {
       try connection.emit(signal, from: CoordinatorNames.object, to: recipient, arguments)
     } catch {

@@ -35,6 +35,13 @@ struct Outbox {
     size += signal.bytes.count
   }
 
+  /// Keeps the memory of a usual turn for the next one.
+  mutating func removeAll() {
+    signals.removeAll(keepingCapacity: signals.count <= 64)
+    entries.removeAll(keepingCapacity: entries.count <= 64)
+    size = 0
+  }
+
   mutating func mapEntries(_ body: (Entry) -> Entry) { entries = entries.map(body) }
 }
 
@@ -43,7 +50,7 @@ extension Connection {
   /// - Parameter client: its only recipient; nil for all who subscribed.
   /// - Throws: if an argument cannot be sent (see ``OutgoingMessage/call(_:of:on:at:_:)``); nothing is emitted then.
   public func emit<Args>(
-    _ signal: Signal<Args>, from path: ObjectPath, to client: BusName? = nil, _ arguments: Args
+    _ signal: Signal<Args>, from path: ObjectPath, to client: BusName? = nil, _ arguments: consuming Args
   ) throws(DBusError) {
     guard isOpen else { return }
     let message = try signal.message(from: path, arguments)
@@ -70,11 +77,15 @@ extension Connection {
   func sendOutbox() {
     // Usually once: a call that cannot be sent fails, and its completion may make more messages.
     while !outbox.signals.isEmpty || !outbox.entries.isEmpty || !changes.all.isEmpty {
-      let sending = outbox
-      outbox = Outbox()
+      var sending = emptyOutbox
+      swap(&sending, &outbox)
+      emptyOutbox = Outbox()
       var dropped = sendSignals(sending.signals)
-      for signals in takeChangeSignals() { dropped += sendSignals(signals) }
+      let changes = takeChangeSignals()
+      dropped += sendSignals(changes.added) + sendSignals(changes.changed) + sendSignals(changes.removed)
       for entry in sending.entries { send(entry) }
+      sending.removeAll()
+      emptyOutbox = sending
       if dropped > 0 {
         hasDroppedSignals = true
         onSignalsDropped?(dropped)

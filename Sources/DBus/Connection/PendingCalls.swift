@@ -178,7 +178,7 @@ extension Method {
     let header = MessageHeader(
       kind: .methodCall, flags: flags, fields: callFields, path: path, destination: destination)
     var input = input
-    return try OutgoingMessage(header) { writer throws(DBusError) in try inArguments.write(&input, &writer) }
+    return try OutgoingMessage(header) { writer throws(DBusError) in try inArguments.write(&input, to: &writer) }
   }
 }
 

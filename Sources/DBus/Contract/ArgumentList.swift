@@ -6,9 +6,8 @@ struct ArgumentList<Values>: Sendable {
   let descriptions: [ArgumentDescription]
   let signature: Signature
   let read: @Sendable (inout MessageReader) throws(DBusError) -> Values
-  /// Takes the values inout, though it does not change them: a tuple by value would be taken apart, and the runtime would look up the
-  /// types of its elements at each call.
-  let write: @Sendable (_ values: inout Values, inout MessageWriter) throws(DBusError) -> Void
+  /// Takes the address of the values: for a tuple, the runtime would look up its type at each call.
+  let write: @Sendable (UnsafePointer<Values>, inout MessageWriter) throws(DBusError) -> Void
 
   /// - Precondition: the types form a valid signature. Only debug builds check it, since a start of navd makes a hundred lists.
   init<each T: ValueConvertible>(_ arguments: repeat Arg<each T>) where Values == (repeat each T) {
@@ -19,7 +18,15 @@ struct ArgumentList<Values>: Sendable {
     assert(Signature(text) != nil, "the types of the arguments \(descriptions.map(\.name)) are not a valid signature")
     signature = Signature(unchecked: text)
     read = { reader throws(DBusError) in (repeat try reader.next((each T).self)) }
-    write = { values, writer throws(DBusError) in repeat try writer.append(each values) }
+    write = { (values: UnsafePointer<Values>, writer: inout MessageWriter) throws(DBusError) in
+      var elements = TupleElements(UnsafeRawPointer(values))
+      repeat try writer.append(elements.next((each T).self))
+    }
+  }
+
+  /// Writes the values.
+  func write(_ values: inout Values, to writer: inout MessageWriter) throws(DBusError) {
+    try withUnsafePointer(to: &values) { values throws(DBusError) in try write(values, &writer) }
   }
 
   /// The error for a message with the signature `found`: names the first argument of the wrong type.
@@ -34,5 +41,22 @@ struct ArgumentList<Values>: Sendable {
     }
     return DBusError(
       name: .invalidArgs, message: "expected \(descriptions.count) arguments\(all), found \(types.count)")
+  }
+}
+
+/// The elements of a tuple in memory: one after the other, each at its alignment.
+private struct TupleElements {
+  private let start: UnsafeRawPointer
+  private var offset = 0
+
+  init(_ tuple: UnsafeRawPointer) { start = tuple }
+
+  /// - Parameter type: that of the next element.
+  @inline(__always)
+  mutating func next<Element>(_ type: Element.Type) -> Element {
+    let mask = MemoryLayout<Element>.alignment - 1
+    offset = (offset + mask) & ~mask
+    defer { offset += MemoryLayout<Element>.size }
+    return (start + offset).assumingMemoryBound(to: Element.self).pointee
   }
 }

@@ -31,9 +31,9 @@ public final class Signal<Args>: InterfaceMember {
   public var member: MemberDescription { .signal(name, arguments, doc: doc, annotations: annotations) }
 
   /// - Throws: if an argument cannot be sent.
-  func message(from path: ObjectPath, _ arguments: Args) throws(DBusError) -> OutgoingMessage {
+  func message(from path: ObjectPath, _ arguments: consuming Args) throws(DBusError) -> OutgoingMessage {
     var arguments = arguments
-    return try message(from: path) { writer throws(DBusError) in try list.write(&arguments, &writer) }
+    return try message(from: path) { writer throws(DBusError) in try list.write(&arguments, to: &writer) }
   }
 
   /// - Parameter body: writes the arguments; its error is rethrown.

@@ -65,7 +65,7 @@ public final class Call<Output> {
   private let address: ReplyAddress
   private let connection: Connection
   private let fields: HeaderFields
-  private let write: @Sendable (inout Output, inout MessageWriter) throws(DBusError) -> Void
+  private let arguments: ArgumentList<Output>
   private let isVariable: Bool
   private var isAnswered = false
 
@@ -75,7 +75,7 @@ public final class Call<Output> {
     self.address = address
     self.connection = connection
     fields = method.replyFields
-    write = method.outArguments.write
+    arguments = method.outArguments
     isVariable = method.hasVariableReply
   }
 
@@ -90,9 +90,9 @@ public final class Call<Output> {
   /// caller receives an error with the reason.
   /// - Precondition: the call has no reply yet.
   public func reply(_ output: Output) {
-    reply(writing: { [write] writer throws(DBusError) in
+    reply(writing: { [arguments] writer throws(DBusError) in
       var output = output
-      try write(&output, &writer)
+      try arguments.write(&output, to: &writer)
     })
   }
 

@@ -28,9 +28,13 @@ struct ObjectChanges {
   private var index: [ObjectPath: Int] = [:]
   private static let few = 8
 
-  mutating func removeAll() {
-    all.removeAll(keepingCapacity: true)
-    index.removeAll(keepingCapacity: true)
+  /// Removes and returns all changes.
+  mutating func take() -> [Change] {
+    defer {
+      all = []
+      index.removeAll(keepingCapacity: true)
+    }
+    return all
   }
 
   mutating func added(_ path: ObjectPath, _ interfaces: @autoclosure () -> [ImplementedInterface]) {
@@ -103,12 +107,10 @@ extension Connection {
     changes.changed(path, objects.interfaces(at: path), property)
   }
 
-  /// Removes and returns the signals of all changes, in parts: added, changed, removed. A signal whose values cannot be sent is left
-  /// out.
-  func takeChangeSignals() -> [[OutgoingMessage]] {
-    let all = changes.all
-    guard !all.isEmpty else { return [] }
-    changes.removeAll()
+  /// Removes and returns the signals of all changes. A signal whose values cannot be sent is left out.
+  func takeChangeSignals() -> (added: [OutgoingMessage], changed: [OutgoingMessage], removed: [OutgoingMessage]) {
+    guard !changes.all.isEmpty else { return ([], [], []) }
+    let all = changes.take()
     var added: [OutgoingMessage] = []
     var changed: [OutgoingMessage] = []
     var removed: [OutgoingMessage] = []
@@ -124,12 +126,12 @@ extension Connection {
       }
       var rest = change.properties[...]
       while let interface = rest.first?.interface {
-        let names = rest.filter { $0.interface === interface }.map(\.name)
+        let names = rest.filter { $0.interface === interface }.map { $0.name }
         if let signal = propertiesChanged(change.path, interface, names) { changed.append(signal) }
         rest.removeAll { $0.interface === interface }
       }
     }
-    return [added, changed, removed]
+    return (added, changed, removed)
   }
 
   private func removal(_ change: ObjectChanges.Change, from manager: ObjectPath) -> OutgoingMessage? {

@@ -77,8 +77,10 @@ struct ObjectTree {
   func provides(_ path: ObjectPath) -> Bool { objects[path] == nil && provider(for: path)?.contains(path) == true }
 
   func manager(above path: ObjectPath) -> ObjectPath? {
-    objects.lazy.filter { $0.value.isManager && path.below($0.key) != nil }.map(\.key).max {
-      $0.text.utf8.count < $1.text.utf8.count
+    var nearest: ObjectPath?
+    for (other, object) in objects where object.isManager && other.text.utf8.count > nearest?.text.utf8.count ?? 0 {
+      if path.below(other) != nil { nearest = other }
     }
+    return nearest
   }
 }

@@ -120,7 +120,7 @@ final class WindowService {
 }
 
 extension WindowService: SignalEmitter {
-  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: Arguments) {
+  func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
     // It fails only for values that the bus cannot carry; the table keeps those out.
     try? connection.emit(signal, from: Rows.object, arguments)
   }
