@@ -1,3 +1,5 @@
+import Glibc
+
 /// Text that is valid by construction: an invalid literal traps, and the initializer for other text is failable.
 /// libdbus-1 aborts the process on an invalid name, so it is only ever given these types.
 ///
@@ -101,7 +103,8 @@ extension UnsafeBufferPointer<UInt8> {
   fileprivate func isPath(below ancestor: UnsafeBufferPointer<UInt8>) -> Bool {
     // Only the root ends with a slash.
     let slash = ancestor.count == 1 ? 0 : ancestor.count
-    return count > slash + 1 && self[slash] == UInt8(ascii: "/") && self[..<slash].elementsEqual(ancestor[..<slash])
+    guard count > slash + 1, let path = baseAddress, let above = ancestor.baseAddress else { return false }
+    return path[slash] == UInt8(ascii: "/") && memcmp(path, above, slash) == 0
   }
 }
 

@@ -64,13 +64,14 @@ package struct MessageWriter: ~Copyable {
   package mutating func copy(_ bytes: [UInt8]) { bytes.withUnsafeBytes { buffer.append($0) } }
 
   package mutating func text(_ text: String) throws(DBusError) {
-    var text = text
-    let isValid = text.withUTF8 { utf8 in
+    func append(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
       let hasNUL = utf8.baseAddress.map { memchr($0, 0, utf8.count) != nil } ?? false
       guard utf8.count <= Self.maxSize, !hasNUL else { return false }
       buffer.append(text: UnsafeRawBufferPointer(utf8))
       return true
     }
+    // Every text on Linux is contiguous; to make sure of that takes a reference to it.
+    let isValid = text.utf8.withContiguousStorageIfAvailable(append) ?? Array(text.utf8).withUnsafeBufferPointer(append)
     guard isValid else {
       guard text.utf8.count <= Self.maxSize else { throw .tooLarge() }
       throw DBusError(name: .invalidArgs, message: "a D-Bus string cannot contain NUL")
