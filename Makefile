@@ -21,7 +21,7 @@ HARDENING = $(shell test 0$(SYSTEMD_VERSION) -ge 250 && echo navd.service.d/hard
 # The options of the compiler's front end: by default a program has the names of the generic types that it uses, and Swift's
 # runtime reads each name and looks for the conformances of its parameters. This was half of navctl's work and of navd's start;
 # now the program calls the accessors of the types. With a section for each function, the linker leaves out those that nobody
-# calls, and puts those that a start calls next to each other (.ci/order). The module for regular expressions is hidden, since one
+# calls, and puts those of a start and of the usual work next to each other (.ci/order). The module for regular expressions is hidden, since one
 # search for a text brings all of its 1.5 MB.
 PACKED = $(shell getconf GNU_LIBC_VERSION | awk '$$2 >= 2.36 { print "-Xlinker -zpack-relative-relocs" }')
 LINKING = $(CURDIR)/.build/linking
@@ -54,7 +54,7 @@ help:
 	@echo 'make check               lint, build, and the fast tests, for the inner loop'
 	@echo 'make test                all tests, and the ten slowest of them'
 	@echo 'make build               release binaries, in .build/release'
-	@echo 'make order               counts what a start calls, for the order of functions in the programs: packaging/functions.order'
+	@echo 'make order               counts what the programs call most, for the order of their functions: packaging/functions.order'
 	@echo 'make install             [PREFIX=/usr/local] [DESTDIR=]; make uninstall removes everything'
 	@echo 'make deb                 Debian packages, in .build/deb; make deb-check tests them on a fresh Debian 12'
 	@echo 'make release             a tarball with an installer, in .build/release-files; make release-check tests it on bare systems'

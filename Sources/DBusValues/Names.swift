@@ -69,11 +69,8 @@ public struct ObjectPath: ValidatedText {
   /// - Returns: nil if the path is not below `ancestor`.
   public func below(_ ancestor: ObjectPath) -> Substring? {
     var (path, above) = (text, ancestor.text)
-    let isBelow = path.withUTF8 { path in above.withUTF8 { above in path.isPath(below: above) } }
-    guard isBelow else { return nil }
-    // Only the root has one byte.
-    let prefix = above.utf8.count == 1 ? 1 : above.utf8.count + 1
-    return path[path.utf8.index(path.startIndex, offsetBy: prefix)...]
+    let start = path.withUTF8 { path in above.withUTF8 { above in path.startOfRest(below: above) } }
+    return start.map { path[path.utf8.index(path.startIndex, offsetBy: $0)...] }
   }
 
   /// The number that ``appending(_:)-(UInt64)`` added to `ancestor`; nil for any other path, and for another spelling of
@@ -82,14 +79,15 @@ public struct ObjectPath: ValidatedText {
     var (path, above) = (text, ancestor.text)
     return path.withUTF8 { path in
       above.withUTF8 { above in
-        guard path.isPath(below: above) else { return nil }
-        let digits = path[(above.count == 1 ? 1 : above.count + 1)...]
+        guard let start = path.startOfRest(below: above) else { return nil }
+        let digits = path[start...]
         if digits.first == UInt8(ascii: "0"), digits.count > 1 { return nil }
         var number: UInt64 = 0
         for digit in digits {
-          let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-          let (sum, isTooLargeBy) = tens.addingReportingOverflow(UInt64(digit &- UInt8(ascii: "0")))
-          guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9"), !isTooLarge, !isTooLargeBy else { return nil }
+          guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+          let (tens, tensOverflow) = number.multipliedReportingOverflow(by: 10)
+          let (sum, sumOverflows) = tens.addingReportingOverflow(UInt64(digit - UInt8(ascii: "0")))
+          guard !tensOverflow, !sumOverflows else { return nil }
           number = sum
         }
         return number
@@ -99,12 +97,14 @@ public struct ObjectPath: ValidatedText {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Whether the bytes of a path are those of another path, a slash and more.
-  fileprivate func isPath(below ancestor: UnsafeBufferPointer<UInt8>) -> Bool {
+  /// The index of the first byte of a path after another path and a slash; nil if the path does not begin with these, or ends there.
+  fileprivate func startOfRest(below ancestor: UnsafeBufferPointer<UInt8>) -> Int? {
     // Only the root ends with a slash.
     let slash = ancestor.count == 1 ? 0 : ancestor.count
-    guard count > slash + 1, let path = baseAddress, let above = ancestor.baseAddress else { return false }
-    return path[slash] == UInt8(ascii: "/") && memcmp(path, above, slash) == 0
+    guard count > slash + 1, let path = baseAddress, let above = ancestor.baseAddress,
+      path[slash] == UInt8(ascii: "/"), memcmp(path, above, slash) == 0
+    else { return nil }
+    return slash + 1
   }
 }
 

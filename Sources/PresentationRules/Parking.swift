@@ -94,8 +94,8 @@ extension Turn {
 
   /// The windows of a program are shown again: it is parked no longer.
   mutating func leaveParking(_ handle: Handle) {
-    guard let program = machine.state.presentations[handle]?.program,
-      machine.state.parked[program]?.claimant == handle
+    guard let program = state.presentations[handle]?.program,
+      state.parked[program]?.claimant == handle
     else { return }
     unpark(program)
   }

@@ -105,7 +105,7 @@ struct Turn: ~Copyable {
   /// Announces the phases after this input, where they differ from those announced last.
   private mutating func announcePhases() {
     for handle in touched {
-      guard let presentation = machine.state.presentations[handle],
+      guard let presentation = state.presentations[handle],
         presentation.announced != presentation.phase.name
       else { continue }
       state.presentations[handle]!.announced = presentation.phase.name
@@ -161,7 +161,7 @@ struct Turn: ~Copyable {
       } else if started < mayStart.count {
         let handle = mayStart[started]
         started += 1
-        if let presentation = machine.state.presentations[handle], canStart(presentation) { start(presentation) }
+        if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
       } else {
         break
       }
@@ -255,7 +255,7 @@ struct Turn: ~Copyable {
   }
 
   private mutating func proceed(withEndOf handle: Handle) {
-    guard let presentation = machine.state.presentations[handle], let dismissal = presentation.phase.dismissal,
+    guard let presentation = state.presentations[handle], let dismissal = presentation.phase.dismissal,
       canEnd(presentation)
     else { return }
     switch dismissal.stage {
