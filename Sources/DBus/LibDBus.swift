@@ -14,12 +14,6 @@ enum LibDBus {
 
   /// The message as its recipient reads it; nil if it is invalid, or carries descriptors.
   static func read(_ message: OutgoingMessage) -> Message? {
-    var bytes = message.bytes
-    // A serial of 0 is invalid.
-    bytes[OutgoingMessage.serialIndex] = 1
-    let raw = bytes.withUnsafeBytes {
-      dbus_message_demarshal($0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count), nil)
-    }
-    return raw.map(Message.init(adopting:))
+    message.numbered.withUnsafeBytes { Message(demarshalling: $0) }
   }
 }

@@ -30,10 +30,16 @@ public final class ScriptedWindowSystem {
     didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.focusedOutput) }
   }
 
-  /// - Parameter windows: those that are there from the beginning.
+  /// How many sockets for its signals were asked for.
+  public private(set) var socketRequests = 0
+
+  /// - Parameters:
+  ///   - windows: those that are there from the beginning.
+  ///   - socket: makes a socket for its signals; nil: it has no method for that.
   public init(
     _ session: Session, _ windows: [Window] = [],
-    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases)
+    capabilities: Set<WindowCapability> = Set(WindowCapability.allCases),
+    socket: ((Connection) throws -> Descriptor)? = nil
   ) throws {
     typealias Rows = WindowSystemInterface
     connection = try session.connect()
@@ -45,6 +51,16 @@ public final class ScriptedWindowSystem {
       guard !isSilent else { return unanswered.append(call) }
       call.reply((self.windows.map { Structure($0.id, $0.properties.properties) }, serial))
       onRead()
+    }
+    if let socket {
+      object.implement(Rows.acquireSignals) { [unowned self] _, call in
+        socketRequests += 1
+        do {
+          call.reply(try socket(connection))
+        } catch {
+          call.fail(error as? DBusError ?? DBusError(name: .failed, message: "\(error)"))
+        }
+      }
     }
     for (name, method) in [
       ("close", Rows.close), ("activate", Rows.activate), ("hide", Rows.hide), ("show", Rows.show),

@@ -28,8 +28,12 @@ final class WindowSystem {
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
-  /// The subscriptions of its signals; empty while nothing needs the windows.
-  private var subscriptions: [Subscription] = []
+  /// Not receiving while nothing needs the windows.
+  private lazy var signals = WindowSignals(connection) { [unowned self] in
+    receive($0)
+  } missed: { [unowned self] in
+    readAll()
+  }
   /// Whether something follows windows. Without that, no signals are received.
   var isNeeded: () -> Bool = { true }
   /// Whether signals are received although nothing follows windows, because a fullscreen window is a hold (H2).
@@ -43,11 +47,17 @@ final class WindowSystem {
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
   private var outputs: Set<String> = []
+  /// Properties whose change was received before the answer with all.
+  private var earlyProperties: Properties = [:]
 
   /// How long an adapter may take to answer.
   private static let timeout = Duration.seconds(3)
   /// How long an adapter that left may take to come back.
   private static let absenceLimit = Duration.seconds(2)
+  /// The properties that may change without anything else being different.
+  private static let followedProperties: Set = [
+    WindowSystemInterface.outputs.name.text, WindowSystemInterface.focusedOutput.name.text,
+  ]
   /// Bytes of a window's title and app-id that are kept.
   private static let maxText = 1024
 
@@ -65,48 +75,34 @@ final class WindowSystem {
     begin()
   }
 
-  private var isResting: Bool { subscriptions.isEmpty }
+  private var isResting: Bool { !signals.isReceiving }
 
   /// Receives no signals any more, if nothing needs them. What the window system can do stays known.
   func restIfUnneeded() {
     guard !isResting, waiting.isEmpty, presence != .unknown, !isNeededForFullscreen, !isNeeded() else { return }
-    for subscription in subscriptions { subscription.cancel() }
-    subscriptions = []
+    signals.end()
     forgetWindows()
   }
 
   /// Makes the windows unread; an answer that is pending is ignored.
   private func forgetWindows() {
     events.forget()
+    earlyProperties = [:]
     generation += 1
   }
 
   private func begin() {
     guard isResting else { return }
-    typealias Rows = WindowSystemInterface
-    let signals = connection.subscribe(MatchRule(sender: Rows.bus, path: Rows.object, interface: Rows.name)) {
-      [unowned self] message in
-      if let event = try? WindowEvent(message) { receive(event) }
-    }
-    let changes = connection.subscribe(to: PropertyAccessing.propertiesChanged, from: Rows.bus, at: Rows.object) {
-      [unowned self] arguments, _ in
-      guard arguments.0 == Rows.name.text else { return }
-      // The user goes from output to output without a window being changed.
-      if let output = arguments.1[Rows.focusedOutput.name.text] { focusedOutput = String(value: output) ?? "" }
-      if let names = arguments.1[Rows.outputs.name.text].flatMap({ [String](value: $0) }) {
-        let gone = outputs.subtracting(names)
-        outputs = Set(names)
-        if isPresent, !gone.isEmpty { onOutputsGone?(gone) }
-      }
-      if !Set(arguments.1.keys).isSubset(of: [Rows.focusedOutput.name.text, Rows.outputs.name.text]) { readAll() }
-    }
-    subscriptions = [signals, changes]
+    signals.begin()
     guard follower == nil else {
       if presence == .unknown { readAll() }
       return
     }
     var hadOwner = false
-    follower = connection.watchName(Rows.bus) { [unowned self] owner in
+    follower = connection.watchName(WindowSystemInterface.bus) { [unowned self] owner in
+      signals.receiveWhatWasSent()
+      if !isResting { signals.begin() }
+      (outputs, focusedOutput) = ([], "")
       generation += 1
       absence?.cancel()
       if owner != nil {
@@ -149,13 +145,13 @@ final class WindowSystem {
     typealias Rows = WindowSystemInterface
     forgetWindows()
     let generation = generation
+    signals.askForSocket(timeout: Self.timeout)
     connection.call(
       PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: Self.timeout, autoStart: false
     ) { [weak self] result in
       guard let self, self.generation == generation, let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
-      outputs = Set(properties[Rows.outputs.name.text].flatMap { [String](value: $0) } ?? [])
-      focusedOutput = properties[Rows.focusedOutput.name.text].flatMap { String(value: $0) } ?? ""
+      take(properties)
     }
     connection.call(
       Rows.getWindows, on: Rows.bus, at: Rows.object, (), timeout: Self.timeout, autoStart: false
@@ -164,6 +160,8 @@ final class WindowSystem {
       switch result {
       case .success(let (windows, serial)):
         let early = events.begin(at: serial)
+        take(earlyProperties)
+        earlyProperties = [:]
         arrived(windows.map { Window(id: $0.fields.0, WindowProperties(reading: $0.fields.1)) })
         for event in early { receive(event) }
       // It has left the bus, and may come back.
@@ -176,6 +174,26 @@ final class WindowSystem {
         if error.name == .timedOut { readAll() }
       }
     }
+  }
+
+  private func receive(_ signal: Message) {
+    if let event = try? WindowEvent(signal) { return receive(event) }
+    guard let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: signal),
+      interface == WindowSystemInterface.name.text
+    else { return }
+    let followed = changed.filter { Self.followedProperties.contains($0.key) }
+    if events.isBegun { take(followed) } else { earlyProperties.merge(followed) { $1 } }
+    if followed.count < changed.count { readAll() }
+  }
+
+  /// Takes in properties that may have changed.
+  private func take(_ properties: Properties) {
+    typealias Rows = WindowSystemInterface
+    if let output = properties[Rows.focusedOutput.name.text] { focusedOutput = String(value: output) ?? "" }
+    guard let names = properties[Rows.outputs.name.text].flatMap({ [String](value: $0) }) else { return }
+    let gone = outputs.subtracting(names)
+    outputs = Set(names)
+    if isPresent, !gone.isEmpty { onOutputsGone?(gone) }
   }
 
   private func arrived(_ windows: [Window]) {
@@ -245,7 +263,9 @@ final class WindowSystem {
     _ method: Method<Input, Void>, _ input: Input, done: @escaping () -> Void = {}, refused: @escaping (String) -> Void
   ) {
     typealias Rows = WindowSystemInterface
-    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: Self.timeout, autoStart: false) { result in
+    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: Self.timeout, autoStart: false) {
+      [weak self] result in
+      self?.signals.receiveWhatWasSent()
       // Without an answer, the adapter has left; what is left to do is asked of the next one.
       if case .success = result { return done() }
       guard case .failure(let error) = result, let code = ErrorCode(error.name), code != .unknownWindow else { return }

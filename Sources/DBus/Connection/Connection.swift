@@ -86,6 +86,7 @@ public final class Connection {
   var longCalls = LongCalls()
   var largeReplies = LargeReplies()
   var unread = Unread()
+  var signalSockets = SignalSockets()
   /// Whether signals were dropped since the last time when there was room.
   var hasDroppedSignals = false
   lazy var standardInterfaces = StandardInterfaces(self)
@@ -154,6 +155,7 @@ public final class Connection {
     longCalls = LongCalls()
     largeReplies = LargeReplies()
     unread = Unread()
+    signalSockets = SignalSockets()
     let unsent = outbox.entries
     laterReplies = []
     outbox = Outbox()

@@ -10,6 +10,16 @@ public final class Message {
   /// - Parameter raw: a reference that this object now owns.
   init(adopting raw: OpaquePointer) { self.raw = raw }
 
+  /// - Parameter bytes: the whole message, without descriptors.
+  /// - Returns: nil if these are no valid message, or more than one.
+  convenience init?(demarshalling bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+      dbus_message_demarshal_bytes_needed(start, Int32(bytes.count)) == bytes.count,
+      let raw = dbus_message_demarshal(start, Int32(bytes.count), nil)
+    else { return nil }
+    self.init(adopting: raw)
+  }
+
   deinit { dbus_message_unref(raw) }
 
   // MARK: Header

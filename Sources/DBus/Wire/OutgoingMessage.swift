@@ -11,6 +11,13 @@ public struct OutgoingMessage {
 
   static let serialIndex = 8
 
+  /// The whole message with a serial, for a recipient that does not reply: a serial of 0 is invalid.
+  var numbered: [UInt8] {
+    var bytes = bytes
+    bytes.withUnsafeMutableBytes { $0.storeBytes(of: 1, toByteOffset: Self.serialIndex, as: UInt32.self) }
+    return bytes
+  }
+
   /// A call with arguments of their own types.
   /// - Parameter interface: nil to let the recipient find the method by its name alone.
   /// - Throws: if an argument cannot be sent: `InvalidArgs` for a string with an embedded NUL, a value that does not

@@ -69,7 +69,10 @@ private final class Adapter {
   private(set) var properties: Properties = [:]
   /// Whether no serial was left out.
   private(set) var isGapless = true
+  /// The signals as the bus delivers them, and as the socket does.
+  private(set) var (byBus, bySocket): ([[Value]], [[Value]]) = ([], [])
   private var subscriptions: [Subscription] = []
+  private var socket: SignalSocket?
 
   /// - Parameter variables: variables that replace those of the session.
   init(_ session: Session, _ arguments: String..., variables: [String: String] = [:]) throws {
@@ -89,7 +92,13 @@ private final class Adapter {
     let program = program
     try session.wait("the adapter owns its name") { isReady && owner != nil || program.hasEnded }
     try #require(program.status == nil, "\(program.errorText)")
+    socket = try SignalSocket(try call(Rows.acquireSignals, ()), on: session.loop) { [unowned self] in
+      bySocket.append(Self.content(of: $0))
+    } onEnd: {
+    }
     let (windows, serial) = try call(Rows.getWindows, ())
+    byBus = []
+    bySocket = []
     self.windows = windows.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) }
     self.serial = serial
     log = []
@@ -98,7 +107,12 @@ private final class Adapter {
 
   deinit { for subscription in subscriptions { subscription.cancel() } }
 
+  private static func content(of signal: Message) -> [Value] {
+    [.string(signal.path?.text ?? ""), .string(signal.member?.text ?? "")] + ((try? signal.body()) ?? [])
+  }
+
   private func take(_ message: Message) {
+    byBus.append(Self.content(of: message))
     if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: message),
       interface == Rows.name.text
     {
@@ -284,6 +298,7 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: Setup) throws {
   #expect(serial == adapter.serial)
   #expect(answer.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) } == adapter.windows)
   #expect(adapter.isGapless)
+  #expect(adapter.bySocket == adapter.byBus)
 }
 
 @Test(

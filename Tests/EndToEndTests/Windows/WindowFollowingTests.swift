@@ -18,11 +18,11 @@ final class FollowedCommand {
   /// - Parameter command: of the destination, as a shell script.
   init(
     _ command: String = "exec sleep 1000", window: String = "window = true", more: String = "", managed: Bool = false,
-    isThere: Bool = true
+    isThere: Bool = true, socket: ((Connection) throws -> Descriptor)? = nil
   ) throws {
     let words = "command = [\"sh\", \"-c\", \"\(command)\"]"
     session = try Session(destinations: ["files": "\(words)\n\(more)\n\(window)"], managed: managed)
-    if isThere { adapter = try ScriptedWindowSystem(session) }
+    if isThere { adapter = try ScriptedWindowSystem(session, socket: socket) }
   }
 
   /// Presents it, and waits until its process runs.

@@ -1,0 +1,135 @@
+// The ways on which the signals of an adapter come: by the bus, and by a socket (AcquireSignals).
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+import TextFormats
+
+private typealias Rows = CoordinatorInterface
+
+/// As navd-windows makes it.
+private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Descriptor)? {
+  guard isOffered else { return nil }
+  return { try $0.openSignalSocket() }
+}
+
+@Suite struct WindowSignalTests {
+  @Test("with a socket, signals come by it alone: one that the bus brings changes nothing", arguments: [false, true])
+  func signals_ofAdapterWithSocket_comeByItAlone(hasSocket: Bool) throws {
+    let files = try FollowedCommand(socket: directly(if: hasSocket))
+    let path = try files.show()
+    // Nobody but navd receives it, and not by the socket.
+    try files.adapter.connection.emit(
+      WindowSystemInterface.closed, from: WindowSystemInterface.object, to: CoordinatorNames.bus,
+      ("w1", files.adapter.serial + 1))
+    guard hasSocket else {
+      #expect(try files.session.ending(of: path).reason == "closed")
+      return
+    }
+    files.adapter.change("w1") { $0.title = "Documents" }
+    try files.session.poll("the title is known") {
+      let windows = StateEntry(try files.session.call(Rows.get, "files").1).windows
+      return windows?.first?["title"] == .string("Documents")
+    }
+    #expect(try files.phase() == "presented")
+    #expect(files.adapter.socketRequests == 1)
+    #expect(files.adapter.reads == 1)
+  }
+
+  @Test("U3: an output that is unplugged is known before its windows move, also by a socket")
+  func output_unplugged_isKnownBeforeItsWindowsMove() throws {
+    let files = try FollowedCommand(more: "output-gone = 'dismiss'", socket: directly())
+    let (path, pid) = try files.present()
+    files.adapter.open(Window("w1", pid: pid, output: "two"))
+    #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+    let changed: Properties = [WindowSystemInterface.outputs.name.text: ["one"].value]
+    try files.adapter.connection.emit(
+      PropertyAccessing.propertiesChanged, from: WindowSystemInterface.object,
+      (WindowSystemInterface.name.text, changed, []))
+    files.adapter.change("w1") { $0.output = "one" }
+    #expect(try files.session.ending(of: path).reason == "output-gone")
+  }
+
+  @Test("U1: the output that gets the focus while navd reads all is the one that counts", arguments: [false, true])
+  func output_gettingFocusWhileAllIsRead_counts(hasSocket: Bool) throws {
+    let files = try FollowedCommand(
+      "echo $NAVD_OUTPUT >>$NAVD_TEST_JOURNAL; exec sleep 1000", socket: directly(if: hasSocket))
+    let adapter = try #require(files.adapter)
+    adapter.onRead = { [unowned adapter] in adapter.focusedOutput = "two" }
+    try files.session.runNavctl("present", "files", "--output", "focused")
+    try files.session.wait("the command has its output") { !files.session.journalLines.isEmpty }
+    #expect(files.session.journalLines == ["two"])
+  }
+
+  @Test("without its socket, navd reads all windows again and receives the signals by the bus")
+  func socket_thatEnds_isReplacedByTheBus() throws {
+    let files = try FollowedCommand(socket: directly())
+    let path = try files.show()
+    // It does not fit into a packet.
+    files.adapter.change("w1") { $0.title = String(repeating: "x", count: 70_000) }
+    try files.session.poll("the title is known") {
+      let title = StateEntry(try files.session.call(Rows.get, "files").1).windows?.first?["title"]
+      return title == .string(String(repeating: "x", count: 1024))
+    }
+    #expect(files.adapter.reads == 2)
+    #expect(files.adapter.socketRequests == 1)
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test(
+    "an adapter that hands over what is no socket, or closes it, is followed by the bus, and not asked again and again")
+  func socket_thatIsNone_isReplacedByTheBus() throws {
+    let sockets: [(Connection) throws -> Descriptor] = [
+      { _ in Descriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) },
+      { _ in
+        var ends: [Int32] = [-1, -1]
+        socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        close(ends[0])
+        return Descriptor(owning: ends[1])
+      },
+      { _ in throw DBusError(name: .limitsExceeded, message: "no more") },
+    ]
+    for socket in sockets {
+      let files = try FollowedCommand(socket: socket)
+      let path = try files.show()
+      files.adapter.close("w1")
+      #expect(try files.session.ending(of: path).reason == "closed")
+      #expect(files.adapter.socketRequests == 1)
+      #expect(files.adapter.reads <= 2)
+    }
+  }
+
+  @Test("an adapter that comes back is asked for a socket again")
+  func adapter_thatComesBack_isAskedForSocketAgain() throws {
+    let files = try FollowedCommand(socket: directly())
+    let path = try files.show()
+    let (windows, serial) = (files.adapter.windows, files.adapter.serial)
+    files.adapter.connection.close()
+    try files.session.wait("navd has noticed") { files.session.navd?.errorText.contains("has left the bus") == true }
+    files.adapter = try ScriptedWindowSystem(files.session, windows, socket: directly())
+    try files.session.wait("it is asked") { files.adapter.socketRequests == 1 }
+    #expect(serial == 1)
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test("with the last presentation that follows windows, the socket is closed; the next one asks for another")
+  func adapter_notNeeded_losesItsClient() throws {
+    let files = try FollowedCommand(socket: directly())
+    for round in 1...20 {
+      let (path, pid) = try files.present()
+      files.adapter.open(Window("w\(round)", appID: "files", pid: pid))
+      #expect(try files.session.call(Rows.wait, (path, "presented")).0 == "")
+      files.adapter.close("w\(round)")
+      #expect(try files.session.ending(of: path).reason == "closed")
+      try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+    }
+    // More than an adapter has at once.
+    #expect(files.adapter.socketRequests == 20)
+  }
+}
