@@ -11,10 +11,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Keys in the order of setting. An entry whose stamp is not that of its value is outdated.
   private var order: Deque<(key: Key, stamp: UInt64)> = []
   private var lastStamp: UInt64 = 0
-  /// The keys set or dropped since they were last taken; a key may be there more than once.
-  private var noted: [Key] = []
-  /// Whether there is a record; without one, nothing is noted.
-  var isNoting = false
+  private var noted = NotedKeys<Key>()
 
   init(limit: Int, byteLimit: Int = .max) {
     self.limit = limit
@@ -42,7 +39,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
       guard let kept = values[oldest.key], kept.stamp == oldest.stamp else { continue }
       values[oldest.key] = nil
       bytes -= kept.bytes
-      if isNoting { noted.append(oldest.key) }
+      noted.note(oldest.key)
       dropped.append((oldest.key, kept.value))
     }
     return dropped
@@ -51,7 +48,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func remove(_ key: Key) {
     guard let removed = values.removeValue(forKey: key) else { return }
     bytes -= removed.bytes
-    if isNoting { noted.append(key) }
+    noted.note(key)
   }
 
   /// Restores a value with its stamp, which has to be greater than all others.
@@ -59,7 +56,7 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     lastStamp = stamp
     bytes += count - (values.updateValue((value, lastStamp, count), forKey: key)?.bytes ?? 0)
     order.append((key, lastStamp))
-    if isNoting { noted.append(key) }
+    noted.note(key)
     if order.count > 2 * values.count + 64 {
       order.removeAll { entry in values[entry.key]?.stamp != entry.stamp }
     }
@@ -69,22 +66,24 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func modify(_ key: Key, _ change: (inout Value) -> Void) {
     guard values[key] != nil else { return }
     change(&values[key]!.value)
-    if isNoting { noted.append(key) }
+    noted.note(key)
   }
 
   /// A value and its stamp; the lowest stamp is the oldest.
   func stamped(_ key: Key) -> (value: Value, stamp: UInt64)? { values[key].map { ($0.value, $0.stamp) } }
 
-  mutating func noteAll() { noted = Array(values.keys) }
+  /// Whether there is a record; without one, nothing is noted.
+  var isNoting: Bool {
+    get { noted.isNoting }
+    set { noted.isNoting = newValue }
+  }
+
+  mutating func noteAll() { noted.note(all: values.keys) }
 
   var hasNoted: Bool { !noted.isEmpty }
 
   /// Hands over each entry that was set or dropped since this was last called; nil if it was dropped.
   mutating func takeNoted(_ body: (Key, (value: Value, stamp: UInt64)?) -> Void) {
-    guard !noted.isEmpty else { return }
-    var keys: [Key] = []
-    swap(&keys, &noted)
-    keys.takeDistinct { key in body(key, values[key].map { ($0.value, $0.stamp) }) }
-    swap(&keys, &noted)
+    noted.take { [values] key in body(key, values[key].map { ($0.value, $0.stamp) }) }
   }
 }
