@@ -10,6 +10,12 @@ public struct ByteString: Hashable, Sendable, ExpressibleByStringLiteral, Custom
   /// The text for messages; invalid UTF-8 is replaced.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// All bytes at once: an array of bytes is hashed byte by byte.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(bytes.count)
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
+
   var containsNul: Bool { bytes.contains(0) }
 
   static func + (a: Self, b: Self) -> Self { ByteString(a.bytes + b.bytes) }

@@ -185,7 +185,7 @@ private func withCStrings<Result>(
   for string in strings {
     offsets.append(string == nil ? nil : characters.count)
     guard let string else { continue }
-    characters += string.bytes.lazy.map { CChar(bitPattern: $0) }
+    string.bytes.withUnsafeBytes { characters.append(contentsOf: $0.bindMemory(to: CChar.self)) }
     characters.append(0)
   }
   return characters.withUnsafeMutableBufferPointer { buffer in

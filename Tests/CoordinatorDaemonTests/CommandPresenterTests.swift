@@ -212,8 +212,8 @@ func commandPresenter_launch_hasTheItem() throws {
   #expect(environment["NAVD_PRESENTATION"] == "1")
   #expect(environment["DISPLAY"] == ":7")
   #expect(environment["NOTIFY_SOCKET"] == nil)
-  #expect(launch.inherited.contains("PATH"))
-  #expect(!launch.inherited.contains("DISPLAY"))
+  #expect(environment["PATH"] != nil)
+  #expect(launch.given == ["NAVD_BINDING", "NAVD_ID", "NAVD_PRESENTATION", "DISPLAY"])
   #expect(launch.marker == "token-1")
   #expect(launch.output.path == ByteString(fixture.path("token-1")))
   #expect(

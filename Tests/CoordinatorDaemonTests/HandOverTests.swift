@@ -160,7 +160,7 @@ private final class ServiceFixture {
     let marker = ByteString("\(directory.path)-\(handle)")
     let launch = Launch(
       handle: handle, binding: try BindingID("fact"), id: "1",
-      command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), scope: .tree, inherited: [],
+      command: Command(["sleep", "1000"], environment: ["PATH": "/usr/bin:/bin"]), scope: .tree, given: ["PATH"],
       marker: marker, output: OutputCapture(path: ByteString(directory.path(of: "\(handle)")), limit: 100), grace: 1000)
     if isAlive {
       var process: pid_t = 0

@@ -60,7 +60,7 @@ private final class LauncherFixture: LaunchObserver {
       arguments, environment: ["NAVD_ID": "1", "PATH": "/bin"], directory: "/tmp", input: Array("{}\n".utf8))
     let running = launcher.launch(
       Launch(
-        handle: handle, binding: try BindingID("panel"), id: "1", command: command, scope: scope, inherited: ["PATH"],
+        handle: handle, binding: try BindingID("panel"), id: "1", command: command, scope: scope, given: ["NAVD_ID"],
         marker: marker, output: output, grace: 2000), for: self)
     try bus.settle()
     return running

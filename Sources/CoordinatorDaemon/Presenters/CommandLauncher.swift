@@ -12,8 +12,8 @@ struct Launch {
   var occasion = ""
   let command: Processes.Command
   let scope: CommandScope
-  /// The command's variables that come from navd's environment alone.
-  let inherited: Set<ByteString>
+  /// Those of the command's variables that do not come from navd's environment alone.
+  let given: Set<ByteString>
   /// A value in the environment of the command's first process, unique among all commands of the user.
   let marker: ByteString
   let output: OutputCapture

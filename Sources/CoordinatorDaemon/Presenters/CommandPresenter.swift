@@ -219,7 +219,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     }
     return Launch(
       handle: handle, binding: presentation.binding, id: presentation.item.id, command: command.command,
-      scope: presentation.item.destination?.scope ?? .tree, inherited: command.inherited, marker: marker(of: handle),
+      scope: presentation.item.destination?.scope ?? .tree, given: command.given, marker: marker(of: handle),
       output: output(of: handle),
       grace: presentation.item.destination?.grace ?? Destination.defaultGrace)
   }

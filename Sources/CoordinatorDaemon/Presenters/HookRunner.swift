@@ -162,7 +162,7 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
     running = launcher.launch(
       Launch(
         handle: handle, binding: binding, id: item.id, occasion: occasion, command: command.command, scope: .process,
-        inherited: command.inherited, marker: marker, output: output, grace: HookRunner.grace), for: self)
+        given: command.given, marker: marker, output: output, grace: HookRunner.grace), for: self)
   }
 
   func started(_ handle: Handle, error: String?) {

@@ -13,9 +13,18 @@ struct ItemCommand {
     "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
   ]
 
+  /// navd's own variables, of which it changes none.
+  private static let inherited = {
+    var variables = ProcessEnvironment.ofThisProcess()
+    for name in privateVariables { variables[name] = nil }
+    // navd itself may have been started by a command that was given one.
+    variables["NAVD_OUTPUT"] = nil
+    return variables
+  }()
+
   let command: Processes.Command
-  /// Its variables that come from navd's environment alone.
-  let inherited: Set<ByteString>
+  /// Those of its variables that do not come from navd's environment alone.
+  let given: Set<ByteString>
 
   /// - Parameters:
   ///   - properties: the item as every presenter receives it.
@@ -25,10 +34,6 @@ struct ItemCommand {
     _ item: Item, at binding: BindingID, _ handle: Handle, _ properties: Properties, extra: ProcessEnvironment = [:],
     arguments: (_ item: Item, _ home: ByteString) -> [[UInt8]]
   ) {
-    var environment = ProcessEnvironment.ofThisProcess()
-    for name in Self.privateVariables { environment[name] = nil }
-    // navd itself may have been started by a command that was given one.
-    environment["NAVD_OUTPUT"] = nil
     var given =
       [
         "NAVD_BINDING": ByteString(binding.text), "NAVD_ID": ByteString(item.id),
@@ -43,8 +48,8 @@ struct ItemCommand {
         given[ByteString(name)] = ByteString(value)
       }
     }
-    inherited = Set(environment.keys).subtracting(given.keys)
-    environment.merge(given) { $1 }
+    self.given = Set(given.keys)
+    let environment = Self.inherited.merging(given) { $1 }
 
     var input = properties
     input[StateEntry.keys.binding] = binding.text

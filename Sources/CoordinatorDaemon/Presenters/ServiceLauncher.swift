@@ -119,7 +119,7 @@ private struct ServiceCall {
     else { return nil }
     var environment: [String] = []
     for (name, value) in launch.command.environment {
-      let isInherited = launch.inherited.contains(name)
+      let isInherited = !launch.given.contains(name)
       if isInherited, leavingOutInherited { continue }
       if let name = name.text, let value = value.text, Self.isVariable(name) {
         environment.append("\(name)=\(value)")
