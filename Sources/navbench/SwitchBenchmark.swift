@@ -4,30 +4,30 @@ import DBusValues
 import Glibc
 
 /// The time to replace one of two panels, each a process, by the other: from the request until the old panel has ended and
-/// the new one runs.
+/// the new one runs, as it says itself (``Panels``).
 struct SwitchBenchmark {
   let harness: Harness
   let rounds: Int
   let switches: Int
 
   func run(into report: inout Report) throws {
-    var panels = Alternator()
+    let (panels, shells) = (try Panels(harness), try Panels(harness))
     let shell = try ShellPeer()
     defer { shell.end() }
-    try shell.run("sleep 1000 &")
+    try shells.replace { _, command in try shell.run("\(command.joined(separator: " ")) &") }
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: switches) { _ in try select(panels.next()) } },
+        { try medianNanoseconds(of: switches) { _ in try panels.replace(select) } },
         {
           try medianNanoseconds(of: switches) { _ in
             // By its process ID: pkill may not find a process by name right after its fork.
-            try shell.run("kill $!; wait; sleep 1000 &")
+            try shells.replace { _, command in try shell.run("kill $!; wait; \(command.joined(separator: " ")) &") }
           }
         },
       ])
     try shell.run("kill $!; wait")
-    try measureSystemd(into: &report)
+    try measureSystemd(panels, into: &report)
     report.compare(
       "another panel of a group, old gone and new running", with: "kill $!; wait; y &", results[0], results[1],
       goal: .atMost(1.5, inEachRound: 2, onOneProcessor: true))
@@ -35,22 +35,22 @@ struct SwitchBenchmark {
   }
 
   /// The same with two systemd units that conflict; skipped with a message if no user manager can be started.
-  private func measureSystemd(into report: inout Report) throws {
+  private func measureSystemd(_ panels: Panels, into report: inout Report) throws {
     let systemd: SystemdPeer
+    let units = try Panels(harness)
     do {
-      systemd = try SystemdPeer(directory: harness.newDirectory())
+      systemd = try SystemdPeer(directory: harness.newDirectory(), commands: units.commands)
     } catch let failure as BenchmarkError {
       let line = "navbench: skipped the comparison with systemd: \(failure)\n"
       write(STDERR_FILENO, line, line.utf8.count)
       return
     }
     defer { systemd.end() }
-    var (panels, units) = (Alternator(), Alternator())
     let results = try alternating(
       rounds,
       [
-        { try medianNanoseconds(of: switches) { _ in try select(panels.next()) } },
-        { try medianNanoseconds(of: switches) { _ in try systemd.start(units.next()) } },
+        { try medianNanoseconds(of: switches) { _ in try panels.replace(select) } },
+        { try medianNanoseconds(of: switches) { _ in try units.replace { unit, _ in try systemd.start(unit) } } },
       ])
     report.compare(
       "another panel of a group, old gone and new running", with: "two systemd units with Conflicts=", results[0],
@@ -60,20 +60,41 @@ struct SwitchBenchmark {
   private static let group = "bench.panels"
 
   /// Returns when the new panel runs, which starts after the old one has ended (G1).
-  private func select(_ panel: Int) throws {
+  private func select(_ panel: Int, _ command: [String]) throws {
     let (presentation, _, _) = try harness.call(
       CoordinatorInterface.present,
-      ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": ["sleep", "1000"].value]))
+      ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": command.value]))
     _ = try harness.call(CoordinatorInterface.wait, (presentation, "presented"))
   }
 }
 
-/// Gives 0 and 1 in turn, across rounds: selecting the present panel again would replace nothing.
-private struct Alternator {
-  private var last = 0
-  mutating func next() -> Int {
-    last = 1 - last
-    return last
+/// Two programs of which one replaces the other. Each runs `cat`, and so opens its FIFO when it begins to run: a shell, which forks, is
+/// done before that.
+private final class Panels {
+  let commands: [[String]]
+  private var current = 0
+  /// The end of the FIFO for writing, as long as the panel runs.
+  private var descriptor: Int32 = -1
+
+  init(_ harness: Harness) throws {
+    let directory = try harness.newDirectory()
+    commands = ["\(directory)/0", "\(directory)/1"].map { ["cat", $0] }
+    for command in commands where mkfifo(command[1], 0o600) != 0 {
+      throw BenchmarkError(description: "\(command[1]): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// - Parameter start: ends the present panel and starts the one with this number and command.
+  func replace(_ start: (Int, [String]) throws -> Void) throws {
+    current = 1 - current
+    try start(current, commands[current])
+    // Blocks until the program opens it for reading.
+    let opened = open(commands[current][1], O_WRONLY | O_CLOEXEC)
+    guard opened >= 0 else { throw BenchmarkError(description: "open: \(String(cString: strerror(errno)))") }
+    close(descriptor)
+    descriptor = opened
   }
 }
 

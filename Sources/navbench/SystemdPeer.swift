@@ -20,9 +20,11 @@ final class SystemdPeer {
   /// The results of finished jobs.
   private var results: [ObjectPath: String] = [:]
 
-  /// - Parameter directory: the manager's home and runtime directory.
+  /// - Parameters:
+  ///   - directory: the manager's home and runtime directory.
+  ///   - commands: those of the two units.
   /// - Throws: `BenchmarkError` if no manager can be started.
-  init(directory: String) throws {
+  init(directory: String, commands: [[String]]) throws {
     guard access("/run/systemd/system", F_OK) == 0 else {
       throw BenchmarkError(description: "systemd is not running: there is no /run/systemd/system")
     }
@@ -35,7 +37,7 @@ final class SystemdPeer {
         StartLimitIntervalSec=0
         [Service]
         Type=exec
-        ExecStart=sleep 1000
+        ExecStart=\(commands[unit].joined(separator: " "))
         """, to: "\(directory)/systemd/user/bench-panel\(unit).service")
     }
     manager = try spawn(
