@@ -138,6 +138,7 @@ public final class Session {
     self.environment = environment
     journal = try Journal(home.path(of: "journal"), loop)
     home.give(path("journal"))
+    if manager != nil { try waitForManager() }
     if starting { try start() }
   }
 
@@ -193,6 +194,15 @@ public final class Session {
     }
     guard navd.status == nil else { throw failure("navd has ended") }
     uniqueName = owner
+  }
+
+  /// Waits until the user manager is on its bus, to which it connects some time after it has started it. Without that, navd would start
+  /// commands itself.
+  private func waitForManager() throws {
+    var owner: BusName?
+    let watch = client.watchName("org.freedesktop.systemd1") { owner = $0 }
+    defer { watch.cancel() }
+    try wait("the user manager is on the bus") { owner != nil }
   }
 
   /// Waits until the bus has noticed that the former navd has ended, or the next one cannot own the name: a child that is about to
