@@ -57,8 +57,8 @@ extension WindowSystemInterface {
     doc: """
       Returns a socket on which the caller receives the signals of this object from now on, PropertiesChanged among them, \
       sooner than the bus delivers them. Each packet is one signal as it would come from the bus (at most 64 KiB, without a \
-      sender). They are sent by the bus all the same. The adapter closes the socket of a client that does not read; the client \
-      then receives the signals by the bus again, and calls GetWindows. An adapter need not have this method, and may refuse \
+      sender). They are sent by the bus all the same. The adapter closes the socket of a client that leaves too much unread; the \
+      client then receives the signals by the bus again, and calls GetWindows. An adapter need not have this method, and may refuse \
       it: clients then receive the signals by the bus.
       """)
 

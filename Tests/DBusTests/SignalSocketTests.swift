@@ -112,17 +112,39 @@ private func pair(_ type: __socket_type) throws -> (Descriptor, Descriptor) {
   }
 }
 
-@Test func signalSocket_thatIsNone_endsOrIsRefused() throws {
+@Test func signalSocket_ofAnotherKind_isRefused() throws {
   let fixture = try Fixture()
   var ends: [Int32] = [-1, -1]
   try #require(pipe(&ends) == 0)
   let (output, input) = (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
-  try #require(write(input.number, "text", 4) == 4)
-  let listener = try Listener(output, on: fixture.loop)
-  #expect(fixture.loop.turn { listener.hasEnded })
-
   let file = Descriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC))
-  #expect(#expect(throws: SystemError.self) { try Listener(file, on: fixture.loop) }?.code == EPERM)
+  let stream = try pair(SOCK_STREAM).1
+  // Always ready to be read, and never with anything.
+  let (_, datagrams) = try pair(SOCK_DGRAM)
+  try #require(shutdown(datagrams.number, Int32(SHUT_RD)) == 0)
+  let internet = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+  for (descriptor, code) in [
+    (output, ENOTSOCK), (input, ENOTSOCK), (file, ENOTSOCK), (stream, EPROTOTYPE), (datagrams, EPROTOTYPE),
+    (internet, EPROTOTYPE),
+  ] {
+    #expect(#expect(throws: SystemError.self) { try Listener(descriptor, on: fixture.loop) }?.code == code)
+  }
+}
+
+@Test func signalSocket_withoutAnotherEnd_ends() throws {
+  let fixture = try Fixture()
+  let alone = Descriptor(owning: socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0))
+  let listener = try Listener(alone, on: fixture.loop)
+  #expect(fixture.loop.turn { listener.hasEnded })
+}
+
+@Test func signalSocket_receive_bringsAllThatIsThere() throws {
+  let fixture = try Fixture()
+  let listener = try Listener(try fixture.service.openSignalSocket(), on: fixture.loop)
+  for serial in 1...200 { try fixture.happen("now", UInt64(serial)) }
+  fixture.service.flush()
+  listener.socket.receive()
+  #expect(listener.received == (1...200).map { "now \($0)" })
 }
 
 @Test func signalSocket_whenClosed_bringsNothingMore_notEvenWhatIsThere() throws {

@@ -49,8 +49,7 @@ public final class ScriptedWindowSystem {
     object.implement(Rows.getWindows) { [unowned self] _, call in
       reads += 1
       guard !isSilent else { return unanswered.append(call) }
-      call.reply((self.windows.map { Structure($0.id, $0.properties.properties) }, serial))
-      onRead()
+      answer(call)
     }
     if let socket {
       object.implement(Rows.acquireSignals) { [unowned self] _, call in
@@ -85,6 +84,18 @@ public final class ScriptedWindowSystem {
     var isOwned = false
     connection.requestName(Rows.bus) { result in if case .success = result { isOwned = true } }
     try session.wait("the scripted adapter owns its name") { isOwned }
+  }
+
+  private func answer(_ call: Call<([Structure<String, Properties>], UInt64)>) {
+    call.reply((windows.map { Structure($0.id, $0.properties.properties) }, serial))
+    onRead()
+  }
+
+  /// Answers the readers that have got no answer, and all later ones.
+  public func answer() {
+    isSilent = false
+    for call in unanswered { answer(call) }
+    unanswered = []
   }
 
   private func send(_ kind: WindowEvent.Kind) {

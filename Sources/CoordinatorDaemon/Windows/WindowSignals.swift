@@ -19,8 +19,18 @@ final class WindowSignals {
   private let missed: () -> Void
   private var way = Way.none
   private var request: PendingCall?
-  /// Whether this adapter has ended a socket. It is not asked for another one: it might do so again and again.
-  private var hasEndedSocket = false
+  /// Signals that the present or last socket has brought.
+  private var signalCount = 0
+  /// Whether this adapter is not asked for a socket any more, since it has ended one that was of no use: it might do so again and again.
+  private var isAskedEnough = false
+
+  /// Whether the socket is read for the first time.
+  private var isNew = false
+  /// Whether signals without a serial were left out then.
+  private var hasLeftOut = false
+
+  /// The number of signals for which a socket was worth reading all windows again.
+  private static let worthwhileCount = 100
 
   /// - Parameters:
   ///   - receive: called with each signal of the adapter's object.
@@ -33,10 +43,19 @@ final class WindowSignals {
 
   var isReceiving: Bool { if case .none = way { false } else { true } }
 
-  /// Receives signals from now on, by the bus. If it has done so already: those of another adapter.
+  /// Receives signals from now on, by the bus.
   func begin() {
-    hasEndedSocket = false
+    isAskedEnough = false
     receiveByBus()
+  }
+
+  /// Receives what the adapter has sent at last, and then the signals of another one.
+  func adapterChanged() {
+    receiveWhatWasSent()
+    request?.cancel()
+    request = nil
+    isAskedEnough = false
+    if case .socket = way { receiveByBus() }
   }
 
   /// Receives no signals any more.
@@ -44,15 +63,16 @@ final class WindowSignals {
 
   /// Asks the adapter for a socket. An adapter need not have one.
   func askForSocket(timeout: Duration) {
-    guard case .bus = way, request == nil, !hasEndedSocket else { return }
+    guard case .bus = way, request == nil, !isAskedEnough else { return }
     request = connection.call(
       Rows.acquireSignals, on: Rows.bus, at: Rows.object, (), timeout: timeout, autoStart: false
     ) { [weak self] result in
       guard let self else { return }
       request = nil
       guard let descriptor = try? result.get(), let socket = try? socket(descriptor) else { return }
-      // What the bus brings from now on is in the socket, too.
+      // What the bus brings from now on is in the socket, too; what it has brought may be.
       change(to: .socket(socket))
+      receiveFirst(from: socket)
     }
   }
 
@@ -61,11 +81,22 @@ final class WindowSignals {
     if case .socket(let socket) = way { socket.receive() }
   }
 
+  /// Receives from a new socket only the signals with serials, which count once. Properties would get earlier values again than the bus
+  /// has brought.
+  private func receiveFirst(from socket: SignalSocket) {
+    (signalCount, isNew, hasLeftOut) = (0, true, false)
+    socket.receive()
+    isNew = false
+    if hasLeftOut { missed() }
+  }
+
   private func socket(_ descriptor: Descriptor) throws(SystemError) -> SignalSocket {
     try SignalSocket(descriptor, on: connection.loop) { [unowned self] signal in
-      if signal.path == Rows.object { receive(signal) }
+      guard signal.path == Rows.object else { return }
+      signalCount += 1
+      if isNew, signal.interface != Rows.name { hasLeftOut = true } else { receive(signal) }
     } onEnd: { [unowned self] in
-      hasEndedSocket = true
+      isAskedEnough = signalCount < Self.worthwhileCount
       receiveByBus()
       missed()
     }

@@ -47,11 +47,19 @@ final class WindowSystem {
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
   private var outputs: Set<String> = []
-  /// Properties whose change was received before the answer with all.
+  /// Whether all windows are being read.
+  private var isReading = false
+  /// Whether they are to be read once more after that, since something has changed meanwhile.
+  private var mustReadAgain = false
+  /// How often they were read without use of the answer, for that reason.
+  private var unusedReadings = 0
+  /// Properties whose change was received before the answer with all windows.
   private var earlyProperties: Properties = [:]
 
   /// How long an adapter may take to answer.
   private static let timeout = Duration.seconds(3)
+  /// As often as this, an answer is not used if something has changed meanwhile; then it is, since that may go on without end.
+  private static let maxUnusedReadings = 3
   /// How long an adapter that left may take to come back.
   private static let absenceLimit = Duration.seconds(2)
   /// The properties that may change without anything else being different.
@@ -87,6 +95,7 @@ final class WindowSystem {
   /// Makes the windows unread; an answer that is pending is ignored.
   private func forgetWindows() {
     events.forget()
+    (isReading, mustReadAgain) = (false, false)
     earlyProperties = [:]
     generation += 1
   }
@@ -100,10 +109,9 @@ final class WindowSystem {
     }
     var hadOwner = false
     follower = connection.watchName(WindowSystemInterface.bus) { [unowned self] owner in
-      signals.receiveWhatWasSent()
-      if !isResting { signals.begin() }
+      signals.adapterChanged()
       (outputs, focusedOutput) = ([], "")
-      generation += 1
+      forgetWindows()
       absence?.cancel()
       if owner != nil {
         hadOwner = true
@@ -141,24 +149,36 @@ final class WindowSystem {
 
   // MARK: Reading
 
+  /// Reads all windows; if they are being read, once more after that, since an adapter may give reasons for it without end.
   private func readAll() {
     typealias Rows = WindowSystemInterface
+    guard !isReading else { return mustReadAgain = true }
     forgetWindows()
+    isReading = true
     let generation = generation
     signals.askForSocket(timeout: Self.timeout)
     connection.call(
       PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: Self.timeout, autoStart: false
     ) { [weak self] result in
+      self?.signals.receiveWhatWasSent()
       guard let self, self.generation == generation, let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
       take(properties)
+      // A change that came by a socket may be older than the answer, or newer.
+      if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { mustReadAgain = true }
+      earlyProperties = [:]
     }
     connection.call(
       Rows.getWindows, on: Rows.bus, at: Rows.object, (), timeout: Self.timeout, autoStart: false
     ) { [weak self] result in
+      self?.signals.receiveWhatWasSent()
       guard let self, self.generation == generation else { return }
+      isReading = false
+      defer { if mustReadAgain, self.generation == generation { readAll() } }
       switch result {
+      case .success where mustReadAgain && unusedReadings < Self.maxUnusedReadings: unusedReadings += 1
       case .success(let (windows, serial)):
+        unusedReadings = 0
         let early = events.begin(at: serial)
         take(earlyProperties)
         earlyProperties = [:]

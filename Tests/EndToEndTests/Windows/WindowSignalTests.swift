@@ -104,6 +104,42 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     }
   }
 
+  @Test(
+    "what the adapter has sent before it leaves counts, though navd hears of its leaving at the same time",
+    arguments: [1, 200])
+  func signals_beforeAdapterLeaves_count(count: Int) throws {
+    let files = try FollowedCommand(socket: directly())
+    let path = try files.show()
+    let navd = try #require(files.session.navd)
+    navd.send(SIGSTOP)
+    for number in 0..<count { files.adapter.change("w1") { $0.title = "title \(number)" } }
+    files.adapter.close("w1")
+    files.adapter.connection.close()
+    navd.send(SIGCONT)
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
+  @Test(
+    "an adapter that gives reasons to read all windows without end is read one time after another",
+    arguments: [false, true])
+  func adapter_changingPropertiesWithoutEnd_isReadOnceAtATime(hasSocket: Bool) throws {
+    let files = try FollowedCommand(socket: directly(if: hasSocket))
+    let path = try files.show()
+    files.adapter.isSilent = true
+    let reads = files.adapter.reads
+    for _ in 0..<100 {
+      files.adapter.connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.backend)
+      // Has navd received it.
+      _ = try files.phase()
+    }
+    try files.session.wait("it is read") { files.adapter.reads > reads }
+    #expect(files.adapter.reads == reads + 1)
+    files.adapter.answer()
+    try files.session.wait("it is read once more") { files.adapter.reads == reads + 2 }
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
   @Test("an adapter that comes back is asked for a socket again")
   func adapter_thatComesBack_isAskedForSocketAgain() throws {
     let files = try FollowedCommand(socket: directly())
