@@ -102,6 +102,8 @@ struct LiveRows {
 
   func content() throws(Unreadable) -> Record.Content {
     var content = Record.Content()
+    // Where there are many rows, most are of presentations.
+    content.state.presentations.reserveCapacity(rows.count)
     for (bytes, row) in rows {
       var (key, payload) = (PayloadReader(bytes.bytes), PayloadReader(row.dropFirst(bytes.bytes.count)))
       let code: UInt8 = try key.get()

@@ -26,6 +26,8 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
+
   mutating func removeValue(forKey key: Key) -> Value? {
     noted.note(key)
     return entries.removeValue(forKey: key)

@@ -17,7 +17,12 @@ extension RecordedState {
     try check("the last handle", numbers.lastHandle.number, Self.maxNumber)
     try check("the last age in a queue", numbers.lastQueueAge, Self.maxNumber)
     try check(numbers.changesForgotten, "changes forgotten")
-    for row in presentations.values { try check(row) }
+    // Once for each: where there are many, most of the time is that of reading them from memory.
+    var bytes = 0
+    for row in presentations.values {
+      try check(row, limits)
+      bytes += row.presentation.item.byteCount
+    }
     for ending in endings.values {
       try check(ending.handle, "an ending")
       try check(ending.serial, "the ending of \(ending.handle)")
@@ -56,19 +61,13 @@ extension RecordedState {
     }
     try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.holds))
     try checkDependencies()
-    let bytes = presentations.values.reduce(0) { $0 + $1.presentation.item.byteCount }
     try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
     try check("the bytes of all items", UInt64(bytes), UInt64(Self.spare * limits.state))
-    for row in presentations.values {
-      let item = row.presentation.item
-      for value in [item.value, item.containerValues, item.platformData] { try check(depthOf: value, limits) }
-      try check(result: row.presentation.result)
-    }
   }
 
   // MARK: Rows
 
-  private func check(_ row: PresentationRow) throws(RecordFault) {
+  private func check(_ row: PresentationRow, _ limits: Limits) throws(RecordFault) {
     let (presentation, item) = (row.presentation, row.presentation.item)
     let handle = presentation.handle
     try check(handle, "a presentation")
@@ -81,6 +80,10 @@ extension RecordedState {
     if let destination = item.destination { try check(destination) }
     if let tag = item.membership?.tag { try check(tag: tag) }
     try check(item.environment)
+    try check(depthOf: item.value, limits)
+    try check(depthOf: item.containerValues, limits)
+    try check(depthOf: item.platformData, limits)
+    try check(result: presentation.result)
     if item.isQueued, item.membership == nil || item.position != nil || presentation.phase != .waiting {
       throw RecordFault("presentation \(handle) is queued, and is shown, in a stack or in no group")
     }
@@ -117,8 +120,13 @@ extension RecordedState {
   /// C7: a presentation depends neither on itself, nor on another one that depends on it.
   private func checkDependencies() throws(RecordFault) {
     var onStack: [StackPosition: Handle] = [:]
-    for case let (handle, position?) in presentations.map({ ($0.key, $0.value.presentation.item.position) })
-    where !presentations[handle]!.presentation.phase.isDismissing { onStack[position] = handle }
+    // Most presentations depend on nothing.
+    var dependents: [Handle] = []
+    for (handle, row) in presentations {
+      let presentation = row.presentation
+      if presentation.parent != nil || presentation.item.position != nil { dependents.append(handle) }
+      if let position = presentation.item.position, !presentation.phase.isDismissing { onStack[position] = handle }
+    }
     func dependencies(of handle: Handle) -> [Handle] {
       guard let presentation = presentations[handle]?.presentation else { return [] }
       var below: Handle?
@@ -128,12 +136,9 @@ extension RecordedState {
       return [presentation.parent, below].compactMap(\.self)
     }
     var isDone: [Handle: Bool] = [:]
-    for start in presentations.keys where isDone[start] == nil {
-      let first = dependencies(of: start)
-      // Most presentations depend on nothing.
-      if first.isEmpty { continue }
+    for start in dependents where isDone[start] == nil {
       isDone[start] = false
-      var path = [(handle: start, rest: first)]
+      var path = [(handle: start, rest: dependencies(of: start))]
       while !path.isEmpty {
         guard let next = path[path.count - 1].rest.popLast() else {
           isDone[path.removeLast().handle] = true

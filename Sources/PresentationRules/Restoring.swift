@@ -206,7 +206,9 @@ extension State {
     }
     for row in recorded.presentations.values where row.isParked { restore(parked: row) }
     // By their handles: a row is large to be moved around.
-    let handles = recorded.presentations.filter { !$0.value.isParked }.map(\.key).sorted()
+    let handles = recorded.presentations.compactMap { $0.value.isParked ? nil : $0.key }.sorted()
+    presentations.reserveCapacity(handles.count)
+    slots.reserveCapacity(handles.count)
     for handle in handles { try restore(recorded.presentations[handle]!) }
     for (key, holder) in recorded.holders {
       holders[key] = holder
