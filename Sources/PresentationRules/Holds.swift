@@ -28,22 +28,26 @@ public struct Holder: Hashable, Sendable {
   package init() {}
 }
 
-extension State {
-  /// What the holds in force do with an item: the strongest that one of them does (H3).
-  func hold(on item: Shared<Item>) -> HoldAction {
+extension Shared where Value == Item {
+  /// What the holds in force do with the item: the strongest that one of them does (H3).
+  func hold(by holdsInForce: Set<String>) -> HoldAction {
     // Mostly there is no hold, or the item has no word about one.
-    guard !holdsInForce.isEmpty, !item.holds.isEmpty else { return .show }
+    guard !holdsInForce.isEmpty, !self.holds.isEmpty else { return .show }
     var strongest = HoldAction.show
-    for (name, action) in item.holds where holdsInForce.contains(name) { strongest = max(strongest, action) }
+    for (name, action) in self.holds where holdsInForce.contains(name) { strongest = max(strongest, action) }
     return strongest
   }
 
-  /// Whether a hold keeps an item from being presented (H4).
-  func isHeld(_ item: Shared<Item>) -> Bool { hold(on: item) != .show }
+  /// Whether a hold keeps the item from being presented (H4).
+  func isHeld(by holdsInForce: Set<String>) -> Bool { hold(by: holdsInForce) != .show }
+}
 
+extension State {
   /// Whether one of a queue is not held.
   fileprivate func isReady(_ queue: [QueueEntry]) -> Bool {
-    queue.contains { slots[$0.binding]?.current.flatMap { presentations[$0] }.map { !isHeld($0.item) } == true }
+    queue.contains {
+      slots[$0.binding]?.current.flatMap { presentations[$0] }.map { !$0.item.isHeld(by: holdsInForce) } == true
+    }
   }
 
   fileprivate func hasHolder(_ name: String) -> Bool { holders.keys.contains { $0.name == name } }
@@ -232,7 +236,7 @@ extension Transaction {
     guard !state.holdsInForce.isEmpty, !isRestoring else { return }
     for index in draft.slots.indices where draft.slots[index].isNew {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
-      guard slot.isRequested, let item = slot.item, state.hold(on: item) == .refuse else { continue }
+      guard slot.isRequested, let item = slot.item, item.hold(by: state.holdsInForce) == .refuse else { continue }
       // A fallback that nobody has asked for (K1).
       if slot.author.client == nil, turn.machine.isFallback(item.membership) { continue }
       throw held(item, at: binding, .refuse, "").about(slot.author)

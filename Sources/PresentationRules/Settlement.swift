@@ -295,7 +295,8 @@ extension Transaction {
     guard !state.isShuttingDown, !draft.groups.isEmpty else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
       guard let drafted = draft.groups[group], drafted.selected == nil,
-        let next = drafted.queue.first(where: { item(at: $0.binding).map { state.isHeld($0) } != true })
+        let next = drafted.queue.first(where: { item(at: $0.binding).map { $0.isHeld(by: state.holdsInForce) } != true }
+        )
       else { continue }
       withGroup(group) { draft in
         draft.dequeue(next.binding)

@@ -469,7 +469,7 @@ extension Transaction {
         "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
-    let isHeld = other != nil && state.isHeld(item)
+    let isHeld = other != nil && item.isHeld(by: state.holdsInForce)
     if isHeld, stack != nil || turn.machine.isFallback(membership) {
       let cause = stack == nil ? "a fallback is never queued" : "what is in a stack cannot wait in a queue"
       throw held(

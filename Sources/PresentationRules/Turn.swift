@@ -132,7 +132,7 @@ struct Turn: ~Copyable {
     else { return false }
     if let membership = presentation.item.membership, state.groups[membership.group]?.live != nil { return false }
     if let parent = presentation.parent, state.presentations[parent]?.phase != .presented { return false }
-    if state.isHeld(presentation.item) { return false }
+    if presentation.item.isHeld(by: state.holdsInForce) { return false }
     if let position = presentation.item.position, let stack = state.stacks[position.stack] {
       guard stack.started == position.index, stack.dismissing.isEmpty else { return false }
       if position.index > 0 {

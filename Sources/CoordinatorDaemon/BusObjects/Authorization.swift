@@ -98,9 +98,9 @@ final class Authorization {
   /// - Throws: `Refusal` with the code `accessDenied` if commands in requests are switched off.
   func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
     try inlineCommands.check(requests, inTransaction: inTransaction)
-    for (index, request) in requests.enumerated()
-    where request.operation.presents(where: { $0.optionAboutRunning != nil }) {
-      let items = request.operation.items
+    for index in requests.indices
+    where requests[index].operation.presents(where: { $0.optionAboutRunning != nil }) {
+      let items = requests[index].operation.items
       for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }
         let prefix = items.count > 1 ? "element \(element): " : ""

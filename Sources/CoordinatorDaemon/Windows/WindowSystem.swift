@@ -328,7 +328,8 @@ extension Request.Operation {
 extension WindowSystem {
   /// Whether requests name the output with the focus, and it is not known yet whether there is a window system.
   func mustBeKnown(for requests: [Request]) -> Bool {
-    (presence == .unknown || isResting && isPresent) && requests.contains { $0.operation.namesFocusedOutput }
+    (presence == .unknown || isResting && isPresent)
+      && requests.indices.contains { requests[$0].operation.namesFocusedOutput }
   }
 
   /// The requests with the name of the output that has the focus, and with what cannot be done on outputs (U1).
@@ -337,16 +338,16 @@ extension WindowSystem {
     var placed = requests
     let whyNoMoving = whyNot(.move, for: "moving a window to an output")
     let whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
-    for (index, request) in requests.enumerated() {
+    for index in requests.indices {
       if let whyNoMoving { placed[index].whyNoMoving = whyNoMoving }
       if let whyNoHiding { placed[index].whyNoHiding = whyNoHiding }
-      guard request.operation.namesFocusedOutput else { continue }
+      guard requests[index].operation.namesFocusedOutput else { continue }
       guard isPresent, !focusedOutput.isEmpty else {
         var refusal = Refusal(.notSupported, "output: \(whyNoFocusedOutput); name an output instead of “focused”")
         refusal.index = inTransaction ? index : nil
         throw refusal
       }
-      placed[index].operation = request.operation.mapItems { options in
+      placed[index].operation = requests[index].operation.mapItems { options in
         var options = options
         if options.output == Options.focusedOutput { options.output = focusedOutput }
         return options
