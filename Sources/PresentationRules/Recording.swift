@@ -14,6 +14,8 @@ extension StateMachine {
     }
     guard state.hasNoted else { return changes }
     var handles: [Handle] = []
+    // For a presentation, the one that it replaces, and what its slot holds.
+    handles.reserveCapacity(4)
     state.presentations.takeNoted { handle, _ in handles.append(handle) }
     state.parked.takeNoted { handle, _ in handles.append(handle) }
     var slots: [BindingID] = []

@@ -24,7 +24,8 @@ struct ArgumentList<Values>: Sendable {
     }
   }
 
-  /// Writes the values.
+  /// Writes the values. Inlined, since a method of a generic type looks up the type at each call.
+  @inline(__always)
   func write(_ values: inout Values, to writer: inout MessageWriter) throws(DBusError) {
     try withUnsafePointer(to: &values) { values throws(DBusError) in try write(values, &writer) }
   }
