@@ -21,6 +21,8 @@ final class Harness {
   let directory: String
   private let supervisor: ProcessSupervisor
   private var trees: [ProcessTree] = []
+  /// The names that programs own.
+  private var names: [ObjectIdentifier: BusName] = [:]
   private var directories: [String] = []
   private var started = 0
 
@@ -106,9 +108,19 @@ final class Harness {
     waitForEnd(of: tree)
   }
 
+  /// Waits until the bus has noticed the end, too: the next program of that name would be taken to own it already.
   func waitForEnd(of tree: ProcessTree) {
     while tree.isLive { _ = loop.turn(wait: .seconds(10)) }
     trees.removeAll { $0 === tree }
+    guard let name = names.removeValue(forKey: ObjectIdentifier(tree)) else { return }
+    waitForOwner(of: name, isThere: false)
+  }
+
+  private func waitForOwner(of name: BusName, isThere: Bool, while isOn: () -> Bool = { true }) {
+    var isMet = false
+    let watch = connection.watchName(name) { isMet = ($0 != nil) == isThere }
+    defer { watch.cancel() }
+    while !isMet, isOn() { _ = loop.turn(wait: .seconds(10)) }
   }
 
   /// Runs a program to its end.
@@ -131,13 +143,9 @@ final class Harness {
   /// Starts a program, and waits until it owns a name on the bus.
   func start(_ arguments: [String], until name: BusName) throws -> ProcessTree {
     let tree = try spawn(arguments)
-    var hasName = false
-    let watch = connection.watchName(name) { hasName = $0 != nil }
-    defer { watch.cancel() }
-    while !hasName {
-      guard tree.isLive else { throw BenchmarkError(description: "\(arguments[0]) exited before it owned \(name)") }
-      _ = loop.turn(wait: .seconds(10))
-    }
+    waitForOwner(of: name, isThere: true) { tree.isLive }
+    guard tree.isLive else { throw BenchmarkError(description: "\(arguments[0]) exited before it owned \(name)") }
+    names[ObjectIdentifier(tree)] = name
     return tree
   }
 
