@@ -21,9 +21,8 @@ final class WindowSignals {
   private var request: PendingCall?
   /// Signals that the present or last socket has brought.
   private var signalCount = 0
-  /// Whether this adapter is not asked for a socket any more, since it has ended one that was of no use: it might do so again and again.
-  private var isAskedEnough = false
-
+  /// Whether this adapter has ended a socket that was of little use. It is not asked for another one: it might do so again and again.
+  private var hasEndedUselessSocket = false
   /// Whether the socket is read for the first time.
   private var isNew = false
   /// Whether signals without a serial were left out then.
@@ -45,7 +44,7 @@ final class WindowSignals {
 
   /// Receives signals from now on, by the bus.
   func begin() {
-    isAskedEnough = false
+    hasEndedUselessSocket = false
     receiveByBus()
   }
 
@@ -54,7 +53,7 @@ final class WindowSignals {
     receiveWhatWasSent()
     request?.cancel()
     request = nil
-    isAskedEnough = false
+    hasEndedUselessSocket = false
     if case .socket = way { receiveByBus() }
   }
 
@@ -63,7 +62,7 @@ final class WindowSignals {
 
   /// Asks the adapter for a socket. An adapter need not have one.
   func askForSocket(timeout: Duration) {
-    guard case .bus = way, request == nil, !isAskedEnough else { return }
+    guard case .bus = way, request == nil, !hasEndedUselessSocket else { return }
     request = connection.call(
       Rows.acquireSignals, on: Rows.bus, at: Rows.object, (), timeout: timeout, autoStart: false
     ) { [weak self] result in
@@ -96,7 +95,7 @@ final class WindowSignals {
       signalCount += 1
       if isNew, signal.interface != Rows.name { hasLeftOut = true } else { receive(signal) }
     } onEnd: { [unowned self] in
-      isAskedEnough = signalCount < Self.worthwhileCount
+      hasEndedUselessSocket = signalCount < Self.worthwhileCount
       receiveByBus()
       missed()
     }

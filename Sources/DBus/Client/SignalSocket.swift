@@ -44,9 +44,9 @@ public final class SignalSocket {
   /// calls it for all that was sent before.
   public func receive() { receive(atMost: Self.maxPackets) }
 
-  private func receive(atMost count: Int) {
+  private func receive(atMost maximum: Int) {
     withUnsafeTemporaryAllocation(byteCount: SignalSockets.maxPacket, alignment: 8) { buffer in
-      for _ in 0..<count where watch != nil {
+      for _ in 0..<maximum where watch != nil {
         let count = recv(
           socket.number, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT | MSG_TRUNC))
         if count < 0, [EAGAIN, EINTR].contains(errno) { return }
