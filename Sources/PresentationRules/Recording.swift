@@ -41,8 +41,7 @@ extension StateMachine {
     state.containerValueDeclarations.takeNoted { key, declaration in
       changes.containerValues.append((key, declaration?.defaultValue))
     }
-    for name in state.registry.takeNoted() {
-      let registrations = state.registry.registrationsOfClients(name)
+    state.registry.takeNoted { name, registrations in
       changes.registrations.append((name, registrations.isEmpty ? nil : registrations))
     }
     state.holders.takeNoted { key, holder in changes.holders.append((key, holder)) }

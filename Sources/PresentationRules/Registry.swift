@@ -11,9 +11,7 @@ struct Registry: Sendable {
   /// Registrations by name; the last one counts.
   private var registrations: [String: [Destination]] = [:]
   /// Names whose registrations by clients may differ from the record.
-  private var noted: Set<String> = []
-  /// Whether there is a record.
-  var isNoting = false
+  private var noted = NotedKeys<String>()
   private(set) var ofClients: [Client: Set<String>] = [:]
   /// The tags declared by the registrations that count.
   private(set) var declared: [BindingID: [String: DeclaredTag]] = [:]
@@ -31,7 +29,7 @@ struct Registry: Sendable {
   /// - Returns: the tags that are newly declared, or no longer declared.
   mutating func register(_ destination: Destination, by client: Client) -> Set<GroupTag> {
     ofClients[client, default: []].insert(destination.name)
-    if isNoting { noted.insert(destination.name) }
+    noted.note(destination.name)
     return change(destination.name) { list in
       list.removeAll { $0.source == .client(client) }
       list.append(destination)
@@ -42,21 +40,23 @@ struct Registry: Sendable {
   mutating func unregister(_ name: String, by client: Client) -> Set<GroupTag>? {
     guard ofClients[client]?.remove(name) != nil else { return nil }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
-    if isNoting { noted.insert(name) }
+    noted.note(name)
     return change(name) { list in list.removeAll { $0.source == .client(client) } }
   }
 
-  /// Registrations of a name by clients, the one that counts last.
-  func registrationsOfClients(_ name: String) -> [Destination] {
-    registrations[name]?.filter { if case .client = $0.source { true } else { false } } ?? []
+  /// Whether there is a record; without one, nothing is noted.
+  var isNoting: Bool {
+    get { noted.isNoting }
+    set { noted.isNoting = newValue }
   }
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// Names whose registrations by clients changed since this was last called.
-  mutating func takeNoted() -> Set<String> {
-    defer { noted = [] }
-    return noted
+  /// Hands over each name whose registrations by clients changed since this was last called, with these, the one that counts last.
+  mutating func takeNoted(_ body: (String, [Destination]) -> Void) {
+    noted.take { [registrations] name in
+      body(name, registrations[name]?.filter { if case .client = $0.source { true } else { false } } ?? [])
+    }
   }
 
   /// Why there is no destination of a name: the mistake in its file; nil if nothing is known of it.
