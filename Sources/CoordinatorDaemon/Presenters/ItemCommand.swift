@@ -13,7 +13,7 @@ struct ItemCommand {
     "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
   ]
 
-  /// navd's own variables, of which it changes none.
+  /// The variables that commands get from navd's environment. They are read once, since navd changes none.
   private static let inherited = {
     var variables = ProcessEnvironment.ofThisProcess()
     for name in privateVariables { variables[name] = nil }

@@ -19,17 +19,15 @@ final class WindowSignals {
   private let missed: () -> Void
   private var way = Way.none
   private var request: PendingCall?
-  /// Signals that the present or last socket has brought.
+  /// The number of signals that the present or last socket has brought.
   private var signalCount = 0
-  /// Whether this adapter has ended a socket that was of little use. It is not asked for another one: it might do so again and again.
-  private var hasEndedUselessSocket = false
+  /// Whether the adapter has closed a socket before it had brought ``usefulCount`` signals. Then it is asked for no other one: after
+  /// each closed socket all windows are read, and the adapter may close every socket.
+  private var hasClosedEarly = false
   /// Whether the socket is read for the first time.
   private var isNew = false
-  /// Whether signals without a serial were left out then.
-  private var hasLeftOut = false
 
-  /// The number of signals for which a socket was worth reading all windows again.
-  private static let worthwhileCount = 100
+  private static let usefulCount = 100
 
   /// - Parameters:
   ///   - receive: called with each signal of the adapter's object.
@@ -44,16 +42,15 @@ final class WindowSignals {
 
   /// Receives signals from now on, by the bus.
   func begin() {
-    hasEndedUselessSocket = false
+    hasClosedEarly = false
     receiveByBus()
   }
 
-  /// Receives what the adapter has sent at last, and then the signals of another one.
+  /// Receives the last signals of an adapter that has left. The signals of the next one come by the bus at first.
   func adapterChanged() {
     receiveWhatWasSent()
-    request?.cancel()
-    request = nil
-    hasEndedUselessSocket = false
+    cancelRequest()
+    hasClosedEarly = false
     if case .socket = way { receiveByBus() }
   }
 
@@ -62,40 +59,39 @@ final class WindowSignals {
 
   /// Asks the adapter for a socket. An adapter need not have one.
   func askForSocket(timeout: Duration) {
-    guard case .bus = way, request == nil, !hasEndedUselessSocket else { return }
+    guard case .bus = way, request == nil, !hasClosedEarly else { return }
     request = connection.call(
       Rows.acquireSignals, on: Rows.bus, at: Rows.object, (), timeout: timeout, autoStart: false
     ) { [weak self] result in
       guard let self else { return }
       request = nil
       guard let descriptor = try? result.get(), let socket = try? socket(descriptor) else { return }
-      // What the bus brings from now on is in the socket, too; what it has brought may be.
+      // The socket has every signal that the bus brings from now on, and may have some that the bus has brought before.
       change(to: .socket(socket))
       receiveFirst(from: socket)
     }
   }
 
-  /// Receives what is in the socket, if there is one. What the adapter has sent by the bus after that may be here already.
+  /// Receives what is in the socket, if there is one. The adapter may have sent it before a message of the bus that was read first.
   func receiveWhatWasSent() {
     if case .socket(let socket) = way { socket.receive() }
   }
 
-  /// Receives from a new socket only the signals with serials, which count once. Properties would get earlier values again than the bus
-  /// has brought.
+  /// Receives from a new socket only the signals with serials, which count once. Properties are read again instead: the bus may have
+  /// brought later values.
   private func receiveFirst(from socket: SignalSocket) {
-    (signalCount, isNew, hasLeftOut) = (0, true, false)
+    (signalCount, isNew) = (0, true)
     socket.receive()
     isNew = false
-    if hasLeftOut { missed() }
   }
 
   private func socket(_ descriptor: Descriptor) throws(SystemError) -> SignalSocket {
     try SignalSocket(descriptor, on: connection.loop) { [unowned self] signal in
       guard signal.path == Rows.object else { return }
       signalCount += 1
-      if isNew, signal.interface != Rows.name { hasLeftOut = true } else { receive(signal) }
+      if isNew, signal.interface != Rows.name { missed() } else { receive(signal) }
     } onEnd: { [unowned self] in
-      hasEndedUselessSocket = signalCount < Self.worthwhileCount
+      hasClosedEarly = signalCount < Self.usefulCount
       receiveByBus()
       missed()
     }
@@ -106,9 +102,13 @@ final class WindowSignals {
     change(to: .bus(connection.subscribe(rule) { [unowned self] in receive($0) }))
   }
 
-  private func change(to new: Way) {
+  private func cancelRequest() {
     request?.cancel()
     request = nil
+  }
+
+  private func change(to new: Way) {
+    cancelRequest()
     switch way {
     case .none: break
     case .bus(let subscription): subscription.cancel()

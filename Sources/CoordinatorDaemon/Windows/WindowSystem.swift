@@ -17,6 +17,14 @@ final class WindowSystem {
     case present
   }
 
+  /// The reading of all windows.
+  private enum Reading {
+    case none
+    case pending
+    /// Pending, and to be repeated: something has changed since it began.
+    case outdated
+  }
+
   /// The window system is there, or signals were missed: its capabilities, and every window.
   var onArrival: ((Set<WindowCapability>, [Window]) -> Void)?
   var onDeparture: (() -> Void)?
@@ -28,7 +36,7 @@ final class WindowSystem {
   private let log: Logger
   private var presence = Presence.unknown
   private var follower: NameWatch?
-  /// Not receiving while nothing needs the windows.
+  /// The signals of the adapter. They are not received while nothing needs the windows.
   private lazy var signals = WindowSignals(connection) { [unowned self] in
     receive($0)
   } missed: { [unowned self] in
@@ -41,25 +49,22 @@ final class WindowSystem {
   private var waiting: [() -> Void] = []
   private var absence: Timer?
   private var events = EventSequence<WindowEvent>(maxEarly: 1024)
-  /// Counts the owners of the name, so that an answer of an earlier one is ignored.
+  /// Counts readings and owners of the name, so that an answer to an earlier reading, or of an earlier owner, is ignored.
   private var generation = 0
   private var facts = WindowSystemFacts([], backend: "")
   /// The output with the focus; empty if the adapter does not know it.
   private var focusedOutput = ""
   private var outputs: Set<String> = []
-  /// Whether all windows are being read.
-  private var isReading = false
-  /// Whether they are to be read once more after that, since something has changed meanwhile.
-  private var mustReadAgain = false
-  /// How often they were read without use of the answer, for that reason.
-  private var unusedReadings = 0
+  private var reading = Reading.none
+  /// The number of outdated answers that were dropped in a row.
+  private var droppedAnswers = 0
   /// Properties whose change was received before the answer with all windows.
   private var earlyProperties: Properties = [:]
 
   /// How long an adapter may take to answer.
   private static let timeout = Duration.seconds(3)
-  /// As often as this, an answer is not used if something has changed meanwhile; then it is, since that may go on without end.
-  private static let maxUnusedReadings = 3
+  /// The number of outdated answers in a row that are dropped. The next one is used: an adapter may change without end.
+  private static let maxDroppedAnswers = 3
   /// How long an adapter that left may take to come back.
   private static let absenceLimit = Duration.seconds(2)
   /// The properties that may change without anything else being different.
@@ -95,7 +100,7 @@ final class WindowSystem {
   /// Makes the windows unread; an answer that is pending is ignored.
   private func forgetWindows() {
     events.forget()
-    (isReading, mustReadAgain) = (false, false)
+    reading = .none
     earlyProperties = [:]
     generation += 1
   }
@@ -149,36 +154,30 @@ final class WindowSystem {
 
   // MARK: Reading
 
-  /// Reads all windows; if they are being read, once more after that, since an adapter may give reasons for it without end.
+  /// Reads all windows, or repeats a reading that is pending once it is complete: an adapter may give reasons to read without end.
   private func readAll() {
-    typealias Rows = WindowSystemInterface
-    guard !isReading else { return mustReadAgain = true }
+    guard reading == .none else { return reading = .outdated }
     forgetWindows()
-    isReading = true
+    reading = .pending
     let generation = generation
     signals.askForSocket(timeout: Self.timeout)
-    connection.call(
-      PropertyAccessing.getAll, on: Rows.bus, at: Rows.object, Rows.name.text, timeout: Self.timeout, autoStart: false
-    ) { [weak self] result in
-      self?.signals.receiveWhatWasSent()
+    call(PropertyAccessing.getAll, WindowSystemInterface.name.text) { [weak self] result in
       guard let self, self.generation == generation, let properties = try? result.get() else { return }
       facts = WindowSystemFacts(properties)
       take(properties)
       // A change that came by a socket may be older than the answer, or newer.
-      if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { mustReadAgain = true }
+      if earlyProperties.contains(where: { properties[$0.key] != $0.value }) { reading = .outdated }
       earlyProperties = [:]
     }
-    connection.call(
-      Rows.getWindows, on: Rows.bus, at: Rows.object, (), timeout: Self.timeout, autoStart: false
-    ) { [weak self] result in
-      self?.signals.receiveWhatWasSent()
+    call(WindowSystemInterface.getWindows, ()) { [weak self] result in
       guard let self, self.generation == generation else { return }
-      isReading = false
-      defer { if mustReadAgain, self.generation == generation { readAll() } }
+      let isOutdated = reading == .outdated
+      reading = .none
+      defer { if isOutdated, self.generation == generation { readAll() } }
       switch result {
-      case .success where mustReadAgain && unusedReadings < Self.maxUnusedReadings: unusedReadings += 1
+      case .success where isOutdated && droppedAnswers < Self.maxDroppedAnswers: droppedAnswers += 1
       case .success(let (windows, serial)):
-        unusedReadings = 0
+        droppedAnswers = 0
         let early = events.begin(at: serial)
         take(earlyProperties)
         earlyProperties = [:]
@@ -282,14 +281,23 @@ final class WindowSystem {
   private func request<Input>(
     _ method: Method<Input, Void>, _ input: Input, done: @escaping () -> Void = {}, refused: @escaping (String) -> Void
   ) {
-    typealias Rows = WindowSystemInterface
-    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: Self.timeout, autoStart: false) {
-      [weak self] result in
-      self?.signals.receiveWhatWasSent()
+    call(method, input) { result in
       // Without an answer, the adapter has left; what is left to do is asked of the next one.
       if case .success = result { return done() }
       guard case .failure(let error) = result, let code = ErrorCode(error.name), code != .unknownWindow else { return }
       refused(error.message)
+    }
+  }
+
+  /// Calls a method of the adapter. Before its answer is handed over, everything is received that the adapter has sent earlier.
+  private func call<Input, Output>(
+    _ method: Method<Input, Output>, _ input: Input, _ completion: @escaping (Result<Output, DBusError>) -> Void
+  ) {
+    typealias Rows = WindowSystemInterface
+    connection.call(method, on: Rows.bus, at: Rows.object, input, timeout: Self.timeout, autoStart: false) {
+      [weak self] result in
+      self?.signals.receiveWhatWasSent()
+      completion(result)
     }
   }
 }

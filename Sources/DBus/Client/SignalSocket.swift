@@ -26,13 +26,27 @@ public final class SignalSocket {
     self.socket = socket
     self.onSignal = onSignal
     self.onEnd = onEnd
-    try check(socket.number)
+    try Self.check(socket)
     watch = try loop.watch(socket.number, .read) { [weak self] _ in
       self?.receive(atMost: Self.packetsPerTurn)
     }
   }
 
   deinit { close() }
+
+  /// Checks that a descriptor is a socket as ``Connection/openSignalSocket()`` makes it. Sockets of other kinds may be ready without
+  /// anything to read.
+  private static func check(_ socket: Descriptor) throws(SystemError) {
+    // Closing a socket of another kind may wait until its data is sent.
+    var nothing = linger()
+    setsockopt(socket.number, SOL_SOCKET, SO_LINGER, &nothing, socklen_t(MemoryLayout<linger>.size))
+    for (option, expected) in [(SO_DOMAIN, AF_UNIX), (SO_TYPE, Int32(SOCK_SEQPACKET.rawValue))] {
+      var found: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      try EventLoops.check("getsockopt") { getsockopt(socket.number, SOL_SOCKET, option, &found, &size) }
+      guard found == expected else { throw SystemError(code: EPROTOTYPE, operation: "getsockopt") }
+    }
+  }
 
   /// Receives nothing any more.
   public func close() {
@@ -60,19 +74,5 @@ public final class SignalSocket {
         onSignal(message)
       }
     }
-  }
-}
-
-/// Checks that a descriptor is a socket as ``Connection/openSignalSocket()`` makes it. Others are ready without anything to read, or take
-/// their time to be closed.
-private func check(_ socket: Int32) throws(SystemError) {
-  // The close of a socket of another kind may wait for its data to be sent.
-  var nothing = linger()
-  setsockopt(socket, SOL_SOCKET, SO_LINGER, &nothing, socklen_t(MemoryLayout<linger>.size))
-  for (option, expected) in [(SO_DOMAIN, AF_UNIX), (SO_TYPE, Int32(SOCK_SEQPACKET.rawValue))] {
-    var found: Int32 = 0
-    var size = socklen_t(MemoryLayout<Int32>.size)
-    try EventLoops.check("getsockopt") { getsockopt(socket, SOL_SOCKET, option, &found, &size) }
-    guard found == expected else { throw SystemError(code: EPROTOTYPE, operation: "getsockopt") }
   }
 }

@@ -5,8 +5,7 @@ import Glibc
 /// Sockets on which clients receive the broadcast signals of a connection, without the bus between. Each packet is a message, as
 /// the bus would deliver it, but without a sender.
 ///
-/// The bus is one process more that must wake up before a client knows of a signal, which is a third of the time that a short
-/// answer takes.
+/// Without them, one more process has to wake up before a client knows of a signal: the bus.
 struct SignalSockets {
   /// The bytes of the largest packet. A client that would need a larger one loses its socket.
   static let maxPacket = 64 << 10
@@ -34,26 +33,21 @@ struct SignalSockets {
     }
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw Self.noDescriptor(errno) }
-    let client = Client(Descriptor(owning: ends[0]))
-    let other = Descriptor(owning: ends[1])
     do throws(SystemError) {
+      try check("socketpair") { socketpair(AF_UNIX, type, 0, &ends) }
+      let (client, other) = (Client(Descriptor(owning: ends[0])), Descriptor(owning: ends[1]))
       // Clients send nothing: whatever can be read is the end.
-      client.watch = try loop.watch(ends[0], .read) { _ in closed(ends[0]) }
+      client.watch = try loop.watch(ends[0], .read) { [socket = ends[0]] _ in closed(socket) }
+      clients.append(client)
+      return other
     } catch {
-      throw Self.noDescriptor(error.code)
+      throw DBusError(name: .limitsExceeded, message: "no socket can be opened: \(error.reason)")
     }
-    clients.append(client)
-    return other
-  }
-
-  private static func noDescriptor(_ code: Int32) -> DBusError {
-    DBusError(name: .limitsExceeded, message: "no socket can be opened: \(String(cString: strerror(code)))")
   }
 
   fileprivate mutating func close(_ socket: Int32) { clients.removeAll { $0.socket.number == socket } }
 
-  /// Sends a signal to each client. One that has not read the last ones loses its socket: it must not miss a single signal.
+  /// Sends a signal to each client. One whose socket is full loses it: it must not miss a single signal.
   mutating func send(_ signal: OutgoingMessage) {
     guard !clients.isEmpty else { return }
     let packet = signal.numbered
