@@ -47,27 +47,33 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
   public func appending(index: Int) -> BindingID? { try? BindingID("\(text)[\(index)]") }
 
   /// The number of bindings that it derives from (B3).
-  package var projections: Int { text.utf8.count { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") } }
+  package var projections: Int {
+    let bytes = text.utf8.span
+    var count = 0
+    for index in bytes.indices where bytes[index].beginsProjection { count += 1 }
+    return count
+  }
 
   /// The binding without its last projection; nil for a root (B3).
   public var deriving: BindingID? {
-    guard let cut = text.utf8.lastIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) else {
-      return nil
+    let bytes = text.utf8.span
+    var length = bytes.count
+    while length > 0 {
+      length -= 1
+      if bytes[length].beginsProjection { return BindingID(unchecked: String(text.utf8.prefix(length))!) }
     }
-    return BindingID(unchecked: String(text[..<cut]))
+    return nil
   }
 
   /// Whether projections of another binding lead to this one (B3).
   package func derives(from other: BindingID) -> Bool {
     text.utf8.starts(with: other.text.utf8)
-      && [UInt8(ascii: "."), UInt8(ascii: "[")].contains(text.utf8.dropFirst(other.text.utf8.count).first)
+      && text.utf8.dropFirst(other.text.utf8.count).first?.beginsProjection == true
   }
 
   /// The name before the first projection.
   public var root: String {
-    guard let cut = text.utf8.firstIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) else {
-      return text
-    }
+    guard let cut = text.utf8.firstIndex(where: \.beginsProjection) else { return text }
     return String(text[..<cut])
   }
 
@@ -86,37 +92,33 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
 
   /// The first fault of a text, with its byte; nil if the text is a binding.
   private static func fault(in text: String) -> String? {
-    let bytes = text.utf8
+    let bytes = text.utf8.span
     if bytes.isEmpty { return "is empty; expected a name such as “panel”" }
     if bytes.count > maxBytes { return "has \(bytes.count) bytes; expected at most \(maxBytes)" }
     var offset = 0
-    var index = bytes.startIndex
-    func byte() -> UInt8? { index < bytes.endIndex ? bytes[index] : nil }
-    func advance() {
-      index = bytes.index(after: index)
-      offset += 1
-    }
+    func byte() -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
+    func found() -> String { shown(text.unicodeScalars[text.utf8.index(text.startIndex, offsetBy: offset)]) }
     func expected(_ wanted: String) -> String {
-      "\(byte() == nil ? "ends" : "has \(shown(text.unicodeScalars[index]))") at byte \(offset); expected \(wanted)"
+      "\(byte() == nil ? "ends" : "has \(found())") at byte \(offset); expected \(wanted)"
     }
     func nameFault() -> String? {
       guard let first = byte(), first.startsName else {
-        if offset == 0 { return "begins with \(shown(text.unicodeScalars[index])); a name begins with a letter or _" }
+        if offset == 0 { return "begins with \(found()); a name begins with a letter or _" }
         return expected("a name, which begins with a letter or _")
       }
-      while let next = byte(), next.continuesName { advance() }
+      while let next = byte(), next.continuesName { offset += 1 }
       return nil
     }
     func indexFault() -> String? {
       let start = offset
       let leading = byte()
-      while let next = byte(), next.isDigit { advance() }
+      while let next = byte(), next.isDigit { offset += 1 }
       if offset == start { return expected("the decimal digits of an index") }
       if offset > start + 1, leading == UInt8(ascii: "0") {
         return "has an index with a leading zero at byte \(start); expected decimal digits without it"
       }
       guard byte() == UInt8(ascii: "]") else { return expected("“]”") }
-      advance()
+      offset += 1
       return nil
     }
     if let fault = nameFault() { return fault }
@@ -124,15 +126,15 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     while let next = byte() {
       switch next {
       case UInt8(ascii: "."):
-        advance()
+        offset += 1
         if let fault = nameFault() { return fault }
         isAfterIndex = false
       case UInt8(ascii: "["):
-        advance()
+        offset += 1
         if let fault = indexFault() { return fault }
         isAfterIndex = true
       case _ where isAfterIndex: return expected("“.”, “[” or the end")
-      default: return "contains \(shown(text.unicodeScalars[index])); letters, digits, _ and - are allowed"
+      default: return "contains \(found()); letters, digits, _ and - are allowed"
       }
     }
     return nil
@@ -149,6 +151,7 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
+  fileprivate var beginsProjection: Bool { self == UInt8(ascii: ".") || self == UInt8(ascii: "[") }
   fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
   fileprivate var startsName: Bool {
     (0x41...0x5a).contains(self) || (0x61...0x7a).contains(self) || self == UInt8(ascii: "_")
