@@ -3,7 +3,8 @@ import PresentationModel
 
 /// One difference between two states (W1).
 public struct Change: Hashable, Sendable {
-  public enum Event: Hashable, Sendable {
+  /// Indirect, since an event is handed on several times: a copy counts one reference instead of each in it.
+  public indirect enum Event: Hashable, Sendable {
     case presented(Handle, BindingID, id: String, Shared<Item>)
     case updated(Handle, BindingID, id: String, Shared<Item>)
     case phase(Handle, BindingID, id: String, Phase)
