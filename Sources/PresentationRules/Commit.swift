@@ -8,7 +8,7 @@ extension Turn {
     for (stack, drafted) in draft.stacks { commit(stack, drafted, draft) }
     // A new presentation may be presented from one that a later request asked for (C2), so all get their handles first.
     var new: [Int] = []
-    for index in draft.slots.indices where draft.slots[index].content.isNew { new.append(index) }
+    for index in draft.slots.indices where draft.slots[index].isNew { new.append(index) }
     if new.count > 1 { new.sort { draft.slots[$0].accepted < draft.slots[$1].accepted } }
     for index in new { giveHandle(to: draft.slots.binding(at: index)) }
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
@@ -23,14 +23,15 @@ extension Turn {
     }
     if !draft.groups.isEmpty || !draft.forgotten.isEmpty { announceGroups(rememberTags(draft), draft) }
     if !draft.stacks.isEmpty {
-      for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text }) where changed.contains(.stack(stack)) {
+      for stack in draft.stacks.keys.sorted(by: { $0.text < $1.text })
+      where machine.lists.changed.contains(.stack(stack)) {
         announce(.path(stack))
       }
     }
     for handle in draft.kept.handles {
       announceKept(handle, message: handle == draft.kept.handles.last ? draft.kept.message : "")
     }
-    for subject in draft.forced { mayForce += machine.awaited(by: subject) }
+    for subject in draft.forced { machine.lists.mayForce += machine.awaited(by: subject) }
     raise(draft.raised)
     if draft.endsParked.isAsked { endParked(isForced: draft.endsParked.isForced) }
     advance()
@@ -39,9 +40,9 @@ extension Turn {
   private mutating func commitEnd(ofDraftAt index: Int, _ draft: borrowing Draft) {
     guard draft.slots[index].resolution == .replaced, let handle = draft.slots[index].before else { return }
     let binding = draft.slots.binding(at: index)
-    changed.insert(.slot(binding))
+    machine.lists.changed.insert(.slot(binding))
     state.slots[binding]!.current = nil
-    let cause = draft.slots[index].content.effectiveCause
+    let cause = draft.slots[index].effectiveCause
     begin(
       endOf: handle, reason: cause.reason, animated: cause.animated, isOver: draft.over.contains(handle),
       by: draft.endedBy)
@@ -54,7 +55,7 @@ extension Turn {
     let looksTheSame = zip(cut, drafted.rest).allSatisfy { old, new in
       old == new && draft.slots[old]?.before.flatMap { state.presentations[$0]?.item.id } == draft.slots[new]?.item?.id
     }
-    if cut.count != drafted.rest.count || !looksTheSame { changed.insert(.stack(stack)) }
+    if cut.count != drafted.rest.count || !looksTheSame { machine.lists.changed.insert(.stack(stack)) }
     // In place, so that a push onto a tall stack does not copy it.
     state.stacks[stack, default: Stack()].path.replaceSubrange((drafted.kept + same)..., with: drafted.rest[same...])
     state.stacks[stack]!.started = min(state.stacks[stack]!.started, drafted.kept + same)
@@ -66,7 +67,7 @@ extension Turn {
     guard slot.item != nil, let handle = slot.before else { return }
     var presentation = state.presentations[handle]!
     let before = presentation.item
-    var item = slot.content.updated(before)
+    var item = slot.updated(before)
     if presentation.phase != .waiting { item.leaveQueue() }
     if before.owner != item.owner {
       if let owner = before.owner { state.disown(handle, owner) }
@@ -84,13 +85,13 @@ extension Turn {
     }
     if let within = slot.within, presentation.phase == .waiting { expect(&presentation, within: within) }
     if before.isQueued != item.isQueued {
-      changed.insert(.slot(presentation.binding))
-      mayStart.append(handle)
+      machine.lists.changed.insert(.slot(presentation.binding))
+      machine.lists.mayStart.append(handle)
     }
     let differs = !item.content.looksLike(before.content)
     state.presentations[handle] = presentation
     guard differs else { return }
-    changed.insert(.slot(presentation.binding))
+    machine.lists.changed.insert(.slot(presentation.binding))
     announce(.updated(handle, presentation.binding, id: item.id, item))
     sendUpdate(of: handle, by: slot.author.client)
     if before.output != item.output { move(handle) }
@@ -135,10 +136,10 @@ extension Turn {
       state.stacks[position.stack]!.started = min(state.stacks[position.stack]!.started, position.index)
     }
     if let client = presentation.creator { state.countsOfClients[client, default: 0] += 1 }
-    changed.insert(.slot(binding))
+    machine.lists.changed.insert(.slot(binding))
     outcome.created.append(handle)
-    touched.append(handle)
-    mayStart.append(handle)
+    machine.lists.touched.append(handle)
+    machine.lists.mayStart.append(handle)
   }
 
   /// Sets how long a presentation may wait (H6).
@@ -197,12 +198,12 @@ extension Turn {
       if let drafted {
         let tag = machine.selection(of: name)
         if tag != drafted.tagBefore {
-          changed.insert(.group(name))
+          machine.lists.changed.insert(.group(name))
           announce(.selection(name, tag: tag))
         }
       }
       if otherTags.contains(name) || drafted?.hasOtherQueue == true {
-        changed.insert(.group(name))
+        machine.lists.changed.insert(.group(name))
         announce(.group(name))
       }
       state.dropIfUnused(group: name)
@@ -215,12 +216,12 @@ extension Turn {
   func reply(to answer: Answer) -> Reply {
     switch answer {
     case .presentation(let binding):
-      return .presentation(state.slots[binding]?.current, changed: changed.contains(.slot(binding)))
+      return .presentation(state.slots[binding]?.current, changed: machine.lists.changed.contains(.slot(binding)))
     case .toggled(let binding):
       let current = state.slots[binding]?.current
       return .toggled(presented: current != nil, current)
     case .selected(let group, let tag): return .selected(machine.selection(of: group) == tag)
-    case .changed(let subject): return .changed(changed.contains(subject))
+    case .changed(let subject): return .changed(machine.lists.changed.contains(subject))
     case .count(let count): return .count(count)
     case .path(let bindings): return .path(bindings.map { state.slots[$0]?.current })
     }

@@ -113,7 +113,7 @@ extension Turn {
       switch (deadline.kind, phase) {
       case (.restart, _):
         state.presentations[handle]!.continuation!.due = nil
-        mayStart.append(handle)
+        machine.lists.mayStart.append(handle)
       case (.expiry, _), (.start, _): ends.append(End(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
         // It may still appear, so it is dismissed and not forgotten.

@@ -139,9 +139,9 @@ extension Turn {
   /// Forces the dismissals in `mayForce`, and those of everything that has to end before. A presenter that was called, and might
   /// decline, is called again.
   mutating func force() {
-    guard !mayForce.isEmpty else { return }
-    let forced = machine.force(mayForce)
-    mayForce.removeAll(keepingCapacity: true)
+    guard !machine.lists.mayForce.isEmpty else { return }
+    let forced = machine.force(machine.lists.mayForce)
+    machine.lists.mayForce.removeAll(keepingCapacity: true)
     for handle in forced {
       let presentation = state.presentations[handle]!
       switch presentation.phase.dismissal?.stage {
@@ -194,9 +194,9 @@ extension Turn {
   /// Announces that a presentation was kept, which also counts as a change of what it is in (P10).
   mutating func announceKept(_ handle: Handle, message: String) {
     let presentation = state.presentations[handle]!
-    changed.insert(.slot(presentation.binding))
-    if let group = presentation.item.membership?.group { changed.insert(.group(group)) }
-    if let stack = presentation.item.position?.stack { changed.insert(.stack(stack)) }
+    machine.lists.changed.insert(.slot(presentation.binding))
+    if let group = presentation.item.membership?.group { machine.lists.changed.insert(.group(group)) }
+    if let stack = presentation.item.position?.stack { machine.lists.changed.insert(.stack(stack)) }
     announce(.declined(handle, presentation.binding, id: presentation.item.id, message: message))
     guard presentation.updates != .idle else { return }
     state.presentations[handle]!.updates = .idle

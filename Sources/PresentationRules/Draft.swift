@@ -166,36 +166,39 @@ struct SlotDraft: Sendable {
     }
   }
 
+  /// Notes the cause of an end; the first one counts (P12).
+  mutating func ends(_ reason: Reason, by author: Author) {
+    guard before != nil, cause == nil else { return }
+    cause = Cause(reason: reason, animated: author.animated)
+  }
+}
+
+/// Of the shared draft, since the same of its content would copy all of that.
+extension Shared<SlotDraft> {
   /// Whether the item gets a new presentation.
   var isNew: Bool {
-    if case .givenBack = change { return false }
-    return item != nil && resolution == .replaced
+    if case .givenBack = self.change { return false }
+    return self.item != nil && self.resolution == .replaced
   }
 
   /// How the presentation before ends: a dismissal followed by another item is a replacement (T1), animated as that (T2).
-  var effectiveCause: Cause {
-    let cause = cause ?? Cause(reason: .replaced, animated: true)
-    if let item, cause.reason == .dismissed || cause.reason == .replaced {
-      return Cause(reason: .replaced, animated: item.animated)
+  var effectiveCause: SlotDraft.Cause {
+    let cause = self.cause ?? SlotDraft.Cause(reason: .replaced, animated: true)
+    if let item = self.item, cause.reason == .dismissed || cause.reason == .replaced {
+      return SlotDraft.Cause(reason: .replaced, animated: item.animated)
     }
     return cause
   }
 
   /// The item of a presentation that stays.
   func updated(_ before: Shared<Item>) -> Shared<Item> {
-    guard let item, case .renewed(let given) = change else { return self.item ?? before }
-    var updated = Shared(before.content.applying(given, by: author))
+    guard let item = self.item, case .renewed(let given) = self.change else { return self.item ?? before }
+    var updated = Shared<Item>(before.content.applying(given, by: self.author))
     updated.isQueued = item.isQueued
     updated.isInterrupted = item.isInterrupted
     updated.isStateMeant = item.isStateMeant
     updated.queueAge = item.queueAge == nil ? nil : before.queueAge ?? item.queueAge
     return updated
-  }
-
-  /// Notes the cause of an end; the first one counts (P12).
-  mutating func ends(_ reason: Reason, by author: Author) {
-    guard before != nil, cause == nil else { return }
-    cause = Cause(reason: reason, animated: author.animated)
   }
 }
 

@@ -185,7 +185,7 @@ extension Turn {
   /// queues (H4).
   mutating func presentHeld() {
     let waiting = state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted()
-    mayStart += waiting.prefix(Self.heldPerTurn)
+    machine.lists.mayStart += waiting.prefix(Self.heldPerTurn)
     let groups = state.groups.filter { machine.isIdle($0.value) && state.isReady($0.value.queue) }.keys
       .sorted { $0.text < $1.text }
     outcome.hasHeld = max(waiting.count, groups.count) > Self.heldPerTurn

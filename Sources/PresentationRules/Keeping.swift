@@ -149,7 +149,7 @@ extension StateMachine {
     _ slots: [BindingID], _ handles: [Handle]
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
     var bindings: Set<BindingID> = []
-    state.departed.takeNoted { binding, _ in bindings.insert(binding) }
+    state.departed.takeNotedKeys { bindings.insert($0) }
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle],

@@ -62,6 +62,9 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The keys that ``takeNoted(_:)`` hands over.
   var notedKeys: Set<Key> { noted.all }
 
+  /// Hands over the key of each entry that was written since this or ``takeNoted(_:)`` was last called.
+  mutating func takeNotedKeys(_ body: (Key) -> Void) { noted.take(body) }
+
   /// Hands over each entry that was written since this was last called; nil if it was removed.
   mutating func takeNoted(_ body: (Key, Value?) -> Void) {
     // The closure cannot read an entry of `self` while `noted` is written.

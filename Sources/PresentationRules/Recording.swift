@@ -16,19 +16,19 @@ extension StateMachine {
     var handles: [Handle] = []
     // For a presentation, the one that it replaces, and what its slot holds.
     handles.reserveCapacity(4)
-    state.presentations.takeNoted { handle, _ in handles.append(handle) }
-    state.parked.takeNoted { handle, _ in handles.append(handle) }
+    state.presentations.takeNotedKeys { handles.append($0) }
+    state.parked.takeNotedKeys { handles.append($0) }
     var slots: [BindingID] = []
-    state.slots.takeNoted { binding, _ in slots.append(binding) }
+    state.slots.takeNotedKeys { slots.append($0) }
     changes.kept = takeUnrecordedKeptItems(slots, handles)
     for binding in slots {
       if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.append(holder) }
     }
     handles.takeDistinct { changes.presentations.append(($0, row(of: $0))) }
     var subjects: [Subject] = []
-    state.changesOfAbsent.takeNoted { subject, _ in subjects.append(subject) }
-    state.groups.takeNoted { group, _ in subjects.append(.group(group)) }
-    state.stacks.takeNoted { stack, _ in subjects.append(.stack(stack)) }
+    state.changesOfAbsent.takeNotedKeys { subjects.append($0) }
+    state.groups.takeNotedKeys { subjects.append(.group($0)) }
+    state.stacks.takeNotedKeys { subjects.append(.stack($0)) }
     subjects.takeDistinct { changes.changed.append(($0, row(of: $0))) }
     state.tagMemory.takeNoted { key, entry in
       let row = entry.map { memory, stamp in

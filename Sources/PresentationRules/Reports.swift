@@ -139,7 +139,7 @@ extension Turn {
       dismissal.stage = .departed
       presentation.phase = .dismissing(dismissal)
       state.presentations[handle] = presentation
-      mayForce.append(handle)
+      machine.lists.mayForce.append(handle)
       advance()
     case .asked, .asking, .killed:
       end(handle, with: machine.limited(result))

@@ -121,7 +121,7 @@ extension Turn {
     for (presentation, survival) in open { resumeShowing(of: presentation, survival) }
     advance()
     // After a damaged record, something may wait for nothing; so may what a hold has held.
-    mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
+    machine.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
     presentHeld()
   }
 

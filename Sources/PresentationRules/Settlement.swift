@@ -51,14 +51,16 @@ extension Transaction {
       let index = unresolved[next]
       next += 1
       guard draft.slots[index].resolution == .undecided else { continue }
-      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
-      let stays = slot.item == nil ? slot.before == nil : self.stays(binding, slot)
+      let binding = draft.slots.binding(at: index)
+      let stays =
+        draft.slots[index].item == nil ? draft.slots[index].before == nil : self.stays(binding, draft.slots[index])
+      // No other reference to the draft is held here, so that it changes in place.
       draft.slots[index].content.resolution = stays ? .kept : .replaced
       guard !stays else { continue }
       // Presentations that end with this one end as it does (T2).
-      author = slot.author
-      author.animated = slot.content.effectiveCause.animated
-      if let before = slot.before {
+      author = draft.slots[index].author
+      author.animated = draft.slots[index].effectiveCause.animated
+      if let before = draft.slots[index].before {
         // Most have none, and some very many.
         if let children = state.presentations[before]?.children, !children.isEmpty {
           for child in children.sorted() { lose(child) }
@@ -187,18 +189,11 @@ extension Transaction {
 
   /// Finds the parent of each new item (C1).
   private mutating func findParents() throws(Refusal) {
-    for index in draft.slots.indices where draft.slots[index].content.isNew {
-      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
-      if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
-      let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
-      // A protected item ends with no parent.
-      let isProtected = slot.item?.destination?.isProtected == true
-      draft.slots[index].content.from =
-        if isProtected { .implied(nil) } else if let named, canBeParent(named) { .named(named) } else {
-          .implied(impliedParent(of: binding))
-        }
+    for index in draft.slots.indices where draft.slots[index].isNew {
+      let parent = try parent(ofNew: draft.slots[index], at: draft.slots.binding(at: index))
+      draft.slots[index].content.from = parent
     }
-    for index in draft.slots.indices where draft.slots[index].content.isNew {
+    for index in draft.slots.indices where draft.slots[index].isNew {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       if let item = slot.item, item.isQueued, let parent = slot.from.binding, let group = item.membership?.group,
         try dependsOnMember([parent], of: group)
@@ -210,6 +205,15 @@ extension Transaction {
         ).about(slot.author)
       }
     }
+  }
+
+  private func parent(ofNew slot: Shared<SlotDraft>, at binding: BindingID) throws(Refusal) -> SlotDraft.From {
+    if case .named(let named) = slot.from, !canBeParent(named) { throw unfit(named, for: binding, slot) }
+    // A protected item ends with no parent.
+    if slot.item?.destination?.isProtected == true { return .implied(nil) }
+    let named = slot.from == .asBefore ? namedParent(before: slot) : slot.from.binding
+    if let named, canBeParent(named) { return .named(named) }
+    return .implied(impliedParent(of: binding))
   }
 
   /// The parent that an earlier request named for the slot's presentation.

@@ -13,6 +13,8 @@ import TextFormats
 public struct StateMachine: ~Copyable, @unchecked Sendable {
   /// The state has one place in memory, since the machine moves from function to function with each input.
   private let storage: UnsafeMutablePointer<State>
+  /// Of the input at hand.
+  var lists = Worklists()
 
   /// By its address: where other accessors are not inlined, they copy the whole state.
   var state: State {

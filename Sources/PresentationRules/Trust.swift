@@ -67,7 +67,7 @@ extension Transaction {
         let before = slot.before.flatMap({ state.presentations[$0]?.item })
       else { continue }
       try requireTrust(
-        of: slot.author, toReplace: before.content, by: slot.content.updated(before).content, at: binding)
+        of: slot.author, toReplace: before.content, by: slot.updated(before).content, at: binding)
     }
   }
 

@@ -29,16 +29,6 @@ struct Turn: ~Copyable {
   var machine: StateMachine
   private let time: Instant?
   var outcome = Outcome()
-  /// Subjects that this input changed, for replies and for expected serials.
-  var changed: Set<Subject> = []
-  /// Presentations whose dismissals are to be forced (P15).
-  var mayForce: [Handle] = []
-  /// Presentations that may be able to start.
-  var mayStart: [Handle] = []
-  /// Presentations that may be able to end.
-  var mayEnd: [Handle] = []
-  /// Presentations that are new or changed their phase in this input.
-  var touched: [Handle] = []
 
   var state: State {
     @inline(__always) unsafeAddress { machine.address }
@@ -63,7 +53,8 @@ struct Turn: ~Copyable {
   mutating func finish() -> Outcome {
     announceParked()
     announcePhases()
-    state.stamp(changed)
+    state.stamp(machine.lists.changed)
+    machine.lists.finish()
     state.forgetStaleDeadlines()
     return outcome
   }
@@ -73,7 +64,7 @@ struct Turn: ~Copyable {
   /// - Parameter client: the client whose request causes it.
   mutating func clear(_ ends: [End], by client: Client? = nil) {
     let current = ends.filter { machine.isCurrent($0.handle) }
-    mayForce += ends.filter(\.isForced).map { $0.handle }
+    machine.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
     guard !current.isEmpty else { return advance() }
     let continuations = machine.continuations(after: current, at: now)
     var transaction = Transaction(in: consume self, by: client)
@@ -97,14 +88,15 @@ struct Turn: ~Copyable {
     outcome.destinationsChanged = true
     let visible = differing.filter { state.groups[$0.group]?.remembered.contains($0.tag) != true }
     for group in Set(visible.map(\.group)).sorted(by: { $0.text < $1.text }) {
-      changed.insert(.group(group))
+      machine.lists.changed.insert(.group(group))
       announce(.group(group))
     }
   }
 
   /// Announces the phases after this input, where they differ from those announced last.
   private mutating func announcePhases() {
-    for handle in touched {
+    for index in machine.lists.touched.indices {
+      let handle = machine.lists.touched[index]
       guard let presentation = state.presentations[handle],
         presentation.announced != presentation.phase.name
       else { continue }
@@ -154,20 +146,20 @@ struct Turn: ~Copyable {
     force()
     var (ended, started) = (0, 0)
     while true {
-      if ended < mayEnd.count {
-        let handle = mayEnd[ended]
+      if ended < machine.lists.mayEnd.count {
+        let handle = machine.lists.mayEnd[ended]
         ended += 1
         proceed(withEndOf: handle)
-      } else if started < mayStart.count {
-        let handle = mayStart[started]
+      } else if started < machine.lists.mayStart.count {
+        let handle = machine.lists.mayStart[started]
         started += 1
         if let presentation = state.presentations[handle], canStart(presentation) { start(presentation) }
       } else {
         break
       }
     }
-    mayEnd.removeAll(keepingCapacity: true)
-    mayStart.removeAll(keepingCapacity: true)
+    machine.lists.mayEnd.removeAll(keepingCapacity: true)
+    machine.lists.mayStart.removeAll(keepingCapacity: true)
   }
 
   // MARK: Starting
@@ -186,7 +178,7 @@ struct Turn: ~Copyable {
     state.presentations[handle]!.phase = .presenting
     claimParked(for: handle)
     expectAnswer(handle, for: destination.startTimeout)
-    touched.append(handle)
+    machine.lists.touched.append(handle)
     outcome.commands.append(.present(handle))
   }
 
@@ -199,7 +191,7 @@ struct Turn: ~Copyable {
     }
     state.schedule(presentation.expires, .expiry, handle)
     announce(.presented(handle, presentation.binding, id: presentation.item.id, presentation.item))
-    if !presentation.children.isEmpty { mayStart.append(contentsOf: presentation.children.sorted()) }
+    if !presentation.children.isEmpty { machine.lists.mayStart.append(contentsOf: presentation.children.sorted()) }
     if let position = presentation.item.position { wakeLowest(of: position.stack) }
     leaveParking(handle)
   }
@@ -209,7 +201,7 @@ struct Turn: ~Copyable {
     guard let stack = state.stacks[name], stack.started < stack.path.count,
       let next = state.slots[stack.path[stack.started]]?.current
     else { return }
-    mayStart.append(next)
+    machine.lists.mayStart.append(next)
   }
 
   // MARK: Ending
@@ -219,7 +211,7 @@ struct Turn: ~Copyable {
   mutating func begin(
     endOf handle: Handle, reason: Reason, animated: Bool, isOver: Bool, by client: Client?
   ) {
-    if reason.isForced { mayForce.append(handle) }
+    if reason.isForced { machine.lists.mayForce.append(handle) }
     let (now, endedBy) = (now, client.map { requester($0, ofTheEndOf: handle) })
     let presentation = state.presentations.modify(handle) { presentation in
       presentation.content.beginDismissal(reason: reason, animated: animated, isOver: isOver, by: endedBy, at: now)
@@ -227,8 +219,8 @@ struct Turn: ~Copyable {
     }
     if presentation.phase.dismissal?.stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
     if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
-    touched.append(handle)
-    mayEnd.append(handle)
+    machine.lists.touched.append(handle)
+    machine.lists.mayEnd.append(handle)
   }
 
   /// Inserts a presentation into a stack's order of dismissals, in whatever order one input begins them: presentations
@@ -308,7 +300,7 @@ struct Turn: ~Copyable {
     if let creator = presentation.creator { state.uncount(creator) }
     if let parent = presentation.parent, state.presentations[parent] != nil {
       state.presentations.modifyDerived(parent) { $0.children.remove(handle) }
-      mayEnd.append(parent)
+      machine.lists.mayEnd.append(parent)
     }
     leaveGroup(presentation)
     leaveStack(presentation)
@@ -327,7 +319,9 @@ struct Turn: ~Copyable {
       return
     }
     state.groups[name]!.live = nil
-    if let next = state.groups[name]!.selected.flatMap({ state.slots[$0]?.current }) { mayStart.append(next) }
+    if let next = state.groups[name]!.selected.flatMap({ state.slots[$0]?.current }) {
+      machine.lists.mayStart.append(next)
+    }
     state.dropIfUnused(group: name)
   }
 
@@ -335,7 +329,7 @@ struct Turn: ~Copyable {
     guard let name = presentation.item.position?.stack else { return }
     if state.stacks[name]!.dismissing.first == presentation.handle { state.stacks[name]!.dismissing.removeFirst() }
     if let next = state.stacks[name]!.dismissing.first {
-      mayEnd.append(next)
+      machine.lists.mayEnd.append(next)
     } else {
       wakeLowest(of: name)
       state.dropIfUnused(stack: name)
@@ -346,7 +340,7 @@ struct Turn: ~Copyable {
     let binding = presentation.binding
     if state.slots[binding]!.dismissing == presentation.handle { state.slots[binding]!.dismissing = nil }
     if let next = state.slots[binding]!.current {
-      mayStart.append(next)
+      machine.lists.mayStart.append(next)
     } else {
       state.dropIfUnused(slot: binding)
     }
