@@ -148,8 +148,7 @@ extension StateMachine {
   mutating func takeUnrecordedKeptItems(
     _ slots: [BindingID], _ handles: [Handle]
   ) -> RecordChanges.Rows<BindingID, KeptItem> {
-    var bindings: Set<BindingID> = []
-    state.departed.takeNotedKeys { bindings.insert($0) }
+    var bindings = Set(state.departed.takeNotedKeys())
     if !state.keptOnRecord.isEmpty { bindings.formUnion(slots) }
     for handle in handles {
       guard let presentation = state.presentations[handle],

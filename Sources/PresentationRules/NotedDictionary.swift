@@ -59,16 +59,16 @@ struct NotedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// The keys that ``takeNoted(_:)`` hands over.
+  /// The keys that ``takeNotedKeys()`` returns.
   var notedKeys: Set<Key> { noted.all }
 
-  /// Hands over the key of each entry that was written since this or ``takeNoted(_:)`` was last called.
-  mutating func takeNotedKeys(_ body: (Key) -> Void) { noted.take(body) }
+  /// Removes and returns the keys of the entries that were written since this or ``takeNoted(_:)`` was last called.
+  mutating func takeNotedKeys() -> [Key] { noted.take() }
 
-  /// Hands over each entry that was written since this was last called; nil if it was removed.
-  mutating func takeNoted(_ body: (Key, Value?) -> Void) {
+  /// Returns a row for each entry that was written since this was last called, nil if it was removed.
+  mutating func takeNoted<Row>(_ row: (Value) -> Row?) -> RecordChanges.Rows<Key, Row> {
     // The closure cannot read an entry of `self` while `noted` is written.
-    noted.take { [entries] in body($0, entries[$0]) }
+    noted.take { [entries] in entries[$0].flatMap(row) }
   }
 }
 

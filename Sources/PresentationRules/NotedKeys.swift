@@ -15,21 +15,34 @@ struct NotedKeys<Key: Hashable & Sendable>: Sendable {
 
   mutating func note(all keys: some Sequence<Key>) { self.keys = Array(keys) }
 
-  /// Hands over each key once, and forgets it.
-  mutating func take(_ body: (Key) -> Void) { keys.takeDistinct(body) }
+  /// Removes and returns the keys, each once.
+  mutating func take() -> [Key] {
+    guard !keys.isEmpty else { return [] }
+    // In memory of their own, so that the next few find the old one.
+    var taken = Array(keys[...])
+    keys.removeAll(keepingCapacity: keys.count <= 64)
+    taken.removeRepetitions()
+    return taken
+  }
+
+  /// Removes the keys, and returns a row for each, once.
+  mutating func take<Row>(_ row: (Key) -> Row?) -> RecordChanges.Rows<Key, Row> { take().map { ($0, row($0)) } }
 }
 
 extension Array where Element: Hashable {
-  /// Hands over its elements without repetitions, and removes them. It keeps its memory for the next few.
+  /// Keeps each element once, in any order.
   ///
   /// An input changes few entries, and comparing few is faster than hashing them.
-  mutating func takeDistinct(_ body: (Element) -> Void) {
-    guard !isEmpty else { return }
+  mutating func removeRepetitions() {
     if count > 8 {
-      for element in Set(self) { body(element) }
-    } else {
-      for index in indices where !self[..<index].contains(self[index]) { body(self[index]) }
+      self = Array(Set(self))
+    } else if count > 1 {
+      var end = 1
+      for index in 1..<count where !self[..<end].contains(self[index]) {
+        self[end] = self[index]
+        end += 1
+      }
+      removeLast(count - end)
     }
-    removeAll(keepingCapacity: count <= 64)
   }
 }

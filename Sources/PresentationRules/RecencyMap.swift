@@ -82,11 +82,11 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// Hands over the key of each entry that was set or dropped since this or ``takeNoted(_:)`` was last called.
-  mutating func takeNotedKeys(_ body: (Key) -> Void) { noted.take(body) }
+  /// Removes and returns the keys of the entries that were set or dropped since this or ``takeNoted(_:)`` was last called.
+  mutating func takeNotedKeys() -> [Key] { noted.take() }
 
-  /// Hands over each entry that was set or dropped since this was last called; nil if it was dropped.
-  mutating func takeNoted(_ body: (Key, (value: Value, stamp: UInt64)?) -> Void) {
-    noted.take { [values] key in body(key, values[key].map { ($0.value, $0.stamp) }) }
+  /// Returns a row for each entry that was set or dropped since this was last called, nil if it was dropped.
+  mutating func takeNoted<Row>(_ row: (Value, _ stamp: UInt64) -> Row?) -> RecordChanges.Rows<Key, Row> {
+    noted.take { [values] key in values[key].flatMap { row($0.value, $0.stamp) } }
   }
 }

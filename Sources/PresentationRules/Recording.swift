@@ -13,38 +13,29 @@ extension StateMachine {
       state.recordedNumbers = numbers
     }
     guard state.hasNoted else { return changes }
-    var handles: [Handle] = []
     // For a presentation, the one that it replaces, and what its slot holds.
-    handles.reserveCapacity(4)
-    state.presentations.takeNotedKeys { handles.append($0) }
-    state.parked.takeNotedKeys { handles.append($0) }
-    var slots: [BindingID] = []
-    state.slots.takeNotedKeys { slots.append($0) }
+    var handles = state.presentations.takeNotedKeys()
+    handles += state.parked.takeNotedKeys()
+    let slots = state.slots.takeNotedKeys()
     changes.kept = takeUnrecordedKeptItems(slots, handles)
     for binding in slots {
       if let slot = state.slots[binding], let holder = slot.current ?? slot.dismissing { handles.append(holder) }
     }
-    handles.takeDistinct { changes.presentations.append(($0, row(of: $0))) }
-    var subjects: [Subject] = []
-    state.changesOfAbsent.takeNotedKeys { subjects.append($0) }
-    state.groups.takeNotedKeys { subjects.append(.group($0)) }
-    state.stacks.takeNotedKeys { subjects.append(.stack($0)) }
-    subjects.takeDistinct { changes.changed.append(($0, row(of: $0))) }
-    state.tagMemory.takeNoted { key, entry in
-      let row = entry.map { memory, stamp in
-        RecordedState.Tag(
-          binding: memory.binding, id: memory.id, options: memory.options, isTrusted: memory.isTrusted, stamp: stamp)
-      }
-      changes.tags.append((key, row))
+    handles.removeRepetitions()
+    changes.presentations = handles.map { ($0, row(of: $0)) }
+    var subjects = state.changesOfAbsent.takeNotedKeys()
+    for group in state.groups.takeNotedKeys() { subjects.append(.group(group)) }
+    for stack in state.stacks.takeNotedKeys() { subjects.append(.stack(stack)) }
+    subjects.removeRepetitions()
+    changes.changed = subjects.map { ($0, row(of: $0)) }
+    changes.tags = state.tagMemory.takeNoted { memory, stamp in
+      RecordedState.Tag(
+        binding: memory.binding, id: memory.id, options: memory.options, isTrusted: memory.isTrusted, stamp: stamp)
     }
-    state.endings.takeNoted { handle, ending in changes.endings.append((handle, ending?.value)) }
-    state.containerValueDeclarations.takeNoted { key, declaration in
-      changes.containerValues.append((key, declaration?.defaultValue))
-    }
-    state.registry.takeNoted { name, registrations in
-      changes.registrations.append((name, registrations.isEmpty ? nil : registrations))
-    }
-    state.holders.takeNoted { key, holder in changes.holders.append((key, holder)) }
+    changes.endings = state.endings.takeNoted { ending, _ in ending }
+    changes.containerValues = state.containerValueDeclarations.takeNoted { $0.defaultValue }
+    changes.registrations = state.registry.takeNoted()
+    changes.holders = state.holders.takeNoted { $0 }
     return changes
   }
 

@@ -52,10 +52,14 @@ struct Registry: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  /// Hands over each name whose registrations by clients changed since this was last called, with these, the one that counts last.
-  mutating func takeNoted(_ body: (String, [Destination]) -> Void) {
+  /// Returns, for each name whose registrations by clients changed since this was last called, those that are left, the one that
+  /// counts last; nil if none is.
+  mutating func takeNoted() -> RecordChanges.Rows<String, [Destination]> {
     noted.take { [registrations] name in
-      body(name, registrations[name]?.filter { if case .client = $0.source { true } else { false } } ?? [])
+      let left = (registrations[name] ?? []).filter {
+        if case .client = $0.source { true } else { false }
+      }
+      return left.isEmpty ? nil : left
     }
   }
 

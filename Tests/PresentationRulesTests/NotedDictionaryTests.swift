@@ -5,7 +5,7 @@ import Testing
 @Suite struct NotedDictionaryTests {
   private func taken(from dictionary: inout NotedDictionary<Int, String>) -> [Int: String?] {
     var taken: [Int: String?] = [:]
-    dictionary.takeNoted { key, value in
+    for (key, value) in dictionary.takeNoted({ $0 }) {
       #expect(taken.updateValue(value, forKey: key) == nil, "\(key) was handed over before")
     }
     return taken
