@@ -82,6 +82,11 @@ extension RecordableAsOther {
   init(from payload: inout PayloadReader) throws(Unreadable) { try self.init(recorded: payload.get()) }
 }
 
+extension Shared: RecordableAsOther, Recordable where Value: Recordable {
+  var recorded: Value { content }
+  init(recorded: Value) { self.init(recorded) }
+}
+
 extension Bool: RecordableAsOther {
   var recorded: UInt8 { self ? 1 : 0 }
 

@@ -73,7 +73,7 @@ extension StateMachine {
   public mutating func setHolds(_ holds: [String: HoldAction]) { state.holdsOfAll = holds }
 
   /// What the holds do with an item that begins now: the word of its destination, or else of all (H3).
-  func holds(for destination: Destination?) -> [String: HoldAction] {
+  func holds(for destination: Shared<Destination>?) -> [String: HoldAction] {
     let own = destination?.itemSettings?.holds ?? [:]
     guard !own.isEmpty || !state.holdsOfAll.isEmpty else { return [:] }
     return state.holdsOfAll.merging(own) { $1 }.filter { $0.value != .show }

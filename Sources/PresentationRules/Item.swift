@@ -14,7 +14,7 @@ public struct StackPosition: Hashable, Sendable {
 public struct Item: Hashable, Sendable {
   public var id: String
   /// How it is shown; nil for an item that is state only (D2).
-  public var destination: Destination?
+  public var destination: Shared<Destination>?
   public var value: Properties
   /// The values that were set; the defaults are in the declarations (V3).
   public var containerValues: Properties
@@ -69,7 +69,7 @@ extension Item {
 extension Item {
   /// Creates an item from the options of a request.
   init(
-    id: String, destination: Destination?, options: ItemOptions, membership: GroupTag?,
+    id: String, destination: Shared<Destination>?, options: ItemOptions, membership: GroupTag?,
     holds: [String: HoldAction], author: Author
   ) {
     let settings = destination?.itemSettings?.options

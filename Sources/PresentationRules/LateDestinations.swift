@@ -38,7 +38,7 @@ extension StateMachine {
         let handle = presentation.handle
         found[handle] = LateItem(handle: handle, target: binding, destination: name)
       }
-      if let declared = try? destination.declaredTag(),
+      if let declared = try? destination.content.declaredTag(),
         let presentation = member(GroupTag(group: declared.group, tag: declared.tag)), isNobodys(presentation),
         found[presentation.handle] == nil, state.registry[presentation.binding.text] == nil
       {

@@ -13,7 +13,8 @@ extension Transaction {
   }
 
   /// Refuses options by which an item would end with something else.
-  func checkProtected(_ binding: BindingID, _ destination: Destination?, _ options: ItemOptions) throws(Refusal) {
+  func checkProtected(_ binding: BindingID, _ destination: Shared<Destination>?, _ options: ItemOptions) throws(Refusal)
+  {
     guard destination?.isProtected == true else { return }
     let given: [(String, Bool)] = [
       (Options.timeout.name, options.timeout ?? 0 > 0), (Options.owned.name, options.owned == true),

@@ -77,7 +77,7 @@ extension RecordedState {
       throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")
     }
     try check("the age of \(handle) in its queue", item.queueAge ?? 0, numbers.lastQueueAge)
-    if let destination = item.destination { try check(destination) }
+    if let destination = item.destination { try check(destination.content) }
     if let tag = item.membership?.tag { try check(tag: tag) }
     try check(item.environment)
     try check(depthOf: item.value, limits)

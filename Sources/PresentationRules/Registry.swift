@@ -9,7 +9,7 @@ struct Registry: Sendable {
   }
 
   /// Registrations by name; the last one counts.
-  private var registrations: [String: [Destination]] = [:]
+  private var registrations: [String: [Shared<Destination>]] = [:]
   /// Names whose registrations by clients may differ from the record.
   private var noted = NotedKeys<String>()
   private(set) var ofClients: [Client: Set<String>] = [:]
@@ -18,10 +18,10 @@ struct Registry: Sendable {
   /// The mistakes of files, by the names of their destinations (D2).
   private var mistakes: [String: String] = [:]
 
-  subscript(name: String) -> Destination? { registrations[name]?.last }
+  subscript(name: String) -> Shared<Destination>? { registrations[name]?.last }
 
   /// The registrations that count, in the order of their names.
-  var all: [Destination] { registrations.values.compactMap { $0.last }.sorted { $0.name < $1.name } }
+  var all: [Destination] { registrations.values.compactMap { $0.last?.content }.sorted { $0.name < $1.name } }
 
   var countOfClients: Int { ofClients.values.reduce(0) { $0 + $1.count } }
 
@@ -32,7 +32,7 @@ struct Registry: Sendable {
     noted.note(destination.name)
     return change(destination.name) { list in
       list.removeAll { $0.source == .client(client) }
-      list.append(destination)
+      list.append(Shared(destination))
     }
   }
 
@@ -56,7 +56,7 @@ struct Registry: Sendable {
   /// counts last; nil if none is.
   mutating func takeNoted() -> RecordChanges.Rows<String, [Destination]> {
     noted.take { [registrations] name in
-      let left = (registrations[name] ?? []).filter {
+      let left = (registrations[name] ?? []).map(\.content).filter {
         if case .client = $0.source { true } else { false }
       }
       return left.isEmpty ? nil : left
@@ -71,19 +71,19 @@ struct Registry: Sendable {
   mutating func load(_ destinations: [Destination], mistakes: [String: String]) -> Set<GroupTag> {
     self.mistakes = mistakes
     var differing: Set<GroupTag> = []
-    func isFile(_ destination: Destination) -> Bool {
+    func isFile(_ destination: Shared<Destination>) -> Bool {
       if case .file = destination.source { true } else { false }
     }
     for (name, list) in registrations where list.contains(where: isFile) {
       differing.formSymmetricDifference(change(name) { list in list.removeAll(where: isFile) })
     }
     for destination in destinations {
-      differing.formSymmetricDifference(change(destination.name) { list in list.insert(destination, at: 0) })
+      differing.formSymmetricDifference(change(destination.name) { list in list.insert(Shared(destination), at: 0) })
     }
     return differing
   }
 
-  private mutating func change(_ name: String, _ body: (inout [Destination]) -> Void) -> Set<GroupTag> {
+  private mutating func change(_ name: String, _ body: (inout [Shared<Destination>]) -> Void) -> Set<GroupTag> {
     var list = registrations[name] ?? []
     var differing: Set<GroupTag> = []
     if let tag = declaredTag(of: list.last) {
@@ -100,8 +100,9 @@ struct Registry: Sendable {
     return differing
   }
 
-  private func declaredTag(of destination: Destination?) -> (group: BindingID, tag: String, binding: BindingID)? {
-    guard let destination, let declared = try? destination.declaredTag() else { return nil }
+  private func declaredTag(of destination: Shared<Destination>?) -> (group: BindingID, tag: String, binding: BindingID)?
+  {
+    guard let destination, let declared = try? destination.content.declaredTag() else { return nil }
     return declared
   }
 }

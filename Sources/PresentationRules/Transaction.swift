@@ -389,9 +389,9 @@ extension Transaction {
   }
 
   /// The destination of a request (D2).
-  func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Destination? {
+  func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Shared<Destination>? {
     if let command = options.command {
-      return Destination(name: "", presenter: .command(command.arguments), source: .request)
+      return Shared(Destination(name: "", presenter: .command(command.arguments), source: .request))
     }
     guard let name = options.destination else { return state.registry[binding.text] }
     guard let destination = state.registry[name] else { throw unknownDestination(name) }
@@ -412,7 +412,7 @@ extension Transaction {
 
   /// The group and tag of a request (G7).
   private func membership(
-    for binding: BindingID, _ options: ItemOptions, _ destination: Destination?
+    for binding: BindingID, _ options: ItemOptions, _ destination: Shared<Destination>?
   ) throws(Refusal) -> GroupTag? {
     var group = options.group
     if group == nil { group = try destination?.group?.binding(on: options.namedOutput) }
@@ -643,7 +643,7 @@ extension Destination {
 
 extension ItemOptionFields {
   /// Whether a request starts the timeout again (O2): if it gives one, or the destination has one (D13).
-  fileprivate func givesTimeout(with destination: Destination?) -> Bool {
+  fileprivate func givesTimeout(with destination: Shared<Destination>?) -> Bool {
     timeout != nil || destination?.itemSettings?.options.timeout != nil
   }
 }

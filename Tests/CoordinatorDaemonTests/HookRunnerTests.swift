@@ -60,8 +60,8 @@ private final class HookFixture {
     settings.onDismiss = [Array("bye".utf8)]
     var item = Item(id: "7")
     item.title = "Volume"
-    item.destination = Destination(
-      name: "osd", presenter: .none, source: .file(path: "/osd.toml"), itemSettings: Shared(settings))
+    item.destination = Shared(
+      Destination(name: "osd", presenter: .none, source: .file(path: "/osd.toml"), itemSettings: Shared(settings)))
     self.item = item
     hooks = HookRunner(
       loop: bus.loop, runtime: try RuntimeDirectory(directory.path, bus: ("", "")), token: "t", maxCount: maxCount,

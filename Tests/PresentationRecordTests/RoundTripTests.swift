@@ -32,10 +32,11 @@ func fullState() throws -> RecordedState {
   for (index, phase) in phases.enumerated() {
     let handle = Handle(UInt64(index + 1))
     var item = Item(id: "id\(index)")
-    item.destination = Destination(
-      name: "d", presenter: presenters[index % presenters.count], group: index == 0 ? nil : try binding("g"),
-      style: index == 1 ? nil : "sheet", startTimeout: 5, grace: .max,
-      source: [.request, .file(path: "/x"), .client(Client(":1.2"))][index % 3])
+    item.destination = Shared(
+      Destination(
+        name: "d", presenter: presenters[index % presenters.count], group: index == 0 ? nil : try binding("g"),
+        style: index == 1 ? nil : "sheet", startTimeout: 5, grace: .max,
+        source: [.request, .file(path: "/x"), .client(Client(":1.2"))][index % 3]))
     if index > 0 {
       item.value = value
       item.containerValues = ["badge": .int32(1)]

@@ -215,7 +215,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
     let command = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties) {
-      $0.destination?.arguments(for: $0, at: presentation.binding, home: $1) ?? []
+      $0.destination?.content.arguments(for: $0, at: presentation.binding, home: $1) ?? []
     }
     return Launch(
       handle: handle, binding: presentation.binding, id: presentation.item.id, command: command.command,

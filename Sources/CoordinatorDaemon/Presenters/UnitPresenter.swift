@@ -206,7 +206,7 @@ final class UnitPresenter: ProgramPresenter {
 extension PresentationFields {
   /// The unit that shows the item.
   fileprivate func unitName() throws(UnitName.Mistake) -> UnitName {
-    let text = item.destination?.unitName(for: item.content, at: binding) ?? ""
+    let text = item.destination?.content.unitName(for: item.content, at: binding) ?? ""
     do throws(UnitName.Mistake) {
       return try UnitName(text)
     } catch {

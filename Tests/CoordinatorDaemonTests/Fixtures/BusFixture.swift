@@ -123,7 +123,8 @@ extension Presentation {
     phase: Lifecycle = .presenting, _ change: (inout Item) -> Void = { _ in }
   ) throws -> Presentation {
     var item = Item(id: id)
-    item.destination = Destination(name: "panel", presenter: presenter, source: .file(path: "panel.toml"))
+    item.destination = Shared<Destination>(
+      Destination(name: "panel", presenter: presenter, source: .file(path: "panel.toml")))
     item.value = value
     change(&item)
     var presentation = Presentation(

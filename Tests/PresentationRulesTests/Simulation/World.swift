@@ -560,7 +560,7 @@ struct World: ~Copyable {
     handles[showing.token] = handle
     tokens[handle] = showing.token
     var item = Item(id: showing.item.id)
-    item.destination = showing.item.destination
+    item.destination = showing.item.destination.map { Shared($0) }
     item.membership = showing.item.group.map { GroupTag(group: $0, tag: showing.item.tag ?? "") }
     item.position = going.place.map { StackPosition(stack: $0.stack, index: $0.index) }
     try checker.introduce(
@@ -623,7 +623,7 @@ struct World: ~Copyable {
     let (item, expected) = (presentation.item, slot.item)
     let position = model.position(of: presentation.binding)
     let isEqual =
-      item.id == expected.id && item.destination == expected.destination && item.value == expected.value
+      item.id == expected.id && item.destination?.content == expected.destination && item.value == expected.value
       && item.containerValues == expected.containerValues && item.style == expected.style
       && item.title == expected.title
       && item.timeout == expected.timeout && item.owner == expected.owner && item.priority == expected.priority
