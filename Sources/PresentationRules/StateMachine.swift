@@ -76,21 +76,53 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     isRestoring: Bool = false,
     at now: Instant
   ) throws(Refusal) -> (replies: [Reply], outcome: Outcome) {
+    try limits.check("transaction", requests.count, limits.transaction, of: "requests")
+    return try carryOut(by: client, isRestoring: isRestoring, at: now) { transaction throws(Refusal) in
+      var answers: [Answer] = []
+      answers.reserveCapacity(requests.count)
+      for (index, request) in requests.enumerated() {
+        let author = Author(client: client, trust: trust, request: index, animated: request.animated ?? animated)
+        answers.append(try transaction.plan(request, by: author))
+      }
+      return answers
+    } reply: { turn, answers in
+      answers.map { turn.reply(to: $0) }
+    }
+  }
+
+  /// Carries out one request.
+  /// - Throws: `Refusal`, with nothing changed.
+  public mutating func perform(
+    _ request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
+  ) throws(Refusal) -> (reply: Reply, outcome: Outcome) {
+    do throws(Refusal) {
+      return try carryOut(by: client, at: now) { transaction throws(Refusal) in
+        let author = Author(client: client, trust: trust, request: 0, animated: request.animated ?? true)
+        return try transaction.plan(request, by: author)
+      } reply: { turn, answer in
+        turn.reply(to: answer)
+      }
+    } catch {
+      var refusal = error
+      refusal.index = nil
+      throw refusal
+    }
+  }
+
+  /// Carries out what `plan` plans, or nothing (T1).
+  @inline(__always)
+  private mutating func carryOut<Plan, Result>(
+    by client: Client?, isRestoring: Bool = false, at now: Instant,
+    plan: (inout Transaction) throws(Refusal) -> Plan, reply: (borrowing Turn, Plan) -> Result
+  ) throws(Refusal) -> (Result, outcome: Outcome) {
     guard !state.isShuttingDown else {
       throw Refusal(.shuttingDown, "navd is quitting; start it again, and repeat the request")
     }
-    try limits.check("transaction", requests.count, limits.transaction, of: "requests")
     var transaction = Transaction(in: Turn(of: consume self, at: now), by: client)
     transaction.isRestoring = isRestoring
-    var answers: [Answer] = []
+    let planned: Plan
     do throws(Refusal) {
-      answers.reserveCapacity(requests.count)
-      for (index, request) in requests.enumerated() {
-        answers.append(
-          try transaction.plan(
-            request,
-            by: Author(client: client, trust: trust, request: index, animated: request.animated ?? animated)))
-      }
+      planned = try plan(&transaction)
       try transaction.settle()
       try transaction.checkProtected()
       try transaction.checkEnds()
@@ -102,27 +134,10 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     var turn = transaction.turn
     turn.commit(draft)
     turn.fallBack()
-    var replies: [Reply] = []
-    replies.reserveCapacity(answers.count)
-    for answer in answers { replies.append(turn.reply(to: answer)) }
+    let result = reply(turn, planned)
     let outcome = turn.finish()
     self = turn.machine
-    return (replies, outcome)
-  }
-
-  /// Carries out one request.
-  /// - Throws: `Refusal`, with nothing changed.
-  public mutating func perform(
-    _ request: Request, by client: Client?, trust: Trust = .trusted, at now: Instant
-  ) throws(Refusal) -> (reply: Reply, outcome: Outcome) {
-    do throws(Refusal) {
-      let (replies, outcome) = try perform([request], by: client, trust: trust, at: now)
-      return (replies[0], outcome)
-    } catch {
-      var refusal = error
-      refusal.index = nil
-      throw refusal
-    }
+    return (result, outcome)
   }
 
   // MARK: Clients and shutting down

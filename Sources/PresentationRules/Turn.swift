@@ -56,7 +56,9 @@ struct Turn: ~Copyable {
     state.stamp(machine.lists.changed)
     machine.lists.finish()
     state.forgetStaleDeadlines()
-    return outcome
+    var finished = Outcome()
+    swap(&finished, &outcome)
+    return finished
   }
 
   /// Empties the slots of presentations, as one change. Of presentations that are not the current ones of their slots, only
