@@ -60,7 +60,9 @@ public struct BindingID: Hashable, Sendable, CustomStringConvertible {
     var length = bytes.count
     while length > 0 {
       length -= 1
-      if bytes[length].beginsProjection { return BindingID(unchecked: String(text.utf8.prefix(length))!) }
+      guard bytes[length].beginsProjection else { continue }
+      let rest = bytes.extracting(..<length).withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+      return BindingID(unchecked: rest)
     }
     return nil
   }

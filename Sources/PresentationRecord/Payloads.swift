@@ -162,20 +162,23 @@ extension Dismissal: Recordable {
   }
 }
 
-extension Ending {
+extension Shared<Ending> {
+  /// Of the shared ending, which would be copied twice otherwise.
   func write(to payload: inout PayloadWriter) {
-    payload.put(binding, id)
-    payload.put(reason, serial)
-    var copy = self
+    payload.put(self.binding, self.id)
+    payload.put(self.reason, self.serial)
+    var copy = content
     copy.code(with: &payload)
   }
+}
 
+extension Ending {
   init(_ handle: Handle, from payload: inout PayloadReader) throws(Unreadable) {
     try self.init(handle, payload.get(), id: payload.get(), reason: payload.get(), serial: payload.get())
     try code(with: &payload)
   }
 
-  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
+  fileprivate mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
     try coder.field(1, &destination)
     try coder.field(2, &group)
     try coder.field(3, &stack)

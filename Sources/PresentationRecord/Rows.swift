@@ -46,7 +46,7 @@ extension PayloadWriter {
     for (handle, row) in changes.presentations { self.row(.presentation, handle, row) { $1.write(to: &$0) } }
     for (subject, row) in changes.changed { self.row(.changed, subject, row) }
     for (key, row) in changes.tags { self.row(.tag, key, row) }
-    for (handle, row) in changes.endings { self.row(.ending, handle, row) { $1.content.write(to: &$0) } }
+    for (handle, row) in changes.endings { self.row(.ending, handle, row) { $1.write(to: &$0) } }
     for (key, row) in changes.containerValues { self.row(.containerValue, key, row) }
     for (name, row) in changes.registrations {
       self.row(.registration, name, row) { payload, list in for destination in list { payload.put(destination) } }
