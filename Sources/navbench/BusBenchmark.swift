@@ -28,12 +28,17 @@ struct BusBenchmark {
   private func measureWatched(into report: inout Report) throws {
     for count in [0, 1, 10, 100] {
       let watchers = count == 0 ? nil : try harness.startWatchers(count)
+      let time = { (call: (Int) throws -> Void) in
+        count == 0
+          ? try medianNanoseconds(of: calls, call)
+          : try harness.meanNanoseconds(of: calls, watchedBy: count, call)
+      }
       let results = try alternating(
         rounds,
         [
-          { () throws in try medianNanoseconds(of: calls) { try present($0, CoordinatorNames.bus) } },
-          { () throws in try medianNanoseconds(of: calls) { try present($0, BareEcho.name) } },
-          { () throws in try medianNanoseconds(of: calls, echo) },
+          { try time { try present($0, CoordinatorNames.bus) } },
+          { try time { try present($0, BareEcho.name) } },
+          { try time(echo) },
         ])
       let audience = count == 0 ? "no watcher" : count == 1 ? "1 watcher" : "\(count) watchers"
       let subject = "Present, another id each time, \(audience)"

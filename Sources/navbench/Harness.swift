@@ -96,6 +96,15 @@ final class Harness {
     try start(["\(directory)/navbench", "--watchers", "\(count)"], until: Watchers.name(count))
   }
 
+  /// The mean duration of a call until the watchers, too, have read all signals. On one processor they may read those of many calls
+  /// at once, which the duration of most calls would leave out.
+  func meanNanoseconds(of calls: Int, watchedBy count: Int, _ call: (Int) throws -> Void) throws -> Double {
+    try nanoseconds {
+      for index in 0..<calls { try call(index) }
+      _ = try connection.callAndWait(Peer.ping, on: Watchers.name(count), at: .root, ())
+    } / Double(calls)
+  }
+
   /// Ends all started programs and removes the directories.
   func stop() {
     for tree in trees { tree.terminate() }

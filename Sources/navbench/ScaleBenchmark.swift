@@ -17,10 +17,12 @@ struct ScaleBenchmark {
     var destinations: (Int) -> [String: String] = { _ in [:] }
     /// A request of the state with so many, one for each index.
     var fill: ((Int) -> Structure<String, [Value]>)?
+    /// Whether the signal about one request has all items, so that its cost, too, is counted for each.
+    var requestNamesAll = false
     let request: (Int) throws -> Void
   }
 
-  /// The measured quantities: each is of all items together, except the time of one request, which must not grow at all.
+  /// The measured quantities: each is of all items together, except the time of most requests, which must not grow at all.
   private enum Quantity: String, CaseIterable {
     case start, reload
     case list = "GetState and Destinations"
@@ -55,7 +57,7 @@ struct ScaleBenchmark {
         name: "elements of a stack", many: 1000,
         fill: {
           Structure("Push", [.string("bench.stack"), .string("bench.element[\($0)]"), .string(""), Properties().value])
-        },
+        }, requestNamesAll: true,
         request: { [harness] in
           _ = try harness.call(Rows.push, ("bench.stack", "bench.top[\($0)]", "", [:]))
           _ = try harness.call(Rows.pop, ("bench.stack", 1, [:]))
@@ -76,6 +78,7 @@ struct ScaleBenchmark {
         configuration: try harness.configuration(kind.destinations(count))
       )
     }
+    let isOfEach = { (quantity: Quantity) in quantity != .request || kind.requestNamesAll }
     for size in sizes { try fill(size.state, kind, size.count) }
     var results: [Quantity: [[Double]]] = [:]
     for quantity in Quantity.allCases { results[quantity] = [[], []] }
@@ -88,13 +91,13 @@ struct ScaleBenchmark {
         }
         results[.start]![index].append(start / Double(size.count))
         for (quantity, number) in try measure(kind) {
-          results[quantity]![index].append(quantity == .request ? number : number / Double(size.count))
+          results[quantity]![index].append(isOfEach(quantity) ? number / Double(size.count) : number)
         }
         if let navd { harness.stop(navd) }
       }
     }
     for quantity in Quantity.allCases {
-      let each = quantity == .request ? "" : ", each"
+      let each = isOfEach(quantity) ? ", each" : ""
       report.compare(
         "\(kind.many) \(kind.name): \(quantity.rawValue)\(each)", with: "\(kind.many / 10)", results[quantity]![1],
         results[quantity]![0], unit: quantity.unit, goal: Self.goal)
@@ -144,7 +147,7 @@ struct ScaleBenchmark {
           {
             let watchers = try harness.startWatchers(count)
             defer { harness.stop(watchers) }
-            return try medianNanoseconds(of: 50) {
+            return try harness.meanNanoseconds(of: 50, watchedBy: count) {
               _ = try harness.connection.callAndWait(
                 Rows.present, on: service, at: CoordinatorNames.object, ("bench.fact", String($0), [:]))
             } / Double(count)
