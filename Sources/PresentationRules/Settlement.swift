@@ -267,7 +267,7 @@ extension Transaction {
     for index in draft.slots.indices where draft.slots[index].isNew {
       let start = draft.slots.binding(at: index)
       guard marks[start] == nil else { continue }
-      var path: [(binding: BindingID, rest: [BindingID])] = [(start, dependencies(of: start).filter { isNew($0) })]
+      var path = [(binding: start, rest: newDependencies(of: start))]
       marks[start] = .open
       while !path.isEmpty {
         guard let next = path[path.count - 1].rest.popLast() else {
@@ -282,10 +282,22 @@ extension Transaction {
           ).about(draft.slots[existing: next].author)
         case nil:
           marks[next] = .open
-          path.append((next, dependencies(of: next).filter { isNew($0) }))
+          path.append((next, newDependencies(of: next)))
         }
       }
     }
+  }
+
+  /// The new items that a new one directly depends on, once its parent has been found.
+  private func newDependencies(of binding: BindingID) -> [BindingID] {
+    let slot = draft.slots[existing: binding]
+    var found: [BindingID] = []
+    if let parent = slot.from.binding, isNew(parent) { found.append(parent) }
+    if let position = slot.item?.position, position.index > 0 {
+      let below = self.binding(on: position.stack, at: position.index - 1)
+      if isNew(below) { found.append(below) }
+    }
+    return found
   }
 
   private func isNew(_ binding: BindingID) -> Bool {
