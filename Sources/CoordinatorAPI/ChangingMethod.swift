@@ -118,11 +118,16 @@ extension ArraySlice<Value> {
 }
 
 extension CoordinatorInterface {
-  static var namesOfChangingMethods: String { changingMethods.map(\.name.text).joined(separator: ", ") }
+  static var namesOfChangingMethods: String { makersOfChangingMethods.map(\.key).joined(separator: ", ") }
+
+  /// - Returns: nil if no changing method has this name.
+  package static func changingMethod(named name: String) -> (any AnyChangingMethod)? {
+    makersOfChangingMethods.first { $0.key == name }?.value()
+  }
 
   /// - Throws: `Refusal` with the code `invalidArgument` if no changing method has this name.
   package static func changingMethod(_ name: String) throws(Refusal) -> any AnyChangingMethod {
-    guard let method = changingMethods.first(where: { $0.name.text == name }) else {
+    guard let method = changingMethod(named: name) else {
       throw Refusal(
         .invalidArgument, "\(quoted(name)) is not a changing method; expected one of \(namesOfChangingMethods)")
     }

@@ -31,9 +31,14 @@ public enum CoordinatorInterface {
     members: changingMethods.map { $0 } + otherMembers)
 
   /// The methods that may be requests of `Apply`, in the order of the interface.
-  package static let changingMethods: [any AnyChangingMethod] = [
-    present, toggle, update, dismiss, dismissAll, select, deselect, toggleSelection, forget, push, pop, popTo,
-    setPath,
+  package static var changingMethods: [any AnyChangingMethod] { makersOfChangingMethods.map { $0.value() } }
+
+  /// The changing methods by name, each made when it is first used.
+  static let makersOfChangingMethods: KeyValuePairs<String, @Sendable () -> any AnyChangingMethod> = [
+    "Present": { present }, "Toggle": { toggle }, "Update": { update }, "Dismiss": { dismiss },
+    "DismissAll": { dismissAll }, "Select": { select }, "Deselect": { deselect },
+    "ToggleSelection": { toggleSelection }, "Forget": { forget }, "Push": { push }, "Pop": { pop }, "PopTo": { popTo },
+    "SetPath": { setPath },
   ]
 
   private static let otherMembers: [any InterfaceMember] = [

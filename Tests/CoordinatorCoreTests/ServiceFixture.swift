@@ -106,7 +106,7 @@ final class ServiceFixture: CoordinatorHost {
 
   init(limits: Limits = Limits()) {
     service = CoordinatorService(StateMachine(limits: limits), host: self)
-    service.bind(to: binder)
+    service.bindProperties(to: binder)
     service.load([
       Destination(
         name: "screen", presenter: .bus(name: "org.example.Screen", path: "/presenter"), source: .file(path: "screen"))
@@ -146,6 +146,7 @@ final class ServiceFixture: CoordinatorHost {
     let call = ScriptedCall<Output>(Client(client), isReplyExpected: isReplyExpected) { [unowned self] in
       log.append("answer \(method.name)")
     }
+    if binder.methods[method.name] == nil { service.bindMethod(method.name.text, to: binder) }
     guard let body = binder.methods[method.name] as? ScriptedBinder.Body<Input, Output> else {
       Issue.record("\(method.name) is not bound")
       return call

@@ -18,12 +18,21 @@ import Testing
 
   // MARK: The contract
 
-  @Test("Every method and property of the contract is bound once")
-  func contract_members_areBoundOnce() {
+  @Test("Every property of the contract is bound, and every method when it is asked for by its name")
+  func contract_members_areBound() {
     let fixture = ServiceFixture()
-    func isSignal(_ member: MemberDescription) -> Bool { if case .signal = member { true } else { false } }
-    let declared = Rows.interface.members.filter { !isSignal($0) }.map(\.name.text)
-    #expect(fixture.binder.names.map(\.text).sorted() == declared.sorted())
+    for member in Rows.interface.members {
+      if case .method(let name, _, _, _, _) = member {
+        let before = fixture.binder.names
+        fixture.service.bindMethod(name.text, to: fixture.binder)
+        #expect(fixture.binder.names == before + [name])
+      } else if case .property(let name, _, _, _, _, _) = member {
+        #expect(fixture.binder.properties[name] != nil, "\(name)")
+      }
+    }
+    let before = fixture.binder.names
+    fixture.service.bindMethod("NoSuchMethod", to: fixture.binder)
+    #expect(fixture.binder.names == before)
   }
 
   @Test("The properties have the current values, and Limits has those of the host")

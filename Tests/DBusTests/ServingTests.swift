@@ -96,6 +96,32 @@ private enum Word: String, ValueConvertible {
   #expect(error == DBusError(name: .invalidArgs, message: "argument 2, “word”: “perhaps” is not an allowed value"))
 }
 
+@Test func member_implementedWhenUsed_isAskedForOnce() throws {
+  let fixture = try Fixture()
+  let name: InterfaceName = "org.example.Later1"
+  let twice = Method(name, "Twice", in: Arg<UInt32>("number"), out: Arg<UInt32>("result"))
+  let size = Property<UInt32>(name, "Size")
+  var asked: [String] = []
+  let later = ImplementedInterface(Interface(name, members: [twice, size])) { name, object in
+    asked.append(name)
+    if name == "Twice" { object.implement(twice) { input, call in call.reply(2 * input) } }
+  } implementProperties: { object in
+    asked.append("properties")
+    object.implement(size, get: { _ in 7 })
+  }
+  fixture.service.export(Echo.path, [later])
+  #expect(try fixture.call(Introspection.introspect, (), at: Echo.path).contains("Twice"))
+  #expect(asked == ["properties"])
+  #expect(fixture.error("Thrice", of: name)?.name == .unknownMethod)
+  #expect(try fixture.call(twice, 3) == 6)
+  #expect(try fixture.call(twice, 4) == 8)
+  for _ in 1...2 {
+    #expect(try fixture.call(PropertyAccessing.get, (name.text, "Size")) == .uint32(7))
+    #expect(try fixture.call(PropertyAccessing.getAll, name.text) == ["Size": .uint32(7)])
+  }
+  #expect(asked.filter { $0 != "Thrice" } == ["properties", "Twice"])
+}
+
 @Test func peer_onAnyPath_isImplemented() throws {
   let fixture = try Fixture()
   for path: ObjectPath in ["/", "/org", Echo.path, "/nothing/here"] {

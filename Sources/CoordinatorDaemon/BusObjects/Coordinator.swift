@@ -104,15 +104,25 @@ final class Coordinator {
   }
 
   private func coordinatorInterface() -> ImplementedInterface {
-    let object = ImplementedInterface(CoordinatorInterface.interface)
-    service.bind(to: BusBinder(object: object))
+    ImplementedInterface(CoordinatorInterface.interface) { [unowned self] name, object in
+      if name == "GetState" {
+        implementGetState(object)
+      } else {
+        service.bindMethod(name, to: BusBinder(object: object))
+      }
+    } implementProperties: { [unowned self] object in
+      service.bindProperties(to: BusBinder(object: object))
+    }
+  }
+
+  /// Without the service, which makes an answer of values first.
+  private func implementGetState(_ object: ImplementedInterface) {
     let prepare = { [unowned self] (_: ObjectPath) in entries.prepare(service.machine) }
     object.implement(CoordinatorInterface.getState, preparing: prepare) { [unowned self] _, call in
       call.reply(writing: { [unowned self] writer throws(DBusError) in
         try entries.writeState(of: service.machine, platform: platform, to: &writer)
       })
     }
-    return object
   }
 
   /// A short description of the state, for the service manager.

@@ -9,15 +9,15 @@ import PresentationRules
 final class PresentationObjects: ObjectProvider {
   private typealias Rows = PresentationInterface
   private unowned let service: CoordinatorService<Coordinator>
-  private(set) var interfaces: [ImplementedInterface] = []
-
-  init(_ service: CoordinatorService<Coordinator>) {
-    self.service = service
+  /// Made for the first presentation: a start without any is sooner.
+  private(set) lazy var interfaces: [ImplementedInterface] = {
     let object = ImplementedInterface(Rows.interface)
     implementProperties(object)
     implementMethods(object)
-    interfaces = [object]
-  }
+    return [object]
+  }()
+
+  init(_ service: CoordinatorService<Coordinator>) { self.service = service }
 
   func contains(_ path: ObjectPath) -> Bool { presentation(path) != nil }
 

@@ -17,10 +17,13 @@ public final class ImplementedInterface {
   typealias Reader = (ObjectPath, (PropertyHeader, Value) -> Void) -> Void
 
   public let interface: Interface
-  private(set) var methods: [String: MethodHandler] = [:]
-  /// In the order of the contract.
-  private(set) var properties: [PropertyHandler] = []
-  private var readers: [Reader] = []
+  private var methods: [String: MethodHandler] = [:]
+  /// Implements a method of this name, if there is one.
+  private let implementMethod: ((String, ImplementedInterface) -> Void)?
+  /// Implements the properties; nil once it has, or if there is none.
+  private var implementProperties: ((ImplementedInterface) -> Void)?
+  private var implementedProperties: [PropertyHandler] = []
+  private var implementedReaders: [Reader] = []
   /// For `Introspect`.
   private(set) lazy var xml: String = {
     let members = Set(interface.members.map(\.name.text))
@@ -31,7 +34,43 @@ public final class ImplementedInterface {
     return xml.text
   }()
 
-  public init(_ interface: Interface) { self.interface = interface }
+  public init(_ interface: Interface) {
+    self.interface = interface
+    (implementMethod, implementProperties) = (nil, nil)
+  }
+
+  /// For a service with many members, which starts sooner if they are implemented when they are used.
+  /// - Parameters:
+  ///   - implementMethod: called for a method that is called and not implemented yet, with its name: implements the method, if there is
+  ///     one of this name.
+  ///   - implementProperties: called once, before the first use of a property.
+  public init(
+    _ interface: Interface, implementMethod: @escaping (String, ImplementedInterface) -> Void,
+    implementProperties: @escaping (ImplementedInterface) -> Void
+  ) {
+    self.interface = interface
+    self.implementMethod = implementMethod
+    self.implementProperties = implementProperties
+  }
+
+  /// The code that serves a method; nil if there is none of this name.
+  func method(_ name: String) -> MethodHandler? {
+    if let method = methods[name] { return method }
+    implementMethod?(name, self)
+    return methods[name]
+  }
+
+  /// In the order of the contract.
+  var properties: [PropertyHandler] {
+    implementLateProperties()
+    return implementedProperties
+  }
+
+  private func implementLateProperties() {
+    guard let implement = implementProperties else { return }
+    implementProperties = nil
+    implement(self)
+  }
 
   /// Implements a method.
   /// - Parameters:
@@ -89,9 +128,9 @@ public final class ImplementedInterface {
       }
     }
     let read = { path in get(path).map { $0.value } }
-    properties.append(
+    implementedProperties.append(
       PropertyHandler(name: property.name.text, emitsChanged: property.emitsChanged, get: read, set: setter))
-    readers.append { path, body in if let value = read(path) { body(property.header, value) } }
+    implementedReaders.append { path, body in if let value = read(path) { body(property.header, value) } }
   }
 
   /// Implements read-only properties of objects. `find` is called once for all properties that are read together.
@@ -116,11 +155,11 @@ public final class ImplementedInterface {
     _ get: @escaping (ObjectPath) -> Value?
   ) {
     check(header.name, of: interface)
-    properties.append(PropertyHandler(name: header.name, emitsChanged: emitsChanged, get: get, set: nil))
+    implementedProperties.append(PropertyHandler(name: header.name, emitsChanged: emitsChanged, get: get, set: nil))
   }
 
   @usableFromInline
-  func addReader(_ reader: @escaping Reader) { readers.append(reader) }
+  func addReader(_ reader: @escaping Reader) { implementedReaders.append(reader) }
 
   private func check(_ member: String, of interface: InterfaceName) {
     precondition(interface == self.interface.name, "\(interface).\(member) is not a member of \(self.interface.name)")
@@ -128,7 +167,8 @@ public final class ImplementedInterface {
 
   /// Hands over the values of all properties of an object, in the order of the contract.
   func forEachValue(of path: ObjectPath, _ body: (PropertyHeader, Value) -> Void) {
-    for reader in readers { reader(path, body) }
+    implementLateProperties()
+    for reader in implementedReaders { reader(path, body) }
   }
 }
 

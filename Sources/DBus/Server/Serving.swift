@@ -42,7 +42,7 @@ extension Connection {
     // Fast path for the most frequent case.
     if let name,
       let interface = objects.object(at: path)?.interfaces.first(where: { $0.interface.name.equals(name) }),
-      let method = interface.methods[String(cString: member)]
+      let method = interface.method(String(cString: member))
     {
       return method(call, address, path, self)
     }
@@ -65,7 +65,7 @@ extension Connection {
       if interfaces.isEmpty { throw .unknownInterface(name, at: path) }
     }
     for interface in interfaces {
-      if let method = interface.methods[member] { return method }
+      if let method = interface.method(member) { return method }
     }
     let of = name.map { " of \($0)" } ?? ""
     throw DBusError(name: .unknownMethod, message: "there is no method \(member)\(of) at \(shortened(path.text))")

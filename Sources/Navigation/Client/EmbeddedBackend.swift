@@ -14,7 +14,7 @@ import TextFormats
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
     let service = CoordinatorService(StateMachine(), host: self)
-    service.bind(to: EmbeddedBinder(backend: self))
+    service.bindProperties(to: EmbeddedBinder(backend: self))
     return service
   }()
   private let program = Client("embedded")
@@ -40,9 +40,10 @@ final class EmbeddedBackend: CoordinatorBackend {
   ) async throws(NavigationError) -> Output {
     guard !Task.isCancelled else { throw .cancelled }
     guard !isClosed else { throw .closed }
-    // The first use binds the methods.
-    _ = service
+    // The first use binds the properties.
+    let service = service
     if method.interface == PropertyAccessing.get.interface { return try property(method, input) }
+    if methods[method.name] == nil { service.bindMethod(method.name.text, to: EmbeddedBinder(backend: self)) }
     guard let body = methods[method.name] as? EmbeddedBinder.Body<Input, Output> else {
       throw .refused(
         CoordinatorError(.invalidArgument, "\(method.name) is not available in an embedded coordinator"))
