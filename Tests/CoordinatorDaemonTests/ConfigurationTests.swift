@@ -306,7 +306,7 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   mkdir(tools, 0o755)
   try bases.write("command = ['tool']\nenvironment = { PATH = '\(tools)' }", to: "a.toml")
   try bases.write("command = ['other']\nenvironment = { PATH = '\(tools)' }", to: "b.toml")
-  let warnings = ConfigurationWarnings(of: bases.configuration.reload().destinations)
+  var warnings = ConfigurationWarnings(of: bases.configuration.reload().destinations)
   #expect(warnings.first(100).count == 2)
   symlink("/bin/sh", tools + "/tool")
   #expect(warnings.first(100).map(\.file) == [bases.path("b.toml")])

@@ -29,9 +29,9 @@ public struct ConfigurationReport {
     let startup =
       configuration.directories.isEmpty
       ? nil : configuration.startup?.rehearsal(found.destinations, found.containerValues, found.inlineCommands)
+    var ofConfiguration = ConfigurationWarnings(of: found.destinations, fallbacks: configuration.fallbacks)
     warnings =
-      ConfigurationWarnings(of: found.destinations, fallbacks: configuration.fallbacks).all
-      + (windowSystem?.faults(of: found.destinations) ?? []) + (startup.map { [$0] } ?? [])
+      ofConfiguration.all + (windowSystem?.faults(of: found.destinations) ?? []) + (startup.map { [$0] } ?? [])
   }
 
   public var isFaultless: Bool { faults.isEmpty }

@@ -4,8 +4,8 @@ import Processes
 import TextFormats
 
 /// Destinations that may not work, though their files have no mistake: names that no item can have, programs that are not found, and
-/// launchers without the scope that they need. Looking for thousands of programs takes long, so it is done when the files are read,
-/// and not at each question.
+/// launchers without the scope that they need. Looking for programs takes longer than reading the files, so it is done at the first
+/// question about them.
 struct ConfigurationWarnings {
   private struct Warning {
     let fault: FileFault
@@ -13,36 +13,49 @@ struct ConfigurationWarnings {
     let missing: ProgramSearch.Program?
   }
 
-  private let warnings: [Warning]
+  private let destinations: [Destination]
+  /// The groups whose fallback is none of the destinations, with its name.
+  private let unknownFallbacks: [(group: BindingID, name: String)]
   /// Those of names that no item can have. They depend on nothing but the files.
   let ofNames: [FileFault]
+  private lazy var warnings = ofNames.map { Warning(fault: $0, missing: nil) } + ofPrograms + ofFallbacks
 
-  init() { (warnings, ofNames) = ([], []) }
+  init() { (destinations, unknownFallbacks, ofNames) = ([], [], []) }
 
   /// - Parameter fallbacks: of groups (K1), by the names of their destinations.
   init(of destinations: [Destination], fallbacks: [BindingID: String] = [:]) {
-    var search = ProgramSearch()
-    let names = Set(destinations.map(\.name))
-    let missing = fallbacks.filter { !names.contains($0.value) }.sorted { $0.key.text < $1.key.text }
+    self.destinations = destinations
+    let names = Set(fallbacks.isEmpty ? [] : destinations.map(\.name))
+    unknownFallbacks = fallbacks.filter { !names.contains($0.value) }.sorted { $0.key.text < $1.key.text }.map {
+      ($0.key, $0.value)
+    }
     ofNames = destinations.compactMap { destination in
       guard case .file(let path) = destination.source else { return nil }
       return BindingID.warning(ofDestination: destination.name).map { FileFault(path, nil, $0) }
     }
-    warnings =
-      ofNames.map { Warning(fault: $0, missing: nil) } + destinations.flatMap { Self.warnings(of: $0, &search) }
-      + missing.map { group, name in
-        let why =
-          "the fallback \(quoted(name)) of “\(group)” has no file \(quoted("\(name).toml")), so nothing is shown unless a program "
-          + "registers it"
-        return Warning(fault: FileFault(SettingsFile.name, nil, why), missing: nil)
-      }
+  }
+
+  private var ofPrograms: [Warning] {
+    var search = ProgramSearch()
+    return destinations.flatMap { Self.warnings(of: $0, &search) }
+  }
+
+  private var ofFallbacks: [Warning] {
+    unknownFallbacks.map { group, name in
+      let why =
+        "the fallback \(quoted(name)) of “\(group)” has no file \(quoted("\(name).toml")), so nothing is shown unless a program "
+        + "registers it"
+      return Warning(fault: FileFault(SettingsFile.name, nil, why), missing: nil)
+    }
   }
 
   /// All of them.
-  var all: [FileFault] { warnings.map(\.fault) }
+  var all: [FileFault] {
+    mutating get { warnings.map(\.fault) }
+  }
 
   /// The first ones, without those of programs that were installed since.
-  func first(_ count: Int) -> [FileFault] {
+  mutating func first(_ count: Int) -> [FileFault] {
     var search = ProgramSearch()
     return warnings.prefix(count).filter { $0.missing == nil || search.fault(of: $0.missing!) != nil }.map(\.fault)
   }
