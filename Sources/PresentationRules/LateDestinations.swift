@@ -29,7 +29,7 @@ extension StateMachine {
   }
 
   /// The items that nobody keeps, of those that destinations show by their names or tags; the oldest first.
-  public func lateItems(of names: some Sequence<String>) -> [LateItem] {
+  public func lateItems(of names: [String]) -> [LateItem] {
     guard !state.isShuttingDown else { return [] }
     var found: [Handle: LateItem] = [:]
     for name in names {

@@ -169,7 +169,7 @@ extension RecordedState {
   }
 
   private func check(depthOf value: Properties, _ limits: Limits) throws(RecordFault) {
-    guard let deepest = value.values.lazy.map(\.depth).max() else { return }
+    guard let deepest = value.values.lazy.map({ $0.depth }).max() else { return }
     try check("nested containers in a value", UInt64(deepest), UInt64(limits.valueDepth))
   }
 

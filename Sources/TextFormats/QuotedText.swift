@@ -3,7 +3,7 @@ package func displayed(_ path: [UInt8]) -> String {
   guard let text = String(validating: path, as: UTF8.self) else {
     return path.map { (0x20..<0x7f).contains($0) ? String(UnicodeScalar($0)) : escaped($0) }.joined()
   }
-  return inBytes(text.unicodeScalars)
+  return inBytes(text.unicodeScalars[...])
 }
 
 /// A text from a file or a client for messages: in quotation marks, on one line, at most 80 characters.
@@ -14,8 +14,9 @@ package func quoted(_ text: String) -> String {
 }
 
 /// The text with its control characters as bytes.
-private func inBytes(_ scalars: some Sequence<Unicode.Scalar>) -> String {
-  scalars.map { $0.isControl ? String($0).utf8.map(escaped).joined() : String($0) }.joined()
+private func inBytes(_ scalars: Substring.UnicodeScalarView) -> String {
+  guard scalars.contains(where: \.isControl) else { return String(scalars) }
+  return scalars.map { $0.isControl ? String($0).utf8.map(escaped).joined() : String($0) }.joined()
 }
 
 private func escaped(_ byte: UInt8) -> String { "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16) }

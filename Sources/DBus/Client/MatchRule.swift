@@ -22,12 +22,21 @@ public struct MatchRule: Hashable, Sendable {
 
   /// The rule in the bus's notation.
   var text: String {
-    var text = "type='signal'"
-    if let sender { text += ",sender='" + sender.text + "'" }
-    if let path { text += ",path='" + path.text + "'" }
-    if let interface { text += ",interface='" + interface.text + "'" }
-    if let member { text += ",member='" + member.text + "'" }
-    if let arg0 { text += ",arg0='" + Self.escaped(arg0) + "'" }
+    var text = ""
+    text.reserveCapacity(256)
+    text += "type='signal'"
+    func add(_ key: String, _ value: String) {
+      text += ","
+      text += key
+      text += "='"
+      text += value
+      text += "'"
+    }
+    if let sender { add("sender", sender.text) }
+    if let path { add("path", path.text) }
+    if let interface { add("interface", interface.text) }
+    if let member { add("member", member.text) }
+    if let arg0 { add("arg0", Self.escaped(arg0)) }
     return text
   }
 

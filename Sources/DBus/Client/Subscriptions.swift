@@ -44,7 +44,11 @@ extension Connection {
       subscription.senderWatch = watchName(sender) { [weak subscription] in subscription?.owner = $0 }
     }
     subscriptions.append(subscription)
-    addMatch(rule) { ready?($0) }
+    if let ready {
+      addMatch(rule, ready)
+    } else {
+      try? send(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text)
+    }
     return subscription
   }
 
