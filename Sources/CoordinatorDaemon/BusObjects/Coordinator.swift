@@ -96,7 +96,6 @@ final class Coordinator {
     facts.onChange = { [unowned self] in service.set($0, $1) }
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
-    connection.beforeFlush = { [unowned self] in recordChanges() }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
@@ -256,17 +255,25 @@ final class Coordinator {
 
   // MARK: The record
 
+  /// Asks what the session is like. The bus works on it while navd reads its files.
+  func askSession() {
+    facts.begin()
+    connection.flush()
+  }
+
   /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // What ended with another session has ended long ago.
     if !recovered.isOfOtherSession { service.machine.allPresentations.forEach(hooks.follow) }
-    facts.begin { [unowned self] known in resume(recovered, known, completion) }
+    facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
   }
 
   private func resume(
     _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
+    // Until now the record is the previous navd's: changes of this one, with its clock, belong to its session.
+    connection.beforeFlush = { [unowned self] in recordChanges() }
     // The presentations of another session end, and its fallbacks with them.
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
@@ -362,8 +369,8 @@ final class Coordinator {
   private func finishTurn() {
     warningsOfTurn = nil
     freeMemory.endTurn()
-    // `beforeFlush` records the changes only while the bus is connected.
-    if !connection.isOpen { recordChanges() }
+    // Nobody else calls it when the bus is not connected.
+    if !connection.isOpen { connection.beforeFlush?() }
     for handle in ended { presenters.forget(handle) }
     ended.removeAll(keepingCapacity: true)
     hooks.startSome(isLast: isQuitting)

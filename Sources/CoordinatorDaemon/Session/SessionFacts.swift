@@ -15,7 +15,7 @@ final class SessionFacts {
     case windows
   }
 
-  /// A fact has changed. Called only after `begin` has completed.
+  /// A fact has changed. Called only after the completion of `whenKnown`.
   var onChange: (SessionFact, Bool) -> Void = { _, _ in }
   /// logind is there, for the first time or again.
   var onLogind: (() -> Void)?
@@ -27,6 +27,7 @@ final class SessionFacts {
   private var truths: [SessionFact: Set<Source>] = [:]
   /// The sources that have not answered yet, and the facts that they may say.
   private var open: [Source: Set<SessionFact>] = [:]
+  /// Called when all have answered, or their time is over; nil before `whenKnown`, and once it was called.
   private var completion: (([SessionFact: Bool]) -> Void)?
   private var limit: Timer?
   private var isBegun = false
@@ -48,17 +49,21 @@ final class SessionFacts {
   }
 
   /// Asks all sources.
-  /// - Parameter completion: called once, with the facts that are known; after a second at most.
-  func begin(_ completion: @escaping ([SessionFact: Bool]) -> Void) {
-    self.completion = completion
+  func begin() {
     open[.logind] = [.locked, .idle, .sleep]
     for saver in ScreenSaverInterface.all { open[.screenSaver(saver.bus)] = [.locked] }
-    limit = session.loop.timer(after: Self.timeLimit) { [unowned self] in complete() }
     for saver in ScreenSaverInterface.all { follow(saver) }
     followLogind()
   }
 
-  /// The window system is asked, too. Call it before `begin`, or later without effect.
+  /// - Parameter completion: called once, with the facts that are known; after a second at most.
+  func whenKnown(_ completion: @escaping ([SessionFact: Bool]) -> Void) {
+    self.completion = completion
+    if open.isEmpty { return complete() }
+    limit = session.loop.timer(after: Self.timeLimit) { [unowned self] in complete() }
+  }
+
+  /// The window system is asked, too. Call it before `whenKnown`, or later without effect.
   func expectWindows() { if !isBegun { open[.windows] = [.fullscreen] } }
 
   /// It is known whether there is a window system, and which windows.
@@ -70,7 +75,7 @@ final class SessionFacts {
   private func answered(_ source: Source) {
     guard let facts = open.removeValue(forKey: source) else { return }
     if open.isEmpty { complete() }
-    guard completion == nil else { return }
+    guard isBegun else { return }
     // Until now these counted as recorded (H5).
     for fact in SessionFact.allCases where facts.contains(fact) && !open.values.contains(where: { $0.contains(fact) }) {
       onChange(fact, truths[fact]?.isEmpty == false)

@@ -152,6 +152,7 @@ public final class Daemon {
     if let (path, reason) = recovered.setAside {
       log.critical("the record cannot be read, and is kept as \(path); navd starts empty: \(reason)")
     }
+    coordinator.askSession()
     coordinator.loadConfiguration(isStart: true)
     coordinator.resume(recovered) { [unowned self] in takeName() }
     loop.run()

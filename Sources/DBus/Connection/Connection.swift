@@ -228,8 +228,8 @@ public final class Connection {
 
   // MARK: Sending
 
-  /// Sends the messages of the turn, then pauses or resumes reading.
-  func flush() {
+  /// Sends the messages of the turn, then pauses or resumes reading. Each turn ends with it.
+  public func flush() {
     guard isOpen else { return }
     beforeFlush?()
     sendOutbox()
