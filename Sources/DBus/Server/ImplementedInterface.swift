@@ -2,8 +2,11 @@ import DBusValues
 
 /// An interface with its implementation, which may serve any number of objects: it receives the object's path.
 public final class ImplementedInterface {
-  /// Reads the arguments and calls the implementation; replies with an error if they cannot be read.
-  typealias MethodHandler = (Message, ReplyAddress, ObjectPath, Connection) -> Void
+  /// A structure, since a dictionary of functions makes a new function at each look-up.
+  struct MethodHandler {
+    /// Reads the arguments and calls the implementation; replies with an error if they cannot be read.
+    let serve: (Message, ReplyAddress, ObjectPath, Connection) -> Void
+  }
 
   struct PropertyHandler {
     let name: String
@@ -85,7 +88,7 @@ public final class ImplementedInterface {
   ) {
     check(method.name.text, of: method.interface)
     let takesDescriptors = takesDescriptors || method.inArguments.signature.hasDescriptors
-    methods[method.name.text] = { message, address, path, connection in
+    methods[method.name.text] = MethodHandler { message, address, path, connection in
       guard takesDescriptors || !message.hasDescriptors else {
         return connection.fail(address, .undeclaredDescriptors())
       }

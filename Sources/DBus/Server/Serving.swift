@@ -44,10 +44,10 @@ extension Connection {
       let interface = objects.object(at: path)?.interfaces.first(where: { $0.interface.name.equals(name) }),
       let method = interface.method(String(cString: member))
     {
-      return method(call, address, path, self)
+      return method.serve(call, address, path, self)
     }
     do throws(DBusError) {
-      try find(String(cString: member), of: name.map { String(cString: $0) }, at: path)(call, address, path, self)
+      try find(String(cString: member), of: name.map { String(cString: $0) }, at: path).serve(call, address, path, self)
     } catch {
       fail(address, error)
     }
