@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import CoordinatorAPI
 import Glibc
 import TextFormats
@@ -33,6 +34,7 @@ struct Navctl: ParsableCommand {
   }
 
   static func main() {
+    linux_use_short_slices()
     do {
       try requireUTF8()
       var verb = try parse()

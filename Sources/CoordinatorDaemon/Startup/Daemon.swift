@@ -39,6 +39,7 @@ public final class Daemon {
   public init(address: String?, stateDirectory: String?, log: Logger) throws(Failure) {
     self.log = log
     linux_populate_program()
+    linux_use_short_slices()
     signal(SIGPIPE, SIG_IGN)
     // With the signal ignored, writing past the file size limit is an ordinary error.
     signal(SIGXFSZ, SIG_IGN)
