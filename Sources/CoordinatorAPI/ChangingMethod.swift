@@ -10,22 +10,25 @@ import TextFormats
 public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Input, Output>, AnyChangingMethod,
   @unchecked Sendable
 {
-  package let options: OptionTable
+  /// Made when it is asked for: callers do not need it.
+  package var options: OptionTable { makeOptions() }
   package let isRemoval: Bool
   package let read: @Sendable (Input) throws(Refusal) -> Request
   /// Makes the answer from the reply to the request and the serial after it.
   package let answer: @Sendable (Reply, UInt64) -> Output
 
+  private let makeOptions: @Sendable () -> OptionTable
   private let inValues: ValueList<Input>
   private let outValues: ValueList<Output>
 
   init<each I: ValueConvertible, each O: ValueConvertible>(
-    _ name: MemberName, in inputs: repeat Arg<each I>, options: OptionTable, isRemoval: Bool = false,
+    _ name: MemberName, in inputs: repeat Arg<each I>, options: @autoclosure @escaping @Sendable () -> OptionTable,
+    isRemoval: Bool = false,
     out outputs: repeat Arg<each O>, doc: @autoclosure @escaping @Sendable () -> String,
     read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) where Input == (repeat each I), Output == (repeat each O) {
-    self.options = options
+    makeOptions = options
     self.isRemoval = isRemoval
     self.read = read
     self.answer = answer
@@ -36,13 +39,14 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
 
   /// A method with one argument. Swift 6.3 crashes on a closure literal with a pack of one as its argument.
   convenience init<each O: ValueConvertible>(
-    _ name: MemberName, inOne input: Arg<Input>, options: OptionTable, isRemoval: Bool = false,
+    _ name: MemberName, inOne input: Arg<Input>, options: @autoclosure @escaping @Sendable () -> OptionTable,
+    isRemoval: Bool = false,
     out outputs: repeat Arg<each O>, doc: @autoclosure @escaping @Sendable () -> String,
     read: @escaping @Sendable (Input) throws(Refusal) -> Request,
     answer: @escaping @Sendable (Reply, UInt64) -> Output
   ) where Input: ValueConvertible, Output == (repeat each O) {
     self.init(
-      name, in: input, options: options, isRemoval: isRemoval, out: repeat each outputs, doc: doc(), read: read,
+      name, in: input, options: options(), isRemoval: isRemoval, out: repeat each outputs, doc: doc(), read: read,
       answer: answer)
   }
 

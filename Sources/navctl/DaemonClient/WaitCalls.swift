@@ -113,8 +113,11 @@ extension DaemonClient {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue
     // Of the last failures only: others fail at the same time at most. A call of Wait makes navd follow this client.
-    let failures = try history(64, filter).compactMap(\.presentation).map(CoordinatorNames.presentation)
-    if failures.contains(presentation) { try reportFailedStart(of: presentation) }
+    let failures = try history(64, filter)
+    // Usually there are none; a key path would be made all the same, which takes longer than the call.
+    if failures.contains(where: { $0.presentation.map(CoordinatorNames.presentation) == presentation }) {
+      try reportFailedStart(of: presentation)
+    }
   }
 
   private func reportFailedStart(of presentation: ObjectPath) throws(Failure) {
