@@ -122,6 +122,14 @@ extension Request.Operation {
     return isFound
   }
 
+  /// Whether the state decides if the request presents an item or ends one.
+  package var isToggle: Bool {
+    switch self {
+    case .toggle, .toggleSelection: true
+    default: false
+    }
+  }
+
   private func forEachItem(_ body: (ItemOptions) -> Void) {
     switch self {
     case .present(_, _, let options), .toggle(_, _, let options, _), .select(_, _, _, _, let options),

@@ -52,6 +52,13 @@ extension Item {
 }
 
 extension Transaction {
+  /// Refuses a toggle that presents and says how the program is run. Whether another request may do so is known before it is carried
+  /// out (`isToggle`).
+  func requireTrust(of author: Author, toRunBy options: ItemOptions) throws(Refusal) {
+    guard author.trust != .trusted, let option = options.optionAboutRunning else { return }
+    throw Refusal.needsTrust("option “\(option)”").about(author)
+  }
+
   /// Refuses another item for a program that runs as a trusted client has said.
   func requireTrust(of author: Author, toReplace before: Item, by after: Item, at binding: BindingID) throws(Refusal) {
     guard author.trust != .trusted, after.needsTrust(toReplace: before) else { return }

@@ -25,6 +25,7 @@ extension Transaction {
       {
         if !raisesInstead(of: binding) { clear(binding, reason: .dismissed) }
       } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: turn.now) {
+        try requireTrust(of: author, toRunBy: options)
         try set(binding, id: id, options)
       }
       return .toggled(binding)
@@ -58,6 +59,7 @@ extension Transaction {
       {
         if !raisesInstead(of: selected) { deselect(group, tag) }
       } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: turn.now) {
+        try requireTrust(of: author, toRunBy: options)
         _ = try select(group, tag, binding, id, options)
       }
       return .selected(group, tag: tag)

@@ -224,6 +224,9 @@ func authorization_privilege_isNeededToRunPrograms() throws {
   #expect(try subject(directory) == "option “directory”")
   #expect(try subject(environment) == "option “environment”")
   #expect(try subject(plain, Request(.dismissAll(.everything))) == nil)
+  // The rules decide, since a toggle may end the item.
+  let given = ItemOptions.with { $0.directory = "/" }
+  #expect(try subject(Request(.toggle(try BindingID("panel"), id: "", given, anyID: true))) == nil)
   // In a path with its element, in a transaction with its index.
   let elements = [
     RequestedElement(binding: nil, id: "0"),

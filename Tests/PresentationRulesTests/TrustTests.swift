@@ -51,6 +51,30 @@ import Testing
     if fixture.phase(handle) != nil { fixture.goes(handle) }
   }
 
+  // MARK: Toggles
+
+  @Test(
+    "L3: a sandboxed client that says how programs run may toggle only what is shown",
+    arguments: [
+      ItemOptions.with(command: ["foot"]), .with(to: "volume", directory: "/"),
+      .with(to: "volume", environment: ["A": "1"]),
+    ])
+  func toggle_withHowToRun_onlyEnds(options: ItemOptions) throws {
+    let slot = Request.Operation.toggle("x", id: "", options, anyID: true)
+    let member = Request.Operation.toggleSelection("g", tag: "t", binding: "y", id: "", options)
+    for toggle in [slot, member] {
+      expectDenied(toggle)
+      expectDenied(toggle, toggle)
+    }
+    try fixture.ask(.present("x", id: "", .with()))
+    try fixture.ask(.select("g", tag: "t", binding: "y", id: "", .with()))
+    // Another id is another item.
+    expectDenied(.toggle("x", id: "2", options, anyID: false))
+    expectDenied(slot, slot)
+    try ask(slot, member)
+    #expect(fixture.item("x") == nil && fixture.item("y") == nil)
+  }
+
   // MARK: Tags
 
   @Test("L3: a sandboxed client selects a tag that remembers a command only as it was")

@@ -94,12 +94,15 @@ final class Authorization {
     self.lookUp = lookUp ?? { [unowned connection] in connection.credentials(of: $0, $1) }
   }
 
-  /// The privilege that some requests need; nil for most.
+  /// The privilege that some requests need; nil for most. A toggle that ends something needs none, so the rules refuse the others
+  /// with `Refusal.needsTrust`.
   /// - Throws: `Refusal` with the code `accessDenied` if commands in requests are switched off.
   func privilege(for requests: [Request], inTransaction: Bool = false) throws(Refusal) -> Privilege? {
     try inlineCommands.check(requests, inTransaction: inTransaction)
     for index in requests.indices
-    where requests[index].operation.presents(where: { $0.optionAboutRunning != nil }) {
+    where !requests[index].operation.isToggle
+      && requests[index].operation.presents(where: { $0.optionAboutRunning != nil })
+    {
       let items = requests[index].operation.items
       for (element, options) in items.enumerated() {
         guard let option = options.optionAboutRunning else { continue }

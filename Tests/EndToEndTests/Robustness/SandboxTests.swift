@@ -101,6 +101,14 @@ extension Session {
     let present = try run(try wrap([navctl, "present", "--state", "panel", "1", "--value", "a=1"]))
     #expect(present.exitCode == 0, "\(present.errorText)")
     try poll("the command runs") { processes().map(\.name) == ["sleep"] }
+    // A toggle that ends what is shown runs nothing.
+    let toggle = gdbus("Toggle", "panel", "1", "{'environment': <{'LD_PRELOAD': 'x.so'}>}")
+    let ended = try run(try wrap(toggle))
+    #expect(ended.exitCode == 0, "\(ended.errorText)")
+    try poll("the command has ended") { processes() == [] }
+    try expectDenied(toggle, "option “environment”")
+    #expect(try run(try wrap([navctl, "present", "--state", "panel", "1"])).exitCode == 0)
+    try poll("the command runs again") { processes().map(\.name) == ["sleep"] }
     #expect(try run(try wrap([navctl, "dismiss", "panel"])).exitCode == 0)
     try poll("the command has ended") { processes() == [] }
     let refused = try run(try wrap([navctl, "present", "out", "--", "sleep", "60"]))
