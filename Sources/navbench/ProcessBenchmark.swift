@@ -58,8 +58,8 @@ struct ProcessBenchmark {
   private func settle() throws {
     let (_, entries, _) = try harness.call(CoordinatorInterface.get, Harness.destination)
     guard let number = entries[StateEntry.keys.presentation] else { return }
-    let phase = entries[StateEntry.keys.phase] == "dismissing" ? "dismissed" : "presented"
-    _ = try harness.call(CoordinatorInterface.wait, (CoordinatorNames.presentation(number), phase))
+    let phase: WaitPhase = entries[StateEntry.keys.phase] == "dismissing" ? .gone : .presented
+    _ = try harness.call(CoordinatorInterface.wait, (CoordinatorNames.presentation(number), phase.rawValue))
   }
 }
 
