@@ -47,7 +47,13 @@ struct Draft: ~Copyable, Sendable {
 ///
 /// They are in an array: a transaction that ends tens of thousands of presentations walks through all of them a dozen times.
 struct SlotDrafts: Sendable {
-  private var drafts: [(binding: BindingID, draft: Shared<SlotDraft>)] = []
+  /// Not a tuple: where a subscript yields a part of that, programs that are not optimized never free it (Swift 6.3).
+  private struct Entry: Sendable {
+    let binding: BindingID
+    var draft: Shared<SlotDraft>
+  }
+
+  private var drafts: [Entry] = []
   /// The indices of drafts; empty while these are few, which takes less time to search than to hash.
   private var places: [BindingID: Int] = [:]
   private static let maxUnhashed = 8
@@ -77,7 +83,7 @@ struct SlotDrafts: Sendable {
   /// - Precondition: the slot is not drafted yet.
   /// - Returns: its index.
   mutating func append(_ binding: BindingID, _ draft: Shared<SlotDraft>) -> Int {
-    drafts.append((binding, draft))
+    drafts.append(Entry(binding: binding, draft: draft))
     if drafts.count > Self.maxUnhashed {
       for index in places.count..<drafts.count { places[drafts[index].binding] = index }
     }

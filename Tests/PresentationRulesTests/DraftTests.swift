@@ -1,0 +1,17 @@
+import Testing
+
+@testable import PresentationModel
+@testable import PresentationRules
+
+@Test("A draft of a slot is freed after it was read, in programs that are not optimized, too")
+func slotDraft_afterReading_isFreed() {
+  var drafts = SlotDrafts()
+  let author = Author(client: nil, request: 0, animated: true)
+  let index = drafts.append(BindingID("panel"), Shared(SlotDraft(before: nil, item: nil, author: author)))
+  weak let box = drafts[index].box
+  #expect(box != nil)
+  #expect(drafts[index].item == nil)
+  drafts[index].restartsTimeout = true
+  drafts = SlotDrafts()
+  #expect(box == nil)
+}
