@@ -89,15 +89,6 @@ extension StateMachine {
 
   /// Names of files and variables have it in them.
   private static func isToken(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 64 && text.utf8.allSatisfy(isLetterOrDigit)
-  }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"):
-      true
-    default: false
-    }
+    !text.isEmpty && text.utf8.count <= 64 && text.utf8.allSatisfy { $0.isAlphanumeric }
   }
 }

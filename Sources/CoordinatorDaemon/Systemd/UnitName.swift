@@ -42,16 +42,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether escaping leaves the byte unchanged.
   private static func isPlain(_ byte: UInt8) -> Bool {
-    isAlphanumeric(byte) || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: false
-    }
+    byte.isAlphanumeric || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
   }
 
   /// A text escaped for use in a name, as by `systemd-escape`.
@@ -73,7 +64,7 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
     var path = Array("\(Systemd.path)/unit/".utf8)
     for (index, byte) in text.utf8.enumerated() {
       let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      if Self.isAlphanumeric(byte), index > 0 || !isDigit {
+      if byte.isAlphanumeric, index > 0 || !isDigit {
         path.append(byte)
       } else {
         path += "_".utf8 + Self.hexadecimal(byte)
@@ -85,5 +76,17 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
   private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
     return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+  }
+}
+
+extension UInt8 {
+  /// Whether it is a letter or a digit of ASCII.
+  var isAlphanumeric: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
   }
 }

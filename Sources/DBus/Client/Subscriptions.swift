@@ -44,11 +44,7 @@ extension Connection {
       subscription.senderWatch = watchName(sender) { [weak subscription] in subscription?.owner = $0 }
     }
     subscriptions.append(subscription)
-    if let ready {
-      addMatch(rule, ready)
-    } else {
-      try? send(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text)
-    }
+    addMatch(rule, ready)
     return subscription
   }
 
@@ -80,7 +76,12 @@ extension Connection {
 
   // MARK: Rules
 
-  func addMatch(_ rule: MatchRule, _ completion: @escaping (DBusError?) -> Void) {
+  /// - Parameter completion: nil: the bus need not reply.
+  func addMatch(_ rule: MatchRule, _ completion: ((DBusError?) -> Void)?) {
+    guard let completion else {
+      try? send(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text)
+      return
+    }
     call(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text) { result in
       if case .failure(let error) = result { completion(error) } else { completion(nil) }
     }
