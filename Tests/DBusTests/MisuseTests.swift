@@ -226,6 +226,29 @@ func outgoing_busThatDoesNotRead_dropsSignalsAndPausesReading() throws {
   #expect(fixture.service.outgoingSize == 0)
 }
 
+@Test("W3: held calls wait until the bus reads, and then all are answered")
+func outgoing_busThatDoesNotRead_heldCallsWait() throws {
+  var limits = Connection.Limits()
+  limits.outgoingBytes = 1 << 20
+  limits.outgoingBytesPerCall = .max
+  let fixture = try Fixture(serviceLimits: limits)
+  fixture.implementation.implement(Echo.later) { key, call in call.reply(String(repeating: key, count: 100_000)) }
+  fixture.service.hold(fixture.client.uniqueName, refusing: .disconnected())
+  var answers = 0
+  for _ in 0..<100 { fixture.start(Echo.later, "x") { if case .success = $0 { answers += 1 } } }
+  try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
+  kill(fixture.bus.processID, SIGSTOP)
+  fixture.service.release(fixture.client.uniqueName)
+  for _ in 0..<200 { fixture.loop.turn(wait: .zero) }
+  #expect(fixture.service.outgoingSize > limits.outgoingBytes)
+  #expect(fixture.service.outgoingSize < 3 << 20)
+  // They do not keep the loop busy meanwhile.
+  #expect(!fixture.loop.turn(wait: .milliseconds(1)))
+  kill(fixture.bus.processID, SIGCONT)
+  #expect(fixture.loop.turn { answers == 100 })
+  #expect(fixture.service.heldCalls.isEmpty)
+}
+
 @Test func outgoing_busKilledWithUnwrittenBytes_isReportedOnce() throws {
   var limits = Connection.Limits()
   limits.outgoingBytes = 1 << 20

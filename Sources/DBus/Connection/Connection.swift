@@ -17,7 +17,7 @@ public final class Connection {
       name: .limitsExceeded, message: "expected at most 4 MiB of arguments, found more")
     /// Bytes received and not yet handled; beyond this, reading pauses.
     public var receivedBytes = 16 << 20
-    /// Bytes not yet written; beyond this, signals are dropped and no requests are read.
+    /// Bytes not yet written; beyond this, signals are dropped and no requests are served.
     public var outgoingBytes = 16 << 20
     /// Messages handled in one turn of the loop.
     public var messagesPerTurn = 64
@@ -83,6 +83,8 @@ public final class Connection {
   var heldCalls: [BusName: HeldCalls] = [:]
   /// The size of all held calls, in bytes.
   var heldBytes = 0
+  /// The clients whose held calls wait for no more than room for their replies.
+  var clientsWaitingForRoom: Set<BusName> = []
   var longCalls = LongCalls()
   var largeReplies = LargeReplies()
   var unread = Unread()
@@ -152,6 +154,7 @@ public final class Connection {
     postponed = []
     heldCalls = [:]
     heldBytes = 0
+    clientsWaitingForRoom = []
     longCalls = LongCalls()
     largeReplies = LargeReplies()
     unread = Unread()
@@ -243,6 +246,7 @@ public final class Connection {
       hasDroppedSignals = false
       loop.soon { [weak self] in self?.onSignalsMissed?(nil) }
     }
+    continueHeldCalls()
     continueLargeReplies()
     observeUnread()
     // Otherwise the next turn comes when the bus has read, or has said what it keeps.

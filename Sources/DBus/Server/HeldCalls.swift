@@ -49,7 +49,8 @@ extension Connection {
     heldCalls[client] = held
   }
 
-  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn.
+  /// Serves the held calls of a client in their order, at most ``Limits/messagesPerTurn`` in a turn, while there is room for their
+  /// replies.
   public func release(_ client: BusName) {
     heldCalls[client]?.holds -= 1
     serveHeld(client)
@@ -58,6 +59,10 @@ extension Connection {
   private func serveHeld(_ client: BusName) {
     for _ in 0..<limits.messagesPerTurn where !isTurnFull {
       guard let held = heldCalls[client], held.holds == 0 else { return }
+      guard !isCongested else {
+        clientsWaitingForRoom.insert(client)
+        return
+      }
       guard let call = held.pop() else {
         heldBytes -= limits.requestBytes - held.budget
         heldCalls[client] = nil
@@ -66,6 +71,17 @@ extension Connection {
       yieldingToOthers(client, call)
     }
     loop.soon { [weak self] in self?.serveHeld(client) }
+  }
+
+  /// Serves the held calls that were left until there is room for their replies. Call at the end of a turn, after its messages
+  /// were sent.
+  func continueHeldCalls() {
+    guard !clientsWaitingForRoom.isEmpty, !isCongested else { return }
+    let clients = clientsWaitingForRoom
+    clientsWaitingForRoom = []
+    loop.soon { [weak self] in
+      for client in clients { self?.serveHeld(client) }
+    }
   }
 
   /// Reads the arguments of a call; replies with an error if they are invalid or too large.
