@@ -15,6 +15,7 @@ private final class Model {
     var text = ""
   }
   var isPresented = false
+  var title = ""
   var fact: Fact? { didSet { if fact == nil { nilWrites += 1 } } }
   var second: Fact?
   var third: Fact?
@@ -313,6 +314,27 @@ private final class Model {
     withTransaction(Transaction(animated: false)) { model.fact = nil }
     try await fixture.shows()
     #expect(fixture.display.log == ["+fact 1", "-!fact 1"])
+  }
+
+  @Test(
+    "T2: a transaction reaches the screen although an earlier change was not read yet",
+    arguments: CoordinatorKind.allCases)
+  @MainActor func transaction_afterAChangeNotReadYet_reachesTheScreen(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    fixture.navigator.present(
+      isPresented: Bindable(model).isPresented, options: { PresentationOptions(title: model.title) }
+    ) { RecordingScreen("panel", on: display) }
+    for turns in 1...20 {
+      model.isPresented = true
+      try await fixture.shows("panel")
+      try await fixture.navigator.settle(within: .seconds(10))
+      model.title = "\(turns)"
+      for _ in 0..<turns { await Task.yield() }
+      withTransaction(Transaction(animated: false)) { model.isPresented = false }
+      try await fixture.shows()
+      #expect(display.log.last == "-!panel", "after \(turns) turns")
+    }
   }
 
   @Test("D8: an update by another client is written to the state", arguments: CoordinatorKind.allCases)

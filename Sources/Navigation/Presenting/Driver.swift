@@ -1,22 +1,27 @@
 import CoordinatorAPI
 import DBusValues
+import Synchronization
 
 /// Keeps a piece of state and its presentations in agreement, in both directions.
 @MainActor
-protocol Driver: AnyObject {
+protocol Driver: AnyObject, Sendable {
   /// The destination that this program registers for its own screens; nil if another destination presents.
   var ownDestination: String? { get }
+
+  /// The transaction of the changes since the state was last read.
+  var noted: NotedTransaction { get }
 
   /// Whether the presentation at a binding belongs to this driver.
   func drives(_ binding: String) -> Bool
 
   /// Reads the state, and returns the requests that make the presentations follow it. Not called again before they are
   /// answered.
-  func changes(_ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void)
+  /// - Parameter onChange: is called within the next change of the state.
+  func changes(_ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void)
     -> [Coordinator.Request]
 
   /// Reads the state, and does nothing else.
-  func watch(onChange: @escaping @MainActor @Sendable (Transaction) -> Void)
+  func watch(onChange: @escaping @Sendable (Transaction) -> Void)
 
   /// The transaction in which the state requested a presentation, or its end; nil if the state did not.
   func transaction(of presentation: PresentationHandle, isEnding: Bool) -> Transaction?
@@ -76,6 +81,41 @@ protocol Driver: AnyObject {
 
   /// Whether it has ended and needs no further events.
   var isOver: Bool { get }
+}
+
+/// The transaction of changes of a state that was not read yet. It is noted within the change: the state may be read for another
+/// reason before the change is reported, and is then read with it.
+final class NotedTransaction: Sendable {
+  private struct Content {
+    var transaction = Transaction()
+    var tracking = 0
+  }
+
+  private let content = Mutex(Content())
+
+  func note(_ change: Transaction) { content.withLock { $0.transaction = $0.transaction.merging(change) } }
+
+  /// Returns what notes the next change, unless the state is tracked anew before. It returns whether it has.
+  func noting() -> @Sendable (Transaction) -> Bool {
+    let tracking = content.withLock { content in
+      content.tracking += 1
+      return content.tracking
+    }
+    return { change in
+      self.content.withLock { content in
+        guard content.tracking == tracking else { return false }
+        content.transaction = content.transaction.merging(change)
+        return true
+      }
+    }
+  }
+
+  func take() -> Transaction {
+    content.withLock { content in
+      defer { content.transaction = Transaction() }
+      return content.transaction
+    }
+  }
 }
 
 /// The requests that drivers make; the answers of a whole transaction reach them as they are.

@@ -111,6 +111,7 @@ final class ItemDriver: Driver {
   /// The enum of which the state is a case. At most one of its cases is shown.
   private let enumGroup: (name: String, tag: String)?
   let ownDestination: String?
+  let noted = NotedTransaction()
 
   /// A request without an answer yet.
   private struct Asked {
@@ -168,7 +169,7 @@ final class ItemDriver: Driver {
   // MARK: State to coordinator
 
   func changes(
-    _ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void
+    _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
   ) -> [Coordinator.Request] {
     let wanted = track(content.read, onChange: onChange)
     if wanted?.id != current.flatMap({ remaining[$0]?.id }) { self.transaction = transaction }
@@ -197,7 +198,7 @@ final class ItemDriver: Driver {
     }
   }
 
-  func watch(onChange: @escaping @MainActor @Sendable (Transaction) -> Void) {
+  func watch(onChange: @escaping @Sendable (Transaction) -> Void) {
     _ = track(content.read, onChange: onChange)
   }
 

@@ -39,7 +39,8 @@ extension Presenting {
     let maker = PathDriver.Maker { $0.decoded(type).map(content) }
     driver.makers[name, default: []].append(maker)
     keep(Presence(nil, source.navigator) { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } })
-    source.navigator.schedule(driver, Transaction.current)
+    driver.noted.note(Transaction.current)
+    source.navigator.schedule(driver)
   }
 
   /// Appends a value to the path of the stack that contains this screen, like a link.
@@ -71,6 +72,7 @@ final class PathDriver: Driver {
   /// Makers by the name of the type; the last one counts.
   var makers: [String: [Maker]] = [:]
   let ownDestination: String?
+  let noted = NotedTransaction()
 
   /// A screen of the path. Its handle is nil until the coordinator has accepted the request.
   private struct Place {
@@ -127,7 +129,7 @@ final class PathDriver: Driver {
   // MARK: State to coordinator
 
   func changes(
-    _ transaction: Transaction, onChange: @escaping @MainActor @Sendable (Transaction) -> Void
+    _ transaction: Transaction, onChange: @escaping @Sendable (Transaction) -> Void
   ) -> [Coordinator.Request] {
     let elements = track(path.read, onChange: onChange)
     let wanted = elements.prefix { !$0.value.isEmpty && makers[$0.type]?.isEmpty == false }
@@ -160,7 +162,7 @@ final class PathDriver: Driver {
       }
   }
 
-  func watch(onChange: @escaping @MainActor @Sendable (Transaction) -> Void) {
+  func watch(onChange: @escaping @Sendable (Transaction) -> Void) {
     _ = track(path.read, onChange: onChange)
   }
 

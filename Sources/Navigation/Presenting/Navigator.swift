@@ -30,8 +30,8 @@ public final class Navigator: Presenting {
   private var drivers: [any Driver] = []
   /// Ended drivers that still need the end events of their presentations.
   private var retired: [any Driver] = []
-  /// Drivers whose state must be read, in the order of their creation, each with the transaction of its change.
-  private var scheduled: [(driver: any Driver, transaction: Transaction)] = []
+  /// Drivers whose state must be read.
+  private var scheduled: [any Driver] = []
   /// Requests of drivers that have ended.
   private var dismissals: [Coordinator.Request] = []
   private var isSending = false
@@ -157,9 +157,8 @@ public final class Navigator: Presenting {
   func add(_ driver: any Driver) -> Presence {
     if let driver = driver as? ItemDriver { takeOver(driver) }
     drivers.append(driver)
-    schedule(driver, Transaction.current)
-    // A change later in this turn has its own transaction.
-    driver.watch(onChange: scheduling(driver))
+    driver.noted.note(Transaction.current)
+    schedule(driver)
     return Presence(driver, self)
   }
 
@@ -167,12 +166,12 @@ public final class Navigator: Presenting {
   /// presentation.
   private func takeOver(_ driver: ItemDriver) {
     driver.onDifference = { [weak self, weak driver] in
-      if let driver { self?.schedule(driver, Transaction()) }
+      if let driver { self?.schedule(driver) }
     }
     guard let index = drivers.firstIndex(where: driver.drivesSame(as:)), let former = drivers[index] as? ItemDriver
     else { return }
     drivers.remove(at: index)
-    scheduled.removeAll { $0.driver === former }
+    scheduled.removeAll { $0 === former }
     former.handOver(to: driver)
     if !former.isOver { retired.append(former) }
   }
@@ -180,7 +179,7 @@ public final class Navigator: Presenting {
   func remove(_ driver: any Driver, dismissing: Bool) {
     guard drivers.contains(where: { $0 === driver }) else { return }
     drivers.removeAll { $0 === driver }
-    scheduled.removeAll { $0.driver === driver }
+    scheduled.removeAll { $0 === driver }
     let ending = driver.retire()
     if !driver.isOver { retired.append(driver) }
     guard dismissing else { return }
@@ -192,14 +191,11 @@ public final class Navigator: Presenting {
     drivers.lazy.compactMap { $0 as? PathDriver }.first { $0.name == stack }
   }
 
-  /// Schedules reading a driver's state in the next turn.
-  func schedule(_ driver: any Driver, _ transaction: Transaction) {
+  /// Schedules reading a driver's state in the next turn. A change until then has its own transaction.
+  func schedule(_ driver: any Driver) {
     guard drivers.contains(where: { $0 === driver }) else { return }
-    if let index = scheduled.firstIndex(where: { $0.driver === driver }) {
-      scheduled[index].transaction = scheduled[index].transaction.merging(transaction)
-    } else {
-      scheduled.append((driver, transaction))
-    }
+    if !scheduled.contains(where: { $0 === driver }) { scheduled.append(driver) }
+    driver.watch(onChange: scheduling(driver))
     plan()
   }
 
@@ -209,7 +205,7 @@ public final class Navigator: Presenting {
     guard !isSending else { return }
     isSending = true
     _ = inNoTransaction { [self] in
-      // The transactions of changes later in this turn arrive in the next one.
+      // Changes later in this turn are reported in the next one.
       await Task.yield()
       while !scheduled.isEmpty || !dismissals.isEmpty { await send() }
       isSending = false
@@ -228,8 +224,9 @@ public final class Navigator: Presenting {
     var asking: [Asking] = dismissals.map { (nil, [$0]) }
     // In the order of creation, so that a parent comes before its children.
     for driver in drivers {
-      guard let index = scheduled.firstIndex(where: { $0.driver === driver }) else { continue }
-      let changes = changes(of: driver, scheduled.remove(at: index).transaction)
+      guard let index = scheduled.firstIndex(where: { $0 === driver }) else { continue }
+      scheduled.remove(at: index)
+      let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
     guard !asking.isEmpty else { return }
@@ -275,13 +272,12 @@ public final class Navigator: Presenting {
     if let onRefused { onRefused(error) } else { reportMisuse("\(error)", file: #fileID, line: #line) }
   }
 
-  private func changes(of driver: any Driver, _ transaction: Transaction) -> [Coordinator.Request] {
-    driver.changes(transaction, onChange: scheduling(driver))
-  }
-
-  private func scheduling(_ driver: any Driver) -> @MainActor @Sendable (Transaction) -> Void {
-    { [weak self, weak driver] transaction in
-      if let driver { self?.schedule(driver, transaction) }
+  private func scheduling(_ driver: any Driver) -> @Sendable (Transaction) -> Void {
+    { [weak self, weak driver, note = driver.noted.noting()] transaction in
+      guard note(transaction) else { return }
+      Task { @MainActor in
+        if let driver { self?.schedule(driver) }
+      }
     }
   }
 
@@ -327,7 +323,7 @@ public final class Navigator: Presenting {
       if state.serial < lastSerial { for driver in drivers + retired { driver.forgetSerials() } }
       lastSerial = state.serial
       reconcile(state)
-      for driver in drivers { schedule(driver, Transaction()) }
+      for driver in drivers { schedule(driver) }
     case .event(let event):
       lastSerial = event.serial
       take(event)

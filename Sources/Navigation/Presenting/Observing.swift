@@ -58,12 +58,9 @@ private func inheritingIsolation(
   @_inheritActorContext _ body: @escaping @isolated(any) @Sendable () async -> Void
 ) -> @isolated(any) @Sendable () async -> Void { body }
 
-/// Evaluates `read`, and calls `onChange` once, before the first change of a property read, with the transaction of the
+/// Evaluates `read`, and calls `onChange` once, within the first change of a property read, with the transaction of the
 /// change.
 @MainActor
-func track<Result>(_ read: () -> Result, onChange: @escaping @MainActor @Sendable (Transaction) -> Void) -> Result {
-  withObservationTracking(read) {
-    let transaction = Transaction.current
-    Task { @MainActor in onChange(transaction) }
-  }
+func track<Result>(_ read: () -> Result, onChange: @escaping @Sendable (Transaction) -> Void) -> Result {
+  withObservationTracking(read) { onChange(Transaction.current) }
 }
