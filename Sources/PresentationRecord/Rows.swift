@@ -63,39 +63,62 @@ struct LiveRows {
     func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
   }
 
+  private struct Row {
+    var key: ArraySlice<UInt8>
+    var payload: ArraySlice<UInt8>
+  }
+
   /// The size of the row of a small presentation with its key, in bytes. The dictionary of such rows does not grow.
   private static let smallRowSize = 64
   /// Rows for which there is room from the beginning; a few large ones do not need it.
   private static let mostAtOnce = 1 << 17
 
-  private var rows: [Key: ArraySlice<UInt8>] = [:]
+  /// In the order in which they were written, nil for those that do not count any more. What is made of them is then in that
+  /// order in memory, too, and most of it is read in that order again.
+  private var rows: [Row?] = []
+  private var places: [Key: Int] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
-    rows.reserveCapacity(min(frames.reduce(0) { $0 + $1.count } / Self.smallRowSize, Self.mostAtOnce))
+    let count = min(frames.reduce(0) { $0 + $1.count } / Self.smallRowSize, Self.mostAtOnce)
+    rows.reserveCapacity(count)
+    places.reserveCapacity(count)
     for frame in frames {
       var reader = PayloadReader(frame)
       while !reader.isAtEnd {
         let (keyLength, payloadLength): (UInt32, UInt32) = try (reader.get(), reader.get())
-        let isRemoved = payloadLength == PayloadWriter.removed
         let key = try reader.bytes(Int(keyLength))
-        let payload = try reader.bytes(isRemoved ? 0 : Int(payloadLength))
-        rows[Key(bytes: key)] = isRemoved ? nil : frame[key.startIndex..<payload.endIndex]
+        if payloadLength == PayloadWriter.removed {
+          remove(key)
+        } else {
+          put(Row(key: key, payload: try reader.bytes(Int(payloadLength))))
+        }
       }
     }
     // Presenters may note a memory when its presentation is gone already.
-    for key in rows.keys where key.bytes.first == RowKind.memory.rawValue {
-      if rows[Key(bytes: [RowKind.presentation.rawValue] + key.bytes.dropFirst())] == nil { rows[key] = nil }
+    for row in rows {
+      guard let key = row?.key, key.first == RowKind.memory.rawValue else { continue }
+      if places[Key(bytes: [RowKind.presentation.rawValue] + key.dropFirst())] == nil { remove(key) }
     }
   }
 
-  var isEmpty: Bool { rows.isEmpty }
+  private mutating func put(_ row: Row) {
+    if let former = places.updateValue(rows.count, forKey: Key(bytes: row.key)) { rows[former] = nil }
+    rows.append(row)
+  }
+
+  private mutating func remove(_ key: ArraySlice<UInt8>) {
+    if let place = places.removeValue(forKey: Key(bytes: key)) { rows[place] = nil }
+  }
+
+  var isEmpty: Bool { places.isEmpty }
 
   /// One frame's payload with all rows.
   var snapshot: [UInt8] {
     var payload = PayloadWriter()
-    for (key, row) in rows {
-      payload.put(UInt32(key.bytes.count), UInt32(row.count - key.bytes.count))
-      payload.append(row)
+    for case let row? in rows {
+      payload.put(UInt32(row.key.count), UInt32(row.payload.count))
+      payload.append(row.key)
+      payload.append(row.payload)
     }
     return payload.bytes
   }
@@ -103,9 +126,9 @@ struct LiveRows {
   func content() throws(Unreadable) -> Record.Content {
     var content = Record.Content()
     // Where there are many rows, most are of presentations.
-    content.state.presentations.reserveCapacity(rows.count)
-    for (bytes, row) in rows {
-      var (key, payload) = (PayloadReader(bytes.bytes), PayloadReader(row.dropFirst(bytes.bytes.count)))
+    content.state.presentations.reserveCapacity(places.count)
+    for case let row? in rows {
+      var (key, payload) = (PayloadReader(row.key), PayloadReader(row.payload))
       let code: UInt8 = try key.get()
       switch RowKind(rawValue: code) {
       case .numbers: content.state.numbers = try payload.get()
