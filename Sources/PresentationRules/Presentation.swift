@@ -109,7 +109,7 @@ public struct PresentationFields: Hashable, Sendable {
   /// The count, delay and timeout that it takes over from the presentation before; nil if it is the first one of its item.
   public package(set) var continuation: Continuation?
   /// The phase that watchers have last heard of.
-  @Unrecorded var announced: Phase?
+  @Unrecorded package var announced: Phase?
 }
 
 /// A part of a value that no record has, and that makes no difference between two values.

@@ -17,11 +17,14 @@ extension RecordedState {
     try check("the last handle", numbers.lastHandle.number, Self.maxNumber)
     try check("the last age in a queue", numbers.lastQueueAge, Self.maxNumber)
     try check(numbers.changesForgotten, "changes forgotten")
-    // Once for each: where there are many, most of the time is that of reading them from memory.
+    // All at once: where there are many, most of the time is that of reading them from memory.
     var bytes = 0
+    // Most depend on nothing.
+    var dependents: [Presentation] = []
     for row in presentations.values {
       try check(row, limits)
       bytes += row.presentation.item.byteCount
+      if row.presentation.parent != nil || row.presentation.item.position != nil { dependents.append(row.presentation) }
     }
     for ending in endings.values {
       try check(ending.handle, "an ending")
@@ -60,7 +63,7 @@ extension RecordedState {
       else { throw RecordFault("\(quoted(key.name)) is no hold of a client, and no fact of a session") }
     }
     try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.holds))
-    try checkDependencies()
+    try checkDependencies(of: dependents)
     try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
     try check("the bytes of all items", UInt64(bytes), UInt64(Self.spare * limits.state))
   }
@@ -118,14 +121,10 @@ extension RecordedState {
   }
 
   /// C7: a presentation depends neither on itself, nor on another one that depends on it.
-  private func checkDependencies() throws(RecordFault) {
+  private func checkDependencies(of dependents: [Presentation]) throws(RecordFault) {
     var onStack: [StackPosition: Handle] = [:]
-    // Most presentations depend on nothing.
-    var dependents: [Handle] = []
-    for (handle, row) in presentations {
-      let presentation = row.presentation
-      if presentation.parent != nil || presentation.item.position != nil { dependents.append(handle) }
-      if let position = presentation.item.position, !presentation.phase.isDismissing { onStack[position] = handle }
+    for presentation in dependents where !presentation.phase.isDismissing {
+      if let position = presentation.item.position { onStack[position] = presentation.handle }
     }
     func dependencies(of handle: Handle) -> [Handle] {
       guard let presentation = presentations[handle]?.presentation else { return [] }
@@ -136,7 +135,7 @@ extension RecordedState {
       return [presentation.parent, below].compactMap(\.self)
     }
     var isDone: [Handle: Bool] = [:]
-    for start in dependents where isDone[start] == nil {
+    for start in dependents.map(\.handle) where isDone[start] == nil {
       isDone[start] = false
       var path = [(handle: start, rest: dependencies(of: start))]
       while !path.isEmpty {

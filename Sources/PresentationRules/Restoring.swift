@@ -178,6 +178,11 @@ extension Turn {
 extension PresentationFields {
   var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
   fileprivate var isOver: Bool { phase.dismissal?.stage == .departed }
+  fileprivate var hasDeadline: Bool { answerDue != nil || expires != nil || startsBy != nil }
+  /// Whether other presentations are restored with it, or its phase is checked against theirs.
+  fileprivate var isRelated: Bool {
+    parent != nil || item.membership != nil || item.position != nil || phase.isDismissing
+  }
 }
 
 extension State {
@@ -209,32 +214,40 @@ extension State {
     let handles = recorded.presentations.compactMap { $0.value.isParked ? nil : $0.key }.sorted()
     presentations.reserveCapacity(handles.count)
     slots.reserveCapacity(handles.count)
-    for handle in handles { try restore(recorded.presentations[handle]!) }
+    var related: [Presentation] = []
+    for handle in handles {
+      let row = recorded.presentations[handle]!
+      try restore(row)
+      if row.presentation.isRelated { related.append(row.presentation) }
+    }
     for (key, holder) in recorded.holders {
       holders[key] = holder
       holdsInForce.insert(key.name)
       schedule(holder.expires, .hold, Handle(key.cookie))
     }
-    for handle in handles { try restoreRelations(of: recorded.presentations[handle]!.presentation) }
+    for presentation in related { try restoreRelations(of: presentation) }
     restoreClaims()
     try finishStacks()
     try finishGroups()
-    try checkPhases()
+    try checkPhases(of: related.map(\.handle))
     restoreChanges(recorded.changed)
     beginNoting()
   }
 
   private mutating func restore(_ row: RecordedState.PresentationRow) throws(RecordFault) {
     var presentation = row.presentation
-    presentation.announced = presentation.phase.name
-    presentation.children = []
-    // Deadlines that other phases have are damage.
-    switch (presentation.phase, presentation.phase.dismissal?.stage) {
-    case (.presented, _): if !presentation.isShownByPresenter { presentation.answerDue = nil }
-    case (.presenting, _), (_, .asked), (_, .killed): presentation.expires = nil
-    case (.waiting, _), (.dismissing, _): (presentation.answerDue, presentation.expires) = (nil, nil)
+    // Only what differs is written, since that copies it.
+    if presentation.announced != presentation.phase.name { presentation.announced = presentation.phase.name }
+    if !presentation.children.isEmpty { presentation.children = [] }
+    if presentation.hasDeadline {
+      // Those that other phases have are damage.
+      switch (presentation.phase, presentation.phase.dismissal?.stage) {
+      case (.presented, _): if !presentation.isShownByPresenter { presentation.answerDue = nil }
+      case (.presenting, _), (_, .asked), (_, .killed): presentation.expires = nil
+      case (.waiting, _), (.dismissing, _): (presentation.answerDue, presentation.expires) = (nil, nil)
+      }
+      if presentation.phase != .waiting { presentation.startsBy = nil }
     }
-    if presentation.phase != .waiting { presentation.startsBy = nil }
     presentations[presentation.handle] = presentation
     schedule(presentation.answerDue, .answer, presentation.handle)
     schedule(presentation.expires, .expiry, presentation.handle)
@@ -334,20 +347,22 @@ extension State {
   }
 
   /// Refuses presentations that were shown, or asked to end, before their turn (P13, C2, C3, S2).
-  private func checkPhases() throws(RecordFault) {
-    for (handle, presentation) in presentations {
+  /// - Parameter handles: of the related ones; of those that share a slot, that which is dismissed is one.
+  private func checkPhases(of handles: [Handle]) throws(RecordFault) {
+    for handle in handles {
+      let presentation = presentations[handle]!
       let parent = presentation.parent.flatMap { presentations[$0]?.phase } ?? .presented
       let isAllowed: Bool
       switch presentation.phase {
       case .waiting: isAllowed = true
-      case .presenting, .presented:
-        isAllowed = parent == .presented && slots[presentation.binding]?.dismissing == nil
+      case .presenting, .presented: isAllowed = parent == .presented
       case .dismissing(let dismissal):
         let stack = presentation.item.position.flatMap { stacks[$0.stack] }
         let mayEnd = presentation.children.isEmpty && stack?.dismissing.first ?? handle == handle
         isAllowed =
           (parent == .presented || parent.isDismissing)
           && (mayEnd || dismissal.stage == .held || dismissal.stage == .departed)
+          && slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true
       }
       guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }

@@ -283,6 +283,13 @@ private final class RestartableMachine {
     one.item.position = StackPosition(stack: binding("s"), index: 0)
     two.item.position = StackPosition(stack: binding("s"), index: 2)
     check([one, two])
+    // Shown while the one before it is dismissed, and before its parent.
+    let going = Lifecycle.dismissing(Dismissal(.held, reason: .replaced))
+    check([row(1, "a", going), row(2, "a")])
+    check([row(1, "a"), row(2, "a", going)])
+    (one, two) = (row(1, "a", .waiting), row(2, "a.b"))
+    two.parent = one.handle
+    check([one, two])
   }
 
   @Test("R6, P15: a decline that was recorded counts, and one that was not is asked for again")
