@@ -130,8 +130,8 @@ private struct Damage {
     _ = try? machine.perform(Request(.present(binding("fresh"), id: "", ItemOptions())), by: nil, at: now)
     let ends = machine.shutDown(at: now)
     let answers = answer(ends.commands, of: &machine, at: now)
-    // Up to four deadlines, one after the other, end what nobody answers.
-    for _ in 0..<4 where !machine.isEmpty { _ = machine.expire(at: Instant(nanoseconds: .max)) }
+    // Deadlines end what nobody answers.
+    for _ in 0..<3 where !machine.isEmpty { _ = machine.expire(at: Instant(nanoseconds: .max)) }
     if answers >= 10_000 || !machine.isEmpty { faults.append("\(machine.count) do not end") }
     return faults
   }
