@@ -83,19 +83,23 @@ protocol Driver: AnyObject, Sendable {
   var isOver: Bool { get }
 }
 
-/// The transaction of changes of a state that was not read yet. It is noted within the change: the state may be read for another
-/// reason before the change is reported, and is then read with it.
+/// The transaction of the changes of a state since it was last read. A change is noted while it is made: the state may be read
+/// for another reason before the change is reported, and that reading uses the same transaction.
 final class NotedTransaction: Sendable {
   private struct Content {
     var transaction = Transaction()
+    /// The number of the last tracking; only that one notes changes.
     var tracking = 0
+
+    mutating func note(_ change: Transaction) { transaction = transaction.merging(change) }
   }
 
   private let content = Mutex(Content())
 
-  func note(_ change: Transaction) { content.withLock { $0.transaction = $0.transaction.merging(change) } }
+  func note(_ change: Transaction) { content.withLock { $0.note(change) } }
 
-  /// Returns what notes the next change, unless the state is tracked anew before. It returns whether it has.
+  /// Begins a tracking, and returns a function that notes a change of it. The function returns false, and notes nothing, if
+  /// another tracking has begun since.
   func noting() -> @Sendable (Transaction) -> Bool {
     let tracking = content.withLock { content in
       content.tracking += 1
@@ -104,12 +108,13 @@ final class NotedTransaction: Sendable {
     return { change in
       self.content.withLock { content in
         guard content.tracking == tracking else { return false }
-        content.transaction = content.transaction.merging(change)
+        content.note(change)
         return true
       }
     }
   }
 
+  /// Returns the transaction when the state is read, and begins an empty one.
   func take() -> Transaction {
     content.withLock { content in
       defer { content.transaction = Transaction() }

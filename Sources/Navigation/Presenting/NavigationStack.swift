@@ -39,8 +39,7 @@ extension Presenting {
     let maker = PathDriver.Maker { $0.decoded(type).map(content) }
     driver.makers[name, default: []].append(maker)
     keep(Presence(nil, source.navigator) { [weak driver] in driver?.makers[name]?.removeAll { $0 === maker } })
-    driver.noted.note(Transaction.current)
-    source.navigator.schedule(driver)
+    source.navigator.schedule(driver, in: Transaction.current)
   }
 
   /// Appends a value to the path of the stack that contains this screen, like a link.

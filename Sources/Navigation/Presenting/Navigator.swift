@@ -30,8 +30,8 @@ public final class Navigator: Presenting {
   private var drivers: [any Driver] = []
   /// Ended drivers that still need the end events of their presentations.
   private var retired: [any Driver] = []
-  /// Drivers whose state must be read.
-  private var scheduled: [any Driver] = []
+  /// Those of the drivers whose state must be read.
+  private var scheduled: Set<ObjectIdentifier> = []
   /// Requests of drivers that have ended.
   private var dismissals: [Coordinator.Request] = []
   private var isSending = false
@@ -157,8 +157,7 @@ public final class Navigator: Presenting {
   func add(_ driver: any Driver) -> Presence {
     if let driver = driver as? ItemDriver { takeOver(driver) }
     drivers.append(driver)
-    driver.noted.note(Transaction.current)
-    schedule(driver)
+    schedule(driver, in: Transaction.current)
     return Presence(driver, self)
   }
 
@@ -171,7 +170,7 @@ public final class Navigator: Presenting {
     guard let index = drivers.firstIndex(where: driver.drivesSame(as:)), let former = drivers[index] as? ItemDriver
     else { return }
     drivers.remove(at: index)
-    scheduled.removeAll { $0 === former }
+    scheduled.remove(ObjectIdentifier(former))
     former.handOver(to: driver)
     if !former.isOver { retired.append(former) }
   }
@@ -179,7 +178,7 @@ public final class Navigator: Presenting {
   func remove(_ driver: any Driver, dismissing: Bool) {
     guard drivers.contains(where: { $0 === driver }) else { return }
     drivers.removeAll { $0 === driver }
-    scheduled.removeAll { $0 === driver }
+    scheduled.remove(ObjectIdentifier(driver))
     let ending = driver.retire()
     if !driver.isOver { retired.append(driver) }
     guard dismissing else { return }
@@ -192,9 +191,11 @@ public final class Navigator: Presenting {
   }
 
   /// Schedules reading a driver's state in the next turn. A change until then has its own transaction.
-  func schedule(_ driver: any Driver) {
+  /// - Parameter transaction: the transaction of the changes to read, unless it is noted already.
+  func schedule(_ driver: any Driver, in transaction: Transaction = Transaction()) {
     guard drivers.contains(where: { $0 === driver }) else { return }
-    if !scheduled.contains(where: { $0 === driver }) { scheduled.append(driver) }
+    driver.noted.note(transaction)
+    scheduled.insert(ObjectIdentifier(driver))
     driver.watch(onChange: scheduling(driver))
     plan()
   }
@@ -223,9 +224,7 @@ public final class Navigator: Presenting {
     self.dismissals = []
     var asking: [Asking] = dismissals.map { (nil, [$0]) }
     // In the order of creation, so that a parent comes before its children.
-    for driver in drivers {
-      guard let index = scheduled.firstIndex(where: { $0 === driver }) else { continue }
-      scheduled.remove(at: index)
+    for driver in drivers where scheduled.remove(ObjectIdentifier(driver)) != nil {
       let changes = driver.changes(driver.noted.take(), onChange: scheduling(driver))
       if !changes.isEmpty { asking.append((driver, changes)) }
     }
