@@ -143,7 +143,7 @@ extension RecordedState.PresentationRow {
     try presentation.content.code(with: &payload, slotChanged: &slotChanged, isParked: &isParked)
     let found = presentation.phase.name.rawValue
     guard found == word else { throw Unreadable("expected the phase “\(found)”, found “\(word)”") }
-    // While it has one owner: when it is restored, a change would copy it.
+    // Set here, where nothing else refers to the presentation: a later change would copy it.
     presentation.content.announced = presentation.phase.name
   }
 }

@@ -73,9 +73,10 @@ struct LiveRows {
   /// Rows for which there is room from the beginning; a few large ones do not need it.
   private static let mostAtOnce = 1 << 17
 
-  /// In the order in which they were written, nil for those that do not count any more. What is made of them is then in that
-  /// order in memory, too, and most of it is read in that order again.
+  /// Rows in the order in which they were written; nil in place of one that was removed or replaced. The order keeps presentations
+  /// next to each other in memory that are restored one after the other.
   private var rows: [Row?] = []
+  /// The index of the row of each key.
   private var places: [Key: Int] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
@@ -95,8 +96,8 @@ struct LiveRows {
       }
     }
     // Presenters may note a memory when its presentation is gone already.
-    for row in rows {
-      guard let key = row?.key, key.first == RowKind.memory.rawValue else { continue }
+    for place in rows.indices {
+      guard let key = rows[place]?.key, key.first == RowKind.memory.rawValue else { continue }
       if places[Key(bytes: [RowKind.presentation.rawValue] + key.dropFirst())] == nil { remove(key) }
     }
   }

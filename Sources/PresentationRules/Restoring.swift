@@ -347,7 +347,7 @@ extension State {
   }
 
   /// Refuses presentations that were shown, or asked to end, before their turn (P13, C2, C3, S2).
-  /// - Parameter handles: of the related ones; of those that share a slot, that which is dismissed is one.
+  /// - Parameter handles: those of the related presentations. Of two in one slot, the one that is dismissed is among them.
   private func checkPhases(of handles: [Handle]) throws(RecordFault) {
     for handle in handles {
       let presentation = presentations[handle]!

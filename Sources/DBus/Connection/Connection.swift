@@ -83,7 +83,7 @@ public final class Connection {
   var heldCalls: [BusName: HeldCalls] = [:]
   /// The size of all held calls, in bytes.
   var heldBytes = 0
-  /// The clients whose held calls wait for no more than room for their replies.
+  /// The clients whose held calls wait only for room for their replies.
   var clientsWaitingForRoom: Set<BusName> = []
   var longCalls = LongCalls()
   var largeReplies = LargeReplies()
