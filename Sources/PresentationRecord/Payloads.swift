@@ -139,7 +139,7 @@ extension RecordedState.PresentationRow {
     let word: String = try payload.get()
     try item.code(with: &payload)
     let phase = [Lifecycle.presenting, .presented].first { $0.name.rawValue == word } ?? .waiting
-    self.init(Presentation(handle: handle, binding: binding, item: Shared(item), phase: phase))
+    self.init(Presentation(handle: handle, binding: binding, item: Shared(item), phase: phase), slotChanged: Serial(0))
     try presentation.content.code(with: &payload, slotChanged: &slotChanged, isParked: &isParked)
     let found = presentation.phase.name.rawValue
     guard found == word else { throw Unreadable("expected the phase “\(found)”, found “\(word)”") }

@@ -20,11 +20,7 @@ struct Parked: Sendable {
   }
 
   /// The program as recorded.
-  var row: RecordedState.PresentationRow {
-    var row = RecordedState.PresentationRow(presentation)
-    row.isParked = true
-    return row
-  }
+  var row: RecordedState.PresentationRow { RecordedState.PresentationRow(parked: presentation) }
 
   /// Whether a new presentation is shown by it: one of the same destination, binding and id.
   fileprivate func suits(_ other: Presentation) -> Bool {

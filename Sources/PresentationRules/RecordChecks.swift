@@ -75,6 +75,9 @@ extension RecordedState {
     let handle = presentation.handle
     try check(handle, "a presentation")
     try check(row.slotChanged, "the slot of \(handle)")
+    if !row.isParked, row.slotChanged.number == 0 {
+      throw RecordFault("the serial of the slot of \(handle): expected 1 to \(numbers.serial), found 0")
+    }
     if let program = presentation.program { try check(program, "the program of \(handle)") }
     if row.isParked, item.membership != nil || item.position != nil || presentation.phase != .presented {
       throw RecordFault("presentation \(handle) is parked, and is dismissed, in a stack or in a group")

@@ -19,11 +19,19 @@ public struct RecordedState: Hashable, Sendable {
     /// Without what follows from other rows.
     public var presentation: Presentation
     /// When its slot last changed (P10); of two presentations in one slot, the later counts.
-    public var slotChanged = Serial(0)
+    public var slotChanged: Serial
     /// Whether the presentation has ended, and its program is parked (N8).
     public var isParked = false
 
-    public init(_ presentation: Presentation) { self.presentation = presentation }
+    public init(_ presentation: Presentation, slotChanged: Serial) {
+      (self.presentation, self.slotChanged) = (presentation, slotChanged)
+    }
+
+    /// A parked program is in no slot.
+    init(parked presentation: Presentation) {
+      self.init(presentation, slotChanged: Serial(0))
+      isParked = true
+    }
   }
 
   /// When a slot, group or stack last changed (P10).

@@ -44,9 +44,7 @@ extension StateMachine {
 
   private func row(of handle: Handle) -> RecordedState.PresentationRow? {
     guard let presentation = state.presentations[handle] else { return state.parked[handle]?.row }
-    var row = RecordedState.PresentationRow(presentation)
-    row.slotChanged = state.slots[presentation.binding]?.changed ?? Serial(0)
-    return row
+    return RecordedState.PresentationRow(presentation, slotChanged: state.slots[presentation.binding]!.changed)
   }
 
   private func row(of subject: Subject) -> RecordedState.Changed? {

@@ -47,11 +47,10 @@ private func expectedState() throws -> RecordedState {
   state.endings[Handle(100)] = nil
   state.registrations = ["two": try #require(state.registrations["two"]?.reversed())]
   for handle in [Handle(1000), Handle(1003)] {
-    var row = RecordedState.PresentationRow(
+    state.presentations[handle] = RecordedState.PresentationRow(
       Presentation(
-        handle: handle, binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented))
-    row.slotChanged = Serial(1003)
-    state.presentations[handle] = row
+        handle: handle, binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented),
+      slotChanged: Serial(1003))
   }
   return state
 }
@@ -200,10 +199,10 @@ func earlierRelease_schema1_isRead() throws {
 func earlierRelease_schema4_isRead() throws {
   let directory = try record(ofSchema: "schema-4")
   let content = try Record.open(in: directory.path) { $0 }.restored
-  var row = RecordedState.PresentationRow(
+  let row = RecordedState.PresentationRow(
     Presentation(
-      handle: Handle(9), binding: try BindingID("b"), item: Shared(Item(id: "1")), phase: .presented))
-  row.slotChanged = Serial(7)
+      handle: Handle(9), binding: try BindingID("b"), item: Shared(Item(id: "1")), phase: .presented),
+    slotChanged: Serial(7))
   #expect(content.setAside == nil)
   #expect(content.state.numbers.serial == Serial(7))
   #expect(content.state.presentations == [Handle(9): row])

@@ -12,10 +12,10 @@ private func turn(_ number: UInt64) throws -> RecordChanges {
   var changes = RecordChanges()
   changes.numbers = .init(serial: Serial(number), lastHandle: Handle(number))
   for handle in [1, number] {
-    var row = RecordedState.PresentationRow(
+    let row = RecordedState.PresentationRow(
       Presentation(
-        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented))
-    row.slotChanged = Serial(number)
+        handle: Handle(handle), binding: try BindingID("b[\(handle)]"), item: Shared(Item(id: "i")), phase: .presented),
+      slotChanged: Serial(number))
     changes.presentations.append((Handle(handle), row))
   }
   if number > 2 { changes.presentations.append((Handle(number - 1), nil)) }

@@ -55,7 +55,8 @@ func fullState() throws -> RecordedState {
     }
     var row = RecordedState.PresentationRow(
       Presentation(
-        handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase))
+        handle: handle, binding: try binding("a[\(index)]"), item: Shared(item), phase: phase),
+      slotChanged: Serial(index > 1 ? 77 : 0))
     if index > 1 {
       row.presentation.parent = Handle(1)
       row.presentation.hasNamedParent = true
@@ -76,7 +77,6 @@ func fullState() throws -> RecordedState {
           Continuation(restarts: 3, due: Instant(nanoseconds: 5), timeLeft: 7), Continuation(restarts: 1),
           Continuation(timeLeft: 0),
         ][index % 3]
-      row.slotChanged = Serial(77)
     }
     state.presentations[handle] = row
   }

@@ -1,5 +1,6 @@
 import DBusValues
 import Glibc
+import HeapModule
 import PresentationModel
 import Testing
 
@@ -59,8 +60,8 @@ private struct Damage {
       row = RecordedState.PresentationRow(
         Presentation(
           handle: handle, binding: binding, item: old.presentation.item, phase: old.presentation.phase,
-          parent: old.presentation.parent, creator: old.presentation.creator))
-      row.slotChanged = old.slotChanged
+          parent: old.presentation.parent, creator: old.presentation.creator),
+        slotChanged: old.slotChanged)
     }
     switch dice.below(14) {
     case 0: row.presentation.parent = other
@@ -71,7 +72,7 @@ private struct Damage {
     case 6: row.presentation.item.position = item.position
     case 7: row.presentation.item.position?.index = Int(truncatingIfNeeded: number() % (1 << 32))
     case 8: row.presentation.item.isQueued.toggle()
-    case 9: row.slotChanged = Serial(max(1, number()))
+    case 9: row.slotChanged = Serial(number())
     case 10: row.presentation.item.queueAge = dice.chance(20) ? nil : number()
     case 11:
       (row.presentation.expires, row.presentation.answerDue) = (instant(), dice.chance(50) ? nil : instant())
@@ -130,8 +131,10 @@ private struct Damage {
     _ = try? machine.perform(Request(.present(binding("fresh"), id: "", ItemOptions())), by: nil, at: now)
     let ends = machine.shutDown(at: now)
     let answers = answer(ends.commands, of: &machine, at: now)
-    // Deadlines end what nobody answers.
-    for _ in 0..<3 where !machine.isEmpty { _ = machine.expire(at: Instant(nanoseconds: .max)) }
+    // Deadlines end what nobody answers: those that there are, and for each presentation one when it is asked and one when
+    // it is killed.
+    let deadlines = machine.state.deadlines.count + 2 * machine.count
+    for _ in 0..<deadlines where !machine.isEmpty { _ = machine.expire(at: Instant(nanoseconds: .max)) }
     if answers >= 10_000 || !machine.isEmpty { faults.append("\(machine.count) do not end") }
     return faults
   }
