@@ -38,6 +38,8 @@ func install_navd_livesWithTheManager() throws {
 
   // Restart: a new navd adopts the same command (R5, R2).
   let handle = try session.call(Rows.get, "fact").0
+  let history = try session.installedNavctl("history").outputText
+  #expect(try session.installedNavctl("is-presented", "fact", "1").exitCode == 0, "\(history)")
   let first = try #require(try session.navdProcess())
   #expect(try session.systemctl("restart", "navd.service").exitCode == 0)
   #expect(try session.navdProcess() != first)
