@@ -5,11 +5,14 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (a: Handle, b: Handle) -> Bool { a.number < b.number }
-  /// Fibonacci hashing: one multiplication spreads consecutive numbers. No client chooses handles, so none can make them
-  /// collide.
+  /// Consecutive numbers are next to each other in a table, and none collide. So a visit of all presentations goes through
+  /// memory nearly in order, as they were made, which takes less time where there are many. The other bytes are added to
+  /// the lowest one, so that multiples of a power of two are spread, too. No client chooses handles.
   public func _rawHashValue(seed: Int) -> Int {
-    let product = number &* 0x9e37_79b9_7f4a_7c15
-    return Int(truncatingIfNeeded: product ^ product >> 32) ^ seed
+    var hash = number ^ number >> 8
+    hash ^= hash >> 16
+    hash ^= hash >> 32
+    return Int(truncatingIfNeeded: hash) ^ seed
   }
   public var description: String { String(number) }
 
