@@ -133,6 +133,7 @@ extension State {
 
   /// Gives parked programs back to the presentations that were to show them again.
   mutating func restoreClaims() {
+    guard !parked.isEmpty else { return }
     for (handle, presentation) in presentations {
       guard let program = presentation.program, presentation.presentedAt == nil, parked[program] != nil else {
         continue

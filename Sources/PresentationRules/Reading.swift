@@ -16,6 +16,9 @@ extension StateMachine {
   /// All presentations that have not ended, in the order of acceptance.
   public var allPresentations: [Presentation] { state.presentations.keys.sorted().map { state.presentations[$0]! } }
 
+  /// Visits all presentations that have not ended, in any order: sorting many of them takes longer than most visits.
+  public func forEachPresentation(_ visit: (Presentation) -> Void) { state.presentations.values.forEach(visit) }
+
   /// The handles of all presentations that have not ended, in any order.
   public var handles: some Collection<Handle> { state.presentations.keys }
 

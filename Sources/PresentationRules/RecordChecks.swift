@@ -12,20 +12,15 @@ extension RecordedState {
   /// Refuses what no navd has recorded, and what would be met later where nothing can be refused: numbers that cannot be
   /// counted on, texts that neither the bus nor a process accepts, and rows that contradict each other. Sizes are not
   /// checked against the limits one by one (L1): an earlier release may have had larger ones.
+  ///
+  /// Presentations are checked as they are restored: where there are many, most of the time is that of reading them from
+  /// memory.
   func check(_ limits: Limits) throws(RecordFault) {
     try check("the serial", numbers.serial.number, Self.maxNumber)
     try check("the last handle", numbers.lastHandle.number, Self.maxNumber)
     try check("the last age in a queue", numbers.lastQueueAge, Self.maxNumber)
     try check(numbers.changesForgotten, "changes forgotten")
-    // All at once: where there are many, most of the time is that of reading them from memory.
-    var bytes = 0
-    // Most depend on nothing.
-    var dependents: [Presentation] = []
-    for row in presentations.values {
-      try check(row, limits)
-      bytes += row.presentation.item.byteCount
-      if row.presentation.parent != nil || row.presentation.item.position != nil { dependents.append(row.presentation) }
-    }
+    try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
     for ending in endings.values {
       try check(ending.handle, "an ending")
       try check(ending.serial, "the ending of \(ending.handle)")
@@ -63,14 +58,15 @@ extension RecordedState {
       else { throw RecordFault("\(quoted(key.name)) is no hold of a client, and no fact of a session") }
     }
     try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.holds))
-    try checkDependencies(of: dependents)
-    try check("the number of items", UInt64(presentations.count), UInt64(Self.spare * limits.items))
-    try check("the bytes of all items", UInt64(bytes), UInt64(Self.spare * limits.state))
   }
 
-  // MARK: Rows
+  // MARK: Presentations
 
-  private func check(_ row: PresentationRow, _ limits: Limits) throws(RecordFault) {
+  func check(bytesOfItems: Int, _ limits: Limits) throws(RecordFault) {
+    try check("the bytes of all items", UInt64(bytesOfItems), UInt64(Self.spare * limits.state))
+  }
+
+  func check(_ row: PresentationRow, _ limits: Limits) throws(RecordFault) {
     let (presentation, item) = (row.presentation, row.presentation.item)
     let handle = presentation.handle
     try check(handle, "a presentation")
@@ -124,7 +120,8 @@ extension RecordedState {
   }
 
   /// C7: a presentation depends neither on itself, nor on another one that depends on it.
-  private func checkDependencies(of dependents: [Presentation]) throws(RecordFault) {
+  /// - Parameter dependents: at least those that have a parent or are in a stack.
+  func checkDependencies(of dependents: [Presentation]) throws(RecordFault) {
     var onStack: [StackPosition: Handle] = [:]
     for presentation in dependents where !presentation.phase.isDismissing {
       if let position = presentation.item.position { onStack[position] = presentation.handle }

@@ -209,7 +209,10 @@ extension State {
         if case .client(let client) = destination.source { _ = registry.register(destination, by: client) }
       }
     }
-    for row in recorded.presentations.values where row.isParked { restore(parked: row) }
+    for row in recorded.presentations.values where row.isParked {
+      try recorded.check(row, limits)
+      restore(parked: row)
+    }
     // By their handles: a row is large to be moved around.
     let handles = recorded.presentations.compactMap { $0.value.isParked ? nil : $0.key }.sorted()
     presentations.reserveCapacity(handles.count)
@@ -217,9 +220,12 @@ extension State {
     var related: [Presentation] = []
     for handle in handles {
       let row = recorded.presentations[handle]!
+      try recorded.check(row, limits)
       try restore(row)
       if row.presentation.isRelated { related.append(row.presentation) }
     }
+    try recorded.check(bytesOfItems: bytesOfItems, limits)
+    try recorded.checkDependencies(of: related)
     for (key, holder) in recorded.holders {
       holders[key] = holder
       holdsInForce.insert(key.name)

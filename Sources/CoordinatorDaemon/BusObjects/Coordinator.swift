@@ -265,7 +265,7 @@ final class Coordinator {
   /// - Parameter completion: called once.
   func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
     // What ended with another session has ended long ago.
-    if !recovered.isOfOtherSession { service.machine.allPresentations.forEach(hooks.follow) }
+    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
     facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
   }
 
@@ -286,7 +286,7 @@ final class Coordinator {
       let kept = recovered.isFirst ? service.machine.keptItems : []
       let before = service.machine.count
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
-      inhibitors.follow(service.machine.allPresentations)
+      inhibitors.follow(service.machine)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
       if before > 0 {
         log.notice(

@@ -32,8 +32,9 @@ final class Inhibitors {
   }
 
   /// Takes in what an earlier navd has presented.
-  func follow(_ presentations: [Presentation]) {
-    for presentation in presentations where presentation.phase.isLive {
+  func follow(_ machine: borrowing StateMachine) {
+    machine.forEachPresentation { presentation in
+      guard presentation.phase.isLive else { return }
       if presentation.phase == .presented { presented(presentation.handle, presentation.binding, presentation.item) }
       appeared(presentation.handle, presentation.item)
     }
@@ -64,8 +65,9 @@ final class Inhibitors {
       sleepers.remove(handle)
     case .hold(SessionFact.sleep.rawValue, let isInForce):
       isAsleep = isInForce
-      for presentation in machine.allPresentations where !isInForce && presentation.phase.isLive {
-        appeared(presentation.handle, presentation.item)
+      guard !isInForce else { return update() }
+      machine.forEachPresentation { presentation in
+        if presentation.phase.isLive { appeared(presentation.handle, presentation.item) }
       }
     case .updated, .phase, .asking, .action, .selection, .group, .path, .hold, .parked: return
     }
