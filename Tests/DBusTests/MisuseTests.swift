@@ -349,6 +349,23 @@ func input_undeclaredDescriptors_areRefused() throws {
   #expect(try descriptors(ofTheFileOf: opened) == [opened])
 }
 
+@Test(
+  "L2: a socket that would keep its closer waiting until its data is sent keeps nobody waiting",
+  arguments: [true, false])
+func input_lingeringSocket_isClosedAtOnce(isCall: Bool) throws {
+  let fixture = try Fixture()
+  let socket = Descriptor(owning: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+  var lingering = linger(l_onoff: 1, l_linger: 60)
+  let size = socklen_t(MemoryLayout<linger>.size)
+  try check("setsockopt") { setsockopt(socket.number, SOL_SOCKET, SO_LINGER, &lingering, size) }
+  if !isCall { fixture.implementation.implement(Echo.echo) { _, call in call.reply(.descriptor(socket)) } }
+  #expect(throws: DBusError.self) { try fixture.call(Echo.echo, isCall ? .descriptor(socket) : .byte(1)) }
+  // The option is the socket's, not the descriptor's.
+  var left = size
+  try check("getsockopt") { getsockopt(socket.number, SOL_SOCKET, SO_LINGER, &lingering, &left) }
+  #expect(lingering.l_onoff == 0)
+}
+
 /// The descriptors of this process for a file; other tests open others.
 private func descriptors(ofTheFileOf descriptor: Int32) throws -> [Int32] {
   func file(_ descriptor: Int32) -> [UInt]? {

@@ -37,9 +37,6 @@ public final class SignalSocket {
   /// Checks that a descriptor is a socket as ``Connection/openSignalSocket()`` makes it. Sockets of other kinds may be ready without
   /// anything to read.
   private static func check(_ socket: Descriptor) throws(SystemError) {
-    // Closing a socket of another kind may wait until its data is sent.
-    var nothing = linger()
-    setsockopt(socket.number, SOL_SOCKET, SO_LINGER, &nothing, socklen_t(MemoryLayout<linger>.size))
     for (option, expected) in [(SO_DOMAIN, AF_UNIX), (SO_TYPE, Int32(SOCK_SEQPACKET.rawValue))] {
       var found: Int32 = 0
       var size = socklen_t(MemoryLayout<Int32>.size)

@@ -114,7 +114,25 @@ final class Transport {
   // MARK: Reading
 
   /// The next complete message.
-  func pop() -> Message? { dbus_connection_pop_message(raw).map(Message.init(adopting:)) }
+  func pop() -> Message? {
+    guard let message = dbus_connection_pop_message(raw).map(Message.init(adopting:)) else { return nil }
+    if message.hasDescriptors { Self.stopLingering() }
+    return message
+  }
+
+  /// Has no socket make its closer wait until its data is sent (L2). libdbus-1 closes the descriptors that a message brings,
+  /// and tells only the numbers of those that are arguments; so all of this process are gone through.
+  private static func stopLingering() {
+    guard let directory = opendir("/proc/self/fd") else { return }
+    defer { closedir(directory) }
+    var off = linger()
+    while let entry = readdir(directory) {
+      let number = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { atoi($0) }
+      }
+      setsockopt(number, SOL_SOCKET, SO_LINGER, &off, socklen_t(MemoryLayout<linger>.size))
+    }
+  }
 
   /// Whether there are more messages. These do not make the descriptor ready, since they have been read from it.
   var hasIncoming: Bool { dbus_connection_get_dispatch_status(raw) == DBUS_DISPATCH_DATA_REMAINS }
