@@ -132,7 +132,7 @@ func ending_ofACommandThatCannotStart_isFailed(command: [String]) throws {
 
 @Test("P14: a command that ignores SIGTERM is killed after the grace time")
 func ending_ofACommandThatIgnoresSigterm_isByKill() throws {
-  let session = try Session(destinations: ["deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"200ms\"")])
+  let session = try Session(destinations: ["deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"1s\"")])
   let watcher = try session.watch()
   let presentation = try session.present("deaf", "1")
   try session.wait(for: "start 1", of: "deaf")
