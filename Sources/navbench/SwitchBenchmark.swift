@@ -59,12 +59,11 @@ struct SwitchBenchmark {
 
   private static let group = "bench.panels"
 
-  /// Returns when the new panel runs, which starts after the old one has ended (G1).
+  /// The new panel starts after the old one has ended (G1).
   private func select(_ panel: Int, _ command: [String]) throws {
-    let (presentation, _, _) = try harness.call(
+    _ = try harness.call(
       CoordinatorInterface.present,
       ("\(Self.group).panel\(panel)", "", ["group": .string(Self.group), "command": command.value]))
-    _ = try harness.call(CoordinatorInterface.wait, (presentation, "presented"))
   }
 }
 
