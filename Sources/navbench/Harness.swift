@@ -52,7 +52,7 @@ final class Harness {
     for path in ["\(configuration)/navd", directory] { mkdir(path, 0o700) }
     for (name, text) in destinations {
       guard let file = fopen("\(directory)/\(name).toml", "w") else {
-        throw BenchmarkError(description: "\(directory)/\(name).toml: \(String(cString: strerror(errno)))")
+        throw BenchmarkError(description: SystemError("\(directory)/\(name).toml").description)
       }
       fputs(text, file)
       fclose(file)

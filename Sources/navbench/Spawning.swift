@@ -1,4 +1,5 @@
 import CLinux
+import EventLoops
 import Glibc
 
 /// Starts a program as a shell does, without the work that navd's own process management adds to a measurement.
@@ -13,7 +14,9 @@ func spawn(_ arguments: [String], reading input: Int32, writing output: Int32) t
   defer { for word in words { free(word) } }
   var process: pid_t = 0
   let error = posix_spawnp(&process, arguments[0], &actions, nil, &words, linux_environment())
-  guard error == 0 else { throw BenchmarkError(description: "\(arguments[0]): \(String(cString: strerror(error)))") }
+  guard error == 0 else {
+    throw BenchmarkError(description: SystemError(code: error, operation: arguments[0]).description)
+  }
   return process
 }
 

@@ -1,3 +1,4 @@
+import EventLoops
 import Glibc
 import Processes
 import TextFormats
@@ -103,14 +104,14 @@ struct Summary {
   /// Replaces the table in a document.
   func write(to document: String) throws {
     guard let content = ProcessTable.read(document) else {
-      throw BenchmarkError(description: "\(document): \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: SystemError(document).description)
     }
     let text = String(decoding: content, as: UTF8.self)
     guard let (head, rest) = text.parted(at: Self.marks.start), let (_, tail) = rest.parted(at: Self.marks.end) else {
       throw BenchmarkError(description: "\(document): expected the comments between which the table is, found none")
     }
     guard let file = fopen(document, "w") else {
-      throw BenchmarkError(description: "\(document): \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: SystemError(document).description)
     }
     fputs("\(head)\(Self.marks.start)\(markdown)\n\(Self.marks.end)\(tail)", file)
     fclose(file)

@@ -1,6 +1,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 
 /// The time to replace one of two panels, each a process, by the other: from the request until the old panel has ended and
@@ -79,7 +80,7 @@ private final class Panels {
     let directory = try harness.newDirectory()
     commands = ["\(directory)/0", "\(directory)/1"].map { ["cat", $0] }
     for command in commands where mkfifo(command[1], 0o600) != 0 {
-      throw BenchmarkError(description: "\(command[1]): \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: SystemError(command[1]).description)
     }
   }
 
@@ -91,7 +92,7 @@ private final class Panels {
     try start(current, commands[current])
     // Blocks until the program opens it for reading.
     let opened = open(commands[current][1], O_WRONLY | O_CLOEXEC)
-    guard opened >= 0 else { throw BenchmarkError(description: "open: \(String(cString: strerror(errno)))") }
+    guard opened >= 0 else { throw BenchmarkError(description: SystemError("open").description) }
     close(descriptor)
     descriptor = opened
   }
@@ -106,7 +107,7 @@ private final class ShellPeer {
   init() throws {
     var (toShell, fromShell): ([Int32], [Int32]) = ([0, 0], [0, 0])
     guard pipe(&toShell) == 0, pipe(&fromShell) == 0 else {
-      throw BenchmarkError(description: "pipe: \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: SystemError("pipe").description)
     }
     for end in toShell + fromShell { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     process = try spawn(["sh"], reading: toShell[0], writing: fromShell[1])

@@ -93,7 +93,7 @@ final class SystemdPeer {
   private static func write(_ text: String, to path: String) throws {
     for end in path.indices where path[end] == "/" && end != path.startIndex { mkdir(String(path[..<end]), 0o700) }
     guard let file = fopen(path, "w") else {
-      throw BenchmarkError(description: "\(path): \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: SystemError(path).description)
     }
     fputs(text, file)
     fclose(file)

@@ -42,7 +42,7 @@ final class WindowBenchmark {
     for path in ["\(directory)/navd", "\(directory)/navd/destinations"] { mkdir(path, 0o700) }
     for name in Self.names {
       guard let file = fopen("\(directory)/navd/destinations/\(name).toml", "w") else {
-        throw BenchmarkError(description: "\(directory): \(String(cString: strerror(errno)))")
+        throw BenchmarkError(description: SystemError(directory).description)
       }
       fputs(
         "command = [\"foot\", \"--app-id=\(name)\", \"-e\", \"sleep\", \"1000\"]\nwindow = true\ngroup = \"bench\"\n",

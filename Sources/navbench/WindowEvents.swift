@@ -35,7 +35,7 @@ final class WindowEvents {
     let subscription = Array("[\"window\"]".utf8)
     let request = Array("i3-ipc".utf8) + Self.number(subscription.count) + Self.number(2) + subscription
     guard result == 0, send(socket, request, request.count, 0) == request.count else {
-      throw BenchmarkError(description: "\(path): \(String(cString: strerror(errno)))")
+      throw BenchmarkError(description: SystemError(path).description)
     }
     watch = try loop.watch(socket, .read) { [unowned self] _ in receive() }
   }

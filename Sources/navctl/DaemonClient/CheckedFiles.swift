@@ -1,5 +1,6 @@
 import CLinux
 import CoordinatorAPI
+import EventLoops
 import Glibc
 import TextFormats
 
@@ -37,7 +38,8 @@ struct CheckedFiles {
   private static func outputOfNavd(_ operation: String) throws(Failure) -> [UInt8] {
     func failure(_ error: Int32) -> Failure {
       Failure(
-        operation, "cannot run navd: \(String(cString: strerror(error)))", hint: "install it beside navctl or in PATH")
+        operation, SystemError(code: error, operation: "cannot run navd").description,
+        hint: "install it beside navctl or in PATH")
     }
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw failure(errno) }

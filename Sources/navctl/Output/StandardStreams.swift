@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import EventLoops
 import Glibc
 import TextFormats
 
@@ -55,7 +56,7 @@ enum StandardOutput {
   /// Ends navctl on an error; a closed pipe ends it by SIGPIPE.
   private static func write(raw bytes: [UInt8]) {
     guard let error = writeAll(STDOUT_FILENO, bytes) else { return }
-    StandardError.write("navctl: standard output: \(String(cString: strerror(error)))")
+    StandardError.write(SystemError(code: error, operation: "navctl: standard output").description)
     exit(CommandStatus.failed.rawValue)
   }
 }

@@ -58,7 +58,8 @@ struct PresenterVerb: ParsableCommand {
     }
     let writer = LineWriter(STDOUT_FILENO, daemon.loop)
     writer.onEnd = { error in
-      stop(error == EPIPE ? nil : Failure(operation, "standard output: \(String(cString: strerror(error)))"))
+      stop(
+        error == EPIPE ? nil : Failure(operation, SystemError(code: error, operation: "standard output").description))
     }
     let presenter = LinePresenter(daemon, writer, .init(presents: autoPresent, dismissesAfter: autoDismiss))
     var options: Properties = [:]

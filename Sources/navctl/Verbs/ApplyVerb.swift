@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import EventLoops
 import Glibc
 import PresentationModel
 import TextFormats
@@ -37,7 +38,7 @@ struct Apply: ParsableCommand {
 
   private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {
     func unreadable() -> Failure {
-      Failure(operation, "cannot read the file: \(String(cString: strerror(errno)))", hint: "“-” reads standard input")
+      Failure(operation, SystemError("cannot read the file").description, hint: "“-” reads standard input")
     }
     guard let stream = file == "-" ? fdopen(STDIN_FILENO, "r") : fopen(file, "re") else { throw unreadable() }
     defer { fclose(stream) }

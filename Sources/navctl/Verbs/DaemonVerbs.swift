@@ -2,6 +2,7 @@ import ArgumentParser
 import CoordinatorAPI
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 import PresentationModel
 import TextFormats
@@ -104,7 +105,7 @@ struct CheckConfiguration: ParsableCommand {
     if let beside = Self.beside { execv(beside, &pointers) }
     execvp("navd", &pointers)
     throw Failure(
-      "check-config", "cannot run navd: \(String(cString: strerror(errno)))",
+      "check-config", SystemError("cannot run navd").description,
       hint: "install it beside navctl or in PATH")
   }
 

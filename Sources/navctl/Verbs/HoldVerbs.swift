@@ -3,6 +3,7 @@ import CLinux
 import CoordinatorAPI
 import DBus
 import DBusValues
+import EventLoops
 import Glibc
 import PresentationModel
 import TextFormats
@@ -71,7 +72,7 @@ private enum HeldCommand {
     let error = posix_spawnp(&process, words[0]!, nil, nil, &words, linux_environment())
     guard error == 0 else {
       throw Failure(
-        operation, "\(quoted(String(decoding: command[0], as: UTF8.self))): \(String(cString: strerror(error)))",
+        operation, SystemError(code: error, operation: quoted(String(decoding: command[0], as: UTF8.self))).description,
         status: .ownFailure)
     }
     // A terminal sends these to the command, too, which decides.

@@ -21,7 +21,9 @@ extension DaemonClient {
     let follower = StateFollower(connection)
     writer.onDrained = { output.drained(writer, follower) }
     writer.onEnd = { [loop, operation] error in
-      if error != EPIPE { failure = Failure(operation, "standard output: \(String(cString: strerror(error)))") }
+      if error != EPIPE {
+        failure = Failure(operation, SystemError(code: error, operation: "standard output").description)
+      }
       loop.stop()
     }
     let timeout = timeLeft.map { timeLeft in

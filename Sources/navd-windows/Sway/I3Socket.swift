@@ -88,7 +88,7 @@ final class I3Socket {
     let count = Glibc.read(descriptor, &buffer, buffer.count)
     if count < 0, errno == EAGAIN || errno == EINTR { return }
     guard count > 0 else {
-      return end(count == 0 ? "the window manager has closed its connection" : "\(SystemError("read"))")
+      return end(count == 0 ? "the window manager has closed its connection" : SystemError("read").description)
     }
     reader.take(buffer.prefix(count))
     do throws(I3Reader.Fault) {
