@@ -414,8 +414,8 @@ final class Coordinator {
     case .move(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.move(presentation)
-    case .abandon(let handle):
-      presenters[handle]?.abandon(handle)
+    // It does not wait for its turn.
+    case .abandon: break
     case .endParked(let program, let isForced):
       presenters.endParked(program, isForced: isForced)
     }
@@ -514,7 +514,16 @@ extension Coordinator: CoordinatorHost {
 
   func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
 
-  func carryOut(_ commands: [Command]) { self.commands += commands }
+  func carryOut(_ commands: [Command]) {
+    for command in commands {
+      // What is given up has ended, and the end of this turn forgets who showed it.
+      if case .abandon(let handle) = command {
+        presenters[handle]?.abandon(handle)
+      } else {
+        self.commands.append(command)
+      }
+    }
+  }
 
   func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
 

@@ -99,6 +99,23 @@ func manager_jobThatEndsEarly_isNotMissed(isQuick: Bool) throws {
   #expect(try session.ending(of: path).reason == "dismissed")
 }
 
+@Test("P14: a unit that does not end within its grace, and not when it is killed either, is given up; the log says so")
+func manager_whoseUnitDoesNotEnd_isLogged() throws {
+  let session = try Session(destinations: ["mixer": "unit = \"mixer.service\"\ngrace = \"50ms\"\n"], starting: false)
+  let manager = try FakeManager(session, version: "252")
+  try session.start()
+  let path = try session.present("mixer")
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  manager.isQuick = false
+  try session.dismiss("mixer")
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  #expect(result["error"] == .string("no answer to its dismissal within its grace"))
+  try session.wait("navd logs that it could not be stopped") {
+    session.navd?.errorText.contains("could not be stopped, not even by SIGKILL") == true
+  }
+}
+
 @Test(
   "A manager older than systemd 250 is not used, because it cannot keep a process tree together",
   arguments: ["249.11-0ubuntu3", "what"])
