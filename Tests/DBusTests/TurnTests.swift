@@ -114,6 +114,27 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
     ])
 }
 
+@Test("R1: what follows from a call that cannot be sent is sent in a turn of its own, after what is done before")
+func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
+  let fixture = try Fixture()
+  let log = try fixture.listen()
+  fixture.service.unread.stalled[fixture.client.uniqueName] = 0
+  /// What had been sent when the call failed, until the change that follows from it is recorded.
+  var sizeAtFailure: Int?
+  fixture.service.beforeFlush = {
+    if let size = sizeAtFailure { #expect(fixture.service.transport.sentSize == size) }
+    sizeAtFailure = nil
+  }
+  fixture.service.call(Echo.echo, on: fixture.client.uniqueName, at: Echo.path, .byte(1)) { _ in
+    fixture.service.unread.stalled = [:]
+    sizeAtFailure = fixture.service.transport.sentSize
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("failed", 1))
+  }
+  try #require(fixture.loop.turn { log.lines == ["Happened failed"] })
+  #expect(sizeAtFailure == nil)
+  fixture.service.beforeFlush = nil
+}
+
 @Test func turn_objectAddedAndRemoved_isNotAnnounced() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()

@@ -66,8 +66,6 @@ public final class Connection {
 
   let transport: Transport
   var outbox = Outbox()
-  /// Another one, which takes its place while it is sent.
-  var emptyOutbox = Outbox()
   /// Replies that are made when there is room.
   var laterReplies: ArraySlice<(address: ReplyAddress, make: () -> OutgoingMessage?)> = []
   var objects = ObjectTree()

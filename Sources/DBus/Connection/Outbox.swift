@@ -75,17 +75,12 @@ extension Connection {
 
   /// Sends the messages of the turn, and replies that are made later while there is room.
   func sendOutbox() {
-    // Usually once: a call that cannot be sent fails, and its completion may make more messages.
-    while !outbox.signals.isEmpty || !outbox.entries.isEmpty || !changes.all.isEmpty {
-      var sending = emptyOutbox
-      swap(&sending, &outbox)
-      emptyOutbox = Outbox()
-      var dropped = sendSignals(sending.signals)
+    if !outbox.signals.isEmpty || !outbox.entries.isEmpty || !changes.all.isEmpty {
+      var dropped = sendSignals(outbox.signals)
       let changes = takeChangeSignals()
       dropped += sendSignals(changes.added) + sendSignals(changes.changed) + sendSignals(changes.removed)
-      for entry in sending.entries { send(entry) }
-      sending.removeAll()
-      emptyOutbox = sending
+      for entry in outbox.entries { send(entry) }
+      outbox.removeAll()
       if dropped > 0 {
         hasDroppedSignals = true
         onSignalsDropped?(dropped)

@@ -151,7 +151,8 @@ extension Connection {
     pending.finish(answer.error.map { .failure($0) } ?? .success(answer))
   }
 
-  /// Sends a call, unless it was cancelled.
+  /// Sends a call, unless it was cancelled. One that cannot be sent fails in the next turn, whose end records what
+  /// follows from that (``beforeFlush``).
   func send(_ call: OutgoingMessage, _ pending: PendingCall) {
     let isRead = isRead(call)
     if !pending.isDone, isRead, let serial = transport.send(call) {
@@ -159,7 +160,7 @@ extension Connection {
     } else {
       openCalls.add(-1, pending.destination)
       let unread = DBusError(name: .limitsExceeded, message: "it does not read what it was sent before")
-      pending.finish(.failure(isRead ? .disconnected() : unread))
+      loop.soon { pending.finish(.failure(isRead ? .disconnected() : unread)) }
     }
   }
 

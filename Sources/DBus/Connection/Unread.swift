@@ -42,7 +42,7 @@ struct Unread {
   /// The value of ``Transport/sentSize`` at the last look.
   fileprivate var lookedAt = 0
   /// Clients that do not read, each with the size of what it is still sent.
-  fileprivate var stalled: [BusName: Int] = [:]
+  var stalled: [BusName: Int] = [:]
   /// The subscribed clients that read, and whether they have called; meaningful while there are stalled clients.
   fileprivate var subscribers: [BusName: Bool] = [:]
   private var callers: Set<BusName> = []
