@@ -573,7 +573,11 @@ extension Coordinator: CoordinatorHost {
     alarm?.cancel()
     alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
       // No presenter is late for what it was not asked yet.
-      if countOfLate > 0 { setAlarm(at: Instant(nanoseconds: now.nanoseconds + 10_000_000)) } else { service.expire() }
+      for command in commands {
+        let due = service.machine.presentation(command.handle)?.answerDue
+        if let due, due <= now { service.restartAnswer(of: command.handle) }
+      }
+      service.expire()
     }
   }
 

@@ -245,6 +245,36 @@ func hostile_aThousandClients_leaveNothing() throws {
   try concurrent.stop(session)
 }
 
+@Test("P14, O2: while presenters are called without a pause, time passes for everything else")
+func hostile_updatesWithoutEnd_deadlinesPass() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let count = 1000
+  for number in 0..<count { _ = try session.present("many[\(number)]", "", ["destination": .string("dialog")]) }
+  let last = try session.call(Rows.get, "many[\(count - 1)]").0
+  #expect(try session.call(Rows.wait, (last, "presented")).0 == "")
+  var applied = 0
+  var isStopped = false
+  func update() {
+    guard !isStopped else { return }
+    applied += 1
+    let requests = (0..<count).map { number in
+      let value: Properties = ["n": .int32(Int32(applied))]
+      return Structure("Update", [.string("many[\(number)]"), value.value, Properties().value])
+    }
+    presenter.connection.call(
+      Rows.apply, on: CoordinatorNames.bus, at: CoordinatorNames.object, (requests, [:]), timeout: nil
+    ) { _ in update() }
+  }
+  for _ in 0..<4 { update() }
+  try session.wait("updates are under way") { applied > 8 }
+  let brief = try session.present("brief", "", ["timeout": .uint64(1)])
+  #expect(try session.ending(of: brief).reason == "expired")
+  print("ended after \(applied) times \(count) updates")
+  #expect(applied < 50)
+  isStopped = true
+}
+
 @Test("L2, P6: a presenter that floods Closed and Act, for its own and other items, ends each of its items once")
 func hostile_presenterThatFloods_isAnswered() throws {
   let session = try Session()
