@@ -51,6 +51,9 @@ final class Coordinator {
   private var ended: [Handle] = []
   private var alarm: Timer?
   private var isQuitting = false
+  /// What has happened while the presentations of the previous navd are searched for, and comes after what is found (R2);
+  /// nil once they are resumed.
+  private var early: [() -> Void]? = []
   /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
 
@@ -78,8 +81,8 @@ final class Coordinator {
     inhibitors = Inhibitors(facts, log: log)
     let windows = WindowPresenter(
       loop: loop, windowSystem, maxParked: limits.parked, log: log, remember: { record.note(memory: $1, of: $0) },
-      report: { [unowned self] in service.report($0) })
-    let report: (Report) -> Void = { [unowned self] in if !windows.take($0) { service.report($0) } }
+      report: { [unowned self] in take($0) })
+    let report: (Report) -> Void = { [unowned self] in if !windows.take($0) { take($0) } }
     let commands = CommandPresenter(
       loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: limits.output,
       log: log, remember: { if !windows.note($1, of: $0) { record.note(memory: $1, of: $0) } }, report: report)
@@ -89,11 +92,13 @@ final class Coordinator {
     manager.onPresenceChanged = { commands.managerChanged() }
     presenters = PresenterTable(
       commands: commands, units: UnitPresenter(manager, log: log, report: report),
-      bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in service.report($0) }, windows: windows
+      bus: BusPresenter(connection, limits: limits, log: log) { [unowned self] in take($0) }, windows: windows
     )
     clientWatcher = ClientWatcher(connection) { [unowned self] in service.clientLeft($0) }
     service = CoordinatorService(machine, host: self)
-    facts.onChange = { [unowned self] in service.set($0, $1) }
+    facts.onChange = { [unowned self] fact, isTrue in
+      afterResuming { [unowned self] in service.set(fact, isTrue) }
+    }
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
@@ -138,6 +143,7 @@ final class Coordinator {
   /// Reads the files. For a file with an error, the version loaded before stays in effect.
   /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   func loadConfiguration(isStart: Bool = false) {
+    guard isStart || early == nil else { return afterResuming { [unowned self] in loadConfiguration() } }
     followConfiguration()
     let startup = configuration.startupPath
     let loaded = configuration.reload()
@@ -269,6 +275,13 @@ final class Coordinator {
     facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
   }
 
+  /// Takes in what a presenter reports.
+  private func take(_ report: Report) { afterResuming { [unowned self] in service.report(report) } }
+
+  private func afterResuming(_ event: @escaping () -> Void) {
+    if early == nil { event() } else { early?.append(event) }
+  }
+
   private func resume(
     _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
   ) {
@@ -285,6 +298,8 @@ final class Coordinator {
       // What ends now is among it.
       let kept = recovered.isFirst ? service.machine.keptItems : []
       let before = service.machine.count
+      let early = self.early ?? []
+      self.early = nil
       service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
       inhibitors.follow(service.machine)
       for client in clients.subtracting(left) { clientWatcher.follow(client) }
@@ -295,6 +310,7 @@ final class Coordinator {
             "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
           ])
       }
+      for event in early { event() }
       connection.refusal = nil
       service.presentLateItems()
       if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
@@ -572,13 +588,17 @@ extension Coordinator: CoordinatorHost {
   func setAlarm(at time: Instant) {
     alarm?.cancel()
     alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
-      // No presenter is late for what it was not asked yet.
-      for command in commands {
-        let due = service.machine.presentation(command.handle)?.answerDue
-        if let due, due <= now { service.restartAnswer(of: command.handle) }
-      }
-      service.expire()
+      afterResuming { [unowned self] in expire() }
     }
+  }
+
+  private func expire() {
+    // No presenter is late for what it was not asked yet.
+    for command in commands {
+      let due = service.machine.presentation(command.handle)?.answerDue
+      if let due, due <= now { service.restartAnswer(of: command.handle) }
+    }
+    service.expire()
   }
 
   var isCongested: Bool { connection.outgoingSize > connection.limits.outgoingBytes / 2 }

@@ -486,3 +486,42 @@ func restart_serviceEndedMeanwhile_isLost() throws {
   #expect(try session.ending(of: path).reason == "lost")
   #expect(try session.entry("fact") == nil)
 }
+
+@Test("R2, S4: what ends while the previous navd's programs are searched for gives way to the next, which runs once")
+func restart_endDuringTheSearch_isTakenInAfterIt() throws {
+  let session = try Session(destinations: [
+    "deaf": JournaledCommand.destination(endingAfter: nil, "grace = \"1m\""),
+    "windowed": "command = [\"sleep\", \"600\"]\nwindow = { app-id = \"none\" }\n",
+  ])
+  #expect(try session.call(Rows.wait, (session.present("windowed"), "presented")).0 == "")
+  _ = try session.present("deaf", "1")
+  try session.wait(for: "start 1", of: "deaf")
+  let next = try session.present("deaf", "2")
+  let first = try #require(session.processes().first { $0.binding == "deaf" }?.pid)
+  try session.stop(SIGKILL)
+
+  // An adapter that does not answer makes the search take seconds.
+  let monitor = try session.start(
+    program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',destination='org.navd.WindowSystem1'"])
+  try session.wait("the monitor is listening") { monitor.outputText.contains("NameLost") }
+  let adapter = try session.start(
+    program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=org.navd.WindowSystem1"])
+  var hasOwner = false
+  let watch = session.client.watchName("org.navd.WindowSystem1") { hasOwner = $0 != nil }
+  try session.wait("the adapter owns its name") { hasOwner || adapter.hasEnded }
+  watch.cancel()
+  func endWhenSearching() {
+    guard !monitor.outputText.contains("destination=org.navd.WindowSystem1") else {
+      _ = kill(first, SIGKILL)
+      return
+    }
+    session.loop.timer(after: .milliseconds(5)) { endWhenSearching() }
+  }
+  endWhenSearching()
+  try session.start()
+  #expect(try session.call(Rows.wait, (next, "presented")).0 == "")
+  try session.wait(for: "start 2", of: "deaf")
+  #expect(try session.call(Rows.get, "deaf").0 == next)
+  #expect(session.processes().filter { $0.binding == "deaf" }.map(\.id) == ["2"])
+  #expect(session.commandLog(of: "deaf").count { $0 == "start 2" } == 1)
+}
