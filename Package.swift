@@ -62,7 +62,11 @@ let package = Package(
     .target(name: "TextFormats", swiftSettings: strict),
     .target(name: "EventLoops", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "Processes", dependencies: ["EventLoops", "CLinux"], swiftSettings: strict),
-    .target(name: "DBus", dependencies: ["CDBus", "DBusValues", "EventLoops"], swiftSettings: strict),
+    .target(
+      name: "DBus",
+      dependencies: [
+        "CDBus", "DBusValues", "EventLoops", .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
 
     // The vocabulary, the rules, and the contract.
     .target(name: "PresentationModel", dependencies: ["DBusValues", "TextFormats"], swiftSettings: strict),

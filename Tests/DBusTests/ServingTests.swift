@@ -283,6 +283,34 @@ func hold_byAHeldCall_holdsTheRest() throws {
   #expect(answers == ["a", "hold", "b"])
 }
 
+@Test("L1: a held call counts until it is served, also if the client always has others")
+func hold_servedCalls_giveTheirSizeBack() throws {
+  var limits = Connection.Limits()
+  limits.requestBytes = 100_000
+  let fixture = try Fixture(serviceLimits: limits)
+  let refusal = DBusError(name: "org.example.TooMuch", message: "too much")
+  fixture.service.hold(fixture.client.uniqueName, refusing: refusal)
+  let text = String(repeating: "x", count: 10_000)
+  var (served, refused) = (0, 0)
+  func ask() {
+    fixture.start(Echo.echo, .string(text)) { result in
+      if case .success = result { served += 1 } else { refused += 1 }
+      if served < 100 { ask() }
+    }
+  }
+  for _ in 0..<4 { ask() }
+  try fixture.settle(by: Connection.open(address: fixture.bus.address, loop: fixture.loop))
+  // One call is left at each time, so that the queue never ends.
+  fixture.implementation.implement(Echo.echo) { value, call in
+    fixture.service.hold(call.sender, refusing: refusal)
+    call.reply(value)
+    fixture.loop.timer(after: .milliseconds(1)) { fixture.service.release(fixture.client.uniqueName) }
+  }
+  fixture.service.release(fixture.client.uniqueName)
+  #expect(fixture.loop.turn { served >= 100 || refused > 0 })
+  #expect(refused == 0)
+}
+
 @Test("L1, L2: the held calls of a client are limited together to the size of one request")
 func hold_callsBeyondTheLimit_areRefused() throws {
   var limits = Connection.Limits()

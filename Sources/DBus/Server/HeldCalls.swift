@@ -1,4 +1,5 @@
 import DBusValues
+import DequeModule
 import EventLoops
 
 /// The calls of a client that wait, read but not served: behind one of its earlier calls, or until it reads.
@@ -6,8 +7,9 @@ final class HeldCalls {
   /// The approximate size of a call without its arguments, in bytes.
   private static let callSize = 256
 
-  private var calls: [() -> Void] = []
-  private var next = 0
+  private var calls: Deque<(call: () -> Void, size: Int)> = []
+  /// The size of the call that was read last, in bytes, until it is appended.
+  private var sizeRead = 0
   /// The reasons for which the calls wait. Without one they are being served.
   fileprivate var holds = 0
   /// The size left for further calls, in bytes.
@@ -20,12 +22,17 @@ final class HeldCalls {
     self.refusal = refusal
   }
 
-  func append(_ call: @escaping () -> Void) { calls.append(call) }
+  /// Appends the call whose arguments were read last.
+  func append(_ call: @escaping () -> Void) {
+    calls.append((call, sizeRead))
+    sizeRead = 0
+  }
 
+  /// The next call, whose size does not count any more.
   fileprivate func pop() -> (() -> Void)? {
-    guard next < calls.count else { return nil }
-    defer { next += 1 }
-    return calls[next]
+    guard let (call, size) = calls.popFirst() else { return nil }
+    budget += size
+    return call
   }
 
   /// Reads the arguments of one more call.
@@ -34,6 +41,7 @@ final class HeldCalls {
     var rest = budget - Self.callSize
     guard rest >= 0 else { throw refusal }
     let input = try read(&rest)
+    sizeRead = budget - rest
     budget = rest
     return input
   }
@@ -63,11 +71,13 @@ extension Connection {
         clientsWaitingForRoom.insert(client)
         return
       }
+      let before = held.budget
       guard let call = held.pop() else {
         heldBytes -= limits.requestBytes - held.budget
         heldCalls[client] = nil
         return
       }
+      heldBytes -= held.budget - before
       yieldingToOthers(client, call)
     }
     loop.soon { [weak self] in self?.serveHeld(client) }
