@@ -118,14 +118,18 @@ final class SystemdManager {
     if presence == .unknown { waiting.append(body) } else { body() }
   }
 
-  private func readVersion() {
+  /// - Parameter limit: nil to wait as long as the manager is on the bus.
+  private func readVersion(within limit: Duration? = .seconds(3)) {
     connection.call(
       PropertyAccessing.get, on: Systemd.name, at: Systemd.path, (Systemd.Manager.name.text, "Version"),
-      timeout: .seconds(3), autoStart: false
+      timeout: limit, autoStart: false
     ) { [weak self] result in
       switch result {
       case .success(let version): self?.setPresence(.present(version: String(value: version).flatMap(Self.release)))
-      case .failure: self?.left()
+      case .failure(let error):
+        self?.left()
+        // A busy one is used once it answers.
+        if error.name == .timedOut { self?.readVersion(within: nil) }
       }
     }
   }
@@ -135,7 +139,7 @@ final class SystemdManager {
       presence = .unknown
       readVersion()
       absence = connection.loop.timer(after: absenceLimit) { [weak self] in self?.setPresence(.absent) }
-    } else if absence == nil {
+    } else if absence == nil, presence != .absent {
       setPresence(.absent)
     }
   }
