@@ -52,6 +52,9 @@ public final class Record {
   private var storage: Storage
   /// Rows for the next commit: those noted since the last one, and those that could not be written.
   private var pending = PayloadWriter()
+  /// The size of `pending`, in bytes, from which rows that later ones replace are left out, while nothing can be written.
+  private var maxPending = minMaxPending
+  private static let minMaxPending = 1 << 20
   /// Whether the last commit failed; its rows are still to be written.
   public private(set) var isBehind = false
 
@@ -173,10 +176,15 @@ public final class Record {
       try file.append(pending.bytes)
     } catch {
       isBehind = true
+      if pending.count > maxPending {
+        pending.keepLastRows()
+        maxPending = max(Self.minMaxPending, 2 * pending.count)
+      }
       throw Failure("the record: \(error)")
     }
     isBehind = false
     pending.removeAll()
+    maxPending = Self.minMaxPending
   }
 }
 

@@ -55,14 +55,45 @@ extension PayloadWriter {
   }
 }
 
-/// The rows that count: of those with one key the last one, unless it was removed.
-struct LiveRows {
-  private struct Key: Hashable {
-    let bytes: ArraySlice<UInt8>
-    /// All bytes at once; an array's own hashing, byte by byte, is most of a checkpoint.
-    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+/// The bytes of a row's key, by which rows replace each other.
+private struct RowKey: Hashable {
+  let bytes: ArraySlice<UInt8>
+  /// All bytes at once; an array's own hashing, byte by byte, is most of a checkpoint.
+  func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+}
+
+extension PayloadReader {
+  /// - Returns: the payload of a row; nil if the row was removed.
+  fileprivate mutating func row() throws(Unreadable) -> (key: ArraySlice<UInt8>, payload: ArraySlice<UInt8>?) {
+    let (keyLength, payloadLength): (UInt32, UInt32) = try (get(), get())
+    let key = try bytes(Int(keyLength))
+    return (key, payloadLength == PayloadWriter.removed ? nil : try bytes(Int(payloadLength)))
+  }
+}
+
+extension PayloadWriter {
+  fileprivate mutating func append(_ key: ArraySlice<UInt8>, _ payload: ArraySlice<UInt8>?) {
+    put(UInt32(key.count), payload.map { UInt32($0.count) } ?? Self.removed)
+    append(key)
+    if let payload { append(payload) }
   }
 
+  /// Leaves out the rows that later ones replace.
+  mutating func keepLastRows() {
+    var reader = PayloadReader(bytes[...])
+    var rows: [(key: ArraySlice<UInt8>, payload: ArraySlice<UInt8>?)?] = []
+    var indexes: [RowKey: Int] = [:]
+    while !reader.isAtEnd, let row = try? reader.row() {
+      if let former = indexes.updateValue(rows.count, forKey: RowKey(bytes: row.key)) { rows[former] = nil }
+      rows.append(row)
+    }
+    removeAll()
+    for case let row? in rows { append(row.key, row.payload) }
+  }
+}
+
+/// The rows that count: of those with one key the last one, unless it was removed.
+struct LiveRows {
   private struct Row {
     var key: ArraySlice<UInt8>
     var payload: ArraySlice<UInt8>
@@ -77,7 +108,7 @@ struct LiveRows {
   /// next to each other in memory that are restored one after the other.
   private var rows: [Row?] = []
   /// The index of the row of each key.
-  private var places: [Key: Int] = [:]
+  private var places: [RowKey: Int] = [:]
 
   init(_ frames: [ArraySlice<UInt8>]) throws(Unreadable) {
     let count = min(frames.reduce(0) { $0 + $1.count } / Self.smallRowSize, Self.mostAtOnce)
@@ -86,29 +117,24 @@ struct LiveRows {
     for frame in frames {
       var reader = PayloadReader(frame)
       while !reader.isAtEnd {
-        let (keyLength, payloadLength): (UInt32, UInt32) = try (reader.get(), reader.get())
-        let key = try reader.bytes(Int(keyLength))
-        if payloadLength == PayloadWriter.removed {
-          remove(key)
-        } else {
-          put(Row(key: key, payload: try reader.bytes(Int(payloadLength))))
-        }
+        let (key, payload) = try reader.row()
+        if let payload { put(Row(key: key, payload: payload)) } else { remove(key) }
       }
     }
     // Presenters may note a memory when its presentation is gone already.
     for place in rows.indices {
       guard let key = rows[place]?.key, key.first == RowKind.memory.rawValue else { continue }
-      if places[Key(bytes: [RowKind.presentation.rawValue] + key.dropFirst())] == nil { remove(key) }
+      if places[RowKey(bytes: [RowKind.presentation.rawValue] + key.dropFirst())] == nil { remove(key) }
     }
   }
 
   private mutating func put(_ row: Row) {
-    if let former = places.updateValue(rows.count, forKey: Key(bytes: row.key)) { rows[former] = nil }
+    if let former = places.updateValue(rows.count, forKey: RowKey(bytes: row.key)) { rows[former] = nil }
     rows.append(row)
   }
 
   private mutating func remove(_ key: ArraySlice<UInt8>) {
-    if let place = places.removeValue(forKey: Key(bytes: key)) { rows[place] = nil }
+    if let place = places.removeValue(forKey: RowKey(bytes: key)) { rows[place] = nil }
   }
 
   var isEmpty: Bool { places.isEmpty }
@@ -116,11 +142,7 @@ struct LiveRows {
   /// One frame's payload with all rows.
   var snapshot: [UInt8] {
     var payload = PayloadWriter()
-    for case let row? in rows {
-      payload.put(UInt32(row.key.count), UInt32(row.payload.count))
-      payload.append(row.key)
-      payload.append(row.payload)
-    }
+    for case let row? in rows { payload.append(row.key, row.payload) }
     return payload.bytes
   }
 

@@ -111,6 +111,39 @@ func disk_readOnlyAtStart_isServedFrom(record: FoundRecord) throws {
   #expect(try session.presented() == before.merging(["after": "2"]) { $1 })
 }
 
+@Test(
+  "L2: while the disk is full, changes that nobody can refuse do not make navd grow, and the last ones are recorded later"
+)
+func disk_fullWhileAsking_doesNotMakeNavdGrow() throws {
+  let (disk, session) = (try SmallDisk(megabytes: 16), try Session(starting: false))
+  let directory = disk.path + "/navd"
+  try session.start(option(directory))
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let options = large.merging(["destination": .string("dialog")]) { $1 }
+  let path = try session.present("asked", "1", options)
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  presenter.isAnswering = false
+  try session.dismiss("asked")
+  try session.wait("the presenter is asked") { presenter.log.count == 2 }
+  try disk.fill(leaving: 0)
+  func ask(_ count: Int) throws {
+    for number in 0..<count {
+      let refusal = try session.refusal(Rows.asking, (path, "\(number)"), by: presenter.connection)
+      #expect(refusal?.name == .notRecorded)
+    }
+  }
+  try ask(20)
+  let navd = try #require(session.navd?.processID)
+  let before = Session.privateMemory(of: navd)
+  try ask(200)
+  #expect(Session.privateMemory(of: navd) - before < 8 << 20)
+  try disk.clear()
+  try session.present("after", "2")
+  try session.stop(SIGKILL)
+  try session.start(option(directory))
+  #expect(try session.presented()["after"] == "2")
+}
+
 @Test("A record whose directory becomes read-only goes on in the file that is open")
 func disk_readOnlyLater_isRecorded() throws {
   let (disk, session) = (try SmallDisk(megabytes: 64), try Session(starting: false))
