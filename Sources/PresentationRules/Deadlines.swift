@@ -32,15 +32,15 @@ extension StateMachine {
     process(at: now) { $0.expire(most: most) }
   }
 
-  /// Gives a presenter its whole time, since it is asked later than it was to be.
+  /// Gives a presenter its whole time, since it is asked later than it was to be. This is no input, so it has no outcome: what else
+  /// is due waits for the next one.
   public mutating func restartAnswer(of handle: Handle, at now: Instant) {
-    _ = process(at: now) { turn in
-      guard let presentation = turn.state.presentations[handle], presentation.answerDue != nil,
-        let destination = presentation.item.destination
-      else { return }
-      turn.expectAnswer(
-        handle, for: presentation.phase.isDismissing ? destination.grace : destination.startTimeout)
-    }
+    guard let presentation = state.presentations[handle], presentation.answerDue != nil,
+      let destination = presentation.item.destination
+    else { return }
+    let time = presentation.phase.isDismissing ? destination.grace : destination.startTimeout
+    state.expectAnswer(handle, by: now.after(milliseconds: time))
+    state.forgetStaleDeadlines()
   }
 
   /// The presentation whose time is over next, if that is due.
@@ -61,6 +61,11 @@ extension State {
       let holding = deadlines.unordered.filter { holds($0) }
       deadlines = Heap(holding)
     }
+  }
+
+  mutating func expectAnswer(_ handle: Handle, by due: Instant) {
+    presentations[handle]!.answerDue = due
+    schedule(due, .answer, handle)
   }
 
   /// Forgets stale deadlines before the next that holds: the caller's timer would wake up for nothing.
@@ -85,9 +90,7 @@ extension State {
 extension Turn {
   /// Sets how long a presenter has for its answer (P14).
   mutating func expectAnswer(_ handle: Handle, for milliseconds: UInt64) {
-    let due = now.after(milliseconds: milliseconds)
-    state.presentations[handle]!.answerDue = due
-    state.schedule(due, .answer, handle)
+    state.expectAnswer(handle, by: now.after(milliseconds: milliseconds))
   }
 
   fileprivate mutating func expire(most: Int) {

@@ -150,6 +150,21 @@ struct FallbackTests {
     #expect(fixture.machine.selection(of: "main") == "board")
   }
 
+  @Test("K1, W1: when a presenter gets its whole time again, no fallback is selected unannounced")
+  func fallback_dueAtRestartOfAnswer_isAnnouncedByTheNextInput() throws {
+    let fixture = RulesFixture(fallbacks: ["main": "board"])
+    fixture.pass(0)
+    fixture.report(.updateAnswered(1))
+    try fixture.present("other", "", .with(to: "cmd"))
+    fixture.load([Destination(name: "board", presenter: .none, source: RulesFixture.file("board"))])
+    _ = fixture.taken()
+    let later = fixture.now.after(milliseconds: 2000)
+    fixture.machine.restartAnswer(of: 1, at: later)
+    #expect(fixture.machine.presentation(1)?.answerDue == later.after(milliseconds: Destination.defaultStartTimeout))
+    fixture.pass(2000)
+    #expect(fixture.taken() == ["selection main board", "group main board ·", "presented board"])
+  }
+
   @Test("K1: not during Quit")
   func quit_everything_ends() throws {
     start()
