@@ -13,6 +13,8 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   private var alarm: Instant?
   /// Whether presentations end, over several turns, because of one whose time is over.
   private var isExpiring = false
+  /// Facts of the session that have become true, and whose holds begin when what they dismiss has ended: whether they still are.
+  private var beginningFacts: [SessionFact: Bool] = [:]
   /// Whether calls of `Wait` are answered in later turns.
   private var isAnswering = false
 
@@ -228,8 +230,16 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Takes in whether a fact of the session is true (H2).
   package func set(_ fact: SessionFact, _ isTrue: Bool) {
-    func set() { take(machine.set(fact, isTrue, at: tick())) }
-    if !isTrue || !endBefore(hold: fact.rawValue, set) { set() }
+    guard beginningFacts[fact] == nil else { return beginningFacts[fact] = isTrue }
+    let isLater =
+      isTrue
+      && endBefore(hold: fact.rawValue) { [self] in
+        let isStillTrue = beginningFacts.removeValue(forKey: fact) ?? true
+        // Watchers learn why the items have ended, also if the fact is over.
+        take(machine.set(fact, true, at: tick()))
+        if !isStillTrue { take(machine.set(fact, false, at: tick())) }
+      }
+    if isLater { beginningFacts[fact] = true } else { take(machine.set(fact, isTrue, at: tick())) }
   }
 
   /// Ends what a hold ends when it begins, if that is too much for one turn.

@@ -104,13 +104,15 @@ final class ServiceFixture: CoordinatorHost {
   private(set) var quits = 0
   private var later: [() -> Void] = []
 
-  init(limits: Limits = Limits()) {
+  init(limits: Limits = Limits(), holds: [String: HoldAction] = [:]) {
     service = CoordinatorService(StateMachine(limits: limits), host: self)
     service.bindProperties(to: binder)
-    service.load([
-      Destination(
-        name: "screen", presenter: .bus(name: "org.example.Screen", path: "/presenter"), source: .file(path: "screen"))
-    ])
+    service.load(
+      [
+        Destination(
+          name: "screen", presenter: .bus(name: "org.example.Screen", path: "/presenter"), source: .file(path: "screen")
+        )
+      ], holds: holds)
     log = []
   }
 

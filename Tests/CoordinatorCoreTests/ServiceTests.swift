@@ -593,6 +593,26 @@ import Testing
     #expect(fixture.bindings.count { $0.hasPrefix("a") } == (verdict == .trusted ? 0 : 150))
   }
 
+  @Test(
+    "H2, L2: a fact that ends while what it dismisses ends over several turns is not in force afterwards",
+    arguments: [[false], [false, true], [false, true, false], [true]])
+  func fact_changesWhileManyEnd_isAsLastSet(news: [Bool]) throws {
+    let fixture = ServiceFixture(holds: ["locked": .dismiss])
+    for index in 0..<1200 { try fixture.present("a\(index)") }
+    _ = fixture.taken()
+    fixture.service.set(.locked, true)
+    #expect(fixture.bindings.count == 700)
+    for isTrue in news { fixture.service.set(.locked, isTrue) }
+    while fixture.turn() {}
+    let held = fixture.service.machine.holdsInForce
+    #expect(fixture.bindings == [] && held == (news.last == true ? ["locked"] : []))
+    // Watchers hear why the items have ended.
+    let told = fixture.taken().filter { $0.hasPrefix("hold") }
+    #expect(told == (news.last == true ? ["hold locked true"] : ["hold locked true", "hold locked false"]))
+    fixture.service.set(.locked, false)
+    #expect(fixture.service.machine.holdsInForce.isEmpty)
+  }
+
   @Test("R5, L2: Quit ends many over several turns, and nothing is presented in between")
   func quit_many_takesTurns() throws {
     let fixture = try fixture()
