@@ -41,9 +41,18 @@ extension StateMachine {
     return state.fallbacks.contains { $0.group == membership.group && $0.destination == membership.tag }
   }
 
-  /// Whether a group has nothing selected, or its fallback, which gives way.
+  /// Whether a group has nothing selected, or its fallback, which gives way unless it is protected (D12).
   func isIdle(_ group: Group) -> Bool {
-    group.selected.map { isFallback(current(at: $0)?.item.membership) } ?? true
+    guard let selected = group.selected.flatMap({ current(at: $0) }) else { return true }
+    return isFallback(selected.item.membership) && !selected.isProtected
+  }
+
+  /// Whether an item is a fallback whose group has somebody in its queue who may come (K1).
+  func hasSuccessorInQueue(_ item: Shared<Item>) -> Bool {
+    guard let membership = item.membership, isFallback(membership), let group = state.groups[membership.group] else {
+      return false
+    }
+    return state.isReady(group.queue)
   }
 
   /// How an item is presented again that ended by itself (K3): a fallback always, and without a limit.

@@ -44,7 +44,7 @@ extension Shared where Value == Item {
 
 extension State {
   /// Whether one of a queue is not held.
-  fileprivate func isReady(_ queue: [QueueEntry]) -> Bool {
+  func isReady(_ queue: [QueueEntry]) -> Bool {
     queue.contains {
       slots[$0.binding]?.current.flatMap { presentations[$0] }.map { !$0.item.isHeld(by: holdsInForce) } == true
     }
@@ -181,7 +181,7 @@ extension Turn {
   /// The number of presentations, and of groups, that one turn presents because of the end of a hold (L2).
   private static var heldPerTurn: Int { 500 }
 
-  /// Presents what may be presented after a hold has ended: groups with nothing but a fallback selected serve their
+  /// Presents what may be presented after a hold has ended: groups with nothing selected but a fallback that gives way serve their
   /// queues (H4).
   mutating func presentHeld() {
     let waiting = state.presentations.values.filter { canStart($0) }.map { $0.handle }.sorted()

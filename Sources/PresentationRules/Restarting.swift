@@ -79,7 +79,7 @@ extension StateMachine {
     for end in ends {
       guard !end.isFinal, let presentation = state.presentations[end.handle], presentation.phase.isLive,
         let rule = restartRule(of: presentation.item),
-        rule.applies(to: end.reason, presentation.result)
+        rule.applies(to: end.reason, presentation.result), !hasSuccessorInQueue(presentation.item)
       else { continue }
       found[end.handle] = continuation(of: presentation, by: rule, at: now())
     }

@@ -53,11 +53,15 @@ struct FallbackTests {
     start()
     try fixture.present("a", "", member())
     fixture.goes(1)
+    try fixture.hold("dnd", owned: true, by: "berta")
+    fixture.machine.setHolds(["dnd": .postpone])
     try fixture.present("b", "", member(ifBusy: .queue))
+    fixture.machine.setHolds([:])
     try fixture.present("board", "", .with(group: "main"))
     let board = try #require(fixture.handle("board"))
     fixture.shows(board)
-    let events = fixture.machine.resume([:], left: [], at: fixture.now).changes.map(\.event.shown)
+    // Only after the fallback has ended, the end of the hold lets the queue go on.
+    let events = fixture.machine.resume([:], left: ["berta"], at: fixture.now).changes.map(\.event.shown)
     let again = Handle(board.number + 1)
     #expect(events.first == "dismissed \(board) board= lost")
     let (told, ended) = (
@@ -101,6 +105,20 @@ struct FallbackTests {
       fixture.pass(1)
       #expect(fixture.phase(Handle(number + 1)) == "presenting")
     }
+  }
+
+  @Test("K1: when it ends by itself, the queue comes before it")
+  func fallback_endsWhileQueueWaits_queueIsServed() throws {
+    start()
+    try fixture.present("a", "", member())
+    fixture.goes(1)
+    try fixture.present("b", "", member(ifBusy: .queue))
+    try fixture.present("board", "", .with(group: "main"))
+    fixture.shows(try #require(fixture.handle("board")))
+    fixture.ends(try #require(fixture.handle("board")), failed: true)
+    #expect(fixture.shown == ["b"] && selection == "b")
+    try fixture.dismiss("b")
+    #expect(selection == "board")
   }
 
   @Test("K1: while it waits for its delay, others come at once")

@@ -56,6 +56,35 @@ struct ProtectionTests {
     #expect(fixture.shown == ["p.lock"])
   }
 
+  @Test("D12, K1, H4: a protected fallback stays when a hold ends; what waited for that is presented after its own end")
+  func protectedFallback_holdEnds_staysUntilItEndsByItself() throws {
+    var settings = ItemSettings()
+    settings.holds = ["dnd": .postpone]
+    let fixture = RulesFixture(
+      destinations: [
+        Destination(
+          name: "board", presenter: .command([Array("board".utf8)]), source: RulesFixture.file("board"),
+          isProtected: true),
+        Destination(
+          name: "memo", presenter: .none, source: RulesFixture.file("memo"), itemSettings: Shared(settings)),
+      ], fallbacks: ["main": "board"])
+    fixture.pass(0)
+    fixture.report(.updateAnswered(1))
+    fixture.shows(1)
+    let cookie = try fixture.hold("dnd")
+    try fixture.present("memo", "", .with(group: "main"))
+    _ = fixture.taken()
+    try fixture.release(cookie)
+    #expect(fixture.taken() == ["hold dnd over"])
+    #expect(fixture.machine.selection(of: "main") == "board" && fixture.machine.queuedTags(of: "main") == ["memo"])
+    // Another request for the group is refused as before.
+    #expect(fixture.refusal(.present("other", id: "", .with(group: "main"))) == .accessDenied)
+    fixture.ends(1)
+    #expect(fixture.shown == ["memo"] && fixture.phase(2) == "presented")
+    try fixture.dismiss("memo")
+    #expect(fixture.shown == ["board"])
+  }
+
   @Test("D12: navd does not quit while it is shown; a waiting one is not protected yet")
   func protected_waiting_isNotProtected() throws {
     try fixture.present("x", "", .with(to: "cmd", group: "g"))
