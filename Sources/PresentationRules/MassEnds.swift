@@ -114,6 +114,12 @@ extension Transaction {
       }
       mass.ends.append(End(handle: handle, reason: reason, isForced: request?.isForced == true))
     }
+    // Nothing of such a request is carried out later, so what its scope still waits for is forced now (P15).
+    if isOfAll, request?.isForced == true {
+      let awaited = Set(draft.forced.flatMap { turn.machine.awaited(by: $0) })
+      mass.ends += awaited.filter { state.presentations[$0]?.phase.isDismissing == true }
+        .map { End(handle: $0, reason: .dismissed, isForced: true) }
+    }
     // Handles grow, and few presentations are older than what they depend on.
     mass.ends.sort { $0.handle < $1.handle }
     return mass

@@ -613,6 +613,21 @@ import Testing
     #expect(fixture.service.machine.holdsInForce.isEmpty)
   }
 
+  @Test("P15, L2: a forced DismissAll of many also forces what its scope still waits for")
+  func dismissAll_manyForced_forcesWhatIsAsking() throws {
+    let fixture = try fixture(150)
+    let asking = try fixture.present("letter", "", ["destination": .string("screen")])
+    fixture.service.report(.presentAnswered(asking, error: nil))
+    try fixture.dismiss("letter")
+    fixture.service.report(.asking(asking, message: "Save?"))
+    _ = fixture.taken()
+    let call = fixture.call(Rows.dismissAll, ["all": .boolean(true), "force": .boolean(true)])
+    while fixture.turn() {}
+    #expect(try call.output().0 == 150 && fixture.bindings == ["letter"])
+    #expect(fixture.taken().contains("command dismiss \(asking) dismissed"))
+    #expect(fixture.service.machine.presentation(asking)?.phase.dismissal?.isForced == true)
+  }
+
   @Test("R5, L2: Quit ends many over several turns, and nothing is presented in between")
   func quit_many_takesTurns() throws {
     let fixture = try fixture()
