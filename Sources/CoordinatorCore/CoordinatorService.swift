@@ -37,10 +37,12 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Carries out one request. One that ends very many presentations has most of them ended in turns of their own; the call is
   /// answered after that. The client's later calls wait until then, and no other client's (L2).
+  /// - Parameter resume: carries out the rest of a request after these turns; nil for as it is.
   /// - Returns: the answer; nil if the call is answered later.
   /// - Throws: `Refusal`, with nothing changed.
   package func perform<Output>(
-    _ request: Request, for call: some ServiceCall<Output>, trust: Trust, _ answer: @escaping (Reply) -> Output
+    _ request: Request, for call: some ServiceCall<Output>, trust: Trust,
+    resume: ((Request) throws(Refusal) -> Output?)? = nil, _ answer: @escaping (Reply) -> Output
   ) throws(Refusal) -> Output? {
     try host.requireRecord()
     // The rest of the request may need trust. Once these ends have changed the state, it is too late to look the client up.
@@ -58,9 +60,15 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     host.hold(call.client)
     endSoon(mass.ends[...], by: call.client) { [self] in
       do throws(Refusal) {
-        // Of a request that names them all, nothing is left to be done.
-        let output: Output? =
-          try mass.countOfNamed > 0 ? answer(.count(mass.countOfNamed)) : perform(rest, for: call, trust: trust, answer)
+        let output: Output?
+        if mass.countOfNamed > 0 {
+          // Of a request that names them all, nothing is left to be done.
+          output = answer(.count(mass.countOfNamed))
+        } else if let resume {
+          output = try resume(rest)
+        } else {
+          output = try perform(rest, for: call, trust: trust, answer)
+        }
         if let output { call.reply(output) }
       } catch {
         call.fail(error)
@@ -68,6 +76,33 @@ package final class CoordinatorService<Host: CoordinatorHost> {
       host.release(call.client)
     }
     return nil
+  }
+
+  /// Dismisses a presentation if its slot still holds it (P5, P10).
+  package func dismiss(_ path: ObjectPath, _ options: Properties, _ call: some ServiceCall<(Bool, UInt64)>) {
+    authorize(call) { [unowned self] trust throws(Refusal) in
+      guard let presentation = machine.presentation(try Handle(path)) else { return (false, serial) }
+      let request = try CoordinatorInterface.dismiss.read((presentation.binding.text, options))
+      return try dismiss(presentation, request, for: call, trust: trust)
+    }
+  }
+
+  private func dismiss(
+    _ presentation: Presentation, _ request: Request, for call: some ServiceCall<(Bool, UInt64)>, trust: Trust
+  ) throws(Refusal) -> (Bool, UInt64)? {
+    let handle = presentation.handle
+    guard machine.current(at: presentation.binding)?.handle == handle else {
+      if request.isForced {
+        take(machine.end([End(handle: handle, reason: .dismissed, isForced: true)], by: call.client, at: tick()))
+      }
+      return (false, serial)
+    }
+    // While what is presented from it ends, somebody may have put another presentation into its slot.
+    return try perform(request, for: call, trust: trust) { [unowned self] rest throws(Refusal) in
+      try dismiss(presentation, rest, for: call, trust: trust)
+    } _: { [unowned self] in
+      ($0 == .changed(true), serial)
+    }
   }
 
   /// Carries out a transaction.
@@ -264,11 +299,6 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     _ values: [(key: String, defaultValue: Value)], overridingRecord: Bool
   ) -> [Int: Refusal] {
     machine.declareContainerValues(values, overridingRecord: overridingRecord)
-  }
-
-  /// Forces a dismissal that is under way (P15).
-  package func force(_ handle: Handle, by client: Client) {
-    take(machine.end([End(handle: handle, reason: .dismissed, isForced: true)], by: client, at: tick()))
   }
 
   // MARK: Many ends

@@ -575,6 +575,27 @@ import Testing
   }
 
   @Test(
+    "P5, P10, L2: a presentation is not dismissed that has followed another one while the children of that ended",
+    arguments: [false, true])
+  func presentation_replacedWhileItsChildrenEnd_successorStays(isForced: Bool) throws {
+    let fixture = try fixture(0)
+    let handle = try fixture.present("p", "", ["destination": .string("screen")])
+    fixture.service.report(.presentAnswered(handle, error: nil))
+    for index in 0..<600 { try fixture.present("a\(index)", "", ["from": .string("p")]) }
+    let call = ScriptedCall<(Bool, UInt64)>(Client("anna"))
+    fixture.service.dismiss(handle.path, isForced ? ["force": .boolean(true)] : [:], call)
+    for _ in 0..<2 { #expect(fixture.turn()) }
+    #expect(fixture.bindings == ["p"] && call.result == nil)
+    try fixture.present("p", "2", by: "berta")
+    while fixture.turn() {}
+    #expect(try call.output().0 == false)
+    #expect(try fixture.entry("p").id == "2")
+    #expect(fixture.service.machine.presentation(handle)?.phase.dismissal?.isForced == isForced)
+    fixture.service.report(.dismissAnswered(handle, result: [:]))
+    #expect(try fixture.history().first?.reason == "replaced")
+  }
+
+  @Test(
     "L3: a request that ends many is refused before they end, or is carried out to its end",
     arguments: [Trust.trusted, .confined])
   func parent_ofManyWithTheCommandOfAnother_endsOnlyForTheTrusted(verdict: Trust) throws {

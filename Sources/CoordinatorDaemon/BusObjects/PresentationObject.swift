@@ -48,19 +48,7 @@ final class PresentationObjects: ObjectProvider {
 
   private func implementMethods(_ object: ImplementedInterface) {
     // A request about a presentation changes its slot if the slot still holds it (P5, P10).
-    object.implement(Rows.dismiss) { [unowned self] options, call in
-      service.authorize(call) { [unowned self] trust throws(Refusal) in
-        guard let presentation = presentation(call.path) else { return (false, service.serial) }
-        let request = try CoordinatorInterface.dismiss.read((presentation.binding.text, options))
-        guard isCurrent(presentation) else {
-          if request.isForced { service.force(presentation.handle, by: call.client) }
-          return (false, service.serial)
-        }
-        return try service.perform(request, for: call, trust: trust) { [unowned self] in
-          ($0 == .changed(true), service.serial)
-        }
-      }
-    }
+    object.implement(Rows.dismiss) { [unowned self] options, call in service.dismiss(call.path, options, call) }
     object.implement(Rows.update) { [unowned self] input, call in
       service.authorize(call) { [unowned self] trust throws(Refusal) in
         guard let presentation = presentation(call.path), isCurrent(presentation) else {
