@@ -199,8 +199,13 @@ extension Turn {
     if let stack = presentation.item.position?.stack { machine.lists.changed.insert(.stack(stack)) }
     announce(.declined(handle, presentation.binding, id: presentation.item.id, message: message))
     guard presentation.updates != .idle else { return }
-    state.presentations[handle]!.updates = .idle
-    sendUpdate(of: handle, by: nil)
+    if presentation.awaitsUpdateAnswer {
+      // It follows the answer to the one from before the dismissal (D8).
+      state.presentations[handle]!.updates = .underWayAndPending(author: nil)
+    } else {
+      state.presentations[handle]!.updates = .idle
+      sendUpdate(of: handle, by: nil)
+    }
   }
 }
 

@@ -100,6 +100,8 @@ public struct PresentationFields: Hashable, Sendable {
   /// The deadline for its presenter's answer.
   public package(set) var answerDue: Instant?
   public package(set) var updates = UpdateState.idle
+  /// Whether the answer to an update is to come, which it may do during a dismissal. None comes after a restart.
+  @Unrecorded var awaitsUpdateAnswer = false
   /// The part of its result that is already known.
   public package(set) var result: Properties = [:]
   /// The client whose request ends it.

@@ -88,6 +88,7 @@ extension Turn {
       }
 
     case .updateAnswered(let handle):
+      state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = false }
       guard state.presentations[handle]?.phase == .presented else { break }
       updateAnswered(handle)
 

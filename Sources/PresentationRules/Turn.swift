@@ -358,6 +358,7 @@ struct Turn: ~Copyable {
     switch (presentation.phase, presentation.updates) {
     case (.presented, .idle):
       state.presentations[handle]!.updates = .underWay
+      state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = true }
       outcome.commands.append(.update(handle, author: author))
     case (.presented, .underWay), (.presenting, .underWay), (.presenting, .idle):
       state.presentations[handle]!.updates = .underWayAndPending(author: author)

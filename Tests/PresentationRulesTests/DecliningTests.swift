@@ -429,9 +429,51 @@ import Testing
     try fixture.dismiss("a")
     _ = fixture.taken()
     fixture.declines(1)
-    #expect(fixture.taken() == ["declined a", "update 1"])
+    // The answer to the update of before is still due.
+    #expect(fixture.taken() == ["declined a"])
+    fixture.updates(1)
+    #expect(fixture.taken() == ["update 1"])
     fixture.updates(1)
     #expect(fixture.taken() == [])
+    try fixture.clearAway()
+  }
+
+  @Test("P15, D8: an update that was answered while the dismissal was under way is sent again at once; one at a time")
+  func update_answeredBeforeDecline_isSentAgainAtOnce() throws {
+    func edit(_ number: Int32) throws {
+      try fixture.ask(
+        .update("a", value: ["n": .int32(number)], remove: [], containerValues: nil, timeout: nil), by: "anna")
+    }
+    try show("a")
+    try edit(1)
+    try fixture.dismiss("a")
+    fixture.updates(1)
+    _ = fixture.taken()
+    fixture.declines(1)
+    #expect(fixture.taken() == ["declined a", "update 1"])
+    try edit(2)
+    #expect(fixture.taken() == ["updated a"])
+    fixture.updates(1)
+    #expect(fixture.taken() == ["update 1 by anna"])
+    try fixture.clearAway()
+  }
+
+  @Test("P15, D8: the late answer to an update from before a declined dismissal lets no second update be under way")
+  func update_answeredAfterDecline_isAloneUnderWay() throws {
+    func edit(_ number: Int32) throws {
+      try fixture.ask(
+        .update("a", value: ["n": .int32(number)], remove: [], containerValues: nil, timeout: nil), by: "anna")
+    }
+    try show("a")
+    try edit(1)
+    try fixture.dismiss("a")
+    fixture.declines(1)
+    fixture.updates(1)
+    _ = fixture.taken()
+    try edit(2)
+    #expect(fixture.taken() == ["updated a"])
+    fixture.updates(1)
+    #expect(fixture.taken() == ["update 1 by anna"])
     try fixture.clearAway()
   }
 

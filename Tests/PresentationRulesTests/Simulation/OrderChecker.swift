@@ -280,8 +280,9 @@ struct OrderChecker {
           "P15", "\(handle) is to stay, but is \(alive[index].stage)")
         alive[index].stage = .presented
         alive[index].isGoing = false
+        // The answer to showing it again is not waited for any more; that to an update is.
+        if alive[index].againDue != nil { alive[index].isUpdateUnderWay = false }
         alive[index].againDue = nil
-        alive[index].isUpdateUnderWay = false
       case .dismissed(let handle, _, _, _, let result):
         try checkEnd(try index(handle), result)
       default: break
