@@ -4,14 +4,14 @@ import PresentationModel
 
 /// A time at which something may be due. A deadline that no longer holds is skipped.
 struct Deadline: Comparable, Sendable {
-  enum Kind: Sendable {
+  enum Kind: Hashable, Sendable {
     case answer, expiry, restart
     /// It is to have been presented (H6).
     case start
     /// A holder ends, whose number stands for the handle (H1).
     case hold
-    /// An item that has ended by itself is not kept any more (K4).
-    case departure
+    /// An item that has ended by itself is not kept any more, at the binding that it had (K4).
+    case departure(BindingID)
   }
   let at: Instant
   let kind: Kind
@@ -45,10 +45,11 @@ extension StateMachine {
 
   /// The presentation whose time is over next, if that is due.
   public func nextEnd(at now: Instant) -> End? {
-    guard let deadline = state.deadlines.min, deadline.at <= now,
-      deadline.kind != .hold, deadline.kind != .restart, deadline.kind != .departure, state.holds(deadline)
-    else { return nil }
-    return End(handle: deadline.handle, reason: .expired, isOver: true)
+    guard let deadline = state.deadlines.min, deadline.at <= now, state.holds(deadline) else { return nil }
+    return switch deadline.kind {
+    case .answer, .expiry, .start: End(handle: deadline.handle, reason: .expired, isOver: true)
+    case .restart, .hold, .departure: nil
+    }
   }
 }
 
@@ -57,7 +58,7 @@ extension State {
     guard let at else { return }
     deadlines.insert(Deadline(at: at, kind: kind, handle: handle))
     // Keeps stale deadlines few: a timeout that is always set again leaves one each time.
-    if deadlines.count > 4 * (presentations.count + holders.count) + 64 {
+    if deadlines.count > 4 * (presentations.count + holders.count + departed.count) + 64 {
       let holding = deadlines.unordered.filter { holds($0) }
       deadlines = Heap(holding)
     }
@@ -80,8 +81,8 @@ extension State {
     case .expiry: deadline.at == presentation?.expires
     case .start: deadline.at == presentation?.startsBy
     case .restart: deadline.at == presentation?.continuation?.due && presentation?.phase == .waiting
-    case .departure:
-      departed.contains { $0.value.item.handle == deadline.handle && $0.value.until == deadline.at }
+    case .departure(let binding):
+      departed[binding].map { $0.item.handle == deadline.handle && $0.until == deadline.at } ?? false
     case .hold: holders.contains { $0.key.cookie == deadline.handle.number && $0.value.expires == deadline.at }
     }
   }
@@ -105,8 +106,8 @@ extension Turn {
       first = deadline.at
       count += 1
       let handle = deadline.handle
-      guard deadline.kind != .departure else {
-        forgetDeparted(handle)
+      if case .departure(let binding) = deadline.kind {
+        state.departed[binding] = nil
         continue
       }
       guard let phase = state.presentations[handle]?.phase, deadline.kind != .hold else {

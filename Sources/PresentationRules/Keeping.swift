@@ -186,11 +186,6 @@ extension Turn {
     else { return }
     let until = now.after(milliseconds: StateMachine.departedTime)
     state.departed[presentation.binding] = DepartedItem(item: item, until: until)
-    state.schedule(until, .departure, presentation.handle)
-  }
-
-  /// Forgets what had ended by itself, as its time is over.
-  mutating func forgetDeparted(_ handle: Handle) {
-    for (binding, departed) in state.departed where departed.item.handle == handle { state.departed[binding] = nil }
+    state.schedule(until, .departure(presentation.binding), presentation.handle)
   }
 }

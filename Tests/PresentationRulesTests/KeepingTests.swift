@@ -194,6 +194,34 @@ import Testing
     #expect(login.kept == [])
   }
 
+  @Test("K4, L2: ends of very many kept items, and timeouts after them, take no longer for each than few do")
+  func ends_ofManyKept_takeProportionateTime() throws {
+    var settings = ItemSettings()
+    settings.restoresAtLogin = true
+    // Not a fixture: it checks every item against every other one.
+    var machine = StateMachine()
+    _ = machine.load([
+      Destination(name: "kept", presenter: .none, source: RulesFixture.file("kept"), itemSettings: Shared(settings))
+    ])
+    let count = machine.limits.endings
+    let now = Instant(nanoseconds: 1_000_000_000)
+    let start = ContinuousClock.now
+    for number in 0..<count {
+      let request = Request(.present(binding("a[\(number)]"), id: "", .with(to: "kept")))
+      _ = try machine.perform(request, by: "anna", at: now)
+      _ = machine.report(.ended(machine.lastHandle, failed: false, result: [:]), at: now)
+    }
+    try #require(machine.state.departed.count == count)
+    for number in 0..<count {
+      let request = Request(.present(binding("b"), id: "", .with(timeout: UInt64(number) + 1)))
+      _ = try machine.perform(request, by: "anna", at: now)
+    }
+    #expect(ContinuousClock.now - start < .seconds(5))
+    while let due = machine.nextDeadline { _ = machine.expire(at: due) }
+    let left = machine.state.departed.count
+    #expect(left == 0)
+  }
+
   @Test("K4, K3: an item that waits to be presented again is kept, and waits no longer at the next login")
   func restart_delayed_isKept() throws {
     var login = try Login()
