@@ -53,11 +53,14 @@ extension StateMachine {
   /// The items on record, in an order in which each finds its parent, its place in its stack and its group as they were.
   public var keptItems: [(binding: BindingID, item: KeptItem)] {
     let kept = state.keptOnRecord
-    var (stacks, groups): ([BindingID: [BindingID]], [BindingID: [BindingID]]) = ([:], [:])
+    // Of each, in its order, what has yet to be added: so each item is looked at once.
+    var (stacks, groups): ([BindingID: ArraySlice<BindingID>], [BindingID: ArraySlice<BindingID>]) = ([:], [:])
     for (binding, item) in kept {
       if let stack = item.options.stack { stacks[stack, default: []].append(binding) }
       if let group = item.options.group { groups[group, default: []].append(binding) }
     }
+    for stack in stacks.keys { stacks[stack]!.sort { kept[$0]!.index < kept[$1]!.index } }
+    for group in groups.keys { groups[group]!.sort { kept[$0]!.isQueued(before: kept[$1]!) } }
     var (ordered, seen): ([BindingID], Set<BindingID>) = ([], [])
     func add(_ binding: BindingID) {
       guard let item = kept[binding], seen.insert(binding).inserted else { return }
@@ -67,14 +70,18 @@ extension StateMachine {
         add(next)
         parent = next.deriving
       }
-      let below = item.options.stack.flatMap { stacks[$0] } ?? []
-      for other in below.filter({ kept[$0]!.index < item.index }).sorted(by: { kept[$0]!.index < kept[$1]!.index }) {
-        add(other)
+      if let stack = item.options.stack {
+        while let below = stacks[stack]?.first, kept[below]!.index < item.index {
+          stacks[stack]!.removeFirst()
+          add(below)
+        }
       }
-      let members = item.queueAge == nil ? [] : item.options.group.flatMap { groups[$0] } ?? []
-      for other in members.filter({ kept[$0]!.isQueued(before: item) })
-        .sorted(by: { kept[$0]!.isQueued(before: kept[$1]!) })
-      { add(other) }
+      if item.queueAge != nil, let group = item.options.group {
+        while let earlier = groups[group]?.first, kept[earlier]!.isQueued(before: item) {
+          groups[group]!.removeFirst()
+          add(earlier)
+        }
+      }
       ordered.append(binding)
     }
     for (binding, _) in kept.sorted(by: { $0.value.handle < $1.value.handle }) { add(binding) }

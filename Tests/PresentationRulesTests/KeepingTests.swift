@@ -222,6 +222,31 @@ import Testing
     #expect(left == 0)
   }
 
+  @Test("K4, L2: to order very many kept items of one stack and one queue takes no longer for each than few do")
+  func order_ofMany_takesProportionateTime() throws {
+    var machine = StateMachine()
+    let count = machine.limits.queue
+    for number in 0..<count {
+      var options = ItemOptions()
+      options.stack = binding("s")
+      // The upper ones are the older ones.
+      var element = KeptItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number))))
+      element.index = UInt32(number)
+      machine.state.keptOnRecord[binding("s[\(number)]")] = element
+      options.stack = nil
+      options.group = binding("g")
+      var member = KeptItem(id: "", options: options, handle: Handle(UInt64(2 * (count - number) + 1)))
+      member.queueAge = UInt64(number)
+      machine.state.keptOnRecord[binding("g[\(number)]")] = member
+    }
+    let start = ContinuousClock.now
+    let ordered = machine.keptItems.map(\.binding.text)
+    #expect(ContinuousClock.now - start < .seconds(2))
+    for name in ["s", "g"] {
+      #expect(ordered.filter { $0.hasPrefix(name) } == (0..<count).map { "\(name)[\($0)]" })
+    }
+  }
+
   @Test("K4, K3: an item that waits to be presented again is kept, and waits no longer at the next login")
   func restart_delayed_isKept() throws {
     var login = try Login()
