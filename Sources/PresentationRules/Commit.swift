@@ -1,3 +1,4 @@
+import HeapModule
 import PresentationModel
 
 extension Turn {
@@ -162,12 +163,13 @@ extension Turn {
       if state.groups[key.group]?.remembered.remove(key.tag) != nil { differing.formSymmetricDifference([key]) }
     }
     let bytes = draft.learned.mapValues(\.byteCount)
+    var agedTags: [BindingID: Heap<AgedTag>] = [:]
     for key in draft.learnOrder where draft.learned[key] != nil {
       if state.groups[key.group, default: Group()].remembered.insert(key.tag).inserted {
         differing.formSymmetricDifference([key])
       }
       var dropped = state.tagMemory.set(key, draft.learned[key]!, bytes: bytes[key]!).map(\.key)
-      if let oldest = oldestTagTooMany(of: key.group) {
+      if let oldest = oldestTagTooMany(of: key.group, &agedTags) {
         state.tagMemory.remove(oldest)
         dropped.append(oldest)
       }
@@ -179,12 +181,21 @@ extension Turn {
   }
 
   /// The tag that a group has to forget, if it remembers too many (L1).
-  private func oldestTagTooMany(of group: BindingID) -> GroupTag? {
+  /// - Parameter aged: the tags of groups at some time before. Only when all of a group's are used up, all that it remembers are
+  ///   looked at again.
+  private func oldestTagTooMany(of group: BindingID, _ aged: inout [BindingID: Heap<AgedTag>]) -> GroupTag? {
     guard let remembered = state.groups[group]?.remembered, remembered.count > state.limits.tagsPerGroup else {
       return nil
     }
-    let keys = remembered.lazy.map { GroupTag(group: group, tag: $0) }
-    return keys.min { state.tagMemory.stamped($0)?.stamp ?? 0 < state.tagMemory.stamped($1)?.stamp ?? 0 }
+    func stamp(_ tag: String) -> UInt64 { state.tagMemory.stamped(GroupTag(group: group, tag: tag))?.stamp ?? 0 }
+    while true {
+      if aged[group]?.isEmpty ?? true { aged[group] = Heap(remembered.map { AgedTag(tag: $0, stamp: stamp($0)) }) }
+      let oldest = aged[group]!.removeMin()
+      // It may have been learned again since.
+      if remembered.contains(oldest.tag), stamp(oldest.tag) == oldest.stamp {
+        return GroupTag(group: group, tag: oldest.tag)
+      }
+    }
   }
 
   /// Announces each group's selection, and its tags and queue where watchers can see a difference (W1).
@@ -226,4 +237,12 @@ extension Turn {
     case .path(let bindings): return .path(bindings.map { state.slots[$0]?.current })
     }
   }
+}
+
+/// A tag that a group remembers, by its age.
+private struct AgedTag: Comparable {
+  let tag: String
+  /// As `RecencyMap` gives it: the lowest is the oldest.
+  let stamp: UInt64
+  static func < (a: AgedTag, b: AgedTag) -> Bool { a.stamp < b.stamp }
 }

@@ -112,6 +112,22 @@ import Testing
     try fixture.ask(.dismissAll(.everything))
   }
 
+  @Test("L1, L2: a transaction that has a group learn and forget very many tags looks at each of them once")
+  func tagsPerGroup_manyLearned_takeProportionateTime() throws {
+    var limits = Limits()
+    limits.tagsPerGroup = limits.transaction
+    var machine = StateMachine(limits: limits)
+    let (count, now) = (limits.transaction, Instant(nanoseconds: 0))
+    let start = ContinuousClock.now
+    for tags in [0..<count, count..<2 * count] {
+      let requests = tags.map { Request(.select("g", tag: "t\($0)", binding: "a", id: "\($0)", .with())) }
+      _ = try machine.perform(requests, by: "anna", at: now)
+    }
+    #expect(ContinuousClock.now - start < .seconds(10))
+    let tags = Set(machine.tags(of: "g"))
+    #expect(tags == Set((count..<2 * count).map { "t\($0)" }))
+  }
+
   @Test("L1: a group has a greatest number of declared tags")
   func tagsPerGroup_declared_refused() throws {
     let fixture = try fixture { $0.tagsPerGroup = 2 }
