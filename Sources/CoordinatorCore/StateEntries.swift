@@ -50,7 +50,7 @@ extension StateMachine {
 
   /// Milliseconds until a presentation ends as `expired` (O2); nil if no timeout runs.
   package func timeLeft(of presentation: Presentation, at now: Instant) -> UInt64? {
-    presentation.expires.map { ($0.nanoseconds - min($0.nanoseconds, now.nanoseconds)) / 1_000_000 }
+    presentation.expires?.milliseconds(since: now)
   }
 
   /// The answer of `GetState`.
@@ -93,7 +93,7 @@ extension StateMachine {
       if holder.isOwned { entry.owned = true }
       if !holder.message.isEmpty { entry.message = holder.message }
       entry.since = holder.since
-      entry.timeoutLeft = holder.expires.map { ($0.nanoseconds - min($0.nanoseconds, now.nanoseconds)) / 1_000_000 }
+      entry.timeoutLeft = holder.expires?.milliseconds(since: now)
       return entry
     }
   }
@@ -140,9 +140,7 @@ extension Ending {
     entry.status = result[PresentationResult.keys.status]
     entry.signal = result[PresentationResult.keys.signal]
     entry.by = by?.entry.properties
-    entry.shownFor = presentedAt.map {
-      (endedAt.nanoseconds - min(endedAt.nanoseconds, $0.nanoseconds)) / 1_000_000
-    }
+    entry.shownFor = presentedAt.map(endedAt.milliseconds(since:))
     return entry
   }
 }

@@ -23,6 +23,12 @@ public struct Instant: Hashable, Comparable, Sendable {
     return Instant(nanoseconds: tooLate ? .max : sum)
   }
 
+  /// The nanoseconds since an earlier point; 0 since a later one.
+  package func nanoseconds(since other: Instant) -> UInt64 { nanoseconds - min(nanoseconds, other.nanoseconds) }
+
+  /// The whole milliseconds since an earlier point; 0 since a later one.
+  package func milliseconds(since other: Instant) -> UInt64 { nanoseconds(since: other) / 1_000_000 }
+
   /// The point some nanoseconds later or earlier.
   package func moved(by span: Int64) -> Instant {
     Instant(nanoseconds: UInt64(clamping: Int128(nanoseconds) + Int128(span)))

@@ -149,7 +149,7 @@ extension PresentationFields {
     phase = .dismissing(
       Dismissal(
         stage, reason: reason, animated: animated, isForced: reason.isForced || presentedAt == nil,
-        timeLeft: expires.flatMap { $0 > now ? $0.nanoseconds - now.nanoseconds : nil }))
+        timeLeft: expires.flatMap { $0 > now ? $0.nanoseconds(since: now) : nil }))
     endedBy = requester
     answerDue = nil
     expires = nil

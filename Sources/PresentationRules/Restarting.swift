@@ -101,7 +101,7 @@ extension StateMachine {
 extension PresentationFields {
   /// Nanoseconds that are left of its timeout; nil for all of it.
   func timeLeft(at now: Instant) -> UInt64? {
-    expires.map { $0 > now ? $0.nanoseconds - now.nanoseconds : 0 } ?? continuation?.timeLeft
+    expires?.nanoseconds(since: now) ?? continuation?.timeLeft
   }
 }
 

@@ -254,7 +254,7 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
 
   func setAlarm(at time: Instant) {
     alarm?.cancel()
-    let delay = Duration.nanoseconds(Int64(clamping: time.nanoseconds - min(time.nanoseconds, now.nanoseconds)))
+    let delay = Duration.nanoseconds(Int64(clamping: time.nanoseconds(since: now)))
     alarm = Task { [weak self] in
       do { try await Task.sleep(for: delay) } catch { return }
       self?.service.expire()
