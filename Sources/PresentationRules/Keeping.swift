@@ -19,13 +19,13 @@ public struct KeptItem: Hashable, Sendable {
     (self.id, self.options, self.handle) = (id, options, handle)
   }
 
-  /// Compares two items in the queue of their group.
+  /// Compares two items of a group. A request that queues one gives its priority; the order of these requests gives its age.
   fileprivate func isQueued(before other: KeptItem) -> Bool {
-    guard let queueAge else { return other.queueAge != nil }
-    guard let age = other.queueAge else { return false }
-    if isInterrupted || other.isInterrupted { return isInterrupted && (!other.isInterrupted || queueAge > age) }
-    return queueAge < age
+    guard let rank else { return other.rank != nil }
+    return other.rank.map { rank < $0 } ?? false
   }
+
+  private var rank: QueueRank? { queueAge.map { QueueRank(isInterrupted: isInterrupted, priority: 0, age: $0) } }
 }
 
 /// An item that has ended by itself, and is kept until it is certain that the session has not ended with it.
