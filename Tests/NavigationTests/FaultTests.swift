@@ -259,6 +259,46 @@ private let tooLong = String(repeating: "x", count: 10_000)
     try await fixture.state { Set($0.presentations.map(\.id)) == ["b", "3", "4"] }
   }
 
+  @Test("R6: what a presence presents that is cancelled while navd is down is dismissed by the next navd")
+  func presence_cancelledWhileNavdIsDown_isDismissedByTheNext() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    let presence = fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    for _ in 0..<2 {
+      try session.stop(SIGKILL)
+      presence.cancel()
+      await fixture.navigator.settle()
+      try session.start()
+      try await fixture.shows()
+      try await fixture.state { $0.presentations.isEmpty }
+    }
+    #expect(fixture.display.ends == [.dismissed] && model.note?.id == "a")
+  }
+
+  @Test("R6: state that is presented again while navd is down, after its presence was cancelled, stays presented")
+  func presence_replacedWhileNavdIsDown_staysPresented() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    let presence = fixture.presentNote(of: model)
+    model.note = .init(id: "a")
+    try await fixture.shows("a")
+    try session.stop(SIGKILL)
+    presence.cancel()
+    await fixture.navigator.settle()
+    fixture.presentNote(of: model)
+    await fixture.navigator.settle()
+    try session.start()
+    try await fixture.state { $0.presentations.map(\.phase) == [.presented] }
+    await fixture.navigator.settle()
+    // Both requests are one transaction, so it has not changed (T1).
+    #expect(model.note?.id == "a" && fixture.display.log == ["+a"])
+    model.note = nil
+    try await fixture.shows()
+    try await fixture.state { $0.presentations.isEmpty }
+  }
+
   @Test("R6: after a kill during a dismissal, the next navd waits for the same screen")
   func navd_killedWhileDismissing_waitsForTheScreen() async throws {
     let (fixture, model) = (try await NavigationFixture(.navd), Model())

@@ -106,6 +106,23 @@ private final class Model {
     #expect(model.note?.id == 1)
   }
 
+  @Test("R6: what a navigator presents that is released while navd is down is dismissed by the next navd")
+  func navigator_releasedWhileNavdIsDown_dismissesAllLater() async throws {
+    let (fixture, model) = (try await NavigationFixture(.navd), Model())
+    let session = try #require(fixture.session)
+    var navigator: Navigator? = Navigator(fixture.coordinator)
+    navigator?.present(item: Bindable(model).note, to: nil)
+    model.note = .init(id: 1)
+    await navigator?.settle()
+    try await fixture.state { !$0.presentations.isEmpty }
+    try session.stop(SIGKILL)
+    navigator = nil
+    // Each call is answered after those of the navigator.
+    for _ in 0..<20 { _ = try? await fixture.coordinator.state() }
+    try session.start()
+    try await fixture.state { $0.presentations.isEmpty }
+  }
+
   @Test("Released coordinators leave no threads and no descriptors")
   func coordinators_opened_leaveNothing() async throws {
     let session = try Session()

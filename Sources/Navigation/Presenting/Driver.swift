@@ -64,9 +64,13 @@ protocol Driver: AnyObject, Sendable {
   func forgetSerials()
 
   /// The whole state, because events are missing.
-  /// - Parameter client: the unique name of this program in that state.
+  /// - Parameters:
+  ///   - client: the unique name of this program in that state.
+  ///   - givenUp: presentations of drivers that have ended, which no other driver takes over: they are dismissed.
   /// - Returns: presentations that have ended in the meantime.
-  func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle]
+  func reconcile(
+    _ state: NavigationState, client: String, givenUp: Set<PresentationHandle>
+  ) -> [PresentationHandle]
 
   /// Makes the screen of a presentation that the coordinator asks for. Returns nil if this cannot be decided yet,
   /// because the state has changed and may change back before the presentation is dismissed.

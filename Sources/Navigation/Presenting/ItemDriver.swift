@@ -378,7 +378,9 @@ final class ItemDriver: Driver {
 
   func forgetSerials() { acceptedSerial = 0 }
 
-  func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle] {
+  func reconcile(
+    _ state: NavigationState, client: String, givenUp: Set<PresentationHandle>
+  ) -> [PresentationHandle] {
     // The event may be older than the last accepted request.
     guard state.serial >= acceptedSerial else { return [] }
     let there = Set(state.presentations.map(\.presentation))
@@ -387,7 +389,7 @@ final class ItemDriver: Driver {
     for entry in state.presentations where entry.binding == binding && entry.phase != .dismissing {
       if entry.presentation == current {
         updated(entry.presentation, value: entry.value, serial: state.serial)
-      } else if hasGivenUp(entry.presentation) {
+      } else if hasGivenUp(entry.presentation) || givenUp.contains(entry.presentation) {
         // If this was declined, the navigator gives it back.
         continue
       } else if entry.isOwned(by: client), !isRetired, asked == nil, current == nil {

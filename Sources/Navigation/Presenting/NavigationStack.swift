@@ -297,7 +297,9 @@ final class PathDriver: Driver {
 
   func forgetSerials() { acceptedSerial = 0 }
 
-  func reconcile(_ state: NavigationState, client: String) -> [PresentationHandle] {
+  func reconcile(
+    _ state: NavigationState, client: String, givenUp: Set<PresentationHandle>
+  ) -> [PresentationHandle] {
     guard state.serial >= acceptedSerial else { return [] }
     let there = Set(state.presentations.map(\.presentation))
     let known = Set(places.compactMap(\.presentation))

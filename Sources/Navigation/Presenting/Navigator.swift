@@ -34,6 +34,10 @@ public final class Navigator: Presenting {
   private var scheduled: Set<ObjectIdentifier> = []
   /// Requests of drivers that have ended.
   private var dismissals: [Coordinator.Request] = []
+  /// Dismissals that could not be sent. They are sent with the next requests, at the latest to the next coordinator.
+  private var postponedDismissals: [Coordinator.Request] = []
+  /// The number of whole states received, each from a coordinator that could be reached.
+  private var stateCount = 0
   private var isSending = false
   private var unsettled: [CheckedContinuation<Void, Never>] = []
   private var showings: [PresentationHandle: Showing] = [:]
@@ -91,12 +95,37 @@ public final class Navigator: Presenting {
 
   isolated deinit {
     following?.cancel()
-    let dismissals = dismissals + drivers.flatMap { $0.retire() }
+    let dismissals = postponedDismissals + dismissals + drivers.flatMap { $0.retire() }
     guard !served.isEmpty || !dismissals.isEmpty else { return }
     Task { [coordinator, served] in
-      for change in dismissals { _ = try? await coordinator.apply([change]) }
+      var unanswered = await Self.send(dismissals, to: coordinator)
       for destination in served { try? await coordinator.backend.stopServing(destination) }
+      for _ in 0..<Self.maxAttempts where !unanswered.isEmpty {
+        // Waits for the state of the next coordinator. Throws if the bus is gone.
+        do { for try await _ in coordinator.following { break } } catch { return }
+        unanswered = await Self.send(unanswered, to: coordinator)
+      }
     }
+  }
+
+  /// The maximum number of coordinators to which a released navigator sends its dismissals again.
+  private static let maxAttempts = 10
+
+  /// Sends requests one by one.
+  /// - Returns: those that no coordinator has answered.
+  private static func send(_ changes: [Coordinator.Request], to coordinator: Coordinator) async -> [Coordinator.Request]
+  {
+    var unanswered: [Coordinator.Request] = []
+    for change in changes {
+      do throws(NavigationError) {
+        _ = try await coordinator.apply([change])
+      } catch .unreachable {
+        unanswered.append(change)
+      } catch {
+        // A refusal cannot be changed by a repetition.
+      }
+    }
+    return unanswered
   }
 
   /// Items presented from a navigator have no parent and are in no stack.
@@ -220,8 +249,9 @@ public final class Navigator: Presenting {
 
   /// Reads the state of the scheduled drivers, and sends all requests that follow.
   private func send() async {
-    let dismissals = dismissals
-    self.dismissals = []
+    let dismissals = postponedDismissals + dismissals
+    (postponedDismissals, self.dismissals) = ([], [])
+    let stateCount = stateCount
     var asking: [Asking] = dismissals.map { (nil, [$0]) }
     // In the order of creation, so that a parent comes before its children.
     for driver in drivers where scheduled.remove(ObjectIdentifier(driver)) != nil {
@@ -234,9 +264,9 @@ public final class Navigator: Presenting {
       try await send(asking)
     } catch .refused {
       // One by one, so that valid requests are not refused with an invalid one.
-      for (driver, changes) in asking { await send(changes, of: driver) }
+      for (driver, changes) in asking { await send(changes, of: driver, after: stateCount) }
     } catch {
-      for (driver, _) in asking { driver?.postponed() }
+      for (driver, changes) in asking { postpone(changes, of: driver, after: stateCount) }
       if case .unreachable = error, !isUnreachable, !isLost {
         isUnreachable = true
         tellRefused(error)
@@ -256,15 +286,24 @@ public final class Navigator: Presenting {
     for (index, (driver, _)) in asking.enumerated() { driver?.accepted(sorted[index], serial: serial) }
   }
 
-  private func send(_ changes: [Coordinator.Request], of driver: (any Driver)?) async {
+  private func send(_ changes: [Coordinator.Request], of driver: (any Driver)?, after stateCount: Int) async {
     do throws(NavigationError) {
       let (replies, serial) = try await coordinator.apply(changes)
       driver?.accepted(replies, serial: serial)
     } catch .refused(let error) {
       if driver?.refused(error.name) == true { tellRefused(.refused(error)) }
     } catch {
-      driver?.postponed()
+      postpone(changes, of: driver, after: stateCount)
     }
+  }
+
+  /// Keeps requests that could not be sent. Those of a driver follow from its state again.
+  /// - Parameter stateCount: the number of states received before the requests were sent.
+  private func postpone(_ changes: [Coordinator.Request], of driver: (any Driver)?, after stateCount: Int) {
+    if let driver { return driver.postponed() }
+    guard !isLost else { return }
+    // The next coordinator has sent its state already.
+    if stateCount == self.stateCount { postponedDismissals += changes } else { dismissals += changes }
   }
 
   private func tellRefused(_ error: NavigationError) {
@@ -318,6 +357,8 @@ public final class Navigator: Presenting {
     switch element {
     case .state(let state):
       isUnreachable = false
+      stateCount += 1
+      (dismissals, postponedDismissals) = (postponedDismissals + dismissals, [])
       // A coordinator with new serials has not accepted earlier requests.
       if state.serial < lastSerial { for driver in drivers + retired { driver.forgetSerials() } }
       lastSerial = state.serial
@@ -383,14 +424,18 @@ public final class Navigator: Presenting {
   }
 
   private func reconcile(_ state: NavigationState) {
+    // Their dismissals may still be on their way.
+    let handles = state.presentations.map(\.presentation)
+    let givenUp = Set(handles.filter { handle in retired.contains { $0.hasGivenUp(handle) } })
     for driver in drivers + retired {
-      for lost in driver.reconcile(state, client: coordinator.client) { leave(lost) }
+      for lost in driver.reconcile(state, client: coordinator.client, givenUp: givenUp) { leave(lost) }
     }
   }
 
   /// The bus has ended or the coordinator was closed, and all presentations with it.
   private func lost(_ error: NavigationError) {
     isLost = true
+    postponedDismissals = []
     reconcile(NavigationState(StateSnapshot([:]), serial: .max))
     for presentation in showings.keys.sorted(by: >) { leave(presentation) }
     collectLeftovers()

@@ -274,7 +274,8 @@ public final class Presence {
     self.onEnd = onEnd
   }
 
-  /// Stops driving by the state, and dismisses what is shown. A screen that declines that stays until its user closes it (P15).
+  /// Stops driving by the state, and dismisses what is shown, once a coordinator can be reached. A screen that declines that stays
+  /// until its user closes it (P15).
   public func cancel() { end(dismissing: true) }
 
   /// Stops driving by the state, when what is shown ends anyway.
