@@ -224,7 +224,9 @@ private struct Examined {
     let following = destinations.filter { $0.entry.window != nil }.map(\.name)
     if following.isEmpty { return Finding("windows", "no adapter is running, and no destination follows windows") }
     return Finding(
-      "windows", "no adapter is running, and \(following.joined(separator: ", ")) cannot be shown without one",
+      "windows",
+      "no adapter is running, so windows of \(following.joined(separator: ", ")) are not followed, raised or hidden: an item is "
+        + "open while its program runs",
       "start navd-windows, e.g. systemctl --user enable --now navd-windows")
   }
 

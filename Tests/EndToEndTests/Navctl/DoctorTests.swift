@@ -29,7 +29,12 @@ func doctor_withoutWindowSystem_saysWhatToDo() throws {
   #expect(missing.exitCode == 1)
   let line = missing.lines.first { $0.contains("\twindows\t") } ?? ""
   #expect(
-    line.hasPrefix("!!\twindows\tno adapter is running, and files cannot be shown without one; start navd-windows"))
+    line.hasPrefix(
+      "!!\twindows\tno adapter is running, so windows of files are not followed, raised or hidden: an item is open while its "
+        + "program runs; start navd-windows"), "\(line)")
+  // N2: it is shown all the same.
+  #expect(try session.navctl("present", "files").exitCode == 0)
+  try session.poll("it is shown") { try session.navctl("list").outputText.contains("presented") }
   let adapter = try ScriptedWindowSystem(session)
   let known = try session.navctl("doctor")
   #expect(known.exitCode == 0)
