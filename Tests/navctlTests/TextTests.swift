@@ -3,6 +3,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import PresentationModel
+import TestSupport
 import Testing
 import TextFormats
 
@@ -137,6 +138,13 @@ func template_knownFields_areAccepted(text: String) throws {
 func template_unknownFields_areRefused(text: String) throws {
   let template = try Template(text)
   #expect(throws: ValidationError.self) { try template.require(.presentation) }
+}
+
+@Test("navctl.md: a field of a format is a member of the JSON, and the other way round")
+func templateFields_ofTheHistory_areTheMembersOfItsJSON() throws {
+  let schema = try JSON.parse(Files.text(inPackage: "docs/navctl.schema.json"))
+  let ending = schema["$defs"]?["_ending"]?["properties"]?.object ?? [:]
+  #expect(Set(TemplateFields.history.names) == Set(ending.keys))
 }
 
 @Test(arguments: ["{", "{binding", "}", "a}b", "{id}}", "{id:}", "{id:html}", "{id:markup:json}"])

@@ -125,8 +125,8 @@ struct TemplateFields {
     let keys = EndingEntry.keys
     return TemplateFields([
       keys.binding.name, keys.by.name, keys.destination.name, PresentationResult.keys.error.name, keys.group.name,
-      keys.id.name, keys.presentation.name, keys.reason.name, keys.serial.name, keys.shownFor.name, keys.stack.name,
-      keys.time.name,
+      keys.id.name, keys.presentation.name, keys.reason.name, keys.serial.name, keys.shownFor.name, keys.signal.name,
+      keys.stack.name, keys.status.name, keys.time.name,
     ])
   }()
 

@@ -105,6 +105,9 @@ func history_failures_sayWhy() throws {
   let entries = try session.navctl("history", "--json").json?.array ?? []
   #expect(entries.map { $0["status"] } == [0, 3, nil, nil])
   #expect(entries.map { $0["signal"]?.string } == [nil, nil, "SIGTERM", "SIGSEGV"])
+  #expect(
+    try session.navctl("history", "-n", "3", "--format", "{binding} {status} {signal}").lines
+      == ["d 0 ", "c 3 ", "b  SIGTERM"])
   let wait = try session.navctl("wait", "--presentation", "1")
   #expect(wait.exitCode == 1)
   #expect(wait.errorText == "navctl: wait --presentation 1: it crashed (SIGSEGV)\n")
