@@ -58,6 +58,23 @@ extension ContainerValues {
     #expect(history.map(\.reason) == ["dismissed", "dismissed"])
   }
 
+  @Test("After the bus has ended, calls say that the coordinator cannot be reached, and why")
+  func client_afterTheEndOfTheBus_isUnreachable() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, coordinator) = (try #require(fixture.session), fixture.coordinator)
+    kill(session.bus.processID, SIGKILL)
+    let ended = NavigationError.unreachable("the connection to the bus ended")
+    await #expect(throws: ended) { for try await _ in coordinator.following {} }
+    await #expect(throws: ended) { try await coordinator.present("a") }
+    await #expect(throws: ended) { try await coordinator.waitUntilGone(Handle(1)) }
+    await #expect(throws: ended) { _ = try await coordinator.windowSystem.events() }
+    await #expect(throws: ended) {
+      try await fixture.navigator.serve("a") { _ in RecordingScreen("a", on: fixture.display) }
+    }
+    await coordinator.close()
+    await #expect(throws: NavigationError.closed) { try await coordinator.present("a") }
+  }
+
   @Test("G2–G4, S1–S5, T1: groups, stacks and transactions can be changed", arguments: CoordinatorKind.allCases)
   func client_containers_canBeChanged(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)

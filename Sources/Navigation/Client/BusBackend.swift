@@ -9,8 +9,10 @@ actor BusBackend: CoordinatorBackend {
   private let executor: LoopExecutor
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// nil before `open` and after `close`.
+  /// nil before `open` and after the end.
   private var connection: Connection?
+  /// Why the connection ended: the error of later calls.
+  private var endError = NavigationError.closed
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
   private var windowListeners: [UInt64: WindowListener] = [:]
@@ -81,7 +83,7 @@ actor BusBackend: CoordinatorBackend {
     let number = lastCall
     let result: Result<Output, NavigationError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        guard let connection else { return continuation.resume(returning: .failure(.closed)) }
+        guard let connection else { return continuation.resume(returning: .failure(endError)) }
         let pending = connection.call(
           method, on: service, at: object, input,
           // A call of Wait may take any time.
@@ -116,7 +118,7 @@ actor BusBackend: CoordinatorBackend {
 
   func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> {
     typealias Rows = WindowSystemInterface
-    guard let connection else { throw .closed }
+    guard let connection else { throw endError }
     let (stream, listener) = AsyncStream.makeStream(
       of: WindowEvent.self, bufferingPolicy: .bufferingNewest(Listeners.maxNotices))
     lastCall += 1
@@ -179,7 +181,7 @@ actor BusBackend: CoordinatorBackend {
   ) async throws(NavigationError) {
     lastServing += 1
     guard let connection, let path = ObjectPath("/org/navd/Navigation/presenter\(lastServing)") else {
-      throw .closed
+      throw endError
     }
     connection.export(path, [presenter(host)])
     servings.removeAll { $0.destination == destination }
@@ -270,6 +272,7 @@ actor BusBackend: CoordinatorBackend {
   func close() { end(.closed) }
 
   private func end(_ error: NavigationError) {
+    endError = error
     listeners.end(error)
     for (_, listener) in windowListeners.values { listener.finish() }
     windowListeners = [:]
