@@ -58,6 +58,20 @@ extension ContainerValues {
     #expect(history.map(\.reason) == ["dismissed", "dismissed"])
   }
 
+  @Test("A history of no entries is empty", arguments: CoordinatorKind.allCases)
+  func history_mostIsZeroOrLess_isEmpty(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    for binding in ["a", "b"] {
+      try await coordinator.present(binding)
+      try await coordinator.dismiss(binding)
+    }
+    var counts: [Int] = []
+    for most in [0, -1, .min, 1, .max, nil] { counts.append(try await coordinator.history(most: most).count) }
+    #expect(counts == [0, 0, 0, 1, 2, 2])
+  }
+
   @Test("After the bus has ended, calls say that the coordinator cannot be reached, and why")
   func client_afterTheEndOfTheBus_isUnreachable() async throws {
     let fixture = try await NavigationFixture(.navd)

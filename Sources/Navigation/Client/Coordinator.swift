@@ -166,9 +166,11 @@ public final class Coordinator: Sendable {
   /// Reads the ended presentations, the latest first. Every key of the contract is a property: `ending.reason`. One that failed has its
   /// `error`, as long as the coordinator remembers it.
   /// - Parameters:
-  ///   - most: the maximum number; nil means all that are stored.
+  ///   - most: the maximum number, with 0 or less for none; nil means all that are stored.
   ///   - filter: required values by the keys of the contract, for example of `binding`.
   public func history(most: Int? = nil, _ filter: Properties = [:]) async throws(NavigationError) -> [EndingEntry] {
+    // On the bus, 0 means all.
+    if let most, most <= 0 { return [] }
     var endings = try await read(Rows.history, (most.map { UInt32(clamping: $0) } ?? 0, filter)).map(EndingEntry.init)
     try await addErrors(to: &endings)
     return endings
