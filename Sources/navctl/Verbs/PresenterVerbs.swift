@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBusValues
+import PresentationModel
 
 extension Verbs {
   static let ofPresenters: [Verb] = [
@@ -10,7 +11,8 @@ extension Verbs {
 
 struct Act: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "act", "Report a user's action in a presentation, such as a pressed button.")
+    verb: "act", "Report a user's action in a presentation, such as a pressed button.",
+    "Does nothing if the presentation has ended.")
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: .presentation, completion: .presentations, transform: ObjectPath.init(argument:))
@@ -23,7 +25,20 @@ struct Act: ParsableCommand {
     let daemon = try DaemonClient(global, "act \(presentation.presentationNumber) \(action)")
     let serial = try daemon.call(
       CoordinatorInterface.act, (presentation, action, try parameters.properties(daemon.operation)))
-    global.report(changed: true, presentation: presentation, serial: serial)
+    // The answer does not say it, and only JSON contains it.
+    let changed = !global.json || daemon.wasThere(presentation, at: serial)
+    global.report(changed: changed, presentation: presentation, serial: serial)
+  }
+}
+
+extension DaemonClient {
+  /// Whether a presentation had not ended yet at a serial; true if navd does not answer.
+  fileprivate func wasThere(_ presentation: ObjectPath, at serial: UInt64) -> Bool {
+    let number = CoordinatorNames.number(of: presentation)
+    guard let state = try? state(), !state.entries.contains(where: { $0.presentation == number }),
+      let endings = try? history(0, [:])
+    else { return true }
+    return (endings.first { $0.presentation == number }?.serial ?? 0) > serial
   }
 }
 

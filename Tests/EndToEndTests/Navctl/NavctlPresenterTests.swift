@@ -12,6 +12,22 @@ private func isPresented(_ session: Session, _ path: ObjectPath) throws {
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
 }
 
+@Test("P6: an action in a presentation that has ended changes nothing, and navctl says so")
+func navctlAct_onAnEndedPresentation_changesNothing() throws {
+  let session = try Session()
+  func changed(_ verb: String, _ number: String, _ more: String...) throws -> JSON? {
+    let run = try session.run(program: Session.program("navctl"), [verb, number, "--json"] + more)
+    #expect(run.exitCode == 0, "\(run.errorText)")
+    return run.json?["changed"]
+  }
+  try session.present("note")
+  #expect(try changed("act", "1", "press") == true)
+  try session.dismiss("note")
+  #expect(try changed("act", "1", "press") == false)
+  #expect(try changed("closed", "1") == false)
+  #expect(try session.navctl("act", "9", "press").exitCode == 4)
+}
+
 @Test("A shell presents, updates, declines and dismisses by lines of JSON")
 func presenter_lines_areCallsAndAnswers() throws {
   let session = try Session()
