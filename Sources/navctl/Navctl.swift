@@ -54,13 +54,25 @@ struct Navctl: ParsableCommand {
           CommandLine.arguments.contains(CompletionScript.option) ? CompletionScript.completed(text) : text)
         exit(.ok)
       case .validationFailure:
-        StandardError.write(UsageText.improved(message, Array(CommandLine.arguments.dropFirst())))
+        let text = UsageText.improved(message, Array(CommandLine.arguments.dropFirst()))
+        StandardError.write(text)
+        notify(text)
         exit(isPropagating ? .ownFailure : .usage)
       default:
         StandardError.write(message)
+        notify(message)
         exit(isPropagating ? .ownFailure : .failed)
       }
     }
+  }
+
+  /// Shows the first line of ArgumentParser's message as a notification, if that was asked for.
+  private static func notify(_ message: String) {
+    guard has(DesktopNotification.option) else { return }
+    let (line, beginning) = (message.prefix { $0 != "\n" }, _errorPrefix)
+    let operation = beginning.dropFirst("navctl: ".count).dropLast(": ".count)
+    let why = line.hasPrefix(beginning) ? line.dropFirst(beginning.count) : line
+    DesktopNotification.show(Failure(String(operation), String(why), status: .usage))
   }
 
   /// Before it parses anything, ArgumentParser builds the tree of all verbs and checks for completion scripts, which takes

@@ -14,11 +14,12 @@ enum DesktopNotification {
   /// Does nothing on a desktop without notifications: standard error has the failure, too.
   static func show(_ failure: Failure) {
     guard let loop = try? EventLoop(), let connection = try? Connection.session(loop: loop) else { return }
+    let summary = ["navctl", UsageText.abridged(failure.operation)].filter { !$0.isEmpty }.joined(separator: " ")
     let body = failure.why + (failure.hint.map { "; \($0)" } ?? "")
     _ = try? connection.callAndWait(
       notify, on: "org.freedesktop.Notifications", at: "/org/freedesktop/Notifications",
       (
-        "navctl", 0, "dialog-error", "navctl \(UsageText.abridged(failure.operation))",
+        "navctl", 0, "dialog-error", summary,
         UsageText.abridged(body).escapedForMarkup, [], [:], -1
       ), timeout: .seconds(2), autoStart: true)
   }

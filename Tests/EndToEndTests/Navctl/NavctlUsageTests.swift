@@ -300,6 +300,23 @@ func navctlUsage_notify_showsTheFailure() throws {
   #expect(try session.navctl("present", "mixr").exitCode == 4)
   #expect(shown.count == 1)
   #expect(shown.first?.hasPrefix("navctl present mixr: there is no destination “mixr”; write") == true, "\(shown)")
+  // A key binding with a mistake shows it, too.
+  for (arguments, text) in [
+    (
+      ["present", "mixer", "--notify", "--timeout", "abc"], "navctl present: The value &#39;abc&#39; is invalid for"
+    ),
+    (["--notify", "presnt", "mixer"], "navctl presnt: no such verb; did you mean “present”?"),
+    (["present", "--notify"], "navctl present: Missing expected argument"),
+  ] {
+    shown = []
+    #expect(try session.run(program: Session.program("navctl"), arguments).exitCode == 2)
+    #expect(shown.count == 1 && shown.first?.hasPrefix(text) == true, "\(shown)")
+    #expect(shown.first?.contains("\n") == false, "\(shown)")
+  }
+  // What follows “--” is of another program.
+  shown = []
+  #expect(try session.navctl("present", "--", "a", "--notify").exitCode == 2)
+  #expect(shown.isEmpty)
 }
 
 @Test("navctl check-config checks one file")
