@@ -8,7 +8,9 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print one line of JSON.")
   var json = false
 
-  @Flag(name: .shortAndLong, help: "Print nothing; only the exit status tells the result.")
+  @Flag(
+    name: .shortAndLong,
+    help: "Print nothing but errors; only the exit status tells the result. Not for verbs that print until they end.")
   var quiet = false
 
   @Flag(name: .shortAndLong, help: "Print more, such as the number of what was opened.")
@@ -39,6 +41,11 @@ struct GlobalOptions: ParsableArguments {
 
   func validate() throws {
     if address != nil, host != nil { throw ValidationError("use either --address or --host, not both") }
+  }
+
+  /// - Throws: `ValidationError` with `--quiet`, for verbs whose only purpose is what they print until they end.
+  func requirePrinting() throws {
+    if quiet { throw ValidationError("--quiet is not supported, since this prints until it ends") }
   }
 
   /// - Throws: `ValidationError` if both a format and `--json` are given, or the format names another field.

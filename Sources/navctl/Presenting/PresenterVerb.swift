@@ -43,6 +43,7 @@ struct PresenterVerb: ParsableCommand {
   var autoDismiss: UInt64?
 
   func validate() throws {
+    try global.requirePrinting()
     if names.isEmpty { throw ValidationError("give at least one destination") }
   }
 

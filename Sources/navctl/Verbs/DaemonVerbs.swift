@@ -102,6 +102,7 @@ struct CheckConfiguration: ParsableCommand {
     let arguments = ["navd", "--check-config"] + (global.json ? ["--json"] : []) + [path].compactMap { $0 }
     var pointers = arguments.map { strdup($0) } + [nil]
     defer { pointers.forEach { free($0) } }
+    if global.quiet, case let null = open("/dev/null", O_WRONLY | O_CLOEXEC), null >= 0 { dup2(null, STDOUT_FILENO) }
     if let beside = Self.beside { execv(beside, &pointers) }
     execvp("navd", &pointers)
     throw Failure(

@@ -42,6 +42,7 @@ struct History: ParsableCommand {
       _ = try since?.duration()
       return
     }
+    try global.requirePrinting()
     guard global.json, format == nil, limit == nil, group == nil, binding == nil, reason.isEmpty else {
       throw ValidationError("use --follow with --json, and only with --since")
     }

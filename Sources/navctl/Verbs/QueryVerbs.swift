@@ -40,7 +40,9 @@ struct List: ParsableCommand {
     }
     global.write(json: state.json, styled: text(state))
     if state.entries.isEmpty { daemon.warnIfUnknown(group: group, stack: stack) }
-    if StandardOutput.isTerminal, !global.json, let mistakes = try daemon.diagnosis().mistakes, !mistakes.isEmpty {
+    if StandardOutput.isTerminal, !global.json, !global.quiet, let mistakes = try daemon.diagnosis().mistakes,
+      !mistakes.isEmpty
+    {
       StandardError.write("navctl: list: the configuration files have mistakes; “navctl doctor” shows them")
     }
   }

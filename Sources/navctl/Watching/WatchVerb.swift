@@ -31,6 +31,7 @@ struct WatchVerb: ParsableCommand {
   @Flag(help: "Print lines for a custom module of waybar with “return-type”: “json”.") var waybar = false
 
   func validate() throws {
+    try global.requirePrinting()
     try global.check(format, events ? .event : .presentation)
     if waybar, events || format != nil { throw ValidationError("use --waybar without --events and --format") }
   }
@@ -54,7 +55,7 @@ struct WatchVerb: ParsableCommand {
 
   /// Whether to draw on the terminal instead of printing lines.
   private var isForPeople: Bool {
-    !events && !waybar && format == nil && !global.json && !global.quiet && TerminalScreen.isAvailable
+    !events && !waybar && format == nil && !global.json && TerminalScreen.isAvailable
   }
 
   private func liveView(

@@ -319,6 +319,28 @@ func navctlUsage_notify_showsTheFailure() throws {
   #expect(shown.isEmpty)
 }
 
+@Test("navctl --quiet prints nothing; verbs that print until they end refuse it")
+func navctlUsage_quiet_printsNothingOrIsRefused() throws {
+  let session = try Session(destinations: ["bad": "comand = 3\n"], starting: false)
+  for json in [[], ["--json"]] {
+    let check = try session.run(program: Session.program("navctl"), ["check-config", "-q"] + json)
+    #expect(check.exitCode == 1)
+    #expect(check.outputText == "" && check.errorText == "", "\(check.outputText)\(check.errorText)")
+  }
+  let doctor = try session.navctl("doctor", "-q")
+  #expect(doctor.exitCode == 1 && doctor.outputText == "" && doctor.errorText == "")
+  for arguments in [
+    ["watch", "-q"], ["-q", "watch", "--events"], ["presenter", "a", "--quiet"],
+    ["history", "--follow", "--json", "-q"],
+  ] {
+    let refused = try session.run(program: Session.program("navctl"), arguments)
+    #expect(refused.exitCode == 2, "\(arguments)")
+    #expect(
+      refused.errorText.contains("--quiet is not supported, since this prints until it ends"),
+      "\(refused.errorText)")
+  }
+}
+
 @Test("navctl check-config checks one file")
 func navctlUsage_checkConfigOfAFile_checksThatOne() throws {
   let session = try Session(destinations: ["good": "command = ['sh']\n", "bad": "comand = 3\n"], starting: false)
