@@ -64,8 +64,14 @@ struct History: ParsableCommand {
     let isSelective = !reason.isEmpty || since != nil
     var entries = try daemon.history(isSelective ? 0 : limit, filter)
     if isSelective { entries = try selected(entries, limit) }
+    // Nothing has closed under an impossible name, but it is a mistake.
+    if entries.isEmpty, let group { try daemon.requireName("group", group) }
+    if entries.isEmpty, let binding { try daemon.ask(CoordinatorInterface.get, binding) }
     try daemon.addErrors(to: &entries)
     global.write(json: .array(entries.map(\.json)), styled: text(entries))
+    guard entries.isEmpty else { return }
+    daemon.warnIfUnknown(group: group, stack: nil)
+    if let binding { daemon.warnIfUnknown(binding: binding) }
   }
 
   private func selected(_ entries: [EndingEntry], _ limit: UInt32) throws -> [EndingEntry] {
@@ -81,7 +87,9 @@ struct History: ParsableCommand {
     let now = WallClock.now
     if let format { return entries.map { format.line($0.json, at: now) + "\n" }.joined() }
     let style = global.tableStyle
-    return entries.isEmpty ? style.legend("Nothing has closed yet.") : Self.table(entries).text(style)
+    guard entries.isEmpty else { return Self.table(entries).text(style) }
+    let isEverything = group == nil && binding == nil && reason.isEmpty && since == nil
+    return style.legend(isEverything ? "Nothing has closed yet." : "Nothing that has closed fits.")
   }
 
   private static func table(_ entries: [EndingEntry]) -> Table {

@@ -52,6 +52,8 @@ struct List: ParsableCommand {
     var seen = Set(try daemon.state().entries.compactMap(\.binding))
     var entries = try daemon.history(0, [:]).filter { seen.insert($0.text(\.binding)).inserted && $0.hasFailed }
       .filter { (group == nil || $0.group == group) && (stack == nil || $0.stack == stack) }
+    if entries.isEmpty, let group { try daemon.requireName("group", group) }
+    if entries.isEmpty, let stack { try daemon.requireName("stack", stack) }
     try daemon.addErrors(to: &entries)
     let (style, now) = (global.tableStyle, WallClock.now)
     let text =

@@ -133,6 +133,31 @@ func history_failures_sayWhy() throws {
   #expect(try session.navctl("history", "--reason", "boredom").exitCode == 2)
 }
 
+@Test(
+  "On a terminal, history says whether nothing has closed or only nothing that was asked for; an impossible name is refused"
+)
+func history_nothingFits_saysSo() throws {
+  let session = try Session()
+  func atATerminal(_ arguments: String) throws -> String {
+    let command = "'\(Session.program("navctl"))' history \(arguments)"
+    return try session.run(program: "/usr/bin/script", ["-q", "-e", "-c", command, "/dev/null"]).outputText
+  }
+  #expect(try atATerminal("").hasPrefix("Nothing has closed yet."))
+  try session.present("a")
+  try session.dismiss("a")
+  for filter in ["--reason failed", "--since 0s", "--binding b", "--group g"] {
+    let text = try atATerminal(filter)
+    #expect(text.contains("Nothing that has closed fits."), "\(filter): \(text)")
+  }
+  for (option, name) in [("--binding", "a b"), ("--group", "a b"), ("--binding", "")] {
+    let refused = try session.navctl("history", option, name)
+    #expect(refused.exitCode == 2, "\(option) \(name)")
+    #expect(refused.errorText.contains("“\(name)”"), "\(refused.errorText)")
+  }
+  #expect(try session.navctl("list", "--failed", "--group", "a b").exitCode == 2)
+  #expect(try session.navctl("history", "--binding", "unknown").exitCode == 0)
+}
+
 @Test("navctl list --failed says what failed and why, as long as it is not open again")
 func list_failed_saysWhatDoesNotWork() throws {
   let session = try Session(destinations: [
