@@ -70,12 +70,12 @@ struct Doctor: ParsableCommand {
     ]
   }
 
-  /// The mistakes in the configuration files, and the programs that are not found.
+  /// The mistakes in the configuration files, and the warnings about them.
   private static func files(_ files: Result<CheckedFiles, Failure>) -> [Finding] {
     do throws(Failure) {
       let files = try files.get()
       return Finding.ofFiles(files.mistakes, count: files.destinations.count, directories: files.directories)
-        + Finding.ofPrograms(files.warnings)
+        + Finding.ofWarnings(files.warnings)
     } catch {
       return [Finding("files", error.why, error.hint)]
     }
@@ -145,10 +145,20 @@ private struct Finding {
     return [Finding("files", "\(found); looked for in \(directories.joined(separator: ", "))")]
   }
 
-  static func ofPrograms(_ warnings: [String]) -> [Finding] {
-    if warnings.isEmpty { return [Finding("programs", "those of all destinations are found")] }
-    return warnings.map { Finding("programs", $0, "correct the file, or install the program that is missing") }
+  /// The warnings about the files: those about programs, and all others.
+  static func ofWarnings(_ warnings: [String]) -> [Finding] {
+    func isOfProgram(_ warning: String) -> Bool { programFaults.contains { warning.parted(at: $0) != nil } }
+    let ofPrograms = warnings.filter(isOfProgram).map {
+      Finding("programs", $0, "install the program, or correct the file")
+    }
+    return warnings.filter { !isOfProgram($0) }.map { Finding("files", $0, "change the file, unless this is meant") }
+      + (ofPrograms.isEmpty ? [Finding("programs", "those of all destinations are found")] : ofPrograms)
   }
+
+  /// Parts of the warnings about programs, which are descriptions of `SpawnError`. navd reports a warning as a text only.
+  private static let programFaults = [
+    ": not found in PATH (", ": there is no such program", ": cannot be executed: ",
+  ]
 }
 
 /// What navd says about itself.
@@ -177,7 +187,7 @@ private struct Examined {
     self.checked = checked
   }
 
-  var findings: [Finding] { [navd, commands, record] + files + programs + [windows, ofFailures] }
+  var findings: [Finding] { [navd, commands, record] + files + warnings + [windows, ofFailures] }
 
   private var navd: Finding {
     var parts = ["navd \(release)"]
@@ -214,9 +224,9 @@ private struct Examined {
   }
 
   /// A command that is asked for from here has the `PATH` of here, and not that of navd.
-  private var programs: [Finding] {
+  private var warnings: [Finding] {
     let isOfTheseFiles = checked.map { $0.directories == diagnosis.directories } ?? false
-    return Finding.ofPrograms(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])
+    return Finding.ofWarnings(isOfTheseFiles ? checked?.warnings ?? [] : diagnosis.warnings ?? [])
   }
 
   private var windows: Finding {

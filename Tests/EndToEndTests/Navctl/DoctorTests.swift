@@ -61,6 +61,32 @@ func doctor_withTrouble_saysWhatToDo() throws {
   #expect(try session.navctl("destinations").errorText.contains("note.toml:1:1"))
 }
 
+@Test("The doctor tells a missing program from other warnings, and what to do about each")
+func doctor_withWarnings_saysWhatToDoAboutEach() throws {
+  let session = try Session(destinations: [
+    "my panel": "command = [\"sleep\", \"60\"]\n", "menu": "command = [\"no-such-program\"]\n",
+  ])
+  let launcher = session.path("bin/rofi")
+  try session.write("#!/bin/sh\n", to: "bin/rofi")
+  try #require(chmod(launcher, 0o700) == 0)
+  try session.write("command = [\"\(launcher)\"]\n", toDestination: "apps")
+  for isRunning in [true, false] {
+    if !isRunning { try session.stop() }
+    let findings = try #require(try session.navctl("doctor", "--json").json?.array)
+    let wrong = findings.filter { $0["ok"] == false && $0["subject"] != "navd" }
+    #expect(wrong.map { $0["subject"]?.string } == ["files", "files", "programs"], "\(wrong)")
+    let texts = wrong.map { $0["text"]?.string ?? "" }
+    #expect(texts.first { $0.contains("my panel.toml: an item cannot have the name") } != nil, "\(texts)")
+    #expect(texts.first { $0.contains("apps.toml: rofi: what it starts ends with it") } != nil, "\(texts)")
+    #expect(texts.last?.contains("menu.toml: no-such-program: not found in PATH") == true, "\(texts)")
+    #expect(
+      wrong.map { $0["advice"]?.string } == [
+        "change the file, unless this is meant", "change the file, unless this is meant",
+        "install the program, or correct the file",
+      ])
+  }
+}
+
 @Test("The doctor says so if navd is not running, or if there is no bus, and looks at everything else")
 func doctor_withoutNavd_looksAtTheRest() throws {
   let session = try Session(
