@@ -183,7 +183,11 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
       "HOME": "/h", "XDG_CONFIG_HOME": "/c:d", "XDG_CONFIG_DIRS": "/e::relative:/f", "XDG_DATA_DIRS": "",
     ]) == ["/c:d", "/e", "/f", "/usr/local/share", "/usr/share"])
   #expect(
-    directories(["XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"]) == ["/e", "/d"])
+    directories(["HOME": "/h", "XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"])
+      == ["/h/.config", "/e", "/d"])
+  #expect(
+    directories(["HOME": "h", "XDG_CONFIG_HOME": "relative", "XDG_CONFIG_DIRS": "/e", "XDG_DATA_DIRS": "/d"])
+      == ["/e", "/d"])
 }
 
 @Test func configuration_onlyOneDirectory_mayContainDestinationsAtThreeLevels() throws {

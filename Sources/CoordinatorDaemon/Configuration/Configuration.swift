@@ -115,7 +115,7 @@ public struct Configuration {
     }
     let home = variable("HOME").map { $0 + Array("/.config".utf8) } ?? []
     // A single path, in which a colon is an ordinary character.
-    let configHome = variable("XDG_CONFIG_HOME").flatMap { $0.isEmpty ? nil : $0 } ?? home
+    let configHome = variable("XDG_CONFIG_HOME").flatMap { $0.first == UInt8(ascii: "/") ? $0 : nil } ?? home
     let all =
       [configHome] + list("XDG_CONFIG_DIRS", default: "/etc/xdg")
       + list("XDG_DATA_DIRS", default: "/usr/local/share:/usr/share")

@@ -26,7 +26,9 @@ struct RuntimeDirectory {
   ///   - bus: the address and the id of the bus.
   /// - Throws: `SystemError` if it cannot be made, or other users can write there.
   init(_ path: String? = nil, bus: (address: String, id: String)) throws(SystemError) {
-    let session = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+    let variable = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+    // The XDG Base Directory Specification demands that a relative path is ignored.
+    let session = variable.hasPrefix("/") ? variable : ""
     if let path {
       self.path = ByteString(path)
       (lifetime, isOfBus) = (.unlimited, false)

@@ -32,6 +32,18 @@ private func put(_ bytes: [UInt8], _ path: String) throws {
   try #require(bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) } == bytes.count)
 }
 
+@Test("A relative XDG_RUNTIME_DIR counts as unset, as its specification demands")
+func record_relativeRuntimeDirectory_isIgnored() throws {
+  let session = try Session(starting: false)
+  session.environment["XDG_RUNTIME_DIR"] = "relative"
+  try session.start()
+  let navd = try #require(session.navd)
+  try session.wait("it says so") {
+    navd.errorText.contains("the record is in /tmp/navd-") && navd.errorText.contains("; set XDG_RUNTIME_DIR")
+  }
+  try session.stop()
+}
+
 @Test("R1: a navd that was updated continues with the record of an earlier release", arguments: RecordFixture.allCases)
 func record_ofEarlierRelease_isContinued(release: RecordFixture) throws {
   let session = try Session(starting: false)
