@@ -52,7 +52,7 @@ extension Options {
   public static let holdOwned = DictionaryKey<Bool>(
     "owned", doc: "Whether the hold ends when the sender leaves the bus (default false).")
   public static let holdTimeout = DictionaryKey<UInt64>(
-    "timeout", doc: "Milliseconds until it ends by itself. Default: never.")
+    "timeout", doc: "Milliseconds until it ends by itself; 0 for never, which is the default.")
   public static let holdMessage = DictionaryKey<String>("message", doc: "Its purpose, for people.")
   public static let ofHold = OptionTable([holdOwned.row, holdTimeout.row, holdMessage.row])
 }

@@ -129,7 +129,7 @@ extension Options {
     "tag", doc: "The name that selects it in its group. Default: the binding without a leading “group.”.")
   public static let stack = DictionaryKey<String>("stack", doc: "The stack that it is the top of.")
   public static let timeout = DictionaryKey<UInt64>(
-    "timeout", doc: "Milliseconds from its presentation until it expires; giving it again restarts it.")
+    "timeout", doc: "Milliseconds from its presentation until it expires, 0 for never; giving it again restarts it.")
   public static let within = DictionaryKey<UInt64>(
     "within",
     doc: "Milliseconds from the request until it expires if it has not been presented by then; 0 for never.")

@@ -34,7 +34,9 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .id: "the id of items whose requests give none"
     case .title: "their title, for lists and status bars, if the request gives none"
     case .value: "their value, a table, if the request gives none"
-    case .timeout: "how long they stay, if the request does not say; each request for the same item starts it again"
+    case .timeout:
+      "how long they stay, if the request does not say; each request for the same item starts it again; default `0s`: until "
+        + "something else ends them"
     case .directory: "the working directory of the command; default: that of the request"
     case .environment: "a table of variables for the command, which count before all others"
     case .onPresent: "an array: a program to run when an item was presented, and its arguments"

@@ -26,9 +26,9 @@ public struct PresentationOptions: Hashable, Sendable {
   public var tag: String?
   /// The stack that it is pushed on.
   public var stack: String?
-  /// The time from its presentation until it expires (O2), in whole milliseconds.
+  /// The time from its presentation until it expires (O2), in whole milliseconds; zero for never.
   public var timeout: Duration?
-  /// The time from the request until it expires if it has not been presented (H6), in whole milliseconds.
+  /// The time from the request until it expires if it has not been presented (H6), in whole milliseconds; zero for never.
   public var within: Duration?
   /// Whether it ends when this program leaves the bus (O1).
   public var isOwned: Bool?

@@ -36,11 +36,12 @@ struct ItemOptions: ParsableArguments {
   var from: String?
 
   @Option(
-    help: ArgumentHelp("Close it after this long, e.g. 3s.", valueName: "duration"), transform: { try $0.duration() })
+    help: ArgumentHelp("Close it after this long, e.g. 3s; 0: never.", valueName: "duration"),
+    transform: { try $0.duration() })
   var timeout: UInt64?
 
   @Option(
-    help: ArgumentHelp("Drop it if it could not be opened for this long, e.g. 5s.", valueName: "duration"),
+    help: ArgumentHelp("Drop it if it could not be opened for this long, e.g. 5s; 0: never.", valueName: "duration"),
     transform: { try $0.duration() })
   var validFor: UInt64?
 

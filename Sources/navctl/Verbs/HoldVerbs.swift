@@ -26,7 +26,7 @@ struct Hold: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Name of the hold, e.g. dnd.", completion: .holds) var name: String
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("End it after this long, e.g. 1h.", valueName: "duration"),
+    name: .customLong("for"), help: ArgumentHelp("End it after this long, e.g. 1h; 0: never.", valueName: "duration"),
     transform: { try $0.duration() })
   var duration: UInt64?
   @Option(help: "What it is for; “navctl holds” shows it. Default: the command.") var message: String?

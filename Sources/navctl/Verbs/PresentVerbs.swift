@@ -117,7 +117,7 @@ struct Update: ParsableCommand {
     help: ArgumentHelp("Value for a declared key; may be repeated.", valueName: "k=v"), transform: Assignment.init)
   var containerValues: [Assignment] = []
   @Option(
-    help: ArgumentHelp("Close it after this long from now, e.g. 3s.", valueName: "duration"),
+    help: ArgumentHelp("Close it after this long from now, e.g. 3s; 0: never.", valueName: "duration"),
     transform: { try $0.duration() })
   var timeout: UInt64?
   @OptionGroup var slot: SlotOptions
