@@ -24,7 +24,8 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
     case .timedOut: "not in the time that `-w` gave"
     case .refused: "refused: busy, held, stale, past a limit, already in a stack, not allowed"
     case .unreachable: "navd, or the bus, cannot be reached"
-    case .ownFailure: "with `--propagate`: navctl's own failures; every other status is the command's"
+    case .ownFailure:
+      "with `--propagate`, navctl's own failures, where every other status is the command's; a command that `hold` cannot start"
     }
   }
 
