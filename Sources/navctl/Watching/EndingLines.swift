@@ -68,7 +68,7 @@ final class EndingLines: WatchOutput {
     let new = Array(entries.prefix { $0.serial ?? 0 > last })
     let reachesBack = new.count < entries.count
     if !reachesBack, count > 0, entries.count >= count { return read(0, writer) }
-    if pauses < Self.maxPauses, new.contains(where: { $0.requester != nil && $0.requester?.pid == nil }) {
+    if pauses < Self.maxPauses, Self.awaitProcess(new) {
       pauses += 1
       daemon.loop.timer(after: Self.pause) { [weak self] in self?.read(count, writer) }
       return
@@ -86,6 +86,15 @@ final class EndingLines: WatchOutput {
       var complete = new
       for (index, error) in zip(failed, errors) { complete[index].error = error }
       write(complete, writer)
+    }
+  }
+
+  /// Whether navd may still find out the process that caused one of these endings. A client that has left the bus has none.
+  private static func awaitProcess(_ entries: [EndingEntry]) -> Bool {
+    let left = Set(entries.filter { $0.reason == Reason.owner.rawValue }.compactMap(\.requester?.client))
+    return entries.contains { entry in
+      guard let requester = entry.requester, requester.pid == nil else { return false }
+      return !left.contains(requester.client ?? "")
     }
   }
 
