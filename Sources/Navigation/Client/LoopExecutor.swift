@@ -19,13 +19,12 @@ final class LoopExecutor: SerialExecutor {
   /// - Throws: `SystemError` if there is no file descriptor or no thread left.
   init() throws(SystemError) {
     wake = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
-    do throws(SystemError) {
-      loop = try EventLoop()
-      try loop.watch(wake, .read) { [unowned self] _ in runJobs() }
-    } catch {
+    do throws(SystemError) { loop = try EventLoop() } catch {
       Glibc.close(wake)
       throw error
     }
+    // Every property has a value now, so `deinit` closes the descriptor after an error.
+    try loop.watch(wake, .read) { [unowned self] _ in runJobs() }
     try start()
   }
 
