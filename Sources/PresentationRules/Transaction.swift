@@ -407,7 +407,7 @@ extension Transaction {
     return Refusal(
       .unknownDestination,
       "there is no destination \(quoted(name)); \(hint ?? "")write "
-        + "\(quoted("~/.config/navd/destinations/\(name).toml"))")
+        + "\(quoted("navd/destinations/\(name).toml")) in ~/.config, or in $XDG_CONFIG_HOME if that is set")
   }
 
   /// The group and tag of a request (G7).

@@ -26,7 +26,7 @@ struct KnownNameTests {
     #expect(refusal?.code == .unknownDestination)
     #expect(
       refusal?.message == "there is no destination “mixr”; did you mean “mixer”? Otherwise write "
-        + "“~/.config/navd/destinations/mixr.toml”")
+        + "“navd/destinations/mixr.toml” in ~/.config, or in $XDG_CONFIG_HOME if that is set")
     #expect(self.refusal(.toggle("mixr", id: "", ItemOptions(), anyID: true))?.code == .unknownDestination)
     #expect(self.refusal(.push("s", "mixr", id: "", ItemOptions()))?.code == .unknownDestination)
     #expect(

@@ -130,7 +130,9 @@ func navctlUsage_mistypedName_isRefused() throws {
     (["toggle", "mixr"], "there is no destination “mixr”; did you mean “mixer”? Otherwise write"),
     (["present", "Mixer"], "there is no destination “Mixer”; did you mean “mixer”? Otherwise write"),
     (
-      ["present", "editor", "foot"], "there is no destination “editor”; write “~/.config/navd/destinations/editor.toml”"
+      ["present", "editor", "foot"],
+      "there is no destination “editor”; write “navd/destinations/editor.toml” in ~/.config, or "
+        + "in $XDG_CONFIG_HOME if that is set; to show the program “foot”: navctl present editor -- foot"
     ),
     (["push", "main", "mixr"], "there is no destination “mixr”; did you mean “mixer”?"),
     (["set-path", "main", "mixr"], "element 0: there is no destination “mixr”; did you mean “mixer”?"),
