@@ -28,6 +28,14 @@ extension WaitPhase: ExpressibleByArgument {}
 extension Reason: ExpressibleByArgument {}
 
 extension String {
+  /// - Throws: `ValidationError`.
+  func number<Number: FixedWidthInteger>() throws -> Number {
+    guard let number = Number(self) else {
+      throw ValidationError("expected a number from \(Number.min) to \(Number.max), found “\(self)”")
+    }
+    return number
+  }
+
   /// Milliseconds; a number without a unit means seconds.
   /// - Throws: `ValidationError`.
   func duration() throws -> UInt64 {

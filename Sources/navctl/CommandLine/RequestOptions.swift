@@ -51,7 +51,9 @@ struct ItemOptions: ParsableArguments {
   @Option(help: ArgumentHelp("What to do if another member of its group is open.", valueName: "what"))
   var ifBusy: BusyPolicy?
 
-  @Option(parsing: .unconditional, help: "Priority in its group's queue; the highest opens first.")
+  @Option(
+    parsing: .unconditional, help: "Priority in its group's queue; the highest opens first.",
+    transform: { try $0.number() })
   var priority: Int32?
 
   @Option(help: "Screen to show it on, e.g. DP-1; “focused” is the one in use.")
@@ -183,7 +185,9 @@ struct ChangeOptions: ParsableArguments, RequestOptions {
   @Flag(help: "Close what has to close even if it asks whether to save, for example.")
   var force = false
 
-  @Option(help: ArgumentHelp("Refuse if the state has changed since it had this serial.", valueName: "serial"))
+  @Option(
+    help: ArgumentHelp("Refuse if the state has changed since it had this serial.", valueName: "serial"),
+    transform: { try $0.number() })
   var expectedSerial: UInt64?
 
   func write(to options: inout Properties) {

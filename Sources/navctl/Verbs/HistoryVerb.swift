@@ -17,7 +17,8 @@ struct History: ParsableCommand {
   @OptionGroup var global: GlobalOptions
   @Option(
     name: .customShort("n", allowingJoined: true),
-    help: ArgumentHelp("Maximum number of entries, 20 if not given; 0 for all that navd remembers.", valueName: "n"))
+    help: ArgumentHelp("Maximum number of entries, 20 if not given; 0 for all that navd remembers.", valueName: "n"),
+    transform: { try $0.number() })
   var limit: UInt32?
   @Option(help: "List only members of this group.", completion: .groups) var group: String?
   @Option(help: "List only this name.", completion: .bindings) var binding: String?

@@ -343,6 +343,20 @@ func navctlUsage_quiet_printsNothingOrIsRefused() throws {
   }
 }
 
+@Test(
+  "The error of a wrong number says what was expected",
+  arguments: [
+    ("history -n x", "expected a number from 0 to 4294967295, found “x”"),
+    ("present a --priority=abc", "expected a number from -2147483648 to 2147483647, found “abc”"),
+    ("dismiss a --expected-serial x", "expected a number from 0 to 18446744073709551615, found “x”"),
+  ])
+func navctlUsage_wrongNumber_saysWhatWasExpected(line: String, why: String) throws {
+  let session = try Session(starting: false)
+  let run = try session.run(program: Session.program("navctl"), line.split(separator: " ").map(String.init))
+  #expect(run.exitCode == 2)
+  #expect(run.errorText.contains(why), "\(run.errorText)")
+}
+
 @Test("navctl check-config checks one file")
 func navctlUsage_checkConfigOfAFile_checksThatOne() throws {
   let session = try Session(destinations: ["good": "command = ['sh']\n", "bad": "comand = 3\n"], starting: false)
