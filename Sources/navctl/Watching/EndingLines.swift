@@ -68,7 +68,7 @@ final class EndingLines: WatchOutput {
     let new = Array(entries.prefix { $0.serial ?? 0 > last })
     let reachesBack = new.count < entries.count
     if !reachesBack, count > 0, entries.count >= count { return read(0, writer) }
-    if pauses < Self.maxPauses, Self.awaitProcess(new) {
+    if pauses < Self.maxPauses, Self.mayGetProcess(new) {
       pauses += 1
       daemon.loop.timer(after: Self.pause) { [weak self] in self?.read(count, writer) }
       return
@@ -90,7 +90,7 @@ final class EndingLines: WatchOutput {
   }
 
   /// Whether navd may still find out the process that caused one of these endings. A client that has left the bus has none.
-  private static func awaitProcess(_ entries: [EndingEntry]) -> Bool {
+  static func mayGetProcess(_ entries: [EndingEntry]) -> Bool {
     let left = Set(entries.filter { $0.reason == Reason.owner.rawValue }.compactMap(\.requester?.client))
     return entries.contains { entry in
       guard let requester = entry.requester, requester.pid == nil else { return false }

@@ -158,23 +158,6 @@ func history_nothingFits_saysSo() throws {
   #expect(try session.navctl("history", "--binding", "unknown").exitCode == 0)
 }
 
-@Test("K5: history --follow does not wait for the process of a client that has left")
-func historyFollow_ownerHasLeft_isPrintedAtOnce() throws {
-  let session = try Session()
-  let owner = try session.connect()
-  try session.present("a", "", ["owned": true.value], by: owner)
-  owner.close()
-  try session.poll("it has ended") { try session.call(Rows.history, (0, [:])).first?["reason"] == .string("owner") }
-  // On a busy machine a single start may take long.
-  let fastest = try (0..<3).map { _ in
-    let begin = ContinuousClock.now
-    let follow = try session.startNavctl("history", "--follow", "--json")
-    try session.wait("it is printed") { follow.lines.count == 1 }
-    return ContinuousClock.now - begin
-  }.min()
-  #expect(try #require(fastest) < .milliseconds(900))
-}
-
 @Test("navctl list --failed says what failed and why, as long as it is not open again")
 func list_failed_saysWhatDoesNotWork() throws {
   let session = try Session(destinations: [
