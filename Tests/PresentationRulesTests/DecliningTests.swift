@@ -422,10 +422,7 @@ import Testing
   @Test("P15, D8: an update that was under way or pending is sent again", arguments: [1, 2])
   func update_declined_isSentAgain(_ count: Int) throws {
     try show("a")
-    for number in 1...count {
-      try fixture.ask(
-        .update("a", value: ["n": .int32(Int32(number))], remove: [], containerValues: nil, timeout: nil), by: "anna")
-    }
+    for number in 1...count { try edit(number) }
     try fixture.dismiss("a")
     _ = fixture.taken()
     fixture.declines(1)
@@ -438,12 +435,13 @@ import Testing
     try fixture.clearAway()
   }
 
+  private func edit(_ number: Int) throws {
+    try fixture.ask(
+      .update("a", value: ["n": .int32(Int32(number))], remove: [], containerValues: nil, timeout: nil), by: "anna")
+  }
+
   @Test("P15, D8: an update that was answered while the dismissal was under way is sent again at once; one at a time")
   func update_answeredBeforeDecline_isSentAgainAtOnce() throws {
-    func edit(_ number: Int32) throws {
-      try fixture.ask(
-        .update("a", value: ["n": .int32(number)], remove: [], containerValues: nil, timeout: nil), by: "anna")
-    }
     try show("a")
     try edit(1)
     try fixture.dismiss("a")
@@ -460,10 +458,6 @@ import Testing
 
   @Test("P15, D8: the late answer to an update from before a declined dismissal lets no second update be under way")
   func update_answeredAfterDecline_isAloneUnderWay() throws {
-    func edit(_ number: Int32) throws {
-      try fixture.ask(
-        .update("a", value: ["n": .int32(number)], remove: [], containerValues: nil, timeout: nil), by: "anna")
-    }
     try show("a")
     try edit(1)
     try fixture.dismiss("a")
