@@ -5,14 +5,11 @@ public struct Handle: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (a: Handle, b: Handle) -> Bool { a.number < b.number }
-  /// Consecutive numbers are next to each other in a table, and none collide. So a visit of all presentations goes through
-  /// memory nearly in order, as they were made, which takes less time where there are many. The other bytes are added to
-  /// the lowest one, so that multiples of a power of two are spread, too. No client chooses handles.
+  /// Fibonacci hashing: one multiplication spreads consecutive numbers. No client chooses handles, so none can make them
+  /// collide.
   public func _rawHashValue(seed: Int) -> Int {
-    var hash = number ^ number >> 8
-    hash ^= hash >> 16
-    hash ^= hash >> 32
-    return Int(truncatingIfNeeded: hash) ^ seed
+    let product = number &* 0x9e37_79b9_7f4a_7c15
+    return Int(truncatingIfNeeded: product ^ product >> 32) ^ seed
   }
   public var description: String { String(number) }
 
