@@ -21,7 +21,7 @@ import Testing
     let left = ending(.owner, by: ":1.5")
     #expect(EndingLines.mayGetProcess([ending(.dismissed, by: ":1.6"), left]))
     #expect(!EndingLines.mayGetProcess([ending(.dismissed, by: ":1.6", pid: 7), left]))
-    // What it has ended before is its, too.
+    // The process of a client that has left is not found for its earlier requests either.
     #expect(!EndingLines.mayGetProcess([ending(.dismissed, by: ":1.5"), left]))
     #expect(!EndingLines.mayGetProcess([ending(.closed, by: nil)]))
   }

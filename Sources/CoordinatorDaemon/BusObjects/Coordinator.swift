@@ -51,8 +51,8 @@ final class Coordinator {
   private var ended: [Handle] = []
   private var alarm: Timer?
   private var isQuitting = false
-  /// What has happened while the presentations of the previous navd are searched for, and comes after what is found (R2);
-  /// nil once they are resumed.
+  /// Events that came while navd searched for the presentations of the previous one. They are taken in when these are
+  /// resumed (R2); nil from then on.
   private var early: [() -> Void]? = []
   /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
@@ -430,7 +430,7 @@ final class Coordinator {
     case .move(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.move(presentation)
-    // It does not wait for its turn.
+    // `carryOut(_:)` of the host does not let it wait.
     case .abandon: break
     case .endParked(let program, let isForced):
       presenters.endParked(program, isForced: isForced)
@@ -532,7 +532,7 @@ extension Coordinator: CoordinatorHost {
 
   func carryOut(_ commands: [Command]) {
     for command in commands {
-      // What is given up has ended, and the end of this turn forgets who showed it.
+      // A presentation that is given up has ended, so at the end of this turn its presenter is forgotten.
       if case .abandon(let handle) = command {
         presenters[handle]?.abandon(handle)
       } else {

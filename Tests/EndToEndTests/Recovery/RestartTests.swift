@@ -504,12 +504,8 @@ func restart_endDuringTheSearch_isTakenInAfterIt() throws {
   let monitor = try session.start(
     program: "/usr/bin/dbus-monitor", ["--session", "type='method_call',destination='org.navd.WindowSystem1'"])
   try session.wait("the monitor is listening") { monitor.outputText.contains("NameLost") }
-  let adapter = try session.start(
-    program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=org.navd.WindowSystem1"])
-  var hasOwner = false
-  let watch = session.client.watchName("org.navd.WindowSystem1") { hasOwner = $0 != nil }
-  try session.wait("the adapter owns its name") { hasOwner || adapter.hasEnded }
-  watch.cancel()
+  let adapter = try session.startBlackHole("org.navd.WindowSystem1")
+  defer { adapter.send(SIGKILL) }
   func endWhenSearching() {
     guard !monitor.outputText.contains("destination=org.navd.WindowSystem1") else {
       _ = kill(first, SIGKILL)

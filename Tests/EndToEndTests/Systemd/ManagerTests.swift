@@ -3,6 +3,7 @@
 import CoordinatorAPI
 import DBus
 import DBusValues
+import Glibc
 import TestSupport
 import Testing
 
@@ -132,12 +133,8 @@ func manager_tooOld_isNotUsed(version: String) throws {
 @Test("A manager that does not answer delays commands only until a timeout")
 func manager_thatDoesNotAnswer_isNotWaitedFor() throws {
   let session = try Session(starting: false)
-  let silent = try session.start(
-    program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=org.freedesktop.systemd1"])
-  var hasOwner = false
-  let watch = session.client.watchName("org.freedesktop.systemd1") { hasOwner = $0 != nil }
-  try session.wait("the fake manager owns its bus name") { hasOwner || silent.hasEnded }
-  watch.cancel()
+  let silent = try session.startBlackHole("org.freedesktop.systemd1")
+  defer { silent.send(SIGKILL) }
   try session.start()
   // An item dismissed in the meantime is never presented.
   let never = try session.present("never", "", ["command": ["true"].value])

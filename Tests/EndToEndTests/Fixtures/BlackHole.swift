@@ -1,0 +1,15 @@
+import DBus
+import DBusValues
+import TestSupport
+
+extension Session {
+  /// Starts a program that owns a name of the bus, and never answers.
+  func startBlackHole(_ name: BusName) throws -> Program {
+    let program = try start(program: "/usr/bin/dbus-test-tool", ["black-hole", "--session", "--name=\(name)"])
+    var hasOwner = false
+    let watch = client.watchName(name) { hasOwner = $0 != nil }
+    defer { watch.cancel() }
+    try wait("\(name) has an owner") { hasOwner || program.hasEnded }
+    return program
+  }
+}
