@@ -135,6 +135,57 @@ func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   fixture.service.beforeFlush = nil
 }
 
+@Test func signals_thatMayWait_areSentWithTheNextTurn() throws {
+  let fixture = try Fixture()
+  let log = try fixture.listen()
+  fixture.service.delaysSignals = { true }
+  let before = fixture.service.transport.sentSize
+  var afterOne: Int?
+  var afterTwo: Int?
+  fixture.loop.soon { [unowned fixture] in
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("one", 1))
+    fixture.loop.soon { [unowned fixture] in
+      afterOne = fixture.service.transport.sentSize
+      try? fixture.service.emit(Echo.happened, from: Echo.path, ("two", 2))
+      fixture.loop.soon { [unowned fixture] in
+        afterTwo = fixture.service.transport.sentSize
+        fixture.loop.stop()
+      }
+    }
+  }
+  fixture.loop.run()
+  try #require(fixture.loop.turn { log.lines == ["Happened one", "Happened two"] })
+  #expect(afterOne == before)
+  // They never wait for more than one turn.
+  #expect(try #require(afterTwo) > before)
+}
+
+@Test("W2: the signals of a request are sent with its reply") func signals_withAReply_doNotWait() throws {
+  let fixture = try Fixture()
+  let log = try fixture.listen()
+  fixture.service.delaysSignals = {
+    Issue.record("asked although somebody waits for a reply")
+    return true
+  }
+  fixture.implementation.implement(Echo.later) { [unowned fixture] input, call in
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("one", 1))
+    call.reply(input)
+  }
+  let _: String = try fixture.call(Echo.later, "")
+  try #require(fixture.loop.turn { log.lines == ["Happened one"] })
+}
+
+@Test func signals_thatWait_areSentBeforeTheConnectionEnds() throws {
+  let fixture = try Fixture()
+  let log = try fixture.listen()
+  fixture.service.delaysSignals = { true }
+  fixture.loop.soon { [unowned fixture] in
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("one", 1))
+    fixture.loop.soon { [unowned fixture] in fixture.service.close() }
+  }
+  try #require(fixture.loop.turn { log.lines == ["Happened one"] })
+}
+
 @Test func turn_objectAddedAndRemoved_isNotAnnounced() throws {
   let fixture = try Fixture()
   let items = fixture.exportItems()

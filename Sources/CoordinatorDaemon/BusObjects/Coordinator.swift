@@ -102,6 +102,8 @@ final class Coordinator {
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
+    // The next program starts before anybody is told that the one before has ended: users wait for it.
+    connection.delaysSignals = { [unowned self] in !self.commands.isEmpty }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))

@@ -7,7 +7,8 @@ import Glibc
 ///
 /// Messages made in a turn of the loop are sent at its end in this order: signals as they were made, InterfacesAdded,
 /// PropertiesChanged, InterfacesRemoved, then replies and calls as they were made. So a caller has received every change
-/// before the reply that announces it. Use a connection only on the loop's thread.
+/// before the reply that announces it. Signals alone may wait for the messages of the next turn (``delaysSignals``). Use a
+/// connection only on the loop's thread.
 public final class Connection {
   public struct Limits: Sendable {
     /// The size of the arguments of one request: about their bytes, and at least 8 for each value.
@@ -49,6 +50,9 @@ public final class Connection {
   public var onNameLost: ((BusName) -> Void)?
   /// Called at the end of each turn, before its messages are sent. The messages made here are sent with them.
   public var beforeFlush: (() -> Void)?
+  /// Asked at the end of a turn that has made nothing but signals: whether they are sent with the messages of the next turn,
+  /// which has to come at once. Signals never wait for more than one turn.
+  public var delaysSignals: (() -> Bool)?
   /// Called with the number of a turn's signals that were dropped because of ``Limits/outgoingBytes``.
   public var onSignalsDropped: ((Int) -> Void)?
   /// Called when a client that may have missed signals receives them again; with nil for all clients.
@@ -95,6 +99,8 @@ public final class Connection {
   private var isDrainScheduled = false
   /// Whether messages may be left unhandled because of ``Limits/outgoingBytes``.
   private var isDrainPaused = false
+  /// Whether the last turn's signals wait for this one's messages.
+  private var areSignalsDelayed = false
 
   private init(_ transport: Transport, loop: EventLoop, limits: Limits) {
     self.transport = transport
@@ -102,7 +108,7 @@ public final class Connection {
     self.limits = limits
     uniqueName = transport.uniqueName
     transport.onReady = { [unowned self] in drain() }
-    loop.atEndOfTurn { [weak self] in self?.flush() }
+    loop.atEndOfTurn { [weak self] in self?.endTurn() }
     // Messages may have been read with the reply to Hello; their bytes do not wake the loop.
     scheduleDrain()
   }
@@ -233,6 +239,19 @@ public final class Connection {
   public func flush() {
     guard isOpen else { return }
     beforeFlush?()
+    send()
+  }
+
+  private func endTurn() {
+    guard isOpen else { return }
+    beforeFlush?()
+    let hasSignals = !outbox.signals.isEmpty || !changes.all.isEmpty
+    let isNobodyWaiting = outbox.entries.isEmpty && laterReplies.isEmpty
+    areSignalsDelayed = hasSignals && isNobodyWaiting && !areSignalsDelayed && delaysSignals?() ?? false
+    if !areSignalsDelayed { send() }
+  }
+
+  private func send() {
     sendOutbox()
     transport.write()
     transport.isReading = !isCongested
