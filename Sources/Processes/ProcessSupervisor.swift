@@ -344,7 +344,7 @@ public final class ProcessSupervisor {
     let finished = gone.map { tree in (tree, tree.onExit, release(tree)) }
     if !isConclusive { scheduleInspection(after: Self.retryDelay) }
     let isWaiting = unsettled.values.contains { !$0.isBeingAdopted } || !adoptions.isEmpty
-    if (isConclusive && isWaiting) || signalOrders.contains(where: { !$0.hasEnding }) { scheduleInspection() }
+    if (isConclusive && isWaiting) || signalOrders.contains(where: \.looksAgainAtOnce) { scheduleInspection() }
     if !signalOrders.isEmpty { scheduleInspection(after: Self.retryDelay) }
 
     // Last, since a handler may spawn, send signals and abandon.
@@ -622,6 +622,10 @@ public final class ProcessSupervisor {
     /// show whether the tree has changed: while no member ends, no process can be orphaned.
     var needsScan = true
     var isDone = false
+
+    /// What has got the signals does not fork before it has handled them. So the second look finds the last processes that
+    /// were forked before. Usually the tree ends first: the end of a member makes the supervisor look, or else a delay.
+    var looksAgainAtOnce: Bool { !hasEnding && (inspections > 1 || tree.isScattered) }
   }
 
   private func order(_ signals: [Int32], to tree: ProcessTree) {
@@ -636,19 +640,13 @@ public final class ProcessSupervisor {
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        // What has got the signals does not fork before it has handled them. So the second look finds the last processes
-        // that were forked before.
-        var ended: Set<ProcessIdentity> = []
-        for _ in 0..<2 where !signalOrders[index].isDone {
-          let walk = descendants(ofRootsOf: tree)
-          // What a member left that has ended during this inspection is found by the next one.
-          let isStill =
-            isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
-          carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)
-          signalOrders[index].hasEnding = walk.hasEnding
-          ended.formUnion(walk.ended)
-        }
-        signalOrders[index].ended = ended
+        let walk = descendants(ofRootsOf: tree)
+        // What a member left that has ended during this inspection is found by the next one.
+        let isStill =
+          isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
+        carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)
+        signalOrders[index].hasEnding = walk.hasEnding
+        signalOrders[index].ended = walk.ended
       }
     }
     signalOrders.removeAll(where: \.isDone)

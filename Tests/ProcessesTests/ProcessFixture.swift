@@ -49,18 +49,20 @@ final class ProcessFixture {
     for command in running { _ = command.tree.abandon() }
     running = []
     var reader = ProcessReader()
-    reader.processes = { [unowned self] in
-      scans += 1
+    // Weak, since `deinit` ends the commands that a test has left.
+    reader.processes = { [weak self] in
       var processes = ProcessTable.all()
+      guard let self else { return processes }
+      scans += 1
       if hidesSessions { for index in processes.indices { processes[index].session = 0 } }
       return processes
     }
-    reader.children = { [unowned self] pid, threads in
+    reader.children = { [weak self] pid, threads in
       let children = ProcessTable.children(of: pid, threads: threads)
-      onChildrenRead?(pid)
+      self?.onChildrenRead?(pid)
       return children
     }
-    reader.controlGroups = { [unowned self] in services[$0].map { ["app.slice", $0] } ?? [] }
+    reader.controlGroups = { [weak self] in self?.services[$0].map { ["app.slice", $0] } ?? [] }
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }
 

@@ -249,6 +249,32 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
     }
   }
 
+  @Test("D3: A process that was forked after the tree was looked through gets the signal, though its parent lives on.")
+  func terminate_processForkedAfterTheLook_getsTheSignal() async {
+    await #expect(processExitsWith: .success) {
+      try inOneThread {
+        let fixture = try ProcessFixture()
+        try fixture.supervisor.reapOrphans()
+        let command = try fixture.shell(
+          """
+          trap : TERM; mkfifo $DIR/go; echo > $DIR/ready; read x < $DIR/go
+          sleep 1000 & echo $! > $DIR/pid; while kill -0 $!; do wait; done; exit 3
+          """)
+        _ = try fixture.line(in: "ready")
+        let shell = try #require(command.tree.first).pid
+        fixture.onChildrenRead = { pid in
+          guard pid == shell else { return }
+          fixture.onChildrenRead = nil
+          close(open(fixture.directory.path(of: "go"), O_WRONLY))
+          while (ProcessTable.read(fixture.directory.path(of: "pid")) ?? []).last != UInt8(ascii: "\n") { usleep(100) }
+        }
+        command.tree.terminate()
+        try #require(try fixture.end(of: command).status == .exited(code: 3))
+        try #require(!isAlive(try fixture.pid(in: "pid")))
+      }
+    }
+  }
+
   @Test("Ending a tree of one process by scans takes three of them, each in a turn of its own.")
   func terminate_scatteredTreeOfOneProcess_scansAtMostOncePerTurn() throws {
     let fixture = try ProcessFixture()
