@@ -56,7 +56,7 @@ public final class Watch {
   }
 
   /// Cancels the watch, and closes the descriptor, of which there is no copy: that takes it out of the epoll set.
-  func close() {
+  package func close() {
     guard handler != nil else { return }
     handler = nil
     loop?.forgetClosing(self)

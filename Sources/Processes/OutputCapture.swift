@@ -14,10 +14,11 @@ public struct CapturedOutput: Hashable, Sendable {
 }
 
 /// The files that capture a command's standard output:
-/// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader.
+/// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader. Its
+///   owner may execute it once the command was started.
 /// - `PATH.output`, a file, once there is output. The kernel moves that from the FIFO into it, so that nothing is lost if the
 ///   reader is killed.
-/// - `PATH.started`, which exists once the command was started, and has the number of its process.
+/// - `PATH.started`, for a command without a FIFO: it exists once the command was started, and has the number of its process.
 ///
 /// All of them stay until ``remove()``, so that the result can be recorded first.
 public struct OutputCapture: Hashable, Sendable {
@@ -33,12 +34,17 @@ public struct OutputCapture: Hashable, Sendable {
 
   var fifo: ByteString { path + ".fifo" }
   var file: ByteString { path + ".output" }
-  /// The file that the child creates just before it executes the program.
+  /// The file that the child of a command without a FIFO creates just before it executes the program. Earlier releases had it
+  /// for all.
   var evidence: ByteString { path + ".started" }
 
   /// Whether the command was started; false after ``remove()``. If no process of a command is left, this shows whether it
   /// has ended or was never started.
-  public var wasStarted: Bool { evidence.withCString { access($0, F_OK) } == 0 }
+  public var wasStarted: Bool {
+    var status = stat()
+    let isMarked = fifo.withCString { stat($0, &status) } == 0 && status.st_mode & S_IXUSR != 0
+    return isMarked || evidence.withCString { access($0, F_OK) } == 0
+  }
   /// The process that was started; nil if none was, or if a release started it that did not write its number.
   var startedProcess: pid_t? {
     ProcessTable.read(evidence.description).flatMap { pid_t(ascii: $0.prefix { $0 != UInt8(ascii: "\n") }) }
@@ -136,32 +142,26 @@ public final class OutputReader {
 
   private init(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) {
     self.capture = capture
+    // Open for writing too, so that the end of its last writer does not make it ready: `finish` comes after that anyway.
     fifo = try check("open \(capture.fifo)") {
-      capture.fifo.withCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
+      capture.fifo.withCString { open($0, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
     }
     stored = 0
     // From here on, deinit closes it if this throws.
-    watch = try loop.watch(fifo, .read) { [weak self] readiness in
-      guard let self else { return }
-      let taking = take()
-      // Without a writer the FIFO would stay ready. `finish` takes the output of a later writer.
-      if taking == .ended || taking == .nothing && readiness.contains(.hangUp) { watch?.cancel() }
-    }
+    watch = try loop.watch(fifo, .read) { [weak self] _ in _ = self?.take() }
   }
 
   deinit {
-    watch?.cancel()
-    close(fifo)
+    if let watch { watch.close() } else { close(fifo) }
     if let file { close(file) }
   }
 
-  private enum Taking { case some, nothing, ended }
-
   /// Takes up to one step of bytes out of the FIFO. Stores them while the limit is not reached.
-  private func take() -> Taking {
+  /// - Returns: whether there were any.
+  private func take() -> Bool {
     if file == nil, !hasLost {
       var available: Int32 = 0
-      guard ioctl(fifo, UInt(FIONREAD), &available) == 0, available > 0 else { return .nothing }
+      guard ioctl(fifo, UInt(FIONREAD), &available) == 0, available > 0 else { return false }
       file = try? capture.openFile(O_CREAT | O_EXCL)
       hasLost = file == nil
     }
@@ -177,8 +177,7 @@ public final class OutputReader {
         Glibc.read(fifo, $0.baseAddress!, $0.count)
       }
     }
-    if taken == 0 { return .ended }
-    return taken > 0 ? .some : .nothing
+    return taken > 0
   }
 
   /// Takes the rest out of the FIFO, and ends the capture.
@@ -187,9 +186,9 @@ public final class OutputReader {
     // Bounded by the size of the FIFO, since a process outside the tree may still write to it.
     for _ in 0..<64 {
       let lostBefore = hasLost
-      guard take() == .some || hasLost != lostBefore else { break }
+      guard take() || hasLost != lostBefore else { break }
     }
-    watch?.cancel()
+    watch?.close()
     guard stored > 0, let file else { return CapturedOutput(bytes: [], isTruncated: hasLost) }
     var output = capture.read(from: file) ?? CapturedOutput(bytes: [], isTruncated: true)
     if hasLost { output.isTruncated = true }

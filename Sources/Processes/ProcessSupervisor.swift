@@ -43,6 +43,9 @@ public final class ProcessSupervisor {
   /// Read once: the program sets its handlers before it starts its first command.
   private lazy var handledSignals = ProcessTable.handledSignals
 
+  /// Whether the clock agrees with `/proc` on when a child was started, which saves reading that; nil before the first child.
+  private var clockTellsStartTimes: Bool?
+
   /// Whether orphans of the processes started here become children of this process.
   private var isReaper = false
   private var descriptorLimitOfCommands: DescriptorLimit?
@@ -144,11 +147,14 @@ public final class ProcessSupervisor {
   }
 
   private func start(_ command: Command, output: OutputCapture?, as tree: ProcessTree) throws(SpawnError) {
+    let before = ProcessTable.time
     let (pid, pidfd) = try Processes.spawn(
-      command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil, evidence: output?.evidence,
-      handledSignals: handledSignals, descriptorLimit: descriptorLimitOfCommands?.limits)
+      command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil,
+      evidence: tree.isWhole ? nil : output?.evidence, handledSignals: handledSignals,
+      descriptorLimit: descriptorLimitOfCommands?.limits)
+    let startTime = before == ProcessTable.time ? before : nil
     do throws(SystemError) {
-      guard let entry = ProcessTable.entry(of: pid) else {
+      guard let entry = entry(ofChild: pid, startTime) else {
         close(pidfd)
         throw SystemError(code: ESRCH, operation: "/proc/\(pid)/stat")
       }
@@ -160,6 +166,16 @@ public final class ProcessSupervisor {
       reap(pid)
       throw .failed(error)
     }
+  }
+
+  /// - Parameter startTime: nil if the clock does not tell it.
+  private func entry(ofChild pid: pid_t, _ startTime: UInt64?) -> ProcessEntry? {
+    if let startTime, clockTellsStartTimes == true {
+      return ProcessEntry(child: ProcessIdentity(pid: pid, startTime: startTime))
+    }
+    let entry = ProcessTable.entry(of: pid)
+    if let startTime, let entry, clockTellsStartTimes == nil { clockTellsStartTimes = entry.startTime == startTime }
+    return entry
   }
 
   /// Takes the status of a child that was killed and has no watch. A reaper does so for every child, at SIGCHLD.

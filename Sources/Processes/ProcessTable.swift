@@ -42,6 +42,14 @@ struct ProcessEntry: Hashable {
   var pid: pid_t { identity.pid }
   var startTime: UInt64 { identity.startTime }
 
+  /// A child of this process that has just executed a program in a session of its own.
+  init(child identity: ProcessIdentity) {
+    self.identity = identity
+    parent = getpid()
+    session = identity.pid
+    (hasEnded, threads, isKernelThread, isEnding) = (false, 1, false, false)
+  }
+
   /// Parses the content of `/proc/PID/stat`; nil if it is malformed.
   init?(stat: [UInt8]) {
     // The program's name is in parentheses, and may itself contain parentheses and spaces.
@@ -103,6 +111,14 @@ package enum ProcessTable {
       children += list.split(separator: UInt8(ascii: " ")).compactMap { pid_t(ascii: $0) }
     }
     return children
+  }
+
+  /// The time as start times count it. A process that was started between two equal times has this start time.
+  static var time: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    let perSecond = sysconf(Int32(_SC_CLK_TCK))
+    return UInt64(time.tv_sec * perSecond + time.tv_nsec / (1_000_000_000 / perSecond))
   }
 
   /// Every process that this one may see.

@@ -7,7 +7,8 @@ import Glibc
 /// - Parameters:
 ///   - mark: the number that the child and all its descendants carry.
 ///   - output: the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
-///     this process, and its output does too. Nil sends standard output to standard error.
+///     this process, and its output does too. Its owner gets the permission to execute it just before the program is executed.
+///     Nil sends standard output to standard error.
 ///   - evidence: the file into which the child writes its number just before it executes the program.
 ///   - handledSignals: the signals that this process handles or ignores, as ``ProcessTable/handledSignals`` has them.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
@@ -27,11 +28,17 @@ func spawn(
   start.mark = rlimit(rlim_cur: rlim_t(mark.number), rlim_max: DescentMark.hardLimit)
   start.handled = handledSignals
   var pidfd: Int32 = -1
-  let (pid, failure) = withCStrings([program, command.directory, output, evidence]) { paths in
+  var paths = CStrings()
+  for path in [program, command.directory, output, evidence] { paths.append(path) }
+  var arguments = CStrings()
+  for argument in command.arguments { arguments.append(argument) }
+  var environment = CStrings()
+  for (name, value) in command.environment { environment.append(variable: name, value) }
+  let (pid, failure) = paths.withPointers { paths in
     (start.program, start.directory) = (UnsafePointer(paths[0]!), UnsafePointer(paths[1]!))
     (start.output, start.evidence) = (paths[2].map { UnsafePointer($0) }, paths[3].map { UnsafePointer($0) })
-    return withCStrings(command.arguments) { arguments in
-      withCStrings(command.environment.map { $0.key + "=" + $0.value }) { environment in
+    return arguments.withPointers { arguments in
+      environment.withPointers { environment in
         withOptionalPointer(to: descriptorLimit) { limit in
           (start.arguments, start.environment, start.descriptors) = (arguments, environment, limit)
           return (linux_start(&start, &pidfd), start.failure)
@@ -176,21 +183,40 @@ private func explain(_ failure: Int32, program: ByteString) -> SpawnError {
   }
 }
 
-/// Calls the body with a NULL-terminated array of C strings; absent ones are NULL, too.
-private func withCStrings<Result>(
-  _ strings: [ByteString?], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-  var characters: [CChar] = []
-  var offsets: [Int?] = []
-  for string in strings {
+/// Strings as C has them, one behind the other.
+private struct CStrings {
+  private var characters: [UInt8] = []
+  /// Where each begins; nil for NULL.
+  private var offsets: [Int?] = []
+
+  mutating func append(_ string: ByteString?) {
     offsets.append(string == nil ? nil : characters.count)
-    guard let string else { continue }
-    string.bytes.withUnsafeBytes { characters.append(contentsOf: $0.bindMemory(to: CChar.self)) }
+    guard let string else { return }
+    characters += string.bytes
     characters.append(0)
   }
-  return characters.withUnsafeMutableBufferPointer { buffer in
-    var pointers: [UnsafeMutablePointer<CChar>?] = offsets.map { $0.map { buffer.baseAddress! + $0 } }
-    pointers.append(nil)
-    return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+
+  /// Appends a variable as a program gets it.
+  mutating func append(variable name: ByteString, _ value: ByteString) {
+    offsets.append(characters.count)
+    characters += name.bytes
+    characters.append(UInt8(ascii: "="))
+    characters += value.bytes
+    characters.append(0)
+  }
+
+  /// Calls the body with a NULL-terminated array of them.
+  mutating func withPointers<Result>(_ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
+    characters.withUnsafeMutableBytes { [offsets] bytes in
+      let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      return withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<CChar>?.self, capacity: offsets.count + 1) {
+        pointers in
+        for (index, offset) in offsets.enumerated() {
+          pointers.initializeElement(at: index, to: offset.map { start! + $0 })
+        }
+        pointers.initializeElement(at: offsets.count, to: nil)
+        return body(UnsafePointer(pointers.baseAddress!))
+      }
+    }
   }
 }

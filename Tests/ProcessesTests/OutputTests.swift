@@ -54,7 +54,7 @@ import Testing
       "echo before; exec > /dev/null; echo > $DIR/closed; exec sleep 1000", output: fixture.capture("out"))
     _ = try fixture.line(in: "closed")
     try fixture.wait { fixture.capture("out").read()?.bytes == Array("before\n".utf8) }
-    // The end of the FIFO causes at most one event.
+    // The end of the FIFO causes no event.
     var turns = 0
     while fixture.loop.turn(wait: .milliseconds(20)) {
       turns += 1
@@ -62,6 +62,25 @@ import Testing
     }
     command.tree.kill()
     #expect(try fixture.end(of: command).output?.bytes == Array("before\n".utf8))
+  }
+
+  @Test("R2: Files show whether a command was started, whatever its scope.", arguments: [false, true])
+  func files_commandStarted_showIt(isWholeTree: Bool) throws {
+    let fixture = try ProcessFixture()
+    let capture = fixture.capture("out")
+    _ = try OutputReader.create(capture, loop: fixture.loop)
+    #expect(!capture.wasStarted)
+    let command = Command(["true"], environment: fixture.environment)
+    let tree = try fixture.supervisor.spawn(
+      command, marker: fixture.marker(), output: capture, isWholeTree: isWholeTree)
+    #expect(capture.wasStarted)
+    _ = try fixture.end(of: fixture.keep(tree))
+    #expect(capture.wasStarted)
+    capture.remove()
+    #expect(!capture.wasStarted)
+    // Of a release before this one.
+    fixture.touch("out.started")
+    #expect(capture.wasStarted)
   }
 
   @Test func output_none_isEmptyAndMakesNoFile() throws {

@@ -224,6 +224,16 @@ import Testing
     }
   }
 
+  @Test("R2: The start time by which a command is found again is the kernel's, though navd reads it from the clock.")
+  func spawn_manyCommands_haveTheStartTimesOfTheKernel() throws {
+    let fixture = try ProcessFixture()
+    for _ in 0..<50 {
+      let first = try #require(
+        try fixture.start(Command(["sleep", "1000"], environment: fixture.environment)).tree.first)
+      #expect(ProcessIdentity(of: first.pid) == first)
+    }
+  }
+
   @Test func spawn_withAMarkerInUse_throws() throws {
     let fixture = try ProcessFixture()
     let command = try fixture.shell("exec sleep 1000")
