@@ -61,6 +61,8 @@ public final class ProcessSupervisor {
 
   // The requests that the next inspection serves.
   private var inspection: Timer?
+  /// Whether the next inspection looks for orphans. The first look for an order of signals does not: the next one does.
+  private var looksForOrphans = false
   /// Trees that have lost a root. What that root left behind has not been searched for yet.
   private var unsettled: [ByteString: ProcessTree] = [:]
   private var signalOrders: [SignalOrder] = []
@@ -334,7 +336,8 @@ public final class ProcessSupervisor {
   }
 
   /// A timer comes after the descriptors of its turn, so all processes that have ended by then are inspected together.
-  private func scheduleInspection(after delay: Duration = .zero) {
+  private func scheduleInspection(after delay: Duration = .zero, forOrphans: Bool = true) {
+    if forOrphans || !isReaper { looksForOrphans = true }
     let deadline = loop.now + delay
     if let inspection, inspection.isPending {
       if inspection.deadline <= deadline { return }
@@ -344,9 +347,14 @@ public final class ProcessSupervisor {
   }
 
   private func inspect() {
-    // Without a free descriptor nothing can be read, and every tree would seem to be gone.
-    guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
-      return scheduleInspection(after: Self.retryDelay)
+    var isConclusive = false
+    if looksForOrphans {
+      looksForOrphans = false
+      // Without a free descriptor nothing can be read, and every tree would seem to be gone.
+      guard let all = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
+        return scheduleInspection(after: Self.retryDelay)
+      }
+      isConclusive = all
     }
     let needsScan =
       !adoptions.isEmpty || unsettled.values.contains(where: \.isScattered)
@@ -646,7 +654,7 @@ public final class ProcessSupervisor {
 
   private func order(_ signals: [Int32], to tree: ProcessTree) {
     signalOrders.append(SignalOrder(tree: tree, signals: signals))
-    scheduleInspection()
+    scheduleInspection(forOrphans: false)
   }
 
   /// - Parameter isConclusive: whether each orphan that could be seen is a root now.

@@ -227,22 +227,26 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
   @Test(
     "D3: A process whose parent ends while the tree is signalled gets the signal.",
     arguments: [false, true])
-  func terminate_parentEndsMeanwhile_orphanGetsTheSignal(isFoundFirst: Bool) async {
-    await #expect(processExitsWith: .success) { [isFoundFirst] in
+  func terminate_parentEndsMeanwhile_orphanGetsTheSignal(isBeforeTheLook: Bool) async {
+    await #expect(processExitsWith: .success) { [isBeforeTheLook] in
       try inOneThread {
         let fixture = try ProcessFixture()
         try fixture.supervisor.reapOrphans()
         let command = try fixture.shell("trap '' HUP; sleep 1000 & echo $! > $DIR/pid; wait")
         let sleeper = try fixture.pid(in: "pid")
         let shell = try #require(command.tree.first).pid
-        // The parent ends after the orphans have been read, or after its own children have.
-        fixture.onChildrenRead = { pid in
-          guard pid == (isFoundFirst ? shell : getpid()) else { return }
-          fixture.onChildrenRead = nil
+        func endParent() {
           Glibc.kill(shell, SIGKILL)
           while ProcessTable.entry(of: sleeper)?.parent == shell { usleep(100) }
         }
+        // Or after its children have been read.
+        fixture.onChildrenRead = { pid in
+          guard pid == shell else { return }
+          fixture.onChildrenRead = nil
+          endParent()
+        }
         command.tree.terminate()
+        if isBeforeTheLook { endParent() }
         try #require(try fixture.end(of: command).status == .signaled(signal: SIGKILL))
         try #require(!isAlive(sleeper))
       }
