@@ -68,7 +68,11 @@ public final class ChangingMethod<Input: Sendable, Output: Sendable>: Method<Inp
   ///   - serial: the serial of the answer.
   package func output(_ values: [Value], _ serial: UInt64) -> Output? { outValues.tuple(values + [serial.value]) }
 
-  package func values(_ reply: Reply) -> [Value] { outValues.values(answer(reply, 0)).dropLast() }
+  package func values(_ reply: Reply) -> [Value] {
+    var values = outValues.values(answer(reply, 0))
+    values.removeLast()
+    return values
+  }
 
   package func accept(_ visitor: some ChangingMethodVisitor) { visitor.visit(self) }
 }

@@ -311,7 +311,7 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   public static let apply = Method(
     name, "Apply",
-    in: Arg<[Structure<String, [Value]>]>(
+    in: Arg<[TransactionRequest]>(
       "requests", doc: "The name of a changing method and its arguments, including options."),
     Arg<Properties>("options"),
     out: Arg<[[Value]]>("replies", doc: "The reply of each request's method."),

@@ -7,11 +7,11 @@ import TextFormats
 extension CoordinatorInterface {
   /// Reads the requests of a transaction from JSON: a list of requests, each a list of a method's name and its arguments.
   /// - Throws: `JSON.Mistake` with the position, for invalid JSON and for invalid requests.
-  package static func requests(json bytes: [UInt8]) throws(JSON.Mistake) -> [Structure<String, [Value]>] {
+  package static func requests(json bytes: [UInt8]) throws(JSON.Mistake) -> [TransactionRequest] {
     let json = try JSON.parse(bytes)
     do throws(JSON.Mismatch) {
       guard let list = json.array else { throw JSON.Mismatch(why: "expected a list of requests, found \(json.kind)") }
-      var requests: [Structure<String, [Value]>] = []
+      var requests: [TransactionRequest] = []
       for (index, request) in list.enumerated() {
         do throws(JSON.Mismatch) { requests.append(try Self.request(request)) } catch {
           throw JSON.Mismatch(path: [.element(index)] + error.path, why: "request \(index): \(error.why)")
@@ -23,7 +23,7 @@ extension CoordinatorInterface {
     }
   }
 
-  private static func request(_ json: JSON) throws(JSON.Mismatch) -> Structure<String, [Value]> {
+  private static func request(_ json: JSON) throws(JSON.Mismatch) -> TransactionRequest {
     guard let list = json.array, let first = list.first else {
       let found = json.array == nil ? json.kind : "an empty list"
       throw JSON.Mismatch(why: "expected a list of a method's name and its arguments, found \(found)")
@@ -36,7 +36,7 @@ extension CoordinatorInterface {
       throw JSON.Mismatch(path: [.element(0)], why: error.message)
     }
     do throws(JSON.Mismatch) {
-      return Structure(name, try method.arguments(json: Array(list.dropFirst())))
+      return TransactionRequest(name, try method.arguments(json: Array(list.dropFirst())))
     } catch {
       // The method's name precedes the arguments.
       guard case .element(let index)? = error.path.first else { throw error }
@@ -48,12 +48,11 @@ extension CoordinatorInterface {
 extension CoordinatorInterface {
   /// A request with other container values in its options and in the elements of `SetPath`.
   package static func converting<Failure: Error>(
-    _ request: Structure<String, [Value]>, containerValues convert: (Properties) throws(Failure) -> Properties
-  ) throws(Failure) -> Structure<String, [Value]> {
-    let (method, arguments) = request.fields
+    _ request: TransactionRequest, containerValues convert: (Properties) throws(Failure) -> Properties
+  ) throws(Failure) -> TransactionRequest {
     var converted: [Value] = []
-    for argument in arguments { converted.append(try argument.convertingContainerValues(convert)) }
-    return Structure(method, converted)
+    for argument in request.arguments { converted.append(try argument.convertingContainerValues(convert)) }
+    return TransactionRequest(request.method, converted)
   }
 }
 

@@ -157,10 +157,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   }
 
   private func apply(
-    _ requests: [Structure<String, [Value]>], _ options: Properties, _ call: some ServiceCall<([[Value]], UInt64)>
+    _ requests: [TransactionRequest], _ options: Properties, _ call: some ServiceCall<([[Value]], UInt64)>
   ) {
     do throws(Refusal) {
-      let transaction = try TransactionRequests(requests, options)
+      let transaction = try TransactionCall(requests, options)
       let animated = options[Options.animated] ?? true
       try host.authorize(transaction.requests, isTransaction: true, call) {
         [unowned self] trust, requests throws(Refusal) in

@@ -3,15 +3,15 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// The requests of a call of `Apply` (T1), or of the start (K4).
-package struct TransactionRequests {
+/// A call of `Apply` (T1), or the transaction of the start (K4), with its requests as the state machine takes them.
+package struct TransactionCall {
   package private(set) var requests: [Request] = []
   private var methods: [any AnyChangingMethod] = []
 
   private let expectedSerial: UInt64?
 
   /// - Throws: `Refusal`; its index is that of the refused request.
-  package init(_ requests: [Structure<String, [Value]>], _ options: Properties = [:]) throws(Refusal) {
+  package init(_ requests: [TransactionRequest], _ options: Properties = [:]) throws(Refusal) {
     try Options.ofApply.check(options)
     expectedSerial = options[Options.expectedSerial]
     let isForced = options[Options.force] ?? false
@@ -19,8 +19,8 @@ package struct TransactionRequests {
     methods.reserveCapacity(requests.count)
     for (index, request) in requests.enumerated() {
       do throws(Refusal) {
-        let method = try CoordinatorInterface.changingMethod(request.fields.0)
-        var read = try method.request(request.fields.1)
+        let method = try CoordinatorInterface.changingMethod(request.method)
+        var read = try method.request(request.arguments)
         read.isForced = read.isForced || isForced
         self.requests.append(read)
         methods.append(method)

@@ -35,8 +35,8 @@ final class BareEcho {
     }
     object.implement(CoordinatorInterface.apply) { [unowned self] input, call in
       let replies: [[Value]] = input.0.map { request in
-        guard case .string(let binding)? = request.fields.1.first,
-          case .string(let id)? = request.fields.1.dropFirst().first
+        guard case .string(let binding)? = request.arguments.first,
+          case .string(let id)? = request.arguments.dropFirst().first
         else { return [] }
         try? answer(binding, id)
         return [.objectPath(CoordinatorNames.presentation(number)), .boolean(true)]

@@ -110,8 +110,8 @@ struct BusBenchmark {
     var id = 0
     let apply = { (service: BusName) in
       id += 1
-      let requests: [Structure<String, [Value]>] = (0..<1000).map {
-        Structure("Present", [.string("bench.list[\($0)]"), .string("\(id)"), Properties().value])
+      let requests: [TransactionRequest] = (0..<1000).map {
+        TransactionRequest("Present", [.string("bench.list[\($0)]"), .string("\(id)"), Properties().value])
       }
       return try nanoseconds {
         _ = try harness.connection.callAndWait(
@@ -136,8 +136,8 @@ struct BusBenchmark {
     report.compare("Get", with: "dbus-test-tool echo", results[0], results[1], goal: .atMost(1.1))
     try measureState("10", into: &report)
     for start in stride(from: 0, to: 10_000, by: 1000) {
-      let requests: [Structure<String, [Value]>] = (start..<start + 1000).map {
-        Structure("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
+      let requests: [TransactionRequest] = (start..<start + 1000).map {
+        TransactionRequest("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
       }
       _ = try harness.call(Rows.apply, (requests, [:]))
     }

@@ -25,8 +25,8 @@ struct MemoryBenchmark {
     let count = 100_000
     let clients = try (0..<4).map { _ in try Connection.session(loop: harness.loop) }
     for start in stride(from: 0, to: count, by: 1000) {
-      let requests: [Structure<String, [Value]>] = (start..<start + 1000).map {
-        Structure("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
+      let requests: [TransactionRequest] = (start..<start + 1000).map {
+        TransactionRequest("Present", [.string("bench.item[\($0)]"), .string(""), Properties().value])
       }
       _ = try clients[start / 1000 % clients.count].callNavdAndWait(
         CoordinatorInterface.apply, (requests, [:]))

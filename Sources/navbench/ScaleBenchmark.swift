@@ -16,7 +16,7 @@ struct ScaleBenchmark {
     let many: Int
     var destinations: (Int) -> [String: String] = { _ in [:] }
     /// A request of the state with so many, one for each index.
-    var fill: ((Int) -> Structure<String, [Value]>)?
+    var fill: ((Int) -> TransactionRequest)?
     /// Whether the signal about one request has all items, so that its cost, too, is counted for each.
     var requestNamesAll = false
     let request: (Int) throws -> Void
@@ -34,7 +34,7 @@ struct ScaleBenchmark {
 
   private var kinds: [Kind] {
     let present = { (binding: String, id: String, options: Properties) in
-      Structure("Present", [.string(binding), .string(id), options.value])
+      TransactionRequest("Present", [.string(binding), .string(id), options.value])
     }
     // As many items as the limit permits.
     let another = { [harness] (index: Int) in
@@ -56,7 +56,8 @@ struct ScaleBenchmark {
       Kind(
         name: "elements of a stack", many: 1000,
         fill: {
-          Structure("Push", [.string("bench.stack"), .string("bench.element[\($0)]"), .string(""), Properties().value])
+          TransactionRequest(
+            "Push", [.string("bench.stack"), .string("bench.element[\($0)]"), .string(""), Properties().value])
         }, requestNamesAll: true,
         request: { [harness] in
           _ = try harness.call(Rows.push, ("bench.stack", "bench.top[\($0)]", "", [:]))

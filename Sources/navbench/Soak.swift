@@ -286,8 +286,8 @@ private final class SoakWorker {
 
   private func transaction(_ id: String) {
     let requests = [
-      Structure("Present", [Value.string("\(root).left"), .string(id), ([:] as Properties).value]),
-      Structure(
+      TransactionRequest("Present", [Value.string("\(root).left"), .string(id), ([:] as Properties).value]),
+      TransactionRequest(
         "Present",
         [
           .string("\(root).left.right"), .string(id),

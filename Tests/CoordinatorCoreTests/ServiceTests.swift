@@ -9,10 +9,10 @@ import Testing
 @Suite struct ServiceTests {
   private typealias Rows = CoordinatorInterface
 
-  private static func request(_ method: String, _ arguments: Value...) -> Structure<String, [Value]> {
-    Structure(method, arguments)
+  private static func request(_ method: String, _ arguments: Value...) -> TransactionRequest {
+    TransactionRequest(method, arguments)
   }
-  private static func present(_ binding: String) -> Structure<String, [Value]> {
+  private static func present(_ binding: String) -> TransactionRequest {
     request("Present", .string(binding), .string(""), Properties().value)
   }
 
@@ -232,7 +232,7 @@ import Testing
   @Test("T1: a transaction with a refused request changes nothing, and the refusal names its index")
   func apply_requestRefused_changesNothing() {
     let fixture = ServiceFixture()
-    let refused: [(Structure<String, [Value]>, ErrorCode)] = [
+    let refused: [(TransactionRequest, ErrorCode)] = [
       (Self.request("Update", .string("none"), Properties().value, Properties().value), .notPresented),
       (Self.present("a b"), .invalidBinding), (Self.request("Fetch"), .invalidArgument),
       (Self.request("Present", .string("a")), .invalidArgument),

@@ -149,9 +149,9 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
 @Test func apply_requests_haveTheirDeclaredTypes() throws {
   let text = #"[["Present","fact","1",{"destination":"sleeper","timeout":5}],["Pop","main",2,{}]]"#
   let requests = try CoordinatorInterface.requests(json: Array(text.utf8))
-  #expect(requests.map(\.fields.0) == ["Present", "Pop"])
-  #expect(requests[1].fields.1[1].type == .uint32)
-  #expect(Properties(value: requests[0].fields.1[2])?[Options.timeout] == 5)
+  #expect(requests.map(\.method) == ["Present", "Pop"])
+  #expect(requests[1].arguments[1].type == .uint32)
+  #expect(Properties(value: requests[0].arguments[2])?[Options.timeout] == 5)
   #expect(try CoordinatorInterface.requests(json: Array("[]".utf8)).isEmpty)
 }
 

@@ -9,7 +9,7 @@ import TextFormats
 struct StartupFile {
   private let file: String
   private let text: [UInt8]
-  private let requests: [Structure<String, [Value]>]
+  private let requests: [TransactionRequest]
 
   /// - Throws: `FileFault` if it cannot be read, or is not a list of requests.
   init(path: [UInt8], maxBytes: Int) throws(FileFault) {
@@ -27,13 +27,13 @@ struct StartupFile {
     } catch {
       throw FileFault(file, error.position, error.why)
     }
-    do throws(Refusal) { _ = try TransactionRequests(requests) } catch { throw fault(error) }
+    do throws(Refusal) { _ = try TransactionCall(requests) } catch { throw fault(error) }
   }
 
   /// The requests, with container values of the types that their keys are declared with.
   /// - Throws: `Refusal` with the index of a request.
   func requests(_ declared: Properties) throws(Refusal) -> [Request] {
-    var converted: [Structure<String, [Value]>] = []
+    var converted: [TransactionRequest] = []
     for (index, request) in requests.enumerated() {
       do throws(Refusal) {
         converted.append(
@@ -54,7 +54,7 @@ struct StartupFile {
         throw refusal
       }
     }
-    return try TransactionRequests(converted).requests
+    return try TransactionCall(converted).requests
   }
 
   /// Why it would be refused when navd starts with these destinations and container values; nil if it would not.

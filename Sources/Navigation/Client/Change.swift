@@ -102,6 +102,6 @@ extension Coordinator {
     _ requests: [Request], _ options: Properties = [:]
   ) async throws(NavigationError) -> (replies: [[Value]], serial: UInt64) {
     for request in requests { try await declare(request.declarations) }
-    return try await change(Rows.apply, (requests.map { Structure($0.method, $0.arguments) }, options))
+    return try await change(Rows.apply, (requests.map { TransactionRequest($0.method, $0.arguments) }, options))
   }
 }

@@ -18,8 +18,8 @@ extension DaemonClient {
   }
 
   /// Converts the container values in these requests from the types that JSON implies to the declared ones.
-  func declaring(_ requests: [Structure<String, [Value]>]) throws(Failure) -> [Structure<String, [Value]>] {
-    var result: [Structure<String, [Value]>] = []
+  func declaring(_ requests: [TransactionRequest]) throws(Failure) -> [TransactionRequest] {
+    var result: [TransactionRequest] = []
     for (index, request) in requests.enumerated() {
       do throws(Failure) {
         result.append(

@@ -21,7 +21,7 @@ struct Apply: ParsableCommand {
   func run() throws {
     let operation = "apply \(file)"
     let bytes = try Self.read(file, operation)
-    let requests: [Structure<String, [Value]>]
+    let requests: [TransactionRequest]
     do throws(JSON.Mistake) { requests = try CoordinatorInterface.requests(json: bytes) } catch {
       throw Failure(operation, "\(error.position): \(error.why)", status: .usage)
     }
@@ -29,7 +29,7 @@ struct Apply: ParsableCommand {
     let declared = try daemon.declaring(requests)
     let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, change.properties))
     let list = zip(requests, replies).map { request, reply in
-      JSON.array([.string(request.fields.0)] + reply.map { JSON($0) })
+      JSON.array([.string(request.method)] + reply.map { JSON($0) })
     }
     guard global.json || global.verbose else { return }
     global.write(

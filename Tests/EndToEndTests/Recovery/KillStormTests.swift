@@ -104,8 +104,8 @@ private final class LoadClient {
     case 6, 7:
       // Both items or none.
       log.ask([root + ".left": id, root + ".right": id])
-      let requests = ["left", "right"].map { name -> Structure<String, [Value]> in
-        Structure("Present", [.string("\(root).\(name)"), .string(id), ([:] as Properties).value])
+      let requests = ["left", "right"].map { name -> TransactionRequest in
+        TransactionRequest("Present", [.string("\(root).\(name)"), .string(id), ([:] as Properties).value])
       }
       call(Rows.apply, (requests, [:]), isStopped) { [log] in log.acknowledge($0.1) }
     case 8:

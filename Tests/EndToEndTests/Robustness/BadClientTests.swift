@@ -128,7 +128,7 @@ func badClient_longNames_areShortInErrors() throws {
       try session.refusal(Rows.dismissAll, ["root": .string("a" + String(repeating: ".b", count: 100))]),
       try session.refusal(Rows.members, (long, "")), try session.refusal(Rows.members, ("all", long)),
       try session.refusal(Rows.wait, (path, long)), try session.refusal(Rows.wait, (path, "gone")),
-      try session.refusal(Rows.apply, ([Structure(long, [])], [:])),
+      try session.refusal(Rows.apply, ([TransactionRequest(long, [])], [:])),
       try session.refusal(Rows.containerValue, ("", long)), try session.refusal(Rows.unregisterPresenter, long),
       try session.refusal(Rows.registerPresenter, (long, "/x", [:])),
       try session.refusal(Rows.history, (0, [long: .byte(1)])),

@@ -11,19 +11,19 @@ private typealias Rows = CoordinatorInterface
 func freeMemory_afterManyItems_isGivenBack() throws {
   let session = try Session()
   let navd = try #require(session.navd?.processID)
-  func apply(_ numbers: some Sequence<Int>, _ request: (Int) -> Structure<String, [Value]>) throws {
+  func apply(_ numbers: some Sequence<Int>, _ request: (Int) -> TransactionRequest) throws {
     try session.call(Rows.apply, (numbers.map(request), [:]))
   }
   let value: Properties = ["value": (["text": Value.string(String(repeating: "x", count: 1000))] as Properties).value]
   for start in stride(from: 0, to: 4000, by: 250) {
     try apply(start..<(start + 250)) { number in
-      Structure("Present", [.string("many[\(number)]"), .string(""), value.value])
+      TransactionRequest("Present", [.string("many[\(number)]"), .string(""), value.value])
     }
   }
   let memory = Session.privateMemory(of: navd)
   for start in stride(from: 0, to: 4000, by: 250) {
     try apply((start..<(start + 250)).filter { $0 % 50 > 0 }) { number in
-      Structure("Dismiss", [.string("many[\(number)]"), ([:] as Properties).value])
+      TransactionRequest("Dismiss", [.string("many[\(number)]"), ([:] as Properties).value])
     }
   }
   // Some of it keeps the endings, and tables that have grown.

@@ -53,8 +53,8 @@ extension Session {
     // Each event says all tags of the group.
     let tags = limits["tags-per-group"] ?? 1
     for group in 0...(limits["tags"] ?? 0) / tags {
-      let requests = (0..<tags).map { number -> Structure<String, [Value]> in
-        Structure("Select", [.string("forget[\(group)]"), .string("tag\(number)"), ([:] as Properties).value])
+      let requests = (0..<tags).map { number -> TransactionRequest in
+        TransactionRequest("Select", [.string("forget[\(group)]"), .string("tag\(number)"), ([:] as Properties).value])
       }
       try call(Rows.apply, (requests, [:]))
       try consistency.catchUp()

@@ -17,8 +17,8 @@ extension Session {
   /// Presents `count` items, many of them at once: `name[0]`, `name[1]`, ….
   fileprivate func present(_ count: Int, _ name: String, _ options: Properties, by client: Connection) throws {
     for start in stride(from: 0, to: count, by: 250) {
-      let requests = (start..<min(count, start + 250)).map { number -> Structure<String, [Value]> in
-        Structure("Present", [.string("\(name)[\(number)]"), .string(""), options.value])
+      let requests = (start..<min(count, start + 250)).map { number -> TransactionRequest in
+        TransactionRequest("Present", [.string("\(name)[\(number)]"), .string(""), options.value])
       }
       try call(Rows.apply, (requests, [:]), by: client)
     }
@@ -260,7 +260,7 @@ func hostile_updatesWithoutEnd_deadlinesPass() throws {
     applied += 1
     let requests = (0..<count).map { number in
       let value: Properties = ["n": .int32(Int32(applied))]
-      return Structure("Update", [.string("many[\(number)]"), value.value, Properties().value])
+      return TransactionRequest("Update", [.string("many[\(number)]"), value.value, Properties().value])
     }
     presenter.connection.call(
       Rows.apply, on: CoordinatorNames.bus, at: CoordinatorNames.object, (requests, [:]), timeout: nil

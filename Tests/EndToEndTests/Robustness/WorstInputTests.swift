@@ -31,7 +31,7 @@ extension Session {
   fileprivate func apply(_ count: Int, _ request: (Int) -> (String, [Value])) throws {
     let client = try connect()
     for start in stride(from: 0, to: count, by: 250) {
-      let requests = (start..<min(count, start + 250)).map { Structure(request($0).0, request($0).1) }
+      let requests = (start..<min(count, start + 250)).map { TransactionRequest(request($0).0, request($0).1) }
       try call(Rows.apply, (requests, [:]), by: client)
     }
   }
@@ -125,8 +125,8 @@ private func worstInput(of method: String) -> WorstInput? {
       prepare: { session, _ in try session.present("large", "", large) },
       ask: { session, client in
         // One more than is done at once.
-        let updates = (0..<64).map { number -> Structure<String, [Value]> in
-          Structure("Update", [.string("large"), (["n": .int32(number)] as Properties).value, none.value])
+        let updates = (0..<64).map { number -> TransactionRequest in
+          TransactionRequest("Update", [.string("large"), (["n": .int32(number)] as Properties).value, none.value])
         }
         return [
           session.begun(Rows.apply, (updates, none), client), session.begun(Rows.update, ("large", none, none), client),
@@ -179,8 +179,8 @@ private func worstInput(of method: String) -> WorstInput? {
     return WorstInput(
       prepare: { try $0.presentMany($1) },
       ask: { session, client in
-        let all = Structure("DismissAll", [(["all": .boolean(true)] as Properties).value])
-        let wrong = Structure("Update", [.string("nothing"), none.value, none.value])
+        let all = TransactionRequest("DismissAll", [(["all": .boolean(true)] as Properties).value])
+        let wrong = TransactionRequest("Update", [.string("nothing"), none.value, none.value])
         return (0..<8).map { _ in
           session.begun(Rows.apply, (Array(repeating: all, count: 4000) + [wrong], none), client)
         }
@@ -351,8 +351,8 @@ private func requireAnswers(to worst: WorstInput, _ method: String) throws {
     return longest
   }
   // The peer: a transaction of a thousand requests, as large as a program may have reason to make.
-  let ordinary = (0..<1000).map { number -> Structure<String, [Value]> in
-    Structure("Present", [.string("ordinary[\(number)]"), .string(""), none.value])
+  let ordinary = (0..<1000).map { number -> TransactionRequest in
+    TransactionRequest("Present", [.string("ordinary[\(number)]"), .string(""), none.value])
   }
   let peer = try longestWait { [session.begun(Rows.apply, (ordinary, none), client)] }
   try session.call(Rows.dismissAll, ["root": .string("ordinary")])

@@ -66,7 +66,7 @@ func limit_ofSizes_isExact() throws {
 func limit_ofATransaction_refusesItWhole() throws {
   let session = try Session()
   let most = try #require(try session.limits()["transaction"])
-  let request = Structure("Present", [Value.string("a"), .string(""), Properties().value])
+  let request = TransactionRequest("Present", [Value.string("a"), .string(""), Properties().value])
   let serial = try session.state()["serial"]
   try session.expect(
     try session.refusal(Rows.apply, (Array(repeating: request, count: most + 1), [:])), limit: "transaction")

@@ -8,8 +8,8 @@ import TextFormats
 private typealias Rows = CoordinatorInterface
 
 /// A request for `Apply` that presents an item on the screen.
-private func present(_ binding: String, _ id: String = "") -> Structure<String, [Value]> {
-  Structure("Present", [.string(binding), .string(id), Screen.options().value])
+private func present(_ binding: String, _ id: String = "") -> TransactionRequest {
+  TransactionRequest("Present", [.string(binding), .string(id), Screen.options().value])
 }
 
 @Test("C4: replacing a child leaves its parent untouched")

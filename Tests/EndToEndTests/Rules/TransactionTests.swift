@@ -7,14 +7,14 @@ import Testing
 import TextFormats
 
 private typealias Rows = CoordinatorInterface
-private typealias Requests = [Structure<String, [Value]>]
+private typealias Requests = [TransactionRequest]
 
-private func dismiss(_ binding: String) -> Structure<String, [Value]> {
-  Structure("Dismiss", [.string(binding), Properties().value])
+private func dismiss(_ binding: String) -> TransactionRequest {
+  TransactionRequest("Dismiss", [.string(binding), Properties().value])
 }
 
-private func present(_ binding: String, _ id: String, _ more: Properties = [:]) -> Structure<String, [Value]> {
-  Structure("Present", [.string(binding), .string(id), Screen.options(more).value])
+private func present(_ binding: String, _ id: String, _ more: Properties = [:]) -> TransactionRequest {
+  TransactionRequest("Present", [.string(binding), .string(id), Screen.options(more).value])
 }
 
 @Test("T1: a transaction that dismisses an item and presents the same item again changes nothing and announces nothing")
@@ -56,9 +56,9 @@ func transaction_fortiethOfFiftyWrong_changesNothing() throws {
   let before = try session.state()
   var requests: Requests = (0..<50).map { present("slot[\($0)]", "2") }
   requests[10] = dismiss("slot[3]")
-  requests[20] = Structure(
+  requests[20] = TransactionRequest(
     "SetPath", [.string("s"), [Structure("", "1", Screen.options())].value, Properties().value])
-  requests[30] = Structure(
+  requests[30] = TransactionRequest(
     "Select", [.string("g"), .string("t"), Screen.options(["if-busy": .string("queue")]).value])
   for (wrong, name, why) in [
     (present("slot[39]", "2", ["destination": .string("nobody")]), .unknownDestination, "nobody"),
@@ -66,12 +66,18 @@ func transaction_fortiethOfFiftyWrong_changesNothing() throws {
     (present("slot[39]", "2", ["from": .string("nothing")]), .notPresented, "nothing"),
     (present("slot[39]", "2", ["colour": .string("red")]), .invalidArgument, "colour"),
     (present("slot[39]", "2", ["group": .string("g"), "if-busy": .string("refuse")]), .busy, "g"),
-    (Structure("Push", [.string("r"), .string("s[0]"), .string(""), Properties().value]), .alreadyInStack, "s[0]"),
-    (Structure("Dismiss", [.string("slot[1]"), ["expected-id": Value.string("9")].value]), .stale, "9"),
-    (Structure("Update", [.string("nothing"), Properties().value, Properties().value]), .notPresented, "nothing"),
-    (Structure("Reload", []), .invalidArgument, "Reload"),
-    (Structure("Dismiss", [.int32(1), Properties().value]), .invalidArgument, "Dismiss"),
-  ] as [(Structure<String, [Value]>, CoordinatorError.Name, String)] {
+    (
+      TransactionRequest("Push", [.string("r"), .string("s[0]"), .string(""), Properties().value]), .alreadyInStack,
+      "s[0]"
+    ),
+    (TransactionRequest("Dismiss", [.string("slot[1]"), ["expected-id": Value.string("9")].value]), .stale, "9"),
+    (
+      TransactionRequest("Update", [.string("nothing"), Properties().value, Properties().value]), .notPresented,
+      "nothing"
+    ),
+    (TransactionRequest("Reload", []), .invalidArgument, "Reload"),
+    (TransactionRequest("Dismiss", [.int32(1), Properties().value]), .invalidArgument, "Dismiss"),
+  ] as [(TransactionRequest, CoordinatorError.Name, String)] {
     requests[39] = wrong
     let refusal = try session.refusal(Rows.apply, (requests, [:]))
     #expect(refusal?.name == name, "\(wrong): \(refusal?.message ?? "taken")")
@@ -93,11 +99,12 @@ func transaction_ofDifferentRequests_takesEffectAsAWhole() throws {
     Rows.apply,
     (
       [
-        present("a", "1"), Structure("Push", [.string("s"), .string("p"), .string(""), Screen.options().value]),
-        Structure("Push", [.string("s"), .string("q"), .string(""), Screen.options().value]),
-        Structure("Pop", [.string("s"), .uint32(1), Properties().value]),
-        Structure("Select", [.string("g"), .string("x"), Screen.options().value]),
-        Structure("ToggleSelection", [.string("g"), .string("y"), Screen.options().value]),
+        present("a", "1"),
+        TransactionRequest("Push", [.string("s"), .string("p"), .string(""), Screen.options().value]),
+        TransactionRequest("Push", [.string("s"), .string("q"), .string(""), Screen.options().value]),
+        TransactionRequest("Pop", [.string("s"), .uint32(1), Properties().value]),
+        TransactionRequest("Select", [.string("g"), .string("x"), Screen.options().value]),
+        TransactionRequest("ToggleSelection", [.string("g"), .string("y"), Screen.options().value]),
         present("a", "2"), dismiss("old"), present("gone", ""), dismiss("gone"),
       ], ["animated": .boolean(false)]
     ))
