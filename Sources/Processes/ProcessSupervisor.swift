@@ -589,7 +589,9 @@ public final class ProcessSupervisor {
   }
 
   /// The living roots of a tree and, if it is whole, all processes below them.
-  private func descendants(ofRootsOf tree: ProcessTree) -> Walk {
+  /// - Parameter isFirstLook: whether another look follows. Then roots of one thread are taken for living without reading their
+  ///   entries: a watched process keeps its number, and the next look shows whether it was ending.
+  private func descendants(ofRootsOf tree: ProcessTree, isFirstLook: Bool = false) -> Walk {
     var walk = Walk()
     var pids = Array(tree.roots.keys)
     var known = Set(pids)
@@ -599,8 +601,10 @@ public final class ProcessSupervisor {
       index += 1
       // Before its entry: while a process is not ending, its children are all in its lists.
       var children = tree.isWhole ? reader.children(pid, [pid]) : []
-      let root = tree.roots[pid]?.entry.identity
-      guard let entry = ProcessTable.entry(of: pid), root ?? entry.identity == entry.identity else {
+      let root = tree.roots[pid]?.entry
+      let watched = isFirstLook && ProcessTable.hasOneThread(pid) ? root : nil
+      guard let entry = watched ?? ProcessTable.entry(of: pid), root?.identity ?? entry.identity == entry.identity
+      else {
         walk.hasLost = true
         continue
       }
@@ -664,7 +668,7 @@ public final class ProcessSupervisor {
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        let walk = descendants(ofRootsOf: tree)
+        let walk = descendants(ofRootsOf: tree, isFirstLook: signalOrders[index].inspections == 0)
         // What a member left that has ended during this inspection is found by the next one.
         let isStill =
           isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)

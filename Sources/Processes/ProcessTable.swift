@@ -121,6 +121,12 @@ package enum ProcessTable {
     return UInt64(time.tv_sec * perSecond + time.tv_nsec / (1_000_000_000 / perSecond))
   }
 
+  /// Whether a process has one thread, as far as the links of its directory of threads show: two, and one for each thread.
+  static func hasOneThread(_ pid: pid_t) -> Bool {
+    var status = stat()
+    return stat("/proc/\(pid)/task", &status) == 0 && status.st_nlink == 3
+  }
+
   /// Every process that this one may see.
   static func all() -> [ProcessEntry] { (numbers(in: "/proc") ?? []).compactMap(entry(of:)) }
 
