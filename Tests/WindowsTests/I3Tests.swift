@@ -181,6 +181,14 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
   #expect(throws: I3Reader.Fault.self) { try reader.next() }
 }
 
+@Test("A title that is not UTF-8 hides neither its window nor others: sway and i3 pass on the bytes of the client")
+func i3_titleThatIsNotUTF8_isRepaired() throws {
+  let payload = Array(tree([node(8, "caf~", pid: 17), node(9, "other", pid: 18)]).text.utf8)
+    .map { $0 == UInt8(ascii: "~") ? 0xE9 : $0 }
+  let content = I3Message(type: 4, payload: payload).content
+  #expect(model(content ?? .null).state.windows.windows.map(\.properties.title) == ["caf\u{FFFD}", "other"])
+}
+
 @Test func monitors_window_isWhereMostOfItIs() {
   let monitors = [
     Monitor(name: "left", area: ScreenArea(x: 0, y: 0, width: 100, height: 100)),
