@@ -189,6 +189,15 @@ func i3_titleThatIsNotUTF8_isRepaired() throws {
   #expect(model(content ?? .null).state.windows.windows.map(\.properties.title) == ["caf\u{FFFD}", "other"])
 }
 
+@Test("A workspace whose containers are split again and again has its windows")
+func i3_deepLayout_isRead() throws {
+  var layout = node(1000, "innermost", pid: 17)
+  for level in 0..<200 { layout = node(level + 10, nil, [layout, node(level + 500, "window", pid: 18)]) }
+  let content = I3Message(type: 4, payload: Array(tree([layout]).text.utf8)).content
+  let windows = model(content ?? .null).state.windows.windows
+  #expect(windows.count == 201 && windows.last?.properties.title == "innermost")
+}
+
 @Test func monitors_window_isWhereMostOfItIs() {
   let monitors = [
     Monitor(name: "left", area: ScreenArea(x: 0, y: 0, width: 100, height: 100)),

@@ -24,9 +24,13 @@ extension JSON {
   /// - Parameter names: the members of objects that are kept; nil for all. Others are not checked: of their values, only the
   ///   quotation marks and brackets are looked at, which takes a fraction of the time. So a reader of a few members of large
   ///   objects names them.
-  public static func parse(_ bytes: [UInt8], keeping names: MemberNames? = nil) throws(Mistake) -> JSON {
+  /// - Parameter depth: how many arrays and objects may be nested.
+  public static func parse(
+    _ bytes: [UInt8], keeping names: MemberNames? = nil, depth: Int = maximumDepth
+  ) throws(Mistake) -> JSON {
     var parser = JSONParser(bytes)
     parser.names = names
+    parser.maximumDepth = depth
     return try parser.document()
   }
 
@@ -51,6 +55,7 @@ struct JSONParser {
   private(set) var found: Int?
   /// The members of objects that are kept; nil for all.
   var names: JSON.MemberNames?
+  var maximumDepth = JSON.maximumDepth
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -113,7 +118,7 @@ struct JSONParser {
   private mutating func nested(
     _ body: (inout JSONParser) throws(JSON.Mistake) -> JSON
   ) throws(JSON.Mistake) -> JSON {
-    guard depth < JSON.maximumDepth else { throw mistake("nested more than \(JSON.maximumDepth) levels deep") }
+    guard depth < maximumDepth else { throw mistake("nested more than \(maximumDepth) levels deep") }
     depth += 1
     defer { depth -= 1 }
     index += 1  // the opening bracket

@@ -65,7 +65,12 @@ extension I3Message {
     return Self.parse(Array(String(decoding: payload, as: UTF8.self).utf8))
   }
 
-  private static func parse(_ payload: [UInt8]) -> JSON? { try? JSON.parse(payload, keeping: members) }
+  /// How many arrays and objects may be nested: two for each container. With some layouts, each new window splits that of the one before.
+  private static let maximumDepth = 512
+
+  private static func parse(_ payload: [UInt8]) -> JSON? {
+    try? JSON.parse(payload, keeping: members, depth: maximumDepth)
+  }
 }
 
 extension JSON {
