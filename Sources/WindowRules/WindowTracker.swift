@@ -216,18 +216,22 @@ public struct WindowTracker {
     self.capabilities = capabilities
     wasThere = true
     let present = Dictionary(all.map { ($0.id, $0) }) { $1 }
-    var missing = windows.keys.filter { present[$0] == nil }.sorted()
+    var missing = Dictionary(
+      grouping: windows.filter { present[$0.key] == nil }.sorted { ($0.value.order, $0.key) < ($1.value.order, $1.key) }
+    ) { Look($0.value.properties) }.mapValues { $0.map(\.key) }
     for window in all where windows[window.id] == nil {
       // An adapter that was started again may have new ids.
-      if let same = missing.firstIndex(where: { isSame(windows[$0]!.properties, window.properties) }) {
-        rename(missing.remove(at: same), to: window.id)
+      let look = Look(window.properties)
+      if let same = mostAlike(missing[look] ?? [], window.properties) {
+        missing[look]!.removeAll { $0 == same }
+        rename(same, to: window.id)
         changed(window.id, window.properties)
       } else {
         open(window, program: programs(window), at: isNew ? orderOfAbsence : nil)
       }
     }
     for window in all where windows[window.id] != nil { changed(window.id, window.properties) }
-    for id in missing { closed(id) }
+    for id in missing.values.joined().sorted() { closed(id) }
     // Windows that opened in the absence are strangers to presentations that began in it, also for the next navd.
     for (handle, following) in followed where isNew && following.isAwaiting && !following.isRestored {
       guard following.before == nil else { continue }
@@ -253,8 +257,24 @@ public struct WindowTracker {
     orderOfAbsence = order
   }
 
-  private func isSame(_ old: WindowProperties, _ new: WindowProperties) -> Bool {
-    old.appID == new.appID && old.title == new.title && old.pid == new.pid
+  /// Windows of one look that are compared with a new one, so that thousands of them do not take seconds.
+  private static let maxCompared = 32
+
+  /// By what an adapter with new ids tells its windows again.
+  private struct Look: Hashable {
+    let appID: String?
+    let title: String?
+    let pid: UInt32?
+
+    init(_ properties: WindowProperties) {
+      (appID, title, pid) = (properties.appID, properties.title, properties.pid)
+    }
+  }
+
+  /// The one of windows of one look that is the same in most properties; the first of several.
+  private func mostAlike(_ ids: [String], _ properties: WindowProperties) -> String? {
+    ids.prefix(Self.maxCompared).map { (id: $0, likeness: windows[$0]!.properties.likeness(to: properties)) }
+      .max { $0.likeness < $1.likeness }?.id
   }
 
   private mutating func rename(_ old: String, to new: String) {
@@ -731,7 +751,9 @@ public struct WindowTracker {
       } else if windows[window.id] != nil {
         id = window.id
       } else {
-        id = windows.filter { $0.value.owner == .none && isSame($0.value.properties, window.properties) }.keys.min()
+        let alike = windows.filter { $0.value.owner == .none && Look($0.value.properties) == Look(window.properties) }
+        id = mostAlike(
+          alike.sorted { ($0.value.order, $0.key) < ($1.value.order, $1.key) }.map(\.key), window.properties)
       }
       guard let id, windows[id]!.owner == .none else { continue }
       windows[id]!.owner = .presentation(handle)
@@ -752,6 +774,13 @@ public struct WindowTracker {
       for id in windows.keys.sorted() where windows[id]?.owner == TrackedWindow.Owner.none { assign(id) }
     }
     return !(followed[handle]?.windows.isEmpty ?? true)
+  }
+}
+
+extension WindowProperties {
+  /// In how many properties, such as the focus and the output, two windows are the same. This tells two terminals from each other.
+  fileprivate func likeness(to other: WindowProperties) -> Int {
+    properties.count { other.properties[$0.key] == $0.value }
   }
 }
 

@@ -527,6 +527,31 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     #expect(tracker.next() == [])
   }
 
+  @Test(
+    "of windows that look alike, an adapter with new ids gives back the one that is like its own in more, or that is as old"
+  )
+  func adapter_withNewIDsOfWindowsThatLookAlike_keepsOwners() {
+    for (isFocused, owned) in [(true, "new-1"), (false, "new-2")] {
+      var tracker = tracker()
+      // In the order of their names, w10 is before w9.
+      tracker.opened(window("w8", focused: false), program: nil)
+      tracker.show(one, window: window("w9", focused: isFocused))
+      tracker.opened(window("w10", focused: false), program: nil)
+      tracker.left()
+      tracker.arrived(all, ["new-1", "new-2", "new-3"].map { window($0, focused: isFocused && $0 == owned) }) { _ in nil
+      }
+      #expect(tracker.windows(of: one).map(\.id) == [owned])
+    }
+  }
+
+  @Test("the next navd finds the window that is most like the recorded one, if the adapter has new ids")
+  func window_ofThePreviousNavdWithNewID_isTheMostAlike() {
+    var tracker = tracker([window("new-1", focused: false), window("new-2", focused: true)])
+    let hasWindows = tracker.restore(
+      one, byApp, grace: 2000, windows: [window("w1", focused: true)], before: [], end: nil, isPresented: true)
+    #expect(hasWindows && tracker.windows(of: one).map(\.id) == ["new-2"])
+  }
+
   @Test("a window that opened without the adapter belongs to a presentation that began before, not later")
   func window_openedInAbsence_belongsToEarlierPresentation() {
     var tracker = tracker()
