@@ -29,3 +29,24 @@ func xConnection_eventsBesideAnswers_areHandled() throws {
   change()
   #expect(loop.turn { heard == 5 }, "heard \(heard) of 5")
 }
+
+@Test("A text of an older program is in Latin-1 if its type says so, and others are UTF-8")
+func xConnection_textInLatin1_isReadAsThat() throws {
+  let loop = try EventLoop()
+  let server = try Program(
+    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
+  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
+  let display = try #require(server.lines.first, "\(server.errorText)")
+  let connection = try XConnection(display: ":\(display)")
+  for (type, bytes, text) in [
+    ("STRING", Array("caf\u{e9}".unicodeScalars.map { UInt8($0.value) }), "caf\u{e9}"),
+    ("UTF8_STRING", Array("caf\u{e9}".utf8), "caf\u{e9}"), ("UTF8_STRING", [0xE9], "\u{FFFD}"),
+    // Some programs say STRING, and write UTF-8.
+    ("STRING", Array("caf\u{e9}".utf8), "caf\u{e9}"),
+  ] {
+    xcb_change_property(
+      connection.raw, UInt8(XCB_PROP_MODE_REPLACE.rawValue), connection.root, connection.atom("WM_NAME"),
+      connection.atom(type), 8, UInt32(bytes.count), bytes)
+    #expect(connection.text(connection.root, "WM_NAME") == text)
+  }
+}

@@ -226,8 +226,8 @@ final class X11Backend: Backend {
     let key = WindowTable.Key(window)
     var sighting = WindowTable.Sighting()
     // The instance and the class, each with a zero byte at its end.
-    let names = connection.property(window, "WM_CLASS").split(separator: 0, omittingEmptySubsequences: false)
-    if names.count > 1 { sighting.properties.appID = String(decoding: names[1], as: UTF8.self) }
+    let names = connection.texts(window, "WM_CLASS")
+    if names.count > 1 { sighting.properties.appID = names[1] }
     sighting.properties.title = connection.text(window, "_NET_WM_NAME") ?? connection.text(window, "WM_NAME") ?? ""
     let states = Set(connection.numbers(window, "_NET_WM_STATE"))
     sighting.properties.urgent = states.contains(connection.atom("_NET_WM_STATE_DEMANDS_ATTENTION"))

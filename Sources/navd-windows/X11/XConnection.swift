@@ -107,27 +107,37 @@ final class XConnection {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The content of a property, at most 64 KiB of it; empty if the window does not have it.
-  func property(_ window: Window, _ name: String) -> [UInt8] {
+  /// The content of a property, at most 64 KiB of it, and its type; empty if the window does not have it.
+  private func property(_ window: Window, _ name: String) -> (bytes: [UInt8], type: Atom) {
     let cookie = xcb_get_property(raw, 0, window, atom(name), Atom(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 16 << 10)
-    guard let reply = xcb_get_property_reply(raw, cookie, nil) else { return [] }
+    guard let reply = xcb_get_property_reply(raw, cookie, nil) else { return ([], 0) }
     defer { free(reply) }
-    return Array(
-      UnsafeRawBufferPointer(
-        start: xcb_get_property_value(reply), count: Int(xcb_get_property_value_length(reply))))
+    let bytes = UnsafeRawBufferPointer(
+      start: xcb_get_property_value(reply), count: Int(xcb_get_property_value_length(reply)))
+    return (Array(bytes), reply.pointee.type)
   }
 
   /// A property of 32-bit numbers: windows, atoms, or cardinals.
   func numbers(_ window: Window, _ name: String) -> [UInt32] {
-    property(window, name).withUnsafeBytes { bytes in
+    property(window, name).bytes.withUnsafeBytes { bytes in
       (0..<(bytes.count / 4)).map { bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
     }
   }
 
-  func text(_ window: Window, _ name: String) -> String? {
-    let bytes = property(window, name)
-    return bytes.isEmpty ? nil : String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  /// A property of texts with zero bytes between them; none if it is empty.
+  func texts(_ window: Window, _ name: String) -> [String] {
+    let (bytes, type) = property(window, name)
+    if bytes.isEmpty { return [] }
+    return bytes.split(separator: 0, omittingEmptySubsequences: false).map { part in
+      // A text of the type STRING is Latin-1 (ICCCM 2.7.1), though some programs give that type to UTF-8.
+      if type == XCB_ATOM_STRING.rawValue, String(validating: part, as: UTF8.self) == nil {
+        return String(String.UnicodeScalarView(part.map { Unicode.Scalar($0) }))
+      }
+      return String(decoding: part, as: UTF8.self)
+    }
   }
+
+  func text(_ window: Window, _ name: String) -> String? { texts(window, name).first }
 
   func setText(_ window: Window, _ name: String, _ text: String) {
     xcb_change_property(
