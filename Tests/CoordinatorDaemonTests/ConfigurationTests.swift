@@ -41,7 +41,7 @@ private struct Bases {
     try write(text, toPath: root.path(of: "\(base)/navd/navd.toml"))
   }
 
-  private func write(_ text: String, toPath path: String) throws {
+  func write(_ text: String, toPath path: String) throws {
     let file = try #require(fopen(path, "w"))
     fputs(text, file)
     fclose(file)
@@ -366,6 +366,56 @@ func configuration_mistakeInSettings_switchesNothingOn() throws {
   try bases.write("style = 'two'", to: "a.toml")
   #expect(loop.turn(until: { changes == 2 }, within: .seconds(20)))
   #expect(!watch.reportPending() && changes == 2)
+}
+
+@Test("A link counts as well that leads to a directory, to another link, or to what is made later")
+func configurationWatch_link_isFollowed() throws {
+  var bases = Bases()
+  let root = bases.root
+  for directory in ["one", "two"] { mkdir(root.path(of: directory), 0o755) }
+  try bases.write("style = 'one'", toPath: root.path(of: "one/a.toml"))
+  try bases.write("style = 'two'", toPath: root.path(of: "two/a.toml"))
+  // As programs replace links: another one is renamed to its name.
+  func link(_ name: String, to target: String) {
+    #expect(symlink(target, root.path(of: "new")) == 0 && rename(root.path(of: "new"), root.path(of: name)) == 0)
+  }
+  rmdir(root.path(of: "0/navd/destinations"))
+  rmdir(root.path(of: "0/navd"))
+  mkdir(root.path(of: "dotfiles"), 0o755)
+  link("0/navd", to: "../dotfiles")
+  link("dotfiles/destinations", to: "../current")
+  link("current", to: root.path(of: "one"))
+
+  let loop = try EventLoop()
+  var changes = 0
+  let watch = try ConfigurationWatch(loop) { changes += 1 }
+  #expect(bases.reload() == Loaded(["a:one"]))
+  try watch.follow(bases.configuration)
+  func expect(_ loaded: Loaded) throws {
+    #expect(watch.reportPending())
+    #expect(bases.reload() == loaded)
+    try watch.follow(bases.configuration)
+    #expect(!watch.reportPending())
+  }
+  link("current", to: "./two")
+  try expect(Loaded(["a:two"]))
+  link("0/navd", to: "other")
+  try expect(Loaded([]))
+  for directory in ["0/other", "0/other/destinations"] { mkdir(root.path(of: directory), 0o755) }
+  try expect(Loaded([]))
+  link("0/other/destinations/b.toml", to: "../../../later/b.toml")
+  #expect(watch.reportPending() && bases.reload().faults.count == 1)
+  try watch.follow(bases.configuration)
+  mkdir(root.path(of: "later"), 0o755)
+  #expect(watch.reportPending())
+  try watch.follow(bases.configuration)
+  try bases.write("style = 'three'", toPath: root.path(of: "later/b.toml"))
+  try expect(Loaded(["b:three"]))
+  // Links in a circle.
+  link("later/b.toml", to: "c.toml")
+  link("later/c.toml", to: "b.toml")
+  #expect(watch.reportPending() && bases.reload().faults.count == 1)
+  try watch.follow(bases.configuration)
 }
 
 @Test func configuration_nameThatIsNoBinding_isAWarning() throws {

@@ -54,8 +54,10 @@ final class ConfigurationWatch {
     for directory in configuration.directories {
       wanted[directory, default: Interest()].includesDestinations = true
       Self.want(directory, &wanted)
+      Self.wantTarget(of: directory, &wanted)
       for name in (try? ConfigurationFiles.names(in: directory)) ?? [] where Configuration.isDestinationFile(name) {
-        Self.wantTarget(of: directory + [UInt8(ascii: "/")] + name, &wanted)
+        let file = directory + [UInt8(ascii: "/")] + name
+        if Self.target(of: file) != nil { Self.wantTarget(of: file, &wanted) }
       }
     }
     for file in configuration.settingsFiles + [configuration.startupPath].compactMap(\.self) {
@@ -80,14 +82,41 @@ final class ConfigurationWatch {
     } while !path.isEmpty && ConfigurationFiles.withPath(Array(path), { access($0, F_OK) }) != 0
   }
 
-  /// Wants the file to which a link leads, as dotfile managers make them.
+  /// Links that the kernel follows in one path.
+  private static let maxLinks = 40
+
+  /// Wants every link on the way to a path, as dotfile managers make them, and that to which they lead, whether it exists or not.
   private static func wantTarget(of path: [UInt8], _ wanted: inout [[UInt8]: Interest]) {
-    var status = stat()
-    guard ConfigurationFiles.withPath(path, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFLNK,
-      let target = ConfigurationFiles.withPath(path, { realpath($0, nil) })
-    else { return }
-    defer { free(target) }
-    want(Array(UnsafeRawBufferPointer(start: target, count: strlen(target))), &wanted)
+    let slash = UInt8(ascii: "/")
+    // Without links.
+    var resolved: [UInt8] = []
+    var rest = Array(path.split(separator: slash).reversed())
+    var links = 0
+    while let name = rest.popLast() {
+      if name.elementsEqual(".".utf8) { continue }
+      if name.elementsEqual("..".utf8) {
+        resolved.removeSubrange((resolved.lastIndex(of: slash) ?? 0)...)
+        continue
+      }
+      guard let target = target(of: resolved + [slash] + name) else {
+        resolved += [slash] + name
+        continue
+      }
+      links += 1
+      if links > maxLinks { return }
+      want(resolved + [slash] + name, &wanted)
+      if target.first == slash { resolved = [] }
+      rest += target.split(separator: slash).reversed()
+    }
+    want(resolved, &wanted)
+  }
+
+  /// That to which a link leads; nil if it is none.
+  private static func target(of path: [UInt8]) -> [UInt8]? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      count = max(0, ConfigurationFiles.withPath(path) { readlink($0, buffer.baseAddress!, buffer.count) })
+    }
+    return bytes.isEmpty ? nil : bytes
   }
 
   private func watch(_ wanted: [[UInt8]: Interest]) throws(SystemError) {
