@@ -62,11 +62,14 @@ files | while read -r file; do
   case $file in */hardening.conf) [ "${systemd:-0}" -ge 250 ] || continue ;; esac
   to=$(target "$file")
   mkdir -p "$(dirname "$to")"
+  mode=644
+  # Each a command of its own, so that a failure, as on a full disk, ends the script before a part of a file replaces anything.
   case $file in
-    bin/*) cp "$here/files/$file" "$to.new" && chmod 755 "$to.new" ;;
-    *.service) sed "s|@BINDIR@|$prefix/bin|" "$here/files/$file" >"$to.new" && chmod 644 "$to.new" ;;
-    *) cp "$here/files/$file" "$to.new" && chmod 644 "$to.new" ;;
+    bin/*) cp "$here/files/$file" "$to.new"; mode=755 ;;
+    *.service) sed "s|@BINDIR@|$prefix/bin|" "$here/files/$file" >"$to.new" ;;
+    *) cp "$here/files/$file" "$to.new" ;;
   esac
+  chmod $mode "$to.new"
   # Atomic, also while navd runs.
   mv -f "$to.new" "$to"
 done

@@ -109,6 +109,23 @@ func install_quit_endsEverythingAsShutdown() throws {
   }
 }
 
+@Test("A release that cannot be copied is not installed: what was there stays, and the status says so")
+func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
+  let session = try Session(starting: false)
+  let release = session.path("release")
+  _ = try session.run(program: "/bin/mkdir", ["-p", release + "/files/bin", session.path("prefix/bin")])
+  try Files.write(try Files.text(inPackage: "packaging/install.sh"), to: release + "/install.sh")
+  let program = "#!/bin/sh\nexit 0\n"
+  try Files.write(program + String(repeating: "#", count: 1 << 20), to: release + "/files/bin/navd")
+  chmod(release + "/files/bin/navd", 0o755)
+  try Files.write(program, to: session.path("prefix/bin/navd"))
+  // As on a full disk, a part of the file is written.
+  let script = "ulimit -f 64; exec sh \"$1/install.sh\" --prefix \"$2\""
+  let run = try session.run(program: "/bin/sh", ["-c", script, "sh", release, session.path("prefix")])
+  #expect(run.exitCode != 0, "\(run.outputText)")
+  #expect(String(decoding: Files.contents(of: session.path("prefix/bin/navd")), as: UTF8.self) == program)
+}
+
 @Test("The Debian packages have this release's version")
 func install_packages_areOfThisRelease() throws {
   #expect(try Files.text(inPackage: "debian/changelog").hasPrefix("navd (\(Release.version)) "))
