@@ -207,7 +207,8 @@ install:
 
 uninstall:
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(UNITS:%=$(DESTDIR)$(USERUNITDIR)/%)
-	rm -rf $(DESTDIR)$(USERUNITDIR)/navd.service.d
+	rm -f $(DESTDIR)$(USERUNITDIR)/navd.service.d/hardening.conf
+	rmdir $(DESTDIR)$(USERUNITDIR)/navd.service.d 2>/dev/null || true
 	rm -f $(COMPLETIONS:%=$(DESTDIR)$(DATADIR)/%)
 	rm -f $(foreach page,$(MANUALS),$(DESTDIR)$(DATADIR)/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 	rm -f $(DESTDIR)$(DATADIR)/dbus-1/services/org.navd.Coordinator1.service

@@ -109,6 +109,18 @@ func install_quit_endsEverythingAsShutdown() throws {
   }
 }
 
+@Test("Uninstalling removes what was installed, and nothing else")
+func install_uninstalled_leavesFilesOfOthers() throws {
+  let session = try Session(starting: false)
+  try session.make("install")
+  let find = { try session.run(program: "/usr/bin/find", [session.path(".local"), "-type", "f"]).lines }
+  let unit = try #require(try find().first { $0.hasSuffix("/navd.service") })
+  _ = try session.run(program: "/bin/mkdir", ["-p", unit + ".d"])
+  try Files.write("[Service]\n", to: unit + ".d/own.conf")
+  try session.make("uninstall")
+  #expect(try find() == [unit + ".d/own.conf"])
+}
+
 @Test("A release that cannot be copied is not installed: what was there stays, and the status says so")
 func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
   let session = try Session(starting: false)
