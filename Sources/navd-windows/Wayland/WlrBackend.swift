@@ -25,6 +25,8 @@ final class WlrBackend: Backend {
   private let ids = WindowIDs()
   private var watch: Watch?
   private var ending: String?
+  /// Whether all windows are known that were there before.
+  private var isStarted = false
 
   /// Connects to the compositor of the environment.
   init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
@@ -60,6 +62,10 @@ final class WlrBackend: Backend {
     state.capabilities =
       seat == nil
       ? [.close] + (named ? [.output] : []) + [.focus] : [.close, .activate] + (named ? [.output] : []) + [.focus]
+    isStarted = true
+    // wlroots tells those that were there before from the newest to the oldest.
+    for toplevel in toplevels.values.sorted(by: { $0.key > $1.key }) where toplevel.isKnown { see(toplevel) }
+    state.inferFocusedOutput()
     state.windows.announceAll()
     do throws(SystemError) {
       watch = try loop.watch(wl_display_get_fd(display), .read) { [unowned self] _ in read() }
@@ -154,6 +160,7 @@ final class WlrBackend: Backend {
   }
 
   private func see(_ toplevel: Toplevel) {
+    guard isStarted else { return }
     var sighting = WindowTable.Sighting(properties: toplevel.properties)
     let named = toplevel.outputs.compactMap { proxy in outputs.first { $0.proxy == proxy }?.name }
     if let output = named.last {

@@ -371,6 +371,24 @@ private func windows_managerReplaced_stay() throws {
   #expect(adapter.window("editor") != nil)
 }
 
+// By i3's own protocol, the order of those that were there before is not known.
+@Test(
+  "The windows that were there before the adapter are in the order in which they were opened",
+  arguments: Setup.all.filter { $0.manager != .i3 || $0.backend != "sway" })
+private func windows_beforeTheAdapter_areInTheirOrder(_ setup: Setup) throws {
+  let session = try Session(starting: false, desktop: setup.manager)
+  let reference = ManagersWindows(session: session)
+  let names = ["first", "second", "third"]
+  let programs = try names.map { name in
+    let program = try session.edit(name)
+    try reference.poll(name, "is there") { $0 != nil }
+    return program
+  }
+  let adapter = try Adapter(session, "--backend", setup.backend)
+  #expect(adapter.windows.map(\.properties.appID) == names)
+  #expect(programs.allSatisfy { $0.status == nil })
+}
+
 @Test("The windows of an output that is unplugged are reported where the compositor puts them")
 private func windows_unpluggedOutput_areWhereTheyAre() throws {
   let session = try Session(starting: false, desktop: .sway)
