@@ -58,10 +58,8 @@ final class WlrBackend: Backend {
 
   func start(ready: @escaping () -> Void) {
     guard wl_display_roundtrip(display) >= 0, wl_display_roundtrip(display) >= 0 else { return fail() }
-    let named = outputs.contains { !$0.name.isEmpty }
-    state.capabilities =
-      seat == nil
-      ? [.close] + (named ? [.output] : []) + [.focus] : [.close, .activate] + (named ? [.output] : []) + [.focus]
+    state.capabilities = seat == nil ? [.close, .focus] : [.close, .activate, .focus]
+    if !state.outputs.isEmpty { offer(.output) }
     isStarted = true
     // wlroots tells those that were there before from the newest to the oldest.
     for toplevel in toplevels.values.sorted(by: { $0.key > $1.key }) where toplevel.isKnown { see(toplevel) }
@@ -140,8 +138,15 @@ final class WlrBackend: Backend {
 
   private func outputsChanged() {
     state.outputs = outputs.map(\.name).filter { !$0.isEmpty }
+    if isStarted, !state.outputs.isEmpty { offer(.output) }
     for toplevel in toplevels.values where toplevel.isKnown { see(toplevel) }
     state.inferFocusedOutput()
+  }
+
+  /// Offers what was found to work later than at the start, such as outputs if there was none.
+  private func offer(_ capability: WindowCapability) {
+    guard !state.capabilities.contains(capability) else { return }
+    state.capabilities = WindowCapability.allCases.filter { state.capabilities.contains($0) || $0 == capability }
   }
 
   // MARK: Windows
@@ -172,9 +177,7 @@ final class WlrBackend: Backend {
     if let parent = toplevel.parent {
       sighting.parent = toplevels[parent].map { .window($0.key) } ?? WindowTable.Sighting.Parent.none
       // Some compositors send “no parent” for every window; the first parent shows that this one knows parents.
-      if !state.capabilities.contains(.parent), !state.capabilities.isEmpty {
-        state.capabilities = WindowCapability.allCases.filter { state.capabilities.contains($0) || $0 == .parent }
-      }
+      offer(.parent)
     }
     state.windows.see(toplevel.key, sighting, now: loop.now, id: ids.next())
   }

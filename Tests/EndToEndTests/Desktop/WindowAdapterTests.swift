@@ -176,6 +176,24 @@ extension Session {
     try start(program: "/usr/bin/python3", ["-c", editor, name, path("bin/\(name).pipe")])
   }
 
+  /// Starts a sway whose outputs are windows of the session's own, and waits until it runs.
+  /// - Returns: the program, the name of its Wayland display, and the variable that says where its socket is.
+  fileprivate func startInnerSway(outputs: Int) throws -> (sway: Program, display: String, variables: [String: String])
+  {
+    let inner = path("bin/inner")
+    try write("exec echo \"$WAYLAND_DISPLAY\" >\(inner).display\n", to: "bin/inner.conf")
+    let sway = try start(
+      program: "/usr/bin/env",
+      [
+        "SWAYSOCK=\(inner).sock", "LIBSEAT_BACKEND=noop", "WLR_BACKENDS=wayland", "WLR_WL_OUTPUTS=\(outputs)",
+        "WLR_RENDERER=pixman",
+        "/usr/bin/sway", "-c", "\(inner).conf",
+      ])
+    try poll("the inner sway runs") { Files.contents(of: "\(inner).display").last == UInt8(ascii: "\n") }
+    let display = String(decoding: Files.contents(of: "\(inner).display").dropLast(), as: UTF8.self)
+    return (sway, display, ["SWAYSOCK": "\(inner).sock"])
+  }
+
   /// Makes an editor do something.
   fileprivate func tell(_ name: String, _ line: String) throws {
     let run = try run(program: "/bin/sh", ["-c", "echo \"$1\" >\"$2\"", "sh", line, path("bin/\(name).pipe")])
@@ -392,19 +410,7 @@ private func windows_beforeTheAdapter_areInTheirOrder(_ setup: Setup) throws {
 @Test("The windows of an output that is unplugged are reported where the compositor puts them")
 private func windows_unpluggedOutput_areWhereTheyAre() throws {
   let session = try Session(starting: false, desktop: .sway)
-  // A sway whose outputs are windows of the first one.
-  let inner = session.path("bin/inner")
-  try session.write("exec echo \"$WAYLAND_DISPLAY\" >\(inner).display\n", to: "bin/inner.conf")
-  let variables = ["SWAYSOCK": "\(inner).sock"]
-  let sway = try session.start(
-    program: "/usr/bin/env",
-    [
-      "SWAYSOCK=\(inner).sock", "LIBSEAT_BACKEND=noop", "WLR_BACKENDS=wayland", "WLR_WL_OUTPUTS=2",
-      "WLR_RENDERER=pixman",
-      "/usr/bin/sway", "-c", "\(inner).conf",
-    ])
-  try session.poll("the inner sway runs") { Files.contents(of: "\(inner).display").last == UInt8(ascii: "\n") }
-  let display = String(decoding: Files.contents(of: "\(inner).display").dropLast(), as: UTF8.self)
+  let (sway, display, variables) = try session.startInnerSway(outputs: 2)
   let adapter = try Adapter(session, variables: variables)
   #expect(adapter.properties["Outputs"] == ["WL-1", "WL-2"].value)
   let terminal = try session.start(
@@ -420,6 +426,28 @@ private func windows_unpluggedOutput_areWhereTheyAre() throws {
   #expect(adapter.window("foot")?.id == window.id)
   #expect(adapter.isGapless)
   #expect([sway, terminal].allSatisfy { $0.status == nil })
+}
+
+@Test(
+  "An output that comes when the adapter runs is reported, and that outputs are known, also if there was none before")
+private func windows_outputThatComesLater_isKnown() throws {
+  let session = try Session(starting: false, desktop: .sway)
+  let (sway, display, variables) = try session.startInnerSway(outputs: 1)
+  func request(_ text: String, _ variables: [String: String] = [:]) throws {
+    let run = try session.run(
+      program: "/usr/bin/env", variables.map { "\($0.key)=\($0.value)" } + ["/usr/bin/swaymsg", text])
+    #expect(run.exitCode == 0, "\(run.outputText)")
+  }
+  try request("[title=\"WL-1\"] kill")
+  let adapter = try Adapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": display])
+  try adapter.wait("the output is gone") { adapter.properties["Outputs"] == [String]().value }
+  #expect(adapter.properties["Capabilities"] == ["close", "activate", "focus"].value)
+  try request("create_output", variables)
+  try adapter.wait("the output is reported") { adapter.properties["Outputs"] == ["WL-2"].value }
+  try adapter.wait("outputs are known") {
+    adapter.properties["Capabilities"] == ["close", "activate", "output", "focus"].value
+  }
+  #expect(sway.status == nil)
 }
 
 @Test(
