@@ -92,7 +92,7 @@ final class I3Backend: Backend {
         isReading.remove(kind)
         guard let json else {
           log.error("an answer of the window manager cannot be read, and is passed over")
-          return
+          return readWanted()
         }
         if kind == .outputs { model.take(outputs: json) } else { model.take(tree: json, now: loop.now) }
         if isReading.isEmpty { becomeReady() }

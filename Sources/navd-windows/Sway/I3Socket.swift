@@ -5,7 +5,7 @@ import TextFormats
 
 /// A connection to i3 or sway. Replies come in the order of the requests, and events between them.
 final class I3Socket {
-  /// Requests without a reply; past that, none is sent.
+  /// Requests without a reply; past that, no command of a client is sent. The adapter's own questions are few.
   private static let mostRequests = 1024
 
   private let descriptor: Int32
@@ -61,7 +61,7 @@ final class I3Socket {
   /// Sends a request.
   /// - Parameter completion: is called with the reply; nil if that cannot be read.
   func send(_ kind: I3Message.Kind, _ payload: String = "", _ completion: @escaping (JSON?) -> Void) throws(Refusal) {
-    guard requests.count < Self.mostRequests else {
+    guard kind != .command || requests.count < Self.mostRequests else {
       throw Refusal(
         .limitExceeded,
         "expected at most \(Self.mostRequests) requests that the window manager has not answered, found more")

@@ -485,6 +485,36 @@ private func windows_badData_isLeftOut() throws {
   #expect(adapter.program.errorText.contains("breaks its protocol"), "\(adapter.program.errorText)")
 }
 
+@Test("What the window manager tells while it answers no requests is read when it does")
+private func windows_managerThatDoesNotAnswer_isReadLater() throws {
+  let session = try Session(starting: false)
+  let manager = try FakeI3(session)
+  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  let window = try #require(adapter.windows.first)
+  try manager.tell(
+    "gate = threading.Event()", "answers[0] = lambda: (gate.wait(), [dict(success=True)])[1]",
+    "answers[3] = lambda: [dict(name=name, active=True) for name in ['FAKE-1', 'FAKE-2']]",
+    "print('closed', flush=True)"
+  )
+  try session.wait("it does not answer any more") { manager.program.lines.contains("closed") }
+  // As many requests as may be unanswered, and one that is refused.
+  var answers: [Result<Void, DBusError>] = []
+  for _ in 0...1024 {
+    session.client.call(Rows.activate, on: Rows.bus, at: Rows.object, window.id) { answers.append($0) }
+  }
+  try session.wait("one is refused") { answers.count == 1 }
+  #expect(throws: DBusError.self) { try answers[0].get() }
+  try manager.tell("raw(0x80000001, b'{\"change\": \"unspecified\"}')")
+  // Meanwhile the adapter asks for the outputs.
+  for title in ["one", "two", "three", "four"] {
+    try manager.tell("window('title', node(8, '\(title)'))")
+    try adapter.wait("the title is reported") { adapter.window("fake")?.properties.title == title }
+  }
+  try manager.tell("gate.set()")
+  try session.wait("the others are answered") { answers.count == 1025 }
+  try adapter.wait("the outputs are reported") { adapter.properties["Outputs"] == ["FAKE-1", "FAKE-2"].value }
+}
+
 @Test("Readers of all windows have in their answer what the signals before it told")
 private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
   let session = try Session(starting: false)
