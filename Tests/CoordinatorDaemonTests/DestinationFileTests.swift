@@ -279,6 +279,14 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
     "1:44: element 4 of “command” is a shell script with a placeholder, so a shell would run the item's text as code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
   ),
   (
+    "command = ['bash', '-euo', 'pipefail', '-c', 'cat {id}']",
+    "1:46: element 4 of “command” is a shell script with a placeholder, so a shell would run the item's text as code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
+  ),
+  (
+    "command = ['bash', '+o', 'posix', '-oc', 'pipefail', 'cat {id}']",
+    "1:54: element 5 of “command” is a shell script with a placeholder, so a shell would run the item's text as code; use \"$NAVD_ID\" in the script, or \"$1\" with the placeholder as an argument after the script"
+  ),
+  (
     "unit = 'a.service'\ncommand = ['a']",
     "2:1: expected one of “command”, “unit”, “bus” and “state”, found “command” after “unit” (line 1)"
   ),

@@ -456,11 +456,13 @@ private enum ShellScript {
   static func position(in arguments: [String]) -> Int? {
     for (index, argument) in arguments.enumerated()
     where shells.contains(argument.split(separator: "/").last ?? "") {
-      for (position, option) in arguments.enumerated().dropFirst(index + 1) {
-        guard option.hasPrefix("-") else { break }
-        if !option.hasPrefix("--"), option.contains("c"), position + 1 < arguments.count {
-          return position + 1
-        }
+      var next = index + 1
+      while next < arguments.count, let first = arguments[next].first, "-+".contains(first) {
+        let option = arguments[next]
+        let isShort = !option.hasPrefix("--")
+        // The name of an option follows “-o”, as in “bash -euo pipefail -c”.
+        next += isShort && option.contains { "oO".contains($0) } ? 2 : 1
+        if isShort, first == "-", option.contains("c"), next < arguments.count { return next }
       }
     }
     return nil
