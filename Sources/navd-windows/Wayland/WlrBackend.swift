@@ -185,6 +185,8 @@ final class WlrBackend: Backend {
   fileprivate func closed(_ proxy: OpaquePointer) {
     guard let toplevel = toplevels.removeValue(forKey: proxy) else { return }
     state.windows.close(toplevel.key)
+    // Another window may get its pointer.
+    for child in toplevels.values where child.parent == proxy { child.parent = nil }
     wlr_toplevel_destroy(proxy)
     state.inferFocusedOutput()
   }

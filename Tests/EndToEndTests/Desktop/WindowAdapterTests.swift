@@ -535,6 +535,25 @@ private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
   #expect(reads > 10 && adapter.isGapless)
 }
 
+@Test("Of wlr, a dialog whose parent has closed is not taken for that of a later window")
+private func windows_dialogOfWlrWithoutItsParent_isOfNone() throws {
+  let session = try Session(starting: false)
+  let compositor = try FakeWlr(session)
+  let adapter = try Adapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
+  // Many, since libwayland may give the memory of a closed window to a later one.
+  try compositor.tell(
+    "parents = [opened(f'parent {n}') for n in range(100)]",
+    "dialogs = [opened(f'dialog {n}', parents[n]) for n in range(100)]")
+  try adapter.wait("all have opened") { adapter.windows.count == 200 }
+  #expect(adapter.window("fake", "dialog 99")?.properties.parent == adapter.window("fake", "parent 99")?.id)
+  try compositor.tell("for window in parents: closed(window)")
+  try adapter.wait("the parents have closed") { adapter.windows.count == 100 }
+  try compositor.tell(
+    "others = [opened(f'other {n}') for n in range(100)]", "for n in range(100): title(dialogs[n], f'again {n}')")
+  try adapter.wait("the dialogs are seen again") { adapter.window("fake", "again 99") != nil }
+  #expect(adapter.windows.count == 200 && adapter.windows.allSatisfy { $0.properties.parent ?? "" == "" })
+}
+
 @Test("The unit is started again after the compositor has ended, and not where there is none")
 private func windows_unit_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)

@@ -1,0 +1,80 @@
+import TestSupport
+
+/// A Wayland compositor that offers nothing but the windows of `wlr-foreign-toplevel-management-unstable-v1`, as the test asks.
+final class FakeWlr {
+  let session: Session
+  let program: Program
+  /// The path of its socket.
+  let socket: String
+
+  private static let script = """
+    import os, socket, struct, sys, threading
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(sys.argv[1])
+    server.listen()
+    os.chmod(sys.argv[1], 0o777)
+    print("ready", flush=True)
+    lock = threading.Lock()
+    def event(object, opcode, *arguments):
+        body = b""
+        for argument in arguments:
+            if isinstance(argument, str):
+                text = argument.encode() + b"\\0"
+                body += struct.pack("=I", len(text)) + text + bytes(-len(text) % 4)
+            else:
+                body += struct.pack("=I", argument)
+        with lock: connection.sendall(struct.pack("=II", object, len(body) + 8 << 16 | opcode) + body)
+    last = 0xFEFFFFFF
+    def title(window, text):
+        event(window, 0, text)
+        event(window, 5)
+    def opened(text, parent=0):
+        global last
+        last += 1
+        event(manager, 0, last)
+        event(last, 1, "fake")
+        event(last, 7, parent)
+        title(last, text)
+        return last
+    def closed(window): event(window, 6)
+    def serve():
+        global manager
+        registry = 0
+        while head := connection.recv(8, socket.MSG_WAITALL):
+            object, length = struct.unpack("=II", head)
+            body = connection.recv((length >> 16) - 8, socket.MSG_WAITALL)
+            new = struct.unpack("=I", body[-4:])[0] if body else 0
+            if object == 1 and length & 0xFFFF == 0:
+                event(new, 0, 0)
+                event(1, 1, new)
+            elif object == 1:
+                registry = new
+                event(registry, 0, 1, "zwlr_foreign_toplevel_manager_v1", 3)
+            elif object == registry:
+                manager = new
+    connection, _ = server.accept()
+    threading.Thread(target=serve, daemon=True).start()
+    while True:
+        for line in open(sys.argv[2]):
+            exec(line)
+    """
+
+  init(_ session: Session) throws {
+    self.session = session
+    socket = session.path("fake.socket")
+    let pipe = session.path("fake.pipe")
+    let made = try session.run(program: "/usr/bin/mkfifo", [pipe])
+    guard made.exitCode == 0 else { throw Session.Failure(made.errorText) }
+    let program = try session.start(program: "/usr/bin/python3", ["-c", Self.script, socket, pipe])
+    self.program = program
+    try session.wait("the compositor listens") { program.lines == ["ready"] || program.hasEnded }
+  }
+
+  /// Runs lines of Python in it: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it.
+  func tell(_ lines: String...) throws {
+    try session.write(lines.map { $0 + "\n" }.joined(), to: "fake.lines")
+    let run = try session.run(
+      program: "/bin/sh", ["-c", "cat \"$1\" >\"$2\"", "sh", session.path("fake.lines"), session.path("fake.pipe")])
+    guard run.exitCode == 0 else { throw Session.Failure(run.errorText) }
+  }
+}
