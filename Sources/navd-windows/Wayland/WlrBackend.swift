@@ -188,7 +188,15 @@ final class WlrBackend: Backend {
     // Another window may get its pointer.
     for child in toplevels.values where child.parent == proxy { child.parent = nil }
     wlr_toplevel_destroy(proxy)
+    seeLeftOut()
     state.inferFocusedOutput()
+  }
+
+  /// Has the table take the oldest window that was left out, if there is one: a window that does not change is not seen again.
+  private func seeLeftOut() {
+    guard toplevels.count > state.windows.allKeys.count else { return }
+    let leftOut = toplevels.values.filter { $0.isKnown && !state.windows.contains($0.key) }
+    if let oldest = leftOut.min(by: { $0.key < $1.key }) { see(oldest) }
   }
 
   fileprivate func finished() { ending = "the compositor tells windows no longer" }

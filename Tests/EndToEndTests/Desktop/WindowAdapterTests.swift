@@ -554,6 +554,18 @@ private func windows_dialogOfWlrWithoutItsParent_isOfNone() throws {
   #expect(adapter.windows.count == 200 && adapter.windows.allSatisfy { $0.properties.parent ?? "" == "" })
 }
 
+@Test("Windows of wlr that were too many are reported when others have closed")
+private func windows_ofWlrThatWereTooMany_areReportedLater() throws {
+  let session = try Session(starting: false)
+  let compositor = try FakeWlr(session)
+  let adapter = try Adapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
+  try compositor.tell("windows = [opened(f'window {n}') for n in range(4096)]", "late = [opened('a'), opened('b')]")
+  try adapter.wait("all have opened that may") { adapter.windows.count == 4096 }
+  try compositor.tell("for window in windows: closed(window)")
+  try adapter.wait("the others are there") { adapter.windows.map(\.properties.title) == ["a", "b"] }
+  #expect(adapter.isGapless)
+}
+
 @Test("The unit is started again after the compositor has ended, and not where there is none")
 private func windows_unit_isStartedAgain() throws {
   let session = try Session(starting: false, managed: true)
