@@ -52,6 +52,11 @@ if [ -n "$uninstall" ]; then
   exit
 fi
 
+# The unit files and that of the bus have it in a line that is split into words, and sed puts it there.
+case $prefix in
+  *[[:space:]\"\'\`\\\$%\&\|]*) fail "expected a path without blanks, quotes, \\, \$, %, & and | after --prefix, found “$prefix”" ;;
+esac
+
 # A program for another processor architecture fails only when it is started.
 "$here/files/bin/navd" --version >/dev/null ||
   fail "navd does not run here; expected Linux on $(cat "$here/architecture")"

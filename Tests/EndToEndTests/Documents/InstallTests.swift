@@ -121,6 +121,23 @@ func install_uninstalled_leavesFilesOfOthers() throws {
   #expect(try find() == [unit + ".d/own.conf"])
 }
 
+@Test("A release is not installed where the units could not name its programs")
+func install_releaseBelowPathWithBlanks_isRefused() throws {
+  let session = try Session(starting: false)
+  let release = session.path("release")
+  _ = try session.run(program: "/bin/mkdir", ["-p", release + "/files/bin"])
+  try Files.write(try Files.text(inPackage: "packaging/install.sh"), to: release + "/install.sh")
+  try Files.write("#!/bin/sh\nexit 0\n", to: release + "/files/bin/navd")
+  chmod(release + "/files/bin/navd", 0o755)
+  for name in ["My programs", "a\tb", "a&b", "a|b", "100%", "$HOME", "a\"b", "it's", "a\\b", "`a`"] {
+    let run = try session.run(program: "/bin/sh", [release + "/install.sh", "--prefix", session.path(name)])
+    #expect(run.exitCode == 1 && run.errorText.contains("after --prefix, found"), "\(name): \(run.outputText)")
+  }
+  let run = try session.run(
+    program: "/bin/sh", [release + "/install.sh", "--prefix", session.path("Prögramme-1.0_+@~")])
+  #expect(run.exitCode == 0, "\(run.errorText)")
+}
+
 @Test("A release that cannot be copied is not installed: what was there stays, and the status says so")
 func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
   let session = try Session(starting: false)
