@@ -154,6 +154,33 @@ func recipe_kiosk_runsForTenMinutes() throws {
   #expect(memory() < first + 4096)
 }
 
+@Test(
+  "The recipe for kiosks: after a loss of power, the file says each ending once, though its last line is incomplete")
+func recipe_kiosk_incompleteLine_isWrittenAgain() throws {
+  let session = try Session(files: try files().filter { $0.key.hasSuffix("/played.sh") })
+  session.environment["PATH"] = "\(Session.program("").dropLast()):/usr/bin:/bin"
+  func end(_ binding: String) throws {
+    try session.present(binding)
+    try session.runNavctl("dismiss", binding)
+  }
+  let file = session.path("state/played")
+  func lines() -> [String] {
+    String(decoding: Files.contents(of: file), as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+      .map(String.init)
+  }
+  var script = try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")])
+  for binding in ["one", "two"] { try end(binding) }
+  try session.poll("both are on file") { lines().count == 3 }
+  script.send(SIGTERM)
+  try session.wait("it ends") { script.hasEnded }
+  try #require(truncate(file, off_t(Files.contents(of: file).count - 10)) == 0)
+  script = try session.start(program: "/bin/sh", [session.path("config/navd/played.sh")])
+  try end("three")
+  try session.poll("the third is on file") { lines().last == "" && lines().contains { $0.contains("three") } }
+  let bindings = try lines().dropLast().map { try JSON.parse($0)["binding"]?.string }
+  #expect(bindings == ["one", "two", "three"], "\(script.errorText)")
+}
+
 @Test("The recipe for kiosks: systemd carries out the schedule while there is a screen")
 func recipe_kiosk_unitsCarryOutTheSchedule() throws {
   var files = try files()
