@@ -9,7 +9,14 @@ public final class ProcessOrigin {
   /// The command that it descends from.
   private(set) lazy var mark = ProcessTable.mark(of: pid)
   /// The names of its cgroup and of all that contain it, such as a service's.
-  public private(set) lazy var controlGroups = Set(ProcessTable.controlGroups(of: pid))
+  public private(set) lazy var controlGroups = Set(readControlGroups(pid))
+  private let readControlGroups: (pid_t) -> [ByteString]
 
-  public init(of pid: pid_t) { self.pid = pid }
+  public convenience init(of pid: pid_t) { self.init(of: pid, controlGroups: ProcessTable.controlGroups) }
+
+  /// - Parameter controlGroups: replaced by tests.
+  package init(of pid: pid_t, controlGroups: @escaping (pid_t) -> [ByteString]) {
+    self.pid = pid
+    readControlGroups = controlGroups
+  }
 }

@@ -129,6 +129,23 @@ private final class LauncherFixture: LaunchObserver {
   }
 }
 
+@Test("N1: a window of a service's first process belongs to it, also if the manager has not told the process yet")
+func serviceLauncher_processNotToldYet_isIncluded() throws {
+  for scope in [CommandScope.tree, .process] {
+    let fixture = try LauncherFixture()
+    let running = try fixture.launchWhole(scope: scope)
+    let process = try fixture.process()
+    func includes(_ pid: pid_t, in group: String) -> Bool {
+      running.includes(ProcessOrigin(of: pid) { _ in [ByteString(group)] })
+    }
+    #expect(includes(process.processID, in: unit.text) && !includes(process.processID, in: "other.service"))
+    try fixture.announce(["ActiveState": .string("active"), "MainPID": .uint32(UInt32(process.processID))])
+    try fixture.waitForEvents(1)
+    #expect(includes(process.processID, in: unit.text))
+    #expect(includes(1, in: unit.text) == (scope == .tree))
+  }
+}
+
 @Test("D3: a command is a transient service, with the properties of docs/processes.md")
 func serviceLauncher_launch_asksForATransientService() throws {
   let fixture = try LauncherFixture()

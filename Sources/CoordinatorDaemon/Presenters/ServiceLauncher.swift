@@ -406,9 +406,11 @@ private final class Service: RunningCommand {
 
   func includes(_ process: ProcessOrigin) -> Bool {
     if let direct { return direct.includes(process) }
+    let isInService = { [unit] in process.controlGroups.contains(ByteString(unit.text)) }
     switch launched.scope {
-    case .tree: return process.controlGroups.contains(ByteString(unit.text))
-    case .process: return pid.map { process.pid == pid_t($0) } ?? false
+    case .tree: return isInService()
+    // The manager may tell the process later than it opens a window. It has hardly started others by then.
+    case .process: return pid.map { process.pid == pid_t($0) } ?? (!isStarted && isInService())
     }
   }
 
