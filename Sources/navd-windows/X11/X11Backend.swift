@@ -47,8 +47,13 @@ final class X11Backend: Backend {
     }
   }
 
-  /// The path of i3's socket, if i3 manages the windows.
-  var i3Socket: String? { connection.text(connection.root, "I3_SOCKET_PATH") }
+  /// The path of i3's socket, if i3 manages the windows. The property of the root outlives an i3 that was killed.
+  var i3Socket: String? {
+    guard let manager = Self.managerWindow(connection), connection.text(manager, "_NET_WM_NAME") == "i3" else {
+      return nil
+    }
+    return connection.text(connection.root, "I3_SOCKET_PATH")
+  }
 
   func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
   func announceDue(now: MonotonicInstant) { state.windows.announceDue(now: now) }

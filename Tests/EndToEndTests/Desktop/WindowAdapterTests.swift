@@ -360,6 +360,22 @@ private func windows_afterAKill_areTheSame(_ setup: Setup) throws {
   }
 }
 
+@Test("An i3 that ran before the window manager is not taken for it")
+private func windows_displayOfAFormerI3_isOfItsManager() throws {
+  let session = try Session(starting: false, desktop: .openbox)
+  let property = "I3_SOCKET_PATH"
+  let set = try session.run(
+    program: "/usr/bin/xprop", ["-root", "-f", property, "8u", "-set", property, session.path("gone")])
+  #expect(set.exitCode == 0, "\(set.errorText)")
+  #expect(try Adapter(session).properties["Backend"] == .string("x11"))
+}
+
+@Test("i3 is found by its display alone, whose windows it knows better than X11")
+private func windows_displayOfI3_isAskedByItsSocket() throws {
+  let session = try Session(starting: false, desktop: .i3)
+  #expect(try Adapter(session, variables: ["I3SOCK": ""]).properties["Backend"] == .string("sway"))
+}
+
 @Test("Windows of an X window manager that is killed and replaced stay, with their ids")
 private func windows_managerReplaced_stay() throws {
   let session = try Session(starting: false, desktop: .openbox)
