@@ -50,3 +50,19 @@ func xConnection_textInLatin1_isReadAsThat() throws {
     #expect(connection.text(connection.root, "WM_NAME") == text)
   }
 }
+
+@Test("A window that has just closed is told from one that cannot be asked to close")
+func xWindowFacts_windowThatIsGone_isKnownAsThat() throws {
+  let loop = try EventLoop()
+  let server = try Program(
+    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
+  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
+  let display = try #require(server.lines.first, "\(server.errorText)")
+  let facts = try XWindowFacts(WindowIDs(), display: ":\(display)")
+  let connection = facts.connection
+  let window = xcb_generate_id(connection.raw)
+  xcb_create_window(connection.raw, 0, window, connection.root, 0, 0, 1, 1, 0, 0, 0, 0, nil)
+  #expect(!facts.canBeAsked(window) && !facts.isGone(window))
+  xcb_destroy_window(connection.raw, window)
+  #expect(!facts.canBeAsked(window) && facts.isGone(window))
+}

@@ -120,8 +120,11 @@ final class I3Backend: Backend {
   ) {
     if request == .close, let window = model.node(key)?.xWindow {
       // The window manager would destroy the window. On sway, no connection is kept: Xwayland ends when it has no clients.
-      let display = display ?? (try? XWindowFacts(ids))
-      guard display?.canBeAsked(window) != false else { return completion(.failure(.cannotBeAsked)) }
+      let facts = display ?? (try? XWindowFacts(ids))
+      // On sway, it may be a window of another X server than DISPLAY's.
+      guard facts?.canBeAsked(window) != false || display?.isGone(window) == true else {
+        return completion(.failure(.cannotBeAsked))
+      }
     }
     do throws(Refusal) {
       let (doing, after) = model.commands(request, key)

@@ -280,7 +280,7 @@ final class X11Backend: Backend {
     let pager: UInt32 = 2
     switch request {
     case .close:
-      guard facts.canBeAsked(window) else { return completion(.failure(.cannotBeAsked)) }
+      guard facts.canBeAsked(window) || facts.isGone(window) else { return completion(.failure(.cannotBeAsked)) }
       tell(window, "_NET_CLOSE_WINDOW", 0, pager)
     case .activate: tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
     // Iconic state (ICCCM 4.1.4). An unmapped window would be withdrawn.

@@ -83,6 +83,12 @@ final class XConnection {
 
   func flush() { xcb_flush(raw) }
 
+  func has(_ window: Window) -> Bool {
+    let reply = xcb_get_window_attributes_reply(raw, xcb_get_window_attributes(raw, window), nil)
+    defer { free(reply) }
+    return reply != nil
+  }
+
   // MARK: Questions
 
   func atom(_ name: String) -> Atom {

@@ -6,8 +6,9 @@ final class XWindowFacts {
   let connection: XConnection
   private let ids: WindowIDs
 
-  init(_ ids: WindowIDs) throws(BackendFailure) {
-    connection = try XConnection()
+  /// - Parameter display: nil for that of the environment.
+  init(_ ids: WindowIDs, display: String? = nil) throws(BackendFailure) {
+    connection = try XConnection(display: display)
     self.ids = ids
   }
 
@@ -32,4 +33,7 @@ final class XWindowFacts {
   func canBeAsked(_ window: UInt32) -> Bool {
     connection.numbers(window, "WM_PROTOCOLS").contains(connection.atom("WM_DELETE_WINDOW"))
   }
+
+  /// Whether it is gone, which is reported soon. There is nothing to ask then.
+  func isGone(_ window: UInt32) -> Bool { !connection.has(window) }
 }
