@@ -71,7 +71,7 @@ final class WindowSystem {
   private static let followedProperties: Set = [
     WindowSystemInterface.outputs.name.text, WindowSystemInterface.focusedOutput.name.text,
   ]
-  /// Bytes of a window's title and app-id that are kept.
+  /// Bytes of a window's title and app-id that are kept. A longer name of a window or an output is nobody's.
   private static let maxText = 1024
 
   init(_ connection: Connection, log: Logger) {
@@ -219,7 +219,7 @@ final class WindowSystem {
     let wasPresent = presence == .present
     presence = .present
     if !wasPresent { log.notice("window system: “\(facts.backend)”, with \(windows.count) windows") }
-    onArrival?(facts.capabilities, windows.map(limited))
+    onArrival?(facts.capabilities, windows.compactMap(limited))
     serve()
   }
 
@@ -230,13 +230,15 @@ final class WindowSystem {
     case .afterGap: return readAll()
     }
     switch event.kind {
-    case .opened(let window): onEvent?(.opened(limited(window)))
+    case .opened(let window): if let window = limited(window) { onEvent?(.opened(window)) }
     case .changed(let id, let changed): onEvent?(.changed(id: id, limited(changed)))
     case .closed: onEvent?(event.kind)
     }
   }
 
-  private func limited(_ window: Window) -> Window { Window(id: window.id, limited(window.properties)) }
+  private func limited(_ window: Window) -> Window? {
+    window.id.utf8.count > Self.maxText ? nil : Window(id: window.id, limited(window.properties))
+  }
 
   private func limited(_ properties: WindowProperties) -> WindowProperties {
     func limited(_ text: String?) -> String? {
@@ -246,6 +248,8 @@ final class WindowSystem {
     var properties = properties
     if let title = limited(properties.title) { properties.title = title }
     if let appID = limited(properties.appID) { properties.appID = appID }
+    if limited(properties.parent) != nil { properties.parent = nil }
+    if limited(properties.output) != nil { properties.output = nil }
     return properties
   }
 

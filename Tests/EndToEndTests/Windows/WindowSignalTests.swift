@@ -81,6 +81,31 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     #expect(try files.session.ending(of: path).reason == "closed")
   }
 
+  @Test("an adapter that tells long ids, parents and outputs makes neither navd nor an item large")
+  func texts_ofAdapter_haveALimit() throws {
+    let files = try FollowedCommand()
+    let path = try files.show()
+    let pid = try files.pid()
+    let long = String(repeating: "x", count: 1 << 16)
+    files.adapter.open(Window(long, pid: pid))
+    files.adapter.open(Window("dialog", parent: long, output: long))
+    files.adapter.change("w1") { $0.output = long }
+    files.adapter.open(Window("last", pid: pid, output: long))
+    try files.session.poll("the last window is known") { try files.windows().contains("last") }
+    let entry = StateEntry(try files.session.call(Rows.get, "files").1)
+    #expect(try files.windows() == ["w1", "last"])
+    #expect(entry.windows?.allSatisfy { $0["output"] == nil } == true)
+    // The same when all are read.
+    files.adapter.lose { $0.append(Window("later", pid: pid, output: long)) }
+    files.adapter.change("last") { $0.title = "Last" }
+    try files.session.poll("the later window is known") { try files.windows().contains("later") }
+    let later = StateEntry(try files.session.call(Rows.get, "files").1)
+    #expect(try files.windows() == ["w1", "last", "later"])
+    #expect(later.windows?.allSatisfy { $0["output"] == nil } == true)
+    for id in ["w1", "last", "later"] { files.adapter.close(id) }
+    #expect(try files.session.ending(of: path).reason == "closed")
+  }
+
   @Test(
     "an adapter that hands over what is no socket, or closes it, is followed by the bus, and not asked again and again")
   func socket_thatIsNone_isReplacedByTheBus() throws {
