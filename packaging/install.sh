@@ -66,6 +66,8 @@ systemd=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/
 files | while read -r file; do
   case $file in */hardening.conf) [ "${systemd:-0}" -ge 250 ] || continue ;; esac
   to=$(target "$file")
+  # A part of a file, if the script ends here.
+  trap 'rm -f "$to.new"' EXIT
   mkdir -p "$(dirname "$to")"
   mode=644
   # Each a command of its own, so that a failure, as on a full disk, ends the script before a part of a file replaces anything.

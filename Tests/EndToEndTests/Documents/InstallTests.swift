@@ -153,6 +153,7 @@ func install_releaseOnAFullDisk_keepsWhatWasThere() throws {
   let run = try session.run(program: "/bin/sh", ["-c", script, "sh", release, session.path("prefix")])
   #expect(run.exitCode != 0, "\(run.outputText)")
   #expect(String(decoding: Files.contents(of: session.path("prefix/bin/navd")), as: UTF8.self) == program)
+  #expect(try session.run(program: "/bin/ls", [session.path("prefix/bin")]).lines == ["navd"])
 }
 
 @Test("The Debian packages have this release's version")
