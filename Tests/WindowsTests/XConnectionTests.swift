@@ -66,3 +66,18 @@ func xWindowFacts_windowThatIsGone_isKnownAsThat() throws {
   xcb_destroy_window(connection.raw, window)
   #expect(!facts.canBeAsked(window) && facts.isGone(window))
 }
+
+@Test("A window gets no id that a client has put on its own window before")
+func xWindowFacts_idThatIsTaken_isPassedOver() throws {
+  let loop = try EventLoop()
+  let server = try Program(
+    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
+  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
+  let display = try #require(server.lines.first, "\(server.errorText)")
+  let ids = WindowIDs()
+  let facts = try XWindowFacts(ids, display: ":\(display)")
+  let taken: Set = ["\(ids.token)-1", "\(ids.token)-2"]
+  let id = facts.id(of: facts.connection.root) { taken.contains($0) }
+  #expect(id == "\(ids.token)-3")
+  #expect(facts.id(of: facts.connection.root) { taken.contains($0) } == id)
+}

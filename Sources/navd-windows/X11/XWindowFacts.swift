@@ -22,7 +22,9 @@ final class XWindowFacts {
     {
       return id
     }
-    let id = ids.next()
+    var id: String
+    // A client can put any id on its window.
+    repeat { id = ids.next() } while isTaken(id)
     connection.setText(window, Self.property, id)
     return id
   }
