@@ -116,7 +116,7 @@ extension StateMachine {
   package func history(_ count: UInt32, filter: Properties) throws(Refusal) -> [Properties] {
     try Options.ofHistory.check(filter)
     func fits(_ key: DictionaryKey<String>, _ text: String?) -> Bool { filter[key].map { $0 == text } ?? true }
-    let fitting = history.reversed().lazy.filter { ending in
+    let fitting = endings(after: Serial(filter[Options.afterSerial] ?? 0)).lazy.filter { ending in
       fits(Options.binding, ending.binding.text) && fits(Options.destination, ending.destination)
         && fits(Options.group, ending.group?.text) && fits(Options.stack, ending.stack?.text)
         && fits(Options.reason, ending.reason.rawValue)

@@ -46,6 +46,7 @@ public enum Options {
   public static let grace = DictionaryKey<UInt64>(
     "grace", doc: "Milliseconds after which an item that is being dismissed counts as gone.")
   public static let reason = DictionaryKey<String>("reason", doc: "Only endings with this reason.")
+  public static let afterSerial = DictionaryKey<UInt64>("after-serial", doc: "Only endings after this serial.")
 }
 
 extension Options {
@@ -81,6 +82,7 @@ extension Options {
   public static let ofHistory = OptionTable([
     binding.row(doc: "Only endings of this binding."), destination.row(doc: "Only endings of this destination."),
     group.row(doc: "Only endings in this group."), stack.row(doc: "Only endings in this stack."), reason.row,
+    afterSerial.row,
   ])
 }
 

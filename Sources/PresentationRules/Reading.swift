@@ -38,6 +38,11 @@ extension StateMachine {
   /// The remembered endings, the oldest first.
   public var history: [Shared<Ending>] { state.endings.inOrder.map(\.value) }
 
+  /// The remembered endings after a serial, the latest first.
+  public func endings(after serial: Serial) -> some Sequence<Shared<Ending>> {
+    state.endings.fromNewest.prefix { $0.serial > serial }
+  }
+
   /// Refuses a handle of which neither the presentation nor the ending is known.
   /// - Throws: `Refusal` with the code `unknownPresentation`.
   public func requireKnown(_ handle: Handle) throws(Refusal) {

@@ -30,6 +30,14 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// All values, the newest first.
+  var fromNewest: some Sequence<Value> {
+    order.lazy.reversed().compactMap { [values] entry in
+      guard let kept = values[entry.key], kept.stamp == entry.stamp else { return nil }
+      return kept.value
+    }
+  }
+
   /// Sets a value as the newest. It is kept even if it alone exceeds the limit of bytes.
   /// - Returns: the entries dropped for it, the oldest first.
   mutating func set(_ key: Key, _ value: Value, bytes count: Int = 0) -> [(key: Key, value: Value)] {

@@ -106,18 +106,24 @@ extension DaemonClient {
   }
 
   /// Reports a program that could not be started. navd starts it right after its reply, so the next call knows.
+  /// - Parameter serial: serial of the reply.
   /// - Throws: `Failure` with the reason. Does not wait for what is queued, and ignores what crashed after it was shown:
   ///   that would depend on timing.
-  func requireStart(of presentation: ObjectPath) throws(Failure) {
+  func requireStart(of presentation: ObjectPath, after serial: UInt64) throws(Failure) {
     guard presentation != .root else { return }
-    var filter: Properties = [:]
-    filter[Options.reason] = Reason.failed.rawValue
-    // Of the last failures only: others fail at the same time at most. A call of Wait makes navd follow this client.
-    let failures = try history(64, filter)
+    // A call of Wait makes navd follow this client.
+    let failures = try history(0, failures(after: serial))
     // Usually there are none; a key path would be made all the same, which takes longer than the call.
     if failures.contains(where: { $0.presentation.map(CoordinatorNames.presentation) == presentation }) {
       try reportFailedStart(of: presentation)
     }
+  }
+
+  private func failures(after serial: UInt64) -> Properties {
+    var filter: Properties = [:]
+    filter[Options.reason] = Reason.failed.rawValue
+    filter[Options.afterSerial] = serial
+    return filter
   }
 
   private func reportFailedStart(of presentation: ObjectPath) throws(Failure) {
@@ -128,14 +134,10 @@ extension DaemonClient {
   }
 
   /// The same for a member of a group, if the reply does not name its presentation.
-  /// - Parameter serial: serial of the reply.
   func requireStart(in group: String, after serial: UInt64) throws(Failure) {
-    var filter: Properties = [:]
+    var filter = failures(after: serial)
     filter[Options.group] = group
-    filter[Options.reason] = Reason.failed.rawValue
-    guard let entry = try history(1, filter).first, let ended = entry.serial, ended > serial,
-      let number = entry.presentation
-    else { return }
+    guard let number = try history(1, filter).first?.presentation else { return }
     try reportFailedStart(of: CoordinatorNames.presentation(number))
   }
 }

@@ -61,7 +61,7 @@ struct Toggle: ParsableCommand {
       global.report(
         changed: true, presentation: presentation, serial: serial, ["presented": presented.value],
         verbose: "dismissed\n")
-      if presented { try daemon.requireStart(of: presentation) }
+      if presented { try daemon.requireStart(of: presentation, after: serial) }
     }
   }
 }
@@ -98,7 +98,7 @@ extension GlobalOptions {
       try daemon.wait(for: presentation).report(daemon, self)
     } else {
       report(changed: changed, presentation: presentation, serial: serial)
-      if changed { try daemon.requireStart(of: presentation) }
+      if changed { try daemon.requireStart(of: presentation, after: serial) }
     }
   }
 }

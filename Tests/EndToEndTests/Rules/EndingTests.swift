@@ -2,6 +2,7 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import Glibc
+import PresentationModel
 import TestSupport
 import Testing
 import TextFormats
@@ -83,6 +84,24 @@ func ending_result_isNotBroadcast() throws {
   let history = try session.call(CoordinatorInterface.history, (0, [:]))
   #expect(history.count == 1)
   #expect(history.first?["output"] == nil)
+}
+
+@Test("D6: the history can be asked for what has ended since a serial, the latest first")
+func history_afterSerial_hasOnlyLaterEndings() throws {
+  let session = try Session()
+  for binding in ["a", "b", "c"] {
+    try session.present(binding)
+    _ = try session.call(CoordinatorInterface.dismiss, (binding, [:]))
+  }
+  let all = try session.call(CoordinatorInterface.history, (0, [:])).map(EndingEntry.init)
+  #expect(all.map(\.binding) == ["c", "b", "a"])
+  for (index, entry) in all.enumerated() {
+    let filter: Properties = ["after-serial": .uint64(try #require(entry.serial))]
+    let later = try session.call(CoordinatorInterface.history, (0, filter)).map(EndingEntry.init)
+    #expect(later.map(\.binding) == all.prefix(index).map(\.binding))
+    let newest = try session.call(CoordinatorInterface.history, (1, filter)).map(EndingEntry.init)
+    #expect(newest.map(\.binding) == all.prefix(min(index, 1)).map(\.binding))
+  }
 }
 
 @Test("D3: a command receives its item in the environment, in placeholders, and as JSON on standard input")
