@@ -5,14 +5,25 @@ import Testing
 
 @testable import navd_windows
 
+/// An X server without a screen.
+private struct XServer {
+  let display: String
+  private let program: Program
+
+  init(_ loop: EventLoop) throws {
+    let program = try Program(
+      loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
+    self.program = program
+    try #require(loop.turn(until: { !program.lines.isEmpty || program.hasEnded }))
+    display = ":\(try #require(program.lines.first, "\(program.errorText)"))"
+  }
+}
+
 @Test("N1: events that reach libxcb together with an answer are handled, also when nothing else follows")
 func xConnection_eventsBesideAnswers_areHandled() throws {
   let loop = try EventLoop()
-  let server = try Program(
-    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
-  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
-  let display = try #require(server.lines.first, "\(server.errorText)")
-  let connection = try XConnection(display: ":\(display)")
+  let server = try XServer(loop)
+  let connection = try XConnection(display: server.display)
   try connection.follow(loop)
   xcb_select_events(connection.raw, connection.root, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
 
@@ -33,11 +44,8 @@ func xConnection_eventsBesideAnswers_areHandled() throws {
 @Test("A text of an older program is in Latin-1 if its type says so, and others are UTF-8")
 func xConnection_textInLatin1_isReadAsThat() throws {
   let loop = try EventLoop()
-  let server = try Program(
-    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
-  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
-  let display = try #require(server.lines.first, "\(server.errorText)")
-  let connection = try XConnection(display: ":\(display)")
+  let server = try XServer(loop)
+  let connection = try XConnection(display: server.display)
   for (type, bytes, text) in [
     ("STRING", Array("caf\u{e9}".unicodeScalars.map { UInt8($0.value) }), "caf\u{e9}"),
     ("UTF8_STRING", Array("caf\u{e9}".utf8), "caf\u{e9}"), ("UTF8_STRING", [0xE9], "\u{FFFD}"),
@@ -54,11 +62,8 @@ func xConnection_textInLatin1_isReadAsThat() throws {
 @Test("A window that has just closed is told from one that cannot be asked to close")
 func xWindowFacts_windowThatIsGone_isKnownAsThat() throws {
   let loop = try EventLoop()
-  let server = try Program(
-    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
-  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
-  let display = try #require(server.lines.first, "\(server.errorText)")
-  let facts = try XWindowFacts(WindowIDs(), display: ":\(display)")
+  let server = try XServer(loop)
+  let facts = try XWindowFacts(WindowIDs(), display: server.display)
   let connection = facts.connection
   let window = xcb_generate_id(connection.raw)
   xcb_create_window(connection.raw, 0, window, connection.root, 0, 0, 1, 1, 0, 0, 0, 0, nil)
@@ -70,12 +75,9 @@ func xWindowFacts_windowThatIsGone_isKnownAsThat() throws {
 @Test("A window gets no id that a client has put on its own window before")
 func xWindowFacts_idThatIsTaken_isPassedOver() throws {
   let loop = try EventLoop()
-  let server = try Program(
-    loop, ["/usr/bin/Xvfb", "-displayfd", "1", "-nolisten", "tcp"], environment: ["PATH": "/usr/bin:/bin"])
-  try #require(loop.turn(until: { !server.lines.isEmpty || server.hasEnded }))
-  let display = try #require(server.lines.first, "\(server.errorText)")
+  let server = try XServer(loop)
   let ids = WindowIDs()
-  let facts = try XWindowFacts(ids, display: ":\(display)")
+  let facts = try XWindowFacts(ids, display: server.display)
   let taken: Set = ["\(ids.token)-1", "\(ids.token)-2"]
   let id = facts.id(of: facts.connection.root) { taken.contains($0) }
   #expect(id == "\(ids.token)-3")

@@ -1,20 +1,10 @@
 import TestSupport
 
 /// A Wayland compositor that offers nothing but the windows of `wlr-foreign-toplevel-management-unstable-v1`, as the test asks.
-final class FakeWlr {
-  let session: Session
-  let program: Program
-  /// The path of its socket.
-  let socket: String
-
+final class FakeWlr: ScriptedServer {
+  /// For ``tell(_:)``: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it.
   private static let script = """
-    import os, socket, struct, sys, threading
-    server = socket.socket(socket.AF_UNIX)
-    server.bind(sys.argv[1])
-    server.listen()
-    os.chmod(sys.argv[1], 0o777)
-    print("ready", flush=True)
-    lock = threading.Lock()
+    import struct
     def event(object, opcode, *arguments):
         body = b""
         for argument in arguments:
@@ -52,29 +42,7 @@ final class FakeWlr {
                 event(registry, 0, 1, "zwlr_foreign_toplevel_manager_v1", 3)
             elif object == registry:
                 manager = new
-    connection, _ = server.accept()
-    threading.Thread(target=serve, daemon=True).start()
-    while True:
-        for line in open(sys.argv[2]):
-            exec(line)
     """
 
-  init(_ session: Session) throws {
-    self.session = session
-    socket = session.path("fake.socket")
-    let pipe = session.path("fake.pipe")
-    let made = try session.run(program: "/usr/bin/mkfifo", [pipe])
-    guard made.exitCode == 0 else { throw Session.Failure(made.errorText) }
-    let program = try session.start(program: "/usr/bin/python3", ["-c", Self.script, socket, pipe])
-    self.program = program
-    try session.wait("the compositor listens") { program.lines == ["ready"] || program.hasEnded }
-  }
-
-  /// Runs lines of Python in it: `opened(title, parent)` opens a window and returns its number, `closed(window)` closes it.
-  func tell(_ lines: String...) throws {
-    try session.write(lines.map { $0 + "\n" }.joined(), to: "fake.lines")
-    let run = try session.run(
-      program: "/bin/sh", ["-c", "cat \"$1\" >\"$2\"", "sh", session.path("fake.lines"), session.path("fake.pipe")])
-    guard run.exitCode == 0 else { throw Session.Failure(run.errorText) }
-  }
+  init(_ session: Session) throws { try super.init(session, script: Self.script) }
 }

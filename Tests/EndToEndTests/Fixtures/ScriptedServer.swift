@@ -1,0 +1,52 @@
+import TestSupport
+
+/// A program in Python that serves a socket as its script says, and then runs the lines that a test tells it.
+class ScriptedServer {
+  let session: Session
+  let program: Program
+  /// The path of its socket.
+  let socket: String
+  private let pipe: String
+
+  private static let beginning = """
+    import os, socket, sys, threading
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(sys.argv[1])
+    server.listen()
+    os.chmod(sys.argv[1], 0o777)
+    print("ready", flush=True)
+    lock = threading.Lock()
+
+    """
+
+  private static let end = """
+
+    connection, _ = server.accept()
+    threading.Thread(target=serve, daemon=True).start()
+    while True:
+        for line in open(sys.argv[2]):
+            exec(line)
+    """
+
+  /// - Parameter script: defines `serve`, which answers on `connection` in a thread of its own, and what tests call. Both take
+  ///   `lock` to send.
+  init(_ session: Session, script: String) throws {
+    self.session = session
+    socket = session.path("fake.socket")
+    pipe = session.path("fake.pipe")
+    let made = try session.run(program: "/usr/bin/mkfifo", [pipe])
+    guard made.exitCode == 0 else { throw Session.Failure(made.errorText) }
+    let program = try session.start(
+      program: "/usr/bin/python3", ["-c", Self.beginning + script + Self.end, socket, pipe])
+    self.program = program
+    try session.wait("the scripted server listens") { program.lines == ["ready"] || program.hasEnded }
+  }
+
+  /// Runs lines of Python in it.
+  func tell(_ lines: String...) throws {
+    try session.write(lines.map { $0 + "\n" }.joined(), to: "fake.lines")
+    let run = try session.run(
+      program: "/bin/sh", ["-c", "cat \"$1\" >\"$2\"", "sh", session.path("fake.lines"), pipe])
+    guard run.exitCode == 0 else { throw Session.Failure(run.errorText) }
+  }
+}
