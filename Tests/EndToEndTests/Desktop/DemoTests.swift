@@ -159,7 +159,12 @@ func demo_onADesktop_editsInAWindowOfItsOwn() throws {
   try session.wait("the list is shown") {
     watcher.lines.contains { $0.hasPrefix("presented notes-") && $0.contains(".path[0]") }
   }
-  try press("-k 1", "-M ctrl -k e")
+  try press("-k 1")
+  // The list would not take the next key.
+  try session.wait("the note is shown") {
+    watcher.lines.contains { $0.hasPrefix("presented notes-") && $0.contains(".path[1]") }
+  }
+  try press("-M ctrl -k e")
   try windows.wait(for: "demo", "note-editor")
   let edited = try #require(watcher.events.last { $0.line.contains(".edited") }?.json["binding"]?.string)
   // Closed from outside: the state is nil, and the note is unchanged.
