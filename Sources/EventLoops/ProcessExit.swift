@@ -33,6 +33,12 @@ public final class ExitWatch {
     watch != nil && pidfd_send_signal(pidfd, signal, nil, 0) == 0
   }
 
+  /// Whether the process has ended, also if that was not reported yet.
+  public var hasEnded: Bool {
+    var ready = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+    return watch == nil || poll(&ready, 1, 0) > 0
+  }
+
   /// Ends the watch. If the process is a child of this one, the caller has to reap it.
   public func cancel() {
     guard let watch else { return }

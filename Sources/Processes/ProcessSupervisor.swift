@@ -61,8 +61,6 @@ public final class ProcessSupervisor {
 
   // The requests that the next inspection serves.
   private var inspection: Timer?
-  /// Whether the next inspection looks for orphans. The first look for an order of signals does not: the next one does.
-  private var looksForOrphans = false
   /// Trees that have lost a root. What that root left behind has not been searched for yet.
   private var unsettled: [ByteString: ProcessTree] = [:]
   private var signalOrders: [SignalOrder] = []
@@ -336,8 +334,7 @@ public final class ProcessSupervisor {
   }
 
   /// A timer comes after the descriptors of its turn, so all processes that have ended by then are inspected together.
-  private func scheduleInspection(after delay: Duration = .zero, forOrphans: Bool = true) {
-    if forOrphans || !isReaper { looksForOrphans = true }
+  private func scheduleInspection(after delay: Duration = .zero) {
     let deadline = loop.now + delay
     if let inspection, inspection.isPending {
       if inspection.deadline <= deadline { return }
@@ -347,14 +344,9 @@ public final class ProcessSupervisor {
   }
 
   private func inspect() {
-    var isConclusive = false
-    if looksForOrphans {
-      looksForOrphans = false
-      // Without a free descriptor nothing can be read, and every tree would seem to be gone.
-      guard let all = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
-        return scheduleInspection(after: Self.retryDelay)
-      }
-      isConclusive = all
+    // Without a free descriptor nothing can be read, and every tree would seem to be gone.
+    guard var isConclusive = isReaper ? takeInOrphans() : ProcessTable.entry(of: ownProcess).map({ _ in true }) else {
+      return scheduleInspection(after: Self.retryDelay)
     }
     let needsScan =
       !adoptions.isEmpty || unsettled.values.contains(where: \.isScattered)
@@ -368,7 +360,7 @@ public final class ProcessSupervisor {
     let finished = gone.map { tree in (tree, tree.onExit, release(tree)) }
     if !isConclusive { scheduleInspection(after: Self.retryDelay) }
     let isWaiting = unsettled.values.contains { !$0.isBeingAdopted } || !adoptions.isEmpty
-    if (isConclusive && isWaiting) || signalOrders.contains(where: \.looksAgainAtOnce) { scheduleInspection() }
+    if (isConclusive && isWaiting) || signalOrders.contains(where: { !$0.hasEnding }) { scheduleInspection() }
     if !signalOrders.isEmpty { scheduleInspection(after: Self.retryDelay) }
 
     // Last, since a handler may spawn, send signals and abandon.
@@ -589,9 +581,7 @@ public final class ProcessSupervisor {
   }
 
   /// The living roots of a tree and, if it is whole, all processes below them.
-  /// - Parameter isFirstLook: whether another look follows. Then roots of one thread are taken for living without reading their
-  ///   entries: a watched process keeps its number, and the next look shows whether it was ending.
-  private func descendants(ofRootsOf tree: ProcessTree, isFirstLook: Bool = false) -> Walk {
+  private func descendants(ofRootsOf tree: ProcessTree) -> Walk {
     var walk = Walk()
     var pids = Array(tree.roots.keys)
     var known = Set(pids)
@@ -601,10 +591,18 @@ public final class ProcessSupervisor {
       index += 1
       // Before its entry: while a process is not ending, its children are all in its lists.
       var children = tree.isWhole ? reader.children(pid, [pid]) : []
-      let root = tree.roots[pid]?.entry
-      let watched = isFirstLook && ProcessTable.hasOneThread(pid) ? root : nil
-      guard let entry = watched ?? ProcessTable.entry(of: pid), root?.identity ?? entry.identity == entry.identity
-      else {
+      let root = tree.roots[pid]
+      if let root, ProcessTable.hasOneThread(pid) {
+        // It keeps its number while it is watched, and its children until it has ended.
+        if root.watch.hasEnded {
+          walk.ended.insert(root.entry.identity)
+        } else {
+          walk.living.append(root.entry)
+          pids += (children ?? []).filter { known.insert($0).inserted }
+        }
+        continue
+      }
+      guard let entry = ProcessTable.entry(of: pid), root?.entry.identity ?? entry.identity == entry.identity else {
         walk.hasLost = true
         continue
       }
@@ -650,15 +648,11 @@ public final class ProcessSupervisor {
     /// show whether the tree has changed: while no member ends, no process can be orphaned.
     var needsScan = true
     var isDone = false
-
-    /// What has got the signals does not fork before it has handled them. So the second look finds the last processes that
-    /// were forked before. Usually the tree ends first: the end of a member makes the supervisor look, or else a delay.
-    var looksAgainAtOnce: Bool { !hasEnding && (inspections > 1 || tree.isScattered) }
   }
 
   private func order(_ signals: [Int32], to tree: ProcessTree) {
     signalOrders.append(SignalOrder(tree: tree, signals: signals))
-    scheduleInspection(forOrphans: false)
+    scheduleInspection()
   }
 
   /// - Parameter isConclusive: whether each orphan that could be seen is a root now.
@@ -668,13 +662,19 @@ public final class ProcessSupervisor {
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        let walk = descendants(ofRootsOf: tree, isFirstLook: signalOrders[index].inspections == 0)
-        // What a member left that has ended during this inspection is found by the next one.
-        let isStill =
-          isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
-        carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)
-        signalOrders[index].hasEnding = walk.hasEnding
-        signalOrders[index].ended = walk.ended
+        // What has got the signals does not fork before it has handled them. So the second look finds the last processes
+        // that were forked before.
+        var ended: Set<ProcessIdentity> = []
+        for _ in 0..<2 where !signalOrders[index].isDone {
+          let walk = descendants(ofRootsOf: tree)
+          // What a member left that has ended during this inspection is found by the next one.
+          let isStill =
+            isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
+          carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)
+          signalOrders[index].hasEnding = walk.hasEnding
+          ended.formUnion(walk.ended)
+        }
+        signalOrders[index].ended = ended
       }
     }
     signalOrders.removeAll(where: \.isDone)

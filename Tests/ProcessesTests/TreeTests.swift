@@ -227,26 +227,22 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
   @Test(
     "D3: A process whose parent ends while the tree is signalled gets the signal.",
     arguments: [false, true])
-  func terminate_parentEndsMeanwhile_orphanGetsTheSignal(isBeforeTheLook: Bool) async {
-    await #expect(processExitsWith: .success) { [isBeforeTheLook] in
+  func terminate_parentEndsMeanwhile_orphanGetsTheSignal(isFoundFirst: Bool) async {
+    await #expect(processExitsWith: .success) { [isFoundFirst] in
       try inOneThread {
         let fixture = try ProcessFixture()
         try fixture.supervisor.reapOrphans()
         let command = try fixture.shell("trap '' HUP; sleep 1000 & echo $! > $DIR/pid; wait")
         let sleeper = try fixture.pid(in: "pid")
         let shell = try #require(command.tree.first).pid
-        func endParent() {
+        // The parent ends after the orphans have been read, or after its own children have.
+        fixture.onChildrenRead = { pid in
+          guard pid == (isFoundFirst ? shell : getpid()) else { return }
+          fixture.onChildrenRead = nil
           Glibc.kill(shell, SIGKILL)
           while ProcessTable.entry(of: sleeper)?.parent == shell { usleep(100) }
         }
-        // Or after its children have been read.
-        fixture.onChildrenRead = { pid in
-          guard pid == shell else { return }
-          fixture.onChildrenRead = nil
-          endParent()
-        }
         command.tree.terminate()
-        if isBeforeTheLook { endParent() }
         try #require(try fixture.end(of: command).status == .signaled(signal: SIGKILL))
         try #require(!isAlive(sleeper))
       }
@@ -262,7 +258,7 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
         let command = try fixture.shell(
           """
           trap : TERM; mkfifo $DIR/go; echo > $DIR/ready; read x < $DIR/go
-          sleep 1000 & echo $! > $DIR/pid; while kill -0 $!; do wait; done; exit 3
+          sh -c 'echo $$ > $DIR/pid; exec sleep 1000' & while kill -0 $!; do wait; done; exit 3
           """)
         _ = try fixture.line(in: "ready")
         let shell = try #require(command.tree.first).pid
@@ -275,6 +271,39 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
         command.tree.terminate()
         try #require(try fixture.end(of: command).status == .exited(code: 3))
         try #require(!isAlive(try fixture.pid(in: "pid")))
+      }
+    }
+  }
+
+  @Test(
+    "D3: What a process starts after it has got the signal, to save its work, does not get it.",
+    arguments: [false, true])
+  func terminate_processForkedByTheHandler_doesNotGetTheSignal(isOrphan: Bool) async {
+    await #expect(processExitsWith: .success) { [isOrphan] in
+      try inOneThread {
+        let fixture = try ProcessFixture()
+        try fixture.supervisor.reapOrphans()
+        let save = "sh -c 'echo > $DIR/saving; read x < $DIR/go; echo > $DIR/saved'"
+        let command = try fixture.shell(
+          """
+          mkfifo $DIR/never $DIR/handle $DIR/go; save() { \(save); }
+          trap 'read x < $DIR/handle; \(isOrphan ? "save & exit" : "save; exit")' TERM
+          echo > $DIR/ready; while :; do read x < $DIR/never; done
+          """)
+        _ = try fixture.line(in: "ready")
+        // Open for reading, too, so that nobody waits here.
+        let gates = ["handle", "go"].map { open(fixture.directory.path(of: $0), O_RDWR) }
+        defer { gates.forEach { close($0) } }
+        command.tree.terminate()
+        // The tree is looked through, and the handler begins.
+        fixture.loop.turn(wait: .zero)
+        write(gates[0], "\n", 1)
+        _ = try fixture.line(in: "saving")
+        // Until the supervisor waits for nothing but ends.
+        while fixture.loop.turn(wait: .milliseconds(200)) {}
+        write(gates[1], "\n", 1)
+        _ = try fixture.end(of: command)
+        try #require(ProcessTable.read(fixture.directory.path(of: "saved")) != nil)
       }
     }
   }
