@@ -171,7 +171,7 @@ public final class ProcessSupervisor {
   /// - Parameter startTime: nil if the clock does not tell it.
   private func entry(ofChild pid: pid_t, _ startTime: UInt64?) -> ProcessEntry? {
     if let startTime, clockTellsStartTimes == true {
-      return ProcessEntry(child: ProcessIdentity(pid: pid, startTime: startTime))
+      return ProcessEntry(ProcessIdentity(pid: pid, startTime: startTime), childOf: ownProcess)
     }
     let entry = ProcessTable.entry(of: pid)
     if let startTime, let entry, clockTellsStartTimes == nil { clockTellsStartTimes = entry.startTime == startTime }

@@ -42,10 +42,10 @@ struct ProcessEntry: Hashable {
   var pid: pid_t { identity.pid }
   var startTime: UInt64 { identity.startTime }
 
-  /// A child of this process that has just executed a program in a session of its own.
-  init(child identity: ProcessIdentity) {
+  /// A process that has just executed a program in a session of its own.
+  init(_ identity: ProcessIdentity, childOf parent: pid_t) {
     self.identity = identity
-    parent = getpid()
+    self.parent = parent
     session = identity.pid
     (hasEnded, threads, isKernelThread, isEnding) = (false, 1, false, false)
   }
