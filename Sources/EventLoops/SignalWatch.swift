@@ -69,3 +69,54 @@ extension EventLoop {
     }
   }
 }
+
+extension EventLoop {
+  /// Like ``onSignal(_:_:)``, for signals that end the process, and for a loop whose handlers may wait for another program without
+  /// end: after the first signal, the process exits with status 0 when it has not ended by itself.
+  ///
+  /// A thread of its own receives the signals. Call this before there are other threads; it lasts as long as the process.
+  /// - Throws: as ``onSignal(_:_:)``, and `EAGAIN` if there can be no thread.
+  public func onEndingSignal(
+    _ signals: [Int32], patience: Duration, _ handler: @escaping () -> Void
+  ) throws(SystemError) {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in signals { sigaddset(&set, signal) }
+    let failure = pthread_sigmask(SIG_BLOCK, &set, nil)
+    if failure != 0 { throw SystemError(code: failure, operation: "pthread_sigmask") }
+    let event = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
+    try watch(event, .read) { _ in
+      var count: UInt64 = 0
+      _ = read(event, &count, MemoryLayout<UInt64>.size)
+      handler()
+    }
+    let ending = Unmanaged.passRetained(Ending(set, event: event, milliseconds: patience.saturatingMilliseconds))
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil, { Unmanaged<Ending>.fromOpaque($0!).takeRetainedValue().run() }, ending.toOpaque())
+    if code != 0 {
+      ending.release()
+      throw SystemError(code: code, operation: "pthread_create")
+    }
+    pthread_detach(thread)
+  }
+}
+
+/// What the thread that receives the signals needs.
+private final class Ending: Sendable {
+  private let signals: sigset_t
+  private let event: Int32
+  private let milliseconds: Int32
+
+  init(_ signals: sigset_t, event: Int32, milliseconds: Int32) {
+    (self.signals, self.event, self.milliseconds) = (signals, event, milliseconds)
+  }
+
+  func run() -> Never {
+    var (signals, number, one) = (signals, Int32(0), UInt64(1))
+    while sigwait(&signals, &number) != 0 {}
+    _ = write(event, &one, MemoryLayout<UInt64>.size)
+    poll(nil, 0, milliseconds)
+    _exit(0)
+  }
+}

@@ -622,3 +622,17 @@ func windows_withoutAWindowSystem_areRefused() throws {
   #expect(gone.exitCode == 1)
   #expect(gone.errorText.contains("No such file or directory"), "\(gone.errorText)")
 }
+
+@Test("An adapter that waits for an answer of its window system ends at a signal all the same")
+func windows_systemThatDoesNotAnswer_adapterEndsAtSignal() throws {
+  let session = try Session(starting: false)
+  // The first question is whether it is such a compositor.
+  let compositor = try FakeWlr(session, answers: 1)
+  let adapter = try session.start(
+    program: "/usr/bin/env",
+    ["WAYLAND_DISPLAY=\(compositor.socket)", session.executable("navd-windows"), "--backend", "wlr"])
+  try session.wait("the adapter waits") { compositor.program.lines.contains("asked") || adapter.hasEnded }
+  adapter.send(SIGTERM)
+  try session.wait("the adapter ends") { adapter.hasEnded }
+  #expect(adapter.exitCode == 0)
+}

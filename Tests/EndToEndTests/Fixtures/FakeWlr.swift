@@ -30,11 +30,16 @@ final class FakeWlr: ScriptedServer {
     def serve():
         global manager
         registry = 0
+        questions = 0
         while head := connection.recv(8, socket.MSG_WAITALL):
             object, length = struct.unpack("=II", head)
             body = connection.recv((length >> 16) - 8, socket.MSG_WAITALL)
             new = struct.unpack("=I", body[-4:])[0] if body else 0
             if object == 1 and length & 0xFFFF == 0:
+                questions += 1
+                if questions > answers:
+                    print("asked", flush=True)
+                    continue
                 event(new, 0, 0)
                 event(1, 1, new)
             elif object == 1:
@@ -44,5 +49,8 @@ final class FakeWlr: ScriptedServer {
                 manager = new
     """
 
-  init(_ session: Session) throws { try super.init(session, script: Self.script) }
+  /// - Parameter answers: how many questions it answers; at the next one, it prints “asked”.
+  init(_ session: Session, answers: Int = .max) throws {
+    try super.init(session, script: "answers = \(answers)\n" + Self.script)
+  }
 }
