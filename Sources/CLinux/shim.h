@@ -100,7 +100,7 @@ struct linux_command {
   // The descriptor of the file that becomes standard input.
   int input;
   // The FIFO that becomes standard output, open for reading and writing; NULL for standard error. Just before the program is
-  // executed, its owner gets the permission to execute it, as evidence that the program was.
+  // executed, it loses its sticky bit, as evidence that the program was.
   const char *output;
   // A file into which the process writes its number just before the program is executed; NULL for none.
   const char *evidence;
@@ -150,7 +150,7 @@ static int linux_execute(void *argument) {
   } else if (isReady) {
     isReady = dup2(2, 1) >= 0;
   }
-  if (isReady && command->output) isReady = fchmod(1, S_IRWXU) == 0;
+  if (isReady && command->output) isReady = fchmod(1, S_IRUSR | S_IWUSR) == 0;
   if (isReady && command->evidence) isReady = linux_leave_number(command->evidence);
   if (isReady) isReady = syscall(SYS_close_range, 3u, ~0u, 0u) == 0;
   // Last, since every number below the limit may be taken by a descriptor of the parent.

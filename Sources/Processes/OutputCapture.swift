@@ -14,8 +14,8 @@ public struct CapturedOutput: Hashable, Sendable {
 }
 
 /// The files that capture a command's standard output:
-/// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader. Its
-///   owner may execute it once the command was started.
+/// - `PATH.fifo`, a FIFO. The command holds it open for reading and writing, so that it survives a time without a reader. It
+///   loses its sticky bit when the command is started: a command may change the mode of its output, but hardly to that.
 /// - `PATH.output`, a file, once there is output. The kernel moves that from the FIFO into it, so that nothing is lost if the
 ///   reader is killed.
 /// - `PATH.started`, for a command without a FIFO: it exists once the command was started, and has the number of its process.
@@ -42,7 +42,7 @@ public struct OutputCapture: Hashable, Sendable {
   /// has ended or was never started.
   public var wasStarted: Bool {
     var status = stat()
-    let isMarked = fifo.withCString { stat($0, &status) } == 0 && status.st_mode & S_IXUSR != 0
+    let isMarked = fifo.withCString { stat($0, &status) } == 0 && status.st_mode & S_ISVTX == 0
     return isMarked || evidence.withCString { access($0, F_OK) } == 0
   }
   /// The process that was started; nil if none was, or if a release started it that did not write its number.
@@ -111,7 +111,7 @@ public final class OutputReader {
 
   /// Creates the files, after removing earlier ones.
   public static func create(_ capture: OutputCapture, loop: EventLoop) throws(SystemError) -> OutputReader {
-    let makeFIFO = { capture.fifo.withCString { mkfifo($0, 0o600) } }
+    let makeFIFO = { capture.fifo.withCString { mkfifo($0, S_ISVTX | S_IRUSR | S_IWUSR) } }
     if makeFIFO() != 0 {
       if errno == EEXIST { capture.remove() }
       try check("mkfifo \(capture.fifo)", makeFIFO)

@@ -7,7 +7,7 @@ import Glibc
 /// - Parameters:
 ///   - mark: the number that the child and all its descendants carry.
 ///   - output: the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
-///     this process, and its output does too. Its owner gets the permission to execute it just before the program is executed.
+///     this process, and its output does too. It loses its sticky bit just before the program is executed.
 ///     Nil sends standard output to standard error.
 ///   - evidence: the file into which the child writes its number just before it executes the program.
 ///   - handledSignals: the signals that this process handles or ignores, as ``ProcessTable/handledSignals`` has them.

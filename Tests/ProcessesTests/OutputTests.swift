@@ -83,6 +83,14 @@ import Testing
     #expect(capture.wasStarted)
   }
 
+  @Test("R2: A command that changes the mode of its output was started all the same.", arguments: ["600", "755"])
+  func files_commandChangingTheModeOfItsOutput_showItsStart(mode: String) throws {
+    let fixture = try ProcessFixture()
+    let capture = fixture.capture("out")
+    _ = try fixture.end(of: fixture.shell("chmod \(mode) /proc/self/fd/1", output: capture))
+    #expect(capture.wasStarted)
+  }
+
   @Test func output_none_isEmptyAndMakesNoFile() throws {
     let fixture = try ProcessFixture()
     let capture = fixture.capture("out")
