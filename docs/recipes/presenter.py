@@ -26,11 +26,13 @@ def present(handle, binding, id, item):
 
 
 def update(handle, item):
-    print("~", shown[handle], item.get("value", {}), flush=True)
+    if handle in shown:  # its user may just have closed it
+        print("~", shown[handle], item.get("value", {}), flush=True)
 
 
 def dismiss(handle, reason, options):  # options: animated, forced; see editor.py for one that declines
-    print("-", shown.pop(handle), reason, flush=True)
+    if handle in shown:
+        print("-", shown.pop(handle), reason, flush=True)
     return {"answer": GLib.Variant("s", "bye")}  # for clients that wait
 
 

@@ -378,6 +378,44 @@ func presenter_namedInAFile_isActivated() throws {
   #expect(watcher.ends == ["dismissed dialog 1 dismissed", "dismissed dialog 2 failed"])
 }
 
+/// The presenter of docs/recipes, whose user closes each item just before it is dismissed.
+private let crossingScript = """
+  import io
+  import os
+  import sys
+  import presenter
+
+  once = presenter.called
+
+  def crossing(connection, sender, path, interface, method, *rest):
+      if method == "Dismiss":
+          sys.stdin = io.StringIO("\\n")
+          presenter.close_last(sys.stdin, 0, connection)
+      once(connection, sender, path, interface, method, *rest)
+      print("answered", method, file=journal, flush=True)
+
+  journal = open(os.environ["NAVD_TEST_JOURNAL"], "a")
+  presenter.called = crossing
+  presenter.main()
+  """
+
+@Test("The presenter in Python answers a dismissal that crosses with its user's closing")
+func presenter_dismissedWhileItCloses_answers() throws {
+  let session = try Session(
+    destinations: ["dialog": "bus = { name = \"org.example.Board\", path = \"/presenter\" }\ngrace = \"1h\"\n"],
+    services: ["org.example.Board": "/usr/bin/python3 $HOME/crossing.py"],
+    files: [
+      "crossing.py": crossingScript, "presenter.py": Files.text(inPackage: "docs/recipes/presenter.py"),
+      ".local/share/dbus-1/interfaces/org.navd.Presenter1.xml": Files.text(inPackage: "dbus/org.navd.Presenter1.xml"),
+    ])
+  let watcher = try session.watch()
+  let path = try session.present("dialog", "1")
+  try session.wait("it is presented") { watcher.lines.last == "presented dialog 1" }
+  try session.dismiss("dialog")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  try session.wait("the call is answered") { session.journalLines.last == "answered Dismiss" }
+}
+
 @Test("D4: an item fails if the presenter named in its destination file cannot be activated")
 func presenter_namedInAFileButNotActivatable_fails() throws {
   let session = try Session(
