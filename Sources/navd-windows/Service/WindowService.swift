@@ -19,6 +19,9 @@ final class WindowService {
   /// Calls of GetWindows that this turn answers.
   private var readers: [Call<([Structure<String, Properties>], UInt64)>] = []
   private var leftOut = 0
+  private var last: WindowEvent?
+  /// nil for all who subscribed.
+  private var recipient: BusName?
   private let log: Logger
 
   init(_ connection: Connection, _ backend: any Backend, _ log: Logger) {
@@ -47,6 +50,10 @@ final class WindowService {
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }
     object.implement(Rows.backend) { [backend] _ in backend.name }
     connection.export(Rows.object, [object])
+    connection.onSignalsMissed = { [weak self] in self?.repeatLast(to: $0) }
+    connection.onSignalsDropped = { [log] in
+      log.warning("the bus does not read fast enough; signals were dropped", metadata: ["count": "\($0)"])
+    }
     connection.beforeFlush = { [weak self] in
       self?.tell()
       self?.answerReaders()
@@ -74,6 +81,7 @@ final class WindowService {
         PropertyAccessing.propertiesChanged, (Rows.name.text, [Rows.outputs.name.text: told.outputs.value], []))
     }
     for event in events { event.send(by: self) }
+    if let event = events.last { last = event }
     if state.windows.leftOut > 0, leftOut == 0 {
       log.warning(
         "expected at most \(state.windows.limits.windows) windows, found more; they are left out until others close")
@@ -92,6 +100,13 @@ final class WindowService {
         backend.announceDue(now: connection.loop.now)
       }
     }
+  }
+
+  /// Repeats the last event for a client that may have missed it, or for all; its serial shows the gap.
+  private func repeatLast(to client: BusName?) {
+    recipient = client
+    last?.send(by: self)
+    recipient = nil
   }
 
   private func perform(_ request: WindowRequest, _ id: String, _ call: Call<Void>) {
@@ -125,6 +140,6 @@ final class WindowService {
 extension WindowService: SignalEmitter {
   func emit<Arguments>(_ signal: Signal<Arguments>, _ arguments: consuming Arguments) {
     // It fails only for values that the bus cannot carry; the table keeps those out.
-    try? connection.emit(signal, from: Rows.object, arguments)
+    try? connection.emit(signal, from: Rows.object, to: recipient, arguments)
   }
 }

@@ -636,3 +636,18 @@ func windows_systemThatDoesNotAnswer_adapterEndsAtSignal() throws {
   try session.wait("the adapter ends") { adapter.hasEnded }
   #expect(adapter.exitCode == 0)
 }
+
+@Test("Clients on the bus see at once that signals of the adapter were dropped")
+private func windows_moreChangesThanTheBusTakes_gapIsSeen() throws {
+  let session = try Session(starting: false)
+  let manager = try FakeI3(session)
+  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  // With titles of 4 KiB, these are more than 16 MiB in one turn.
+  try manager.tell(
+    "windows[:] = [node(1000 + n, f'{n} ' + 'x' * 4096) for n in range(4096)]", "window('move', windows[0])")
+  try adapter.wait("windows have opened") { adapter.windows.count > 1000 }
+  let (windows, serial) = try adapter.call(Rows.getWindows, ())
+  #expect(windows.count == 4096)
+  try adapter.wait("the last event is known") { adapter.serial == serial }
+  #expect(!adapter.isGapless)
+}
