@@ -78,9 +78,11 @@ final class FollowedCommand {
   @Test("N3: closing the last window ends the item, with the result of its command", arguments: [false, true])
   func window_closedByUser_endsItem(managed: Bool) throws {
     let files = try FollowedCommand(
-      "trap 'kill $!; exit 7' USR1; while :; do sleep 1000 & wait; done", managed: managed)
+      "trap 'kill $!; exit 7' USR1; echo ready >>$NAVD_TEST_JOURNAL; while :; do sleep 1000 & wait; done",
+      managed: managed)
     let path = try files.show()
     let pid = try files.pid()
+    try files.session.wait("the shell handles the signal") { files.session.journalLines == ["ready"] }
     files.adapter.close("w1")
     kill(pid_t(pid), SIGUSR1)
     let (reason, result) = try files.session.ending(of: path)
