@@ -72,12 +72,13 @@ extension EventLoop {
 
 extension EventLoop {
   /// Like ``onSignal(_:_:)``, for signals that end the process, and for a loop whose handlers may wait for another program without
-  /// end: after the first signal, the process exits with status 0 when it has not ended by itself.
+  /// end.
   ///
   /// A thread of its own receives the signals. Call this before there are other threads; it lasts as long as the process.
+  /// - Parameter timeout: the time after the first signal, after which the process exits with status 0 if it still runs.
   /// - Throws: as ``onSignal(_:_:)``, and `EAGAIN` if there can be no thread.
   public func onEndingSignal(
-    _ signals: [Int32], patience: Duration, _ handler: @escaping () -> Void
+    _ signals: [Int32], timeout: Duration, _ handler: @escaping () -> Void
   ) throws(SystemError) {
     var set = sigset_t()
     sigemptyset(&set)
@@ -90,20 +91,20 @@ extension EventLoop {
       _ = read(event, &count, MemoryLayout<UInt64>.size)
       handler()
     }
-    let ending = Unmanaged.passRetained(Ending(set, event: event, milliseconds: patience.saturatingMilliseconds))
+    let state = Unmanaged.passRetained(SignalThread(set, event: event, milliseconds: timeout.saturatingMilliseconds))
     var thread = pthread_t()
     let code = pthread_create(
-      &thread, nil, { Unmanaged<Ending>.fromOpaque($0!).takeRetainedValue().run() }, ending.toOpaque())
+      &thread, nil, { Unmanaged<SignalThread>.fromOpaque($0!).takeRetainedValue().run() }, state.toOpaque())
     if code != 0 {
-      ending.release()
+      state.release()
       throw SystemError(code: code, operation: "pthread_create")
     }
     pthread_detach(thread)
   }
 }
 
-/// What the thread that receives the signals needs.
-private final class Ending: Sendable {
+/// The thread that receives the signals.
+private final class SignalThread: Sendable {
   private let signals: sigset_t
   private let event: Int32
   private let milliseconds: Int32

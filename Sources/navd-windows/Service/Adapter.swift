@@ -14,7 +14,7 @@ final class Adapter {
   private let log: Logger
   private var status: Int32 = 0
   /// The time to end by itself after a signal. It may wait for an answer of the window system, which may never come.
-  private static let patience = Duration.seconds(2)
+  private static let timeout = Duration.seconds(2)
 
   /// - Parameters:
   ///   - backend: nil for the first that works.
@@ -44,7 +44,7 @@ final class Adapter {
   /// - Returns: the status to exit with.
   func run() throws(BackendFailure) -> Int32 {
     do throws(SystemError) {
-      try loop.onEndingSignal([SIGTERM, SIGINT], patience: Self.patience) { [unowned self] in stop(0) }
+      try loop.onEndingSignal([SIGTERM, SIGINT], timeout: Self.timeout) { [unowned self] in stop(0) }
     } catch {
       throw BackendFailure(description: "\(error)")
     }
