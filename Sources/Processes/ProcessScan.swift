@@ -7,6 +7,7 @@ package struct ProcessReader {
   var processes: () -> [ProcessEntry] = ProcessTable.all
   /// The children of threads of a process, of all if there is no set; nil as for ``ProcessTable/children(of:threads:)``.
   var children: (pid_t, Set<pid_t>?) -> [pid_t]? = ProcessTable.children
+  var ownChildren: (OwnChildren) -> [pid_t]? = { $0.read() }
   var mark: (pid_t) -> DescentMark? = ProcessTable.mark
   /// The names of a process's cgroups and of all that contain them.
   package var controlGroups: (pid_t) -> [ByteString] = ProcessTable.controlGroups

@@ -38,16 +38,15 @@ public final class ProcessSupervisor {
   private let markerVariable: ByteString
   private let reader: ProcessReader
   private let ownProcess = getpid()
-  /// The threads of this process that have children: the loop's, which spawns, and the first, which gets the orphans.
-  private lazy var parents: Set = [ownProcess, linux_thread()]
   /// Read once: the program sets its handlers before it starts its first command.
   private lazy var handledSignals = ProcessTable.handledSignals
 
   /// Whether the clock agrees with `/proc` on when a child was started, which saves reading that; nil before the first child.
   private var clockTellsStartTimes: Bool?
 
-  /// Whether orphans of the processes started here become children of this process.
-  private var isReaper = false
+  /// This process's children, if orphans of the processes started here become its children; nil if not.
+  private var ownChildren: OwnChildren?
+  private var isReaper: Bool { ownChildren != nil }
   private var descriptorLimitOfCommands: DescriptorLimit?
   private var trees: [ByteString: ProcessTree] = [:]
   private var owners: [pid_t: ProcessTree] = [:]
@@ -103,7 +102,8 @@ public final class ProcessSupervisor {
     signal(SIGCHLD, SIG_DFL)
     try loop.onSignal([SIGCHLD]) { [weak self] _ in self?.scheduleInspection() }
     // A kernel without lists of children needs the scan.
-    isReaper = ProcessTable.children(of: getpid()) != nil
+    // The loop's thread spawns, and the first one gets the orphans.
+    ownChildren = OwnChildren(of: [ownProcess, linux_thread()])
   }
 
   /// Raises this process's limit of open descriptors to the hard limit: each command takes up to three. Spawned
@@ -434,7 +434,7 @@ public final class ProcessSupervisor {
   /// - Parameter room: how many children may be inspected that are not known; the others are left for another inspection.
   /// - Returns: nil if they cannot be read.
   private func inspectChildren(_ room: inout Int) -> (isConclusive: Bool, someHaveEnded: Bool)? {
-    guard let children = reader.children(ownProcess, parents) else { return nil }
+    guard let children = ownChildren.flatMap(reader.ownChildren) else { return nil }
     var isConclusive = true
     var someHaveEnded = false
     var strays: Set<ProcessIdentity> = []
@@ -443,9 +443,11 @@ public final class ProcessSupervisor {
         self.strays.formUnion(strays)
         return (false, someHaveEnded)
       }
-      guard let entry = ProcessTable.entry(of: pid), !entry.hasEnded else {
+      let entry = ProcessTable.entry(of: pid)
+      guard let entry, !entry.hasEnded else {
         room -= 1
-        waitpid(pid, nil, WNOHANG)
+        // One without an entry that has not ended cannot be read, for want of a descriptor.
+        if waitpid(pid, nil, WNOHANG) == 0, entry == nil { return nil }
         someHaveEnded = true
         continue
       }

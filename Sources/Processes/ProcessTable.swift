@@ -108,9 +108,13 @@ package enum ProcessTable {
         if thread == pid { return nil }
         continue
       }
-      children += list.split(separator: UInt8(ascii: " ")).compactMap { pid_t(ascii: $0) }
+      children += processes(inList: list)
     }
     return children
+  }
+
+  fileprivate static func processes(inList list: [UInt8]) -> [pid_t] {
+    list.split(separator: UInt8(ascii: " ")).compactMap { pid_t(ascii: $0) }
   }
 
   /// The time as start times count it. A process that was started between two equal times has this start time.
@@ -194,6 +198,22 @@ package enum ProcessTable {
     return length < size / 2 ? content : read(path)
   }
 
+  /// The content of a file of the kernel that is open already, from its beginning.
+  fileprivate static func readAgain(_ descriptor: Int32) -> [UInt8]? {
+    let size = 4096
+    var content: [UInt8] = []
+    while true {
+      var length = 0
+      content += [UInt8](unsafeUninitializedCapacity: size) { [start = content.count] buffer, count in
+        length = pread(descriptor, buffer.baseAddress!, size, off_t(start))
+        count = max(0, length)
+      }
+      if length < 0 { return nil }
+      // As in ``readAtOnce(_:)``.
+      if length < size / 2 { return content }
+    }
+  }
+
   /// The content of a file; nil if it cannot be read.
   package static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -226,5 +246,29 @@ package enum ProcessTable {
       }
     }
     return numbers
+  }
+}
+
+/// The lists of the children of this process's threads. They are held open, since they are read each time a process ends.
+final class OwnChildren {
+  private let lists: [Int32]
+
+  /// - Parameter threads: those that may have children.
+  /// - Returns: nil if the kernel has no such lists, or they cannot be opened.
+  init?(of threads: Set<pid_t>) {
+    lists = threads.map { open("/proc/self/task/\($0)/children", O_RDONLY | O_CLOEXEC) }
+    if lists.contains(where: { $0 < 0 }) { return nil }
+  }
+
+  deinit { for list in lists where list >= 0 { close(list) } }
+
+  /// - Returns: nil if they cannot be read.
+  func read() -> [pid_t]? {
+    var children: [pid_t] = []
+    for list in lists {
+      guard let content = ProcessTable.readAgain(list) else { return nil }
+      children += ProcessTable.processes(inList: content)
+    }
+    return children
   }
 }

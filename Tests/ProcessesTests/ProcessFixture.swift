@@ -62,6 +62,11 @@ final class ProcessFixture {
       self?.onChildrenRead?(pid)
       return children
     }
+    reader.ownChildren = { [weak self] lists in
+      let children = lists.read()
+      self?.onChildrenRead?(getpid())
+      return children
+    }
     reader.controlGroups = { [weak self] in self?.services[$0].map { ["app.slice", $0] } ?? [] }
     supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable, reader: reader)
   }

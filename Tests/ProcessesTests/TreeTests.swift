@@ -308,6 +308,30 @@ enum Scenario: String, CaseIterable, Codable, Sendable {
     }
   }
 
+  @Test("A list of children that takes several reads is read to its end, and anew each time.")
+  func ownChildren_ofManyHundreds_areAll() async {
+    await #expect(processExitsWith: .success) {
+      try inOneThread {
+        let children = try #require(OwnChildren(of: [getpid()]))
+        var pids: Set<pid_t> = []
+        defer {
+          for pid in pids {
+            Glibc.kill(pid, SIGKILL)
+            waitpid(pid, nil, 0)
+          }
+        }
+        try #require(children.read() == [])
+        var arguments = [strdup("sleep"), strdup("1000"), nil]
+        for _ in 0..<600 {
+          var pid: pid_t = 0
+          try #require(posix_spawn(&pid, "/bin/sleep", nil, nil, &arguments, nil) == 0)
+          pids.insert(pid)
+        }
+        try #require(Set(try #require(children.read())) == pids)
+      }
+    }
+  }
+
   @Test("Ending a tree of one process by scans takes three of them, each in a turn of its own.")
   func terminate_scatteredTreeOfOneProcess_scansAtMostOncePerTurn() throws {
     let fixture = try ProcessFixture()
