@@ -42,14 +42,7 @@ extension EventLoop {
   public func onSignal(
     _ signals: [Int32], _ handler: @escaping (Int32) -> Void
   ) throws(SystemError) -> SignalWatch {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for signal in signals {
-      if sigaddset(&set, signal) != 0 { throw SystemError("sigaddset \(signal)") }
-    }
-    var before = sigset_t()
-    let failure = pthread_sigmask(SIG_BLOCK, &set, &before)
-    if failure != 0 { throw SystemError(code: failure, operation: "pthread_sigmask") }
+    var (set, before) = try block(signals)
     var blocked = sigset_t()
     sigemptyset(&blocked)
     for signal in signals where sigismember(&before, signal) == 0 { sigaddset(&blocked, signal) }
@@ -80,11 +73,7 @@ extension EventLoop {
   public func onEndingSignal(
     _ signals: [Int32], timeout: Duration, _ handler: @escaping () -> Void
   ) throws(SystemError) {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for signal in signals { sigaddset(&set, signal) }
-    let failure = pthread_sigmask(SIG_BLOCK, &set, nil)
-    if failure != 0 { throw SystemError(code: failure, operation: "pthread_sigmask") }
+    let set = try block(signals).set
     let event = try check("eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
     try watch(event, .read) { _ in
       var count: UInt64 = 0
@@ -101,6 +90,19 @@ extension EventLoop {
     }
     pthread_detach(thread)
   }
+}
+
+/// Blocks signals on the calling thread.
+/// - Returns: the set of them, and the set of those that were blocked before.
+private func block(_ signals: [Int32]) throws(SystemError) -> (set: sigset_t, before: sigset_t) {
+  var (set, before) = (sigset_t(), sigset_t())
+  sigemptyset(&set)
+  for signal in signals {
+    if sigaddset(&set, signal) != 0 { throw SystemError("sigaddset \(signal)") }
+  }
+  let failure = pthread_sigmask(SIG_BLOCK, &set, &before)
+  if failure != 0 { throw SystemError(code: failure, operation: "pthread_sigmask") }
+  return (set, before)
 }
 
 /// The thread that receives the signals.

@@ -24,18 +24,15 @@ struct RecencyMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// All keys and values, the oldest first.
   var inOrder: [(key: Key, value: Value)] {
-    order.compactMap { entry in
-      guard let kept = values[entry.key], kept.stamp == entry.stamp else { return nil }
-      return (entry.key, kept.value)
-    }
+    order.compactMap { entry in value(of: entry).map { (entry.key, $0) } }
   }
 
   /// All values, the newest first.
-  var fromNewest: some Sequence<Value> {
-    order.lazy.reversed().compactMap { [values] entry in
-      guard let kept = values[entry.key], kept.stamp == entry.stamp else { return nil }
-      return kept.value
-    }
+  var fromNewest: some Sequence<Value> { order.lazy.reversed().compactMap { value(of: $0) } }
+
+  /// The value of an entry of `order`; nil if the entry is outdated.
+  private func value(of entry: (key: Key, stamp: UInt64)) -> Value? {
+    values[entry.key].flatMap { $0.stamp == entry.stamp ? $0.value : nil }
   }
 
   /// Sets a value as the newest. It is kept even if it alone exceeds the limit of bytes.

@@ -101,8 +101,7 @@ public final class ProcessSupervisor {
     // An ignored SIGCHLD is inherited, and then children leave no status.
     signal(SIGCHLD, SIG_DFL)
     try loop.onSignal([SIGCHLD]) { [weak self] _ in self?.scheduleInspection() }
-    // A kernel without lists of children needs the scan.
-    // The loop's thread spawns, and the first one gets the orphans.
+    // The loop's thread spawns, and the first one gets the orphans. A kernel without such lists needs the scan.
     ownChildren = OwnChildren(of: [ownProcess, linux_thread()])
   }
 
@@ -594,21 +593,15 @@ public final class ProcessSupervisor {
       // Before its entry: while a process is not ending, its children are all in its lists.
       var children = tree.isWhole ? reader.children(pid, [pid]) : []
       let root = tree.roots[pid]
-      if let root, ProcessTable.hasOneThread(pid) {
-        // It keeps its number while it is watched, and its children until it has ended.
-        if root.watch.hasEnded {
-          walk.ended.insert(root.entry.identity)
-        } else {
-          walk.living.append(root.entry)
-          pids += (children ?? []).filter { known.insert($0).inserted }
-        }
-        continue
-      }
-      guard let entry = ProcessTable.entry(of: pid), root?.entry.identity ?? entry.identity == entry.identity else {
+      // A watched process keeps its number and, if it has one thread, its children until it has ended.
+      let watched = root.flatMap { ProcessTable.hasOneThread(pid) ? $0 : nil }
+      guard let entry = watched?.entry ?? ProcessTable.entry(of: pid),
+        root?.entry.identity ?? entry.identity == entry.identity
+      else {
         walk.hasLost = true
         continue
       }
-      if entry.hasEnded {
+      if watched?.watch.hasEnded ?? entry.hasEnded {
         walk.ended.insert(entry.identity)
         continue
       }

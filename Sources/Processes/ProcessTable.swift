@@ -182,24 +182,16 @@ package enum ProcessTable {
     return all
   }
 
-  /// The content of a file of the kernel that consists of short records: it gives as many of them as fit at once, so that
-  /// the end of a short content needs no second read.
   private static func readAtOnce(_ path: String) -> [UInt8]? {
-    let size = 4096
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var length = 0
-    let content = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      length = Glibc.read(descriptor, buffer.baseAddress!, size)
-      count = max(0, length)
-    }
-    if length < 0 { return nil }
-    return length < size / 2 ? content : read(path)
+    return readAtOnce(descriptor)
   }
 
-  /// The content of a file of the kernel that is open already, from its beginning.
-  fileprivate static func readAgain(_ descriptor: Int32) -> [UInt8]? {
+  /// The content of a file of the kernel that consists of short records, from its beginning: the kernel gives as many of them as
+  /// fit at once, so that the end of a short content needs no second read.
+  fileprivate static func readAtOnce(_ descriptor: Int32) -> [UInt8]? {
     let size = 4096
     var content: [UInt8] = []
     while true {
@@ -209,7 +201,6 @@ package enum ProcessTable {
         count = max(0, length)
       }
       if length < 0 { return nil }
-      // As in ``readAtOnce(_:)``.
       if length < size / 2 { return content }
     }
   }
@@ -266,7 +257,7 @@ final class OwnChildren {
   func read() -> [pid_t]? {
     var children: [pid_t] = []
     for list in lists {
-      guard let content = ProcessTable.readAgain(list) else { return nil }
+      guard let content = ProcessTable.readAtOnce(list) else { return nil }
       children += ProcessTable.processes(inList: content)
     }
     return children

@@ -59,7 +59,7 @@ func xConnection_textInLatin1_isReadAsThat() throws {
   }
 }
 
-@Test("A window that has just closed is told from one that cannot be asked to close")
+@Test("A window that has just closed is not reported as one that cannot be asked to close")
 func xWindowFacts_windowThatIsGone_isKnownAsThat() throws {
   let loop = try EventLoop()
   let server = try XServer(loop)

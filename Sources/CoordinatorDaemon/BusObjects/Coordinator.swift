@@ -102,7 +102,7 @@ final class Coordinator {
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
-    // The next program starts before anybody is told that the one before has ended: users wait for it.
+    // Starts the next program before the end of the last one is announced, since the user waits for the new program.
     connection.delaysSignals = { [unowned self] in !self.commands.isEmpty }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)

@@ -143,7 +143,7 @@ final class WlrBackend: Backend {
     state.inferFocusedOutput()
   }
 
-  /// Offers what was found to work later than at the start, such as outputs if there was none.
+  /// Adds a capability that may be found after the start, such as outputs where there was none.
   private func offer(_ capability: WindowCapability) {
     guard !state.capabilities.contains(capability) else { return }
     state.capabilities = WindowCapability.allCases.filter { state.capabilities.contains($0) || $0 == capability }

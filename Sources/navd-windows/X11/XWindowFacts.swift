@@ -36,6 +36,6 @@ final class XWindowFacts {
     connection.numbers(window, "WM_PROTOCOLS").contains(connection.atom("WM_DELETE_WINDOW"))
   }
 
-  /// Whether it is gone, which is reported soon. There is nothing to ask then.
+  /// Whether the window has closed. Its end is reported soon, so that nothing has to be asked to close.
   func isGone(_ window: UInt32) -> Bool { !connection.has(window) }
 }
