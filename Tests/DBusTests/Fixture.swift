@@ -13,6 +13,7 @@ enum Echo {
     name, "Join", in: Arg<String>("first"), Arg<UInt32>("second"), Arg<Properties>("options"), out: Arg<String>("all"))
   /// Replied to by the test.
   static let later = Method(name, "Later", in: Arg<String>("key"), out: Arg<String>("value"))
+  static let list = Method(name, "List", out: Arg<[String]>("all"), hasLargeReply: true)
   static let pass = Method(name, "Pass", in: Arg<Descriptor>("one"), out: Arg<Descriptor>("other"))
   static let happened = Signal(name, "Happened", Arg<String>("what"), Arg<UInt64>("serial"))
   static let count = Property<UInt32>(name, "Count")
@@ -20,7 +21,7 @@ enum Echo {
   static let hint = Property<Value>(name, "Hint", emitsChanged: .invalidates)
   static let birth = Property<UInt64>(name, "Birth", emitsChanged: .const)
   static let interface = Interface(
-    name, doc: "For tests.", members: [echo, join, later, pass, happened, count, label, hint, birth])
+    name, doc: "For tests.", members: [echo, join, later, list, pass, happened, count, label, hint, birth])
 }
 
 /// A private bus with an echo service and a client, both on one loop.

@@ -357,6 +357,34 @@ private func turn_longCallsOfOneClient_areOvertaken(_ kind: LongCall) throws {
   #expect(before ?? 50 < 25)
 }
 
+@Test(
+  "L2: a large reply is made in the turn of its call, or in the next one if somebody else waits for a reply",
+  arguments: [true, false])
+func turn_callWithLargeReply_isServedAloneIfOthersWait(_ isAlone: Bool) throws {
+  let fixture = try Fixture()
+  let other = try Connection.open(address: fixture.bus.address, loop: fixture.loop)
+  var isServed = false
+  fixture.implementation.implement(Echo.list) { _, call in
+    isServed = true
+    call.reply(["a"])
+  }
+  try fixture.settle()
+  if !isAlone {
+    other.call(Echo.echo, on: fixture.service.uniqueName, at: Echo.path, .byte(1), timeout: nil) { _ in }
+  }
+  var list: [String]?
+  fixture.start(Echo.list, ()) { list = try? $0.get() }
+  for client in [other, fixture.client] {
+    client.flush()
+    // The bus has passed on the calls before.
+    _ = try client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
+  }
+  fixture.loop.turn(wait: nil)
+  #expect(isServed == isAlone)
+  try #require(fixture.loop.turn { list != nil })
+  #expect(list == ["a"])
+}
+
 @Test("W3: a signal for one client is received by no other")
 func turn_directedSignal_isReceivedByItsRecipientOnly() throws {
   let fixture = try Fixture()

@@ -1,9 +1,9 @@
 import DBusValues
 import EventLoops
 
-/// Calls whose replies may be large, such as the whole state. They are served one at a time, in a turn of its own each:
-/// the next one when the last reply has left this process. So other clients are served in between, and at most one such
-/// reply is in memory.
+/// Calls whose replies may be large, such as the whole state. They are served one at a time: the next one when the last reply
+/// has left this process, and in a turn of its own unless nobody else waits. So other clients are served in between, and at
+/// most one such reply is in memory.
 struct LargeReplies {
   /// In the order of arrival; of each client at most one, since its later calls are held.
   fileprivate var waiting: [(client: BusName, prepare: (() -> Bool)?, serve: () -> Void)] = []
@@ -32,9 +32,19 @@ extension Connection {
         ))
     }
     hold(call.sender, refusing: limits.unreadReplies)
+    // Most are small after all, and a turn more would wake the bus once more.
+    if prepare == nil, outbox.entries.isEmpty, canServeLargeReply, !unread.isStalled(call.sender) {
+      largeReplies.current = call.sender
+      return serve()
+    }
     largeReplies.waiting.append(
       (call.sender, prepare.map { prepare in { [path = call.path] in prepare(path) } }, serve))
     scheduleLargeReply()
+  }
+
+  /// Whether no large reply is made or waits, and there is room for one.
+  private var canServeLargeReply: Bool {
+    largeReplies.current == nil && largeReplies.waiting.isEmpty && transport.outgoingSize <= Self.largeReplyRest
   }
 
   /// Serves the next call if the last reply has left. Call at the end of a turn, after its messages were sent.
