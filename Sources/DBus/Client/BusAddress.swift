@@ -11,8 +11,12 @@ public enum BusAddress {
     return "unixexec:" + arguments.joined(separator: ",")
   }
 
-  /// The address of the bus in `$XDG_RUNTIME_DIR`, where the user's service manager has it; nil without that variable.
-  static var inRuntimeDirectory: String? { getenv("XDG_RUNTIME_DIR").map { "unix:path=\(escaped($0))/bus" } }
+  /// The address of the bus in `$XDG_RUNTIME_DIR`, where the user's service manager has it; nil without that variable. The XDG Base
+  /// Directory Specification demands that a relative path is ignored.
+  static var inRuntimeDirectory: String? {
+    guard let directory = getenv("XDG_RUNTIME_DIR"), directory.pointee == UInt8(ascii: "/") else { return nil }
+    return "unix:path=\(escaped(directory))/bus"
+  }
 
   /// Whether the address is that of the bus in `$XDG_RUNTIME_DIR`.
   public static func isOfSession(_ address: String) -> Bool {

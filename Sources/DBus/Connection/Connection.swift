@@ -136,7 +136,7 @@ public final class Connection {
     if let address = BusAddress.inRuntimeDirectory { return address }
     throw DBusError(
       name: .noServer,
-      message: "expected the session bus in DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR, but neither is set")
+      message: "expected the session bus in DBUS_SESSION_BUS_ADDRESS, or a full path in XDG_RUNTIME_DIR; found neither")
   }
 
   /// Sends the pending messages and ends the connection. Calls without a reply fail with `Disconnected`.

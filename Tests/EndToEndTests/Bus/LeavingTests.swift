@@ -124,6 +124,19 @@ func leaving_withoutABus_explainsTheOption() throws {
   }
 }
 
+@Test("A relative path in XDG_RUNTIME_DIR is ignored, and not looked up in the directory of each program")
+func leaving_withARelativeRuntimeDirectory_findsNoBus() throws {
+  let session = try Session()
+  let run = try session.run(
+    program: "/usr/bin/env",
+    [
+      "-u", "DBUS_SESSION_BUS_ADDRESS", "-C", session.bus.directory, "XDG_RUNTIME_DIR=.", Session.program("navctl"),
+      "list",
+    ])
+  #expect(run.exitCode == 8)
+  #expect(run.errorText.contains("a full path in XDG_RUNTIME_DIR"), "\(run.errorText)")
+}
+
 @Test("When the bus ends, navd ends, and its commands keep running")
 func leaving_ofTheBus_endsNavdAlone() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 0)])
