@@ -48,11 +48,11 @@ private struct Bases {
   }
 
   mutating func reload() -> Loaded {
-    let (destinations, _, _, _, faults) = configuration.reload()
+    let content = configuration.reload()
     let prefix = root.path.utf8.count + 1
     return Loaded(
-      destinations.map { "\($0.name):\($0.style ?? "")" },
-      faults.map { String(decoding: $0.description.utf8.dropFirst(prefix), as: UTF8.self) }
+      content.destinations.map { "\($0.name):\($0.style ?? "")" },
+      content.faults.map { String(decoding: $0.description.utf8.dropFirst(prefix), as: UTF8.self) }
     )
   }
 }
@@ -97,10 +97,10 @@ private struct Bases {
 
 @Test func configuration_missingDirectories_areNoMistake() {
   var configuration = Configuration(baseDirectories: [Array("/nowhere".utf8), Array("/dev/null".utf8), Array("/".utf8)])
-  let (destinations, containerValues, _, _, faults) = configuration.reload()
-  #expect(destinations.isEmpty)
-  #expect(containerValues.isEmpty)
-  #expect(faults.isEmpty)
+  let content = configuration.reload()
+  #expect(content.destinations.isEmpty)
+  #expect(content.containerValues.isEmpty)
+  #expect(content.faults.isEmpty)
 }
 
 @Test func configuration_otherFiles_areIgnored() throws {
@@ -212,10 +212,10 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   // A mistake in the first file is reported with those of the destinations, and the next file does not replace it.
   try bases.write("= 1", to: "a.toml")
   try bases.write(settings: "container-value = 1")
-  let (_, values, _, _, faults) = bases.configuration.reload()
-  #expect(values == [])
+  let content = bases.configuration.reload()
+  #expect(content.containerValues == [])
   #expect(
-    faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
+    content.faults.map { String($0.description.dropFirst(bases.root.path.count + 1)) } == [
       "0/navd/navd.toml:1:1: “container-value” is not a key of navd.toml; did you mean “container-values”?",
       "0/navd/destinations/a.toml:1:1: expected a key, found “=”; a key is letters, digits, “_” and “-”, or a string "
         + "in quotes",
@@ -232,9 +232,9 @@ func configuration_withoutPermission_isReportedAndKeepsWhatWasLoaded() throws {
   try bases.write(settings: "container-values.k = { signature = 's', default = '' }")
   func keys(_ path: String) -> [String] {
     bases.configuration = Configuration(only: Array(bases.root.path(of: path).utf8))
-    let (_, values, _, _, faults) = bases.configuration.reload()
-    #expect(faults == [])
-    return values.map(\.key)
+    let content = bases.configuration.reload()
+    #expect(content.faults == [])
+    return content.containerValues.map(\.key)
   }
   for path in ["0", "0/navd", "0/navd/"] { #expect(keys(path) == ["k"], "\(path)") }
   #expect(keys("0/navd/destinations") == [])

@@ -16,19 +16,10 @@ final class Coordinator {
   let connection: Connection
   let log: Logger
   private(set) var service: CoordinatorService<Coordinator>!
-  private let record: Record
-  private let loginRecord: LoginRecord
-  /// Why the last changes are not on record.
-  private var recordError: String?
+  private let record: RecordWriter
   /// What does not change while navd runs.
   private let ownFacts: Diagnosis
-  private var configuration: Configuration
-  private var configurationWatch: ConfigurationWatch?
-  /// The mistakes in the files, as found last.
-  private(set) var faults: [FileFault] = []
-  private var warnings = ConfigurationWarnings() { didSet { warningsOfTurn = nil } }
-  /// The first warnings, as found in this turn: a client may ask many times, and looking for a hundred programs takes milliseconds.
-  private var warningsOfTurn: [FileFault]?
+  private let configuration: LoadedConfiguration
 
   let authorization: Authorization
   private var presenters: PresenterTable!
@@ -61,15 +52,14 @@ final class Coordinator {
   ///   - connection: the bus. The coordinator requests its name later, when it is ready to serve.
   ///   - machine: the recorded state. `resume` puts it into effect.
   init(
-    loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory, record: Record,
-    loginRecord: LoginRecord, machine: consuming StateMachine, recovered: RecoveredSession, log: Logger
+    loop: EventLoop, connection: Connection, configuration: Configuration, runtime: RuntimeDirectory,
+    record: RecordWriter, machine: consuming StateMachine, recovered: RecoveredSession, log: Logger
   ) {
     self.loop = loop
     self.connection = connection
-    self.configuration = configuration
+    self.configuration = LoadedConfiguration(configuration, loop: loop, log: log)
     self.log = log
     self.record = record
-    self.loginRecord = loginRecord
     ownFacts = Diagnosis(of: runtime, recovered)
     let limits = machine.limits
     authorization = Authorization(connection)
@@ -99,6 +89,7 @@ final class Coordinator {
     facts.onChange = { [unowned self] fact, isTrue in
       afterResuming { [unowned self] in service.set(fact, isTrue) }
     }
+    self.configuration.onChange = { [unowned self] in loadConfiguration() }
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
@@ -146,26 +137,15 @@ final class Coordinator {
   /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
   func loadConfiguration(isStart: Bool = false) {
     guard isStart || early == nil else { return afterResuming { [unowned self] in loadConfiguration() } }
-    followConfiguration()
-    let startup = configuration.startupPath
-    let loaded = configuration.reload()
-    // Only the settings say where it is.
-    if configuration.startupPath != startup { followConfiguration() }
-    let known = Set(faults)
-    faults = loaded.faults + declare(loaded.containerValues, isStart: isStart)
-    for fault in faults where !known.contains(fault) { log.error("\(fault)") }
-    let knownNames = Set(warnings.ofNames)
-    warnings = ConfigurationWarnings(of: loaded.destinations, fallbacks: configuration.fallbacks)
-    for warning in warnings.ofNames where !knownNames.contains(warning) { log.warning("\(warning)") }
+    let loaded = configuration.reload { declare($0, isStart: isStart) }
     service.load(
-      loaded.destinations, mistakes: configuration.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
+      loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
     followWindows(for: loaded.destinations, loaded.holds)
     if !isStart {
       service.presentLateItems()
       loadFallbacks()
     }
     authorization.inlineCommands = loaded.inlineCommands
-    log.info("destinations loaded", metadata: ["count": "\(loaded.destinations.count)", "faults": "\(faults.count)"])
   }
 
   /// Follows windows if a hold for fullscreen windows does something (H2).
@@ -186,7 +166,7 @@ final class Coordinator {
   }
 
   private func loadFallbacks() {
-    service.load(fallbacks: configuration.fallbacks)
+    service.load(fallbacks: configuration.files.fallbacks)
     service.expire()
   }
 
@@ -202,7 +182,7 @@ final class Coordinator {
         try service.perform(windowSystem.placing(requests, inTransaction: true), by: nil)
         log.notice("startup carried out", metadata: ["requests": "\(requests.count)"])
       } catch {
-        faults.append(startup.fault(error))
+        configuration.note(startup.fault(error))
         log.error("startup is not carried out: \(startup.fault(error))")
       }
       completion()
@@ -230,17 +210,6 @@ final class Coordinator {
     }
     service.forgetOtherKeptItems()
     completion()
-  }
-
-  private func followConfiguration() {
-    do throws(SystemError) {
-      if configurationWatch == nil {
-        configurationWatch = try ConfigurationWatch(loop) { [unowned self] in loadConfiguration() }
-      }
-      try configurationWatch?.follow(configuration)
-    } catch {
-      log.notice("changes of the configuration files are not noticed, only by “navctl reload”: \(error)")
-    }
   }
 
   /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the file's
@@ -293,7 +262,7 @@ final class Coordinator {
     let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
     presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
       [unowned self] survivals in
-      if !isFresh { service.load(fallbacks: configuration.fallbacks) }
+      if !isFresh { service.load(fallbacks: configuration.files.fallbacks) }
       let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
       record.note(recovered.session)
@@ -323,7 +292,7 @@ final class Coordinator {
           loadFallbacks()
           completion()
         }
-        if let startup = configuration.startup { carryOut(startup, finish) } else { finish() }
+        if let startup = configuration.files.startup { carryOut(startup, finish) } else { finish() }
       }
     }
   }
@@ -334,58 +303,15 @@ final class Coordinator {
     if !changes.isEmpty {
       freeMemory.noteChange()
       entries.forget(changes.presentations.lazy.map { $0.key })
-      record.note(changes)
-      loginRecord.note(changes.kept)
     }
-    loginRecord.commit()
-    let wasBehind = record.isBehind
-    do throws(Record.Failure) {
-      try commitRecord()
-    } catch {
-      if !wasBehind {
-        log.critical(
-          """
-          \(error); presentations stay, and requests are refused until the record can be written; changes until then are lost \
-          if navd is killed
-          """)
-      }
-      guard !changes.isEmpty else { return }
-      connection.failReplies(
-        with: DBusError(
-          Refusal(
-            .notRecorded,
-            "the request was carried out, but not recorded, and is lost if navd is killed: \(error)")
-        ))
-    }
-  }
-
-  private func commitRecord() throws(Record.Failure) {
-    let wasBehind = record.isBehind
-    do throws(Record.Failure) {
-      try record.commit()
-      recordError = nil
-    } catch {
-      recordError = error.description
-      throw error
-    }
-    if wasBehind { log.notice("the record is complete again") }
-  }
-
-  /// Refuses changes while earlier ones cannot be recorded. Tries to record those first.
-  func requireRecord() throws(Refusal) {
-    guard record.isBehind else { return }
-    do throws(Record.Failure) {
-      try commitRecord()
-    } catch {
-      throw Refusal(.notRecorded, "nothing was changed, since the change cannot be recorded: \(error)")
-    }
+    do throws(Refusal) { try record.write(changes) } catch { connection.failReplies(with: DBusError(error)) }
   }
 
   // MARK: Turns
 
   /// Ends a turn after its announcements: removes ended presentations, and carries out commands.
   private func finishTurn() {
-    warningsOfTurn = nil
+    configuration.endTurn()
     freeMemory.endTurn()
     // Nobody else calls it when the bus is not connected.
     if !connection.isOpen { connection.beforeFlush?() }
@@ -456,15 +382,15 @@ extension Coordinator: CoordinatorHost {
     let most = 100
     var diagnosis = ownFacts
     diagnosis.commands = presenters.commandSummary
-    diagnosis.recordError = recordError
-    diagnosis.directories = configuration.directories.map(displayed)
-    diagnosis.mistakes = faults.prefix(most).map(\.description)
+    diagnosis.recordError = record.error
+    diagnosis.directories = configuration.files.directories.map(displayed)
+    diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
     let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
-    let warned = warningsOfTurn ?? warnings.first(most)
-    warningsOfTurn = warned
-    diagnosis.warnings = (warned + unfit).prefix(most).map(\.description)
+    diagnosis.warnings = (configuration.warnings(most: most) + unfit).prefix(most).map(\.description)
     return diagnosis
   }
+
+  func requireRecord() throws(Refusal) { try record.requireComplete() }
 
   func authorize<Output>(
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
@@ -502,12 +428,12 @@ extension Coordinator: CoordinatorHost {
 
   func reload() throws(Refusal) {
     loadConfiguration()
-    guard faults.isEmpty else {
-      throw Refusal(.invalidConfiguration, faults.map(\.description).joined(separator: "\n"))
+    guard configuration.faults.isEmpty else {
+      throw Refusal(.invalidConfiguration, configuration.faults.map(\.description).joined(separator: "\n"))
     }
   }
 
-  func readChangedFiles() -> Bool { configurationWatch?.reportPending() ?? false }
+  func readChangedFiles() -> Bool { configuration.noticeChanges() }
 
   func willQuit() {
     log.notice("quitting: every presentation ends")

@@ -35,6 +35,17 @@ public struct Configuration {
   /// The path of its file, whether it can be read or not.
   private(set) var startupPath: [UInt8]?
 
+  /// What the files say.
+  struct Content {
+    /// Sorted by name.
+    let destinations: [Destination]
+    let containerValues: [DeclaredContainerValue]
+    let inlineCommands: InlineCommands
+    /// What holds do (H3).
+    let holds: [String: HoldAction]
+    let faults: [FileFault]
+  }
+
   private struct ParsedFile {
     let path: [UInt8]
     let text: [UInt8]
@@ -127,11 +138,8 @@ public struct Configuration {
   /// A destination whose file has a mistake keeps its last valid version, if any; a file of the same name in a later
   /// directory does not replace it. A destination without a file is removed. Container values are returned only if the
   /// whole file is valid; the values declared so far stay declared in any case (V1).
-  /// - Returns: the configuration in effect, its destinations sorted by name, and all mistakes.
-  mutating func reload() -> (
-    destinations: [Destination], containerValues: [DeclaredContainerValue], inlineCommands: InlineCommands,
-    holds: [String: HoldAction], faults: [FileFault]
-  ) {
+  /// - Returns: the configuration in effect, and all mistakes.
+  mutating func reload() -> Content {
     let (settings, path) = readSettings()
     // An unreadable setting keeps its last value; at the start it permits nothing.
     let inlineCommands = settings.inlineCommands ?? self.inlineCommands ?? .undecided(file: path)
@@ -147,9 +155,9 @@ public struct Configuration {
       }
     }
     faults += reloadDestinations()
-    return (
-      destinations.values.sorted { $0.name < $1.name }, settings.containerValues, inlineCommands, holds, faults
-    )
+    return Content(
+      destinations: destinations.values.sorted { $0.name < $1.name }, containerValues: settings.containerValues,
+      inlineCommands: inlineCommands, holds: holds, faults: faults)
   }
 
   private func readSettings() -> (content: SettingsFile.Content, path: String) {

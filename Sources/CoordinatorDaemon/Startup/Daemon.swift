@@ -21,8 +21,7 @@ public final class Daemon {
   private let loop: EventLoop
   private let connection: Connection
   private let runtime: RuntimeDirectory
-  private let record: Record
-  private let loginRecord: LoginRecord
+  private let record: RecordWriter
   private let coordinator: Coordinator
   private let recovered: RecoveredSession
   private let service: OwnService
@@ -94,23 +93,24 @@ public final class Daemon {
       throw Self.nameTaken("the name \(CoordinatorNames.bus) belongs to another program")
     }
     let lifetime = runtime.lifetime
-    loginRecord = LoginRecord(in: runtime.loginDirectory, log: log)
-    let kept = loginRecord.items
+    let login = LoginRecord(in: runtime.loginDirectory, log: log)
     var machine: StateMachine?
     do throws(Record.Failure) {
+      let record: Record
       (record, recovered) = try Record.open(in: runtime.name) { content in
         var content = content
-        content.state.kept = kept
+        content.state.kept = login.items
         machine = try StateMachine(content, in: context, limits: Limits())
         return RecoveredSession(content, in: context, lifetime)
       }
+      self.record = RecordWriter(record, login: login, log: log)
     } catch {
       throw Failure(description: "\(error); name another directory with --state-directory")
     }
     coordinator = Coordinator(
       loop: loop, connection: connection,
       configuration: Configuration(baseDirectories: Configuration.baseDirectories()), runtime: runtime, record: record,
-      loginRecord: loginRecord, machine: machine.take()!, recovered: recovered, log: log)
+      machine: machine.take()!, recovered: recovered, log: log)
   }
 
   private static func connect(
@@ -158,9 +158,7 @@ public final class Daemon {
     coordinator.resume(recovered) { [unowned self] in takeName() }
     loop.run()
     connection.close()
-    // Once more, if the record is behind.
-    try? record.commit()
-    loginRecord.commit()
+    record.finish()
     runtime.remove(hasBusEnded: hasBusEnded)
     return status
   }

@@ -1,0 +1,69 @@
+import EventLoops
+import Logging
+import TextFormats
+
+/// The configuration files as they were read last, and what is wrong with them.
+final class LoadedConfiguration {
+  private(set) var files: Configuration
+  /// The mistakes in the files.
+  private(set) var faults: [FileFault] = []
+  private var warnings = ConfigurationWarnings() { didSet { warningsOfTurn = nil } }
+  /// The first warnings, as found in this turn: a client may ask many times, and looking for a hundred programs takes milliseconds.
+  private var warningsOfTurn: [FileFault]?
+  private var watch: ConfigurationWatch?
+  private let loop: EventLoop
+  private let log: Logger
+  /// Called when files have changed.
+  var onChange: (() -> Void)?
+
+  init(_ files: Configuration, loop: EventLoop, log: Logger) {
+    self.files = files
+    self.loop = loop
+    self.log = log
+  }
+
+  /// Reads the files, and logs the mistakes and warnings that are new.
+  /// - Parameter declare: declares the container values of the files, and returns the mistakes in them.
+  func reload(declaring declare: ([DeclaredContainerValue]) -> [FileFault]) -> Configuration.Content {
+    follow()
+    let startup = files.startupPath
+    let content = files.reload()
+    // Only the settings say where it is.
+    if files.startupPath != startup { follow() }
+    let known = Set(faults)
+    faults = content.faults + declare(content.containerValues)
+    for fault in faults where !known.contains(fault) { log.error("\(fault)") }
+    let knownNames = Set(warnings.ofNames)
+    warnings = ConfigurationWarnings(of: content.destinations, fallbacks: files.fallbacks)
+    for warning in warnings.ofNames where !knownNames.contains(warning) { log.warning("\(warning)") }
+    log.info(
+      "destinations loaded", metadata: ["count": "\(content.destinations.count)", "faults": "\(faults.count)"])
+    return content
+  }
+
+  private func follow() {
+    do throws(SystemError) {
+      if watch == nil { watch = try ConfigurationWatch(loop) { [unowned self] in onChange?() } }
+      try watch?.follow(files)
+    } catch {
+      log.notice("changes of the configuration files are not noticed, only by “navctl reload”: \(error)")
+    }
+  }
+
+  /// Has the files read again if they have changed, and that was not noticed yet.
+  /// - Returns: whether they had.
+  func noticeChanges() -> Bool { watch?.reportPending() ?? false }
+
+  /// Adds a mistake that was found when the file was used.
+  func note(_ fault: FileFault) { faults.append(fault) }
+
+  /// The first warnings about the files.
+  func warnings(most: Int) -> [FileFault] {
+    let found = warningsOfTurn ?? warnings.first(most)
+    warningsOfTurn = found
+    return found
+  }
+
+  /// Has the programs looked for again at the next question.
+  func endTurn() { warningsOfTurn = nil }
+}
