@@ -1,5 +1,4 @@
 import CoordinatorAPI
-import DBus
 import DBusValues
 import PresentationModel
 import PresentationRules
@@ -7,8 +6,8 @@ import TextFormats
 
 /// Serves every method of the contract with a state machine. Use it on one thread only.
 package final class CoordinatorService<Host: CoordinatorHost> {
-  package private(set) var machine: StateMachine
-  private unowned let host: Host
+  package internal(set) var machine: StateMachine
+  unowned let host: Host
   private var waiters = Waiters()
   private var alarm: Instant?
   /// Whether presentations end, over several turns, because of one whose time is over.
@@ -27,7 +26,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   package var serial: UInt64 { machine.serial.number }
 
   /// The time of an input. Reads both clocks each time, since the computer may have been suspended in between.
-  private func tick() -> Instant {
+  func tick() -> Instant {
     let now = host.now
     machine.wallClockLead = now.lead(ofWallClock: host.wallClock)
     return now
@@ -121,7 +120,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     return replies
   }
 
-  fileprivate func perform<Input, Output>(
+  func perform<Input, Output>(
     _ method: ChangingMethod<Input, Output>, _ input: Input, _ call: some ServiceCall<Output>
   ) {
     do throws(Refusal) {
@@ -156,7 +155,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     }
   }
 
-  private func apply(
+  func apply(
     _ requests: [TransactionRequest], _ options: Properties, _ call: some ServiceCall<([[Value]], UInt64)>
   ) {
     do throws(Refusal) {
@@ -245,7 +244,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Begins to hold (H1).
   /// - Returns: the number by which it is released; nil if the call is answered later.
-  private func hold(_ request: HoldRequest, _ call: some ServiceCall<UInt64>) throws(Refusal) -> UInt64? {
+  func hold(_ request: HoldRequest, _ call: some ServiceCall<UInt64>) throws(Refusal) -> UInt64? {
     try host.requireRecord()
     let client = call.client
     func begin() throws(Refusal) -> UInt64 {
@@ -307,7 +306,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   private static var endsPerTurn: Int { 500 }
 
   /// Ends presentations over several turns, the last ones first.
-  private func end(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
+  func end(_ ends: ArraySlice<End>, by client: Client?, _ completion: @escaping () -> Void) {
     take(machine.end(Array(ends.suffix(Self.endsPerTurn)), by: client, at: tick()))
     let rest = ends.dropLast(Self.endsPerTurn)
     host.soon { [self] in if rest.isEmpty { completion() } else { end(rest, by: client, completion) } }
@@ -321,7 +320,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Ends what would end because of some presentations, if that is too much for one turn.
   /// - Parameter completion: called after that.
   /// - Returns: whether it is.
-  private func endBefore(_ ends: [End], by client: Client? = nil, _ completion: @escaping () -> Void) -> Bool {
+  func endBefore(_ ends: [End], by client: Client? = nil, _ completion: @escaping () -> Void) -> Bool {
     let mass = machine.massEnds(of: ends, by: client)
     if !mass.isEmpty { endSoon(mass.ends[...], by: client, completion) }
     return !mass.isEmpty
@@ -386,7 +385,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   // MARK: Outcomes
 
-  private func take(_ outcome: Outcome) {
+  func take(_ outcome: Outcome) {
     for handle in outcome.created {
       host.announceCreation(of: handle)
       if let client = machine.keeper(of: handle) { host.follow(client) }
@@ -427,212 +426,5 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     if let alarm, alarm <= next { return }
     alarm = next
     host.setAlarm(at: next)
-  }
-}
-
-// MARK: The contract
-
-/// Makes methods and properties of the contract callable.
-package protocol ServiceBinder {
-  func bind<Input: Sendable, Output: Sendable>(
-    _ method: Method<Input, Output>, _ body: @escaping (Input, any ServiceCall<Output>) -> Void)
-  func bind<T>(_ property: Property<T>, _ get: @escaping () -> T)
-}
-
-extension CoordinatorService {
-  private typealias Rows = CoordinatorInterface
-
-  /// Binds the method of ``CoordinatorInterface`` with this name, if there is one. Hosts bind a method when it is first called: the
-  /// types of all methods are a quarter of navd's start.
-  package func bindMethod(_ name: String, to binder: some ServiceBinder) {
-    _ =
-      bindChanging(name, to: binder) || bindReading(name, to: binder) || bindPresenting(name, to: binder)
-      || bindManagement(name, to: binder) || bindHolds(name, to: binder)
-  }
-
-  package func bindProperties(to binder: some ServiceBinder) {
-    binder.bind(Rows.version) { Rows.currentVersion }
-    binder.bind(Rows.release) { Release.version }
-    binder.bind(Rows.serial) { [unowned self] in serial }
-    binder.bind(Rows.diagnosis) { [unowned self] in host.diagnosis.properties }
-    binder.bind(Rows.limits) { [unowned self] in machine.limits.byName.merging(host.limits) { $1 } }
-  }
-
-  private func bindChanging(_ name: String, to binder: some ServiceBinder) -> Bool {
-    if name == "Apply" {
-      binder.bind(Rows.apply) { [unowned self] input, call in apply(input.0, input.1, call) }
-    } else if let method = Rows.changingMethod(named: name) {
-      method.accept(ChangingMethodBinder(service: self, binder: binder))
-    } else {
-      return false
-    }
-    return true
-  }
-
-  private func bindHolds(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
-    case "Hold":
-      binder.bind(Rows.hold) { [unowned self] input, call in
-        do throws(Refusal) {
-          let request = try HoldRequest(input.0, input.1)
-          host.authorizeHold(call) { [unowned self] () throws(Refusal) in try hold(request, call) }
-        } catch {
-          call.fail(error)
-        }
-      }
-    case "ReleaseHold":
-      binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
-        host.authorizeHold(call) { [unowned self] () throws(Refusal) in
-          try host.requireRecord()
-          take(try machine.releaseHold(cookie, at: tick()))
-        }
-      }
-    case "Holds":
-      binder.bind(Rows.holds) { [unowned self] _, call in
-        call.reply(machine.holdEntries(at: host.now).map(\.properties))
-      }
-    default: return false
-    }
-    return true
-  }
-
-  private func bindReading(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
-    case "Get":
-      binder.bind(Rows.get) { [unowned self] binding, call in
-        answer(call) { () throws(Refusal) in
-          guard let presentation = machine.current(at: try BindingID(binding)) else { return (.root, [:], serial) }
-          var entry = machine.entry(presentation, platform: host.platform(of: presentation.handle))
-          entry.timeoutLeft = machine.timeLeft(of: presentation, at: host.now)
-          return (presentation.handle.path, entry.properties, serial)
-        }
-      }
-    case "GetState":
-      binder.bind(Rows.getState) { [unowned self] _, call in call.reply((snapshot().properties, serial)) }
-    case "Members":
-      binder.bind(Rows.members) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          try machine.members(of: Container(kind: input.0, name: input.1)).map {
-            Structure($0.binding.text, $0.id, $0.presentation.path, $0.containerValues)
-          }
-        }
-      }
-    case "Wait":
-      binder.bind(Rows.wait) { [unowned self] input, call in wait(input.0, until: input.1, call) }
-    case "ContainerValue":
-      binder.bind(Rows.containerValue) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          try machine.containerValue(input.1, at: try BindingID(optional: input.0.isEmpty ? nil : input.0))
-        }
-      }
-    case "History":
-      binder.bind(Rows.history) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in try machine.history(input.0, filter: input.1) }
-      }
-    case "Destinations":
-      binder.bind(Rows.destinations) { [unowned self] _, call in
-        call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
-      }
-    default: return false
-    }
-    return true
-  }
-
-  /// The answer of `GetState`.
-  package func snapshot() -> StateSnapshot { machine.snapshot(platform: host.platform) }
-
-  private func bindPresenting(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
-    case "RegisterPresenter":
-      binder.bind(Rows.registerPresenter) { [unowned self] input, call in
-        do throws(Refusal) {
-          let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
-          host.authorizePresenter(call) { [unowned self] () throws(Refusal) in
-            try register(destination, by: call.client)
-          }
-        } catch {
-          call.fail(error)
-        }
-      }
-    case "UnregisterPresenter":
-      binder.bind(Rows.unregisterPresenter) { [unowned self] name, call in
-        answer(call) { () throws(Refusal) in take(try machine.unregister(name, by: call.client)) }
-      }
-    case "Closed":
-      binder.bind(Rows.closed) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let handle = try Handle(input.0)
-          let byPresenter = host.isPresenter(call.client, of: handle)
-          func close() throws(Refusal) -> (Bool, UInt64) {
-            let (changed, outcome) = try machine.closed(
-              handle, result: input.1, by: call.client, byPresenter: byPresenter, at: tick())
-            take(outcome)
-            return (changed, serial)
-          }
-          guard try machine.canClose(handle, result: input.1, byPresenter: byPresenter) else { return try close() }
-          let end = End(handle: handle, reason: .closed, isOver: true)
-          return endBefore([end], by: call.client) { answer(call, close) } ? nil : try close()
-        }
-      }
-    case "Asking":
-      binder.bind(Rows.asking) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let handle = try Handle(input.0)
-          take(
-            try machine.asking(
-              handle, message: input.1, byPresenter: host.isPresenter(call.client, of: handle), at: tick()))
-          return serial
-        }
-      }
-    case "Act":
-      binder.bind(Rows.act) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          let handle = try Handle(input.0)
-          take(
-            try machine.act(
-              handle, action: input.1, parameters: input.2, byPresenter: host.isPresenter(call.client, of: handle)))
-          return serial
-        }
-      }
-    default: return false
-    }
-    return true
-  }
-
-  private func bindManagement(_ name: String, to binder: some ServiceBinder) -> Bool {
-    switch name {
-    case "DeclareContainerValue":
-      binder.bind(Rows.declareContainerValue) { [unowned self] input, call in
-        answer(call) { () throws(Refusal) in
-          try host.requireRecord()
-          try machine.declareContainerValue(input.0, defaultValue: input.1)
-        }
-      }
-    case "Reload":
-      binder.bind(Rows.reload) { [unowned self] _, call in
-        answer(call) { () throws(Refusal) in try host.reload() }
-      }
-    case "Quit":
-      binder.bind(Rows.quit) { [unowned self] _, call in
-        answer(call) { () throws(Refusal) in
-          try machine.checkShutDown()
-          host.willQuit()
-          take(machine.endParked(isForced: true))
-          end(machine.beginShutDown()[...], by: call.client) {}
-        }
-      }
-    default: return false
-    }
-    return true
-  }
-}
-
-/// Binds changing methods: all are read, carried out and answered in the same way.
-private struct ChangingMethodBinder<Host: CoordinatorHost, Binder: ServiceBinder>: ChangingMethodVisitor {
-  let service: CoordinatorService<Host>
-  let binder: Binder
-
-  func visit<Input: Sendable, Output: Sendable>(_ method: ChangingMethod<Input, Output>) {
-    binder.bind(method) { [unowned service] input, call in service.perform(method, input, call) }
   }
 }
