@@ -1,0 +1,135 @@
+import PresentationModel
+
+// MARK: Dismissing (N5, N6)
+
+extension WindowTracker {
+  /// Takes in that a presentation is to end.
+  /// - Parameter isForced: whether its windows and programs end without a question.
+  public mutating func dismiss(_ handle: Handle, isForced: Bool) {
+    guard let following = followed[handle] else {
+      return effects.append(.dismissed(handle, result: [:]))
+    }
+    switch following.stage {
+    case .awaiting: withdraw(handle)
+    case .withdrawing: break
+    case .unseen, .lingering, .ending: endProgram(handle)
+    case .shown where isForced: force(handle)
+    case .shown: if mayHide(following) { hide(handle) } else { askToClose(handle) }
+    case .hiding: if isForced { force(handle) }
+    case .parked: break
+    case .closing(let closing): if isForced, !closing.isForced { force(handle) }
+    case .settling: endProgram(handle)
+    case .terminating: break
+    case .leaving: effects.append(.dismissed(handle, result: following.result))
+    }
+  }
+
+  /// A command may have handed over already, or be about to: its window would stay behind.
+  private mutating func withdraw(_ handle: Handle) {
+    let following = followed[handle]!
+    if following.rule.pattern.isEmpty { return endProgram(handle) }
+    followed[handle]!.stage = .withdrawing
+    if following.isRunning { effects.append(.wait(handle, milliseconds: Self.timeToEnd)) }
+  }
+
+  /// There is no window left to ask.
+  private mutating func endProgram(_ handle: Handle) {
+    let following = followed[handle]!
+    effects.append(.stopWaiting(handle))
+    guard following.isRunning else {
+      return effects.append(.dismissed(handle, result: following.result))
+    }
+    followed[handle]!.stage = .terminating
+    effects.append(.terminate(handle))
+  }
+
+  /// Whether the window system has a capability that a dismissal needs. Without it, the dismissal is declined.
+  mutating func isAble(to capability: WindowCapability, _ action: String, _ handle: Handle) -> Bool {
+    if capabilities?.contains(capability) == true { return true }
+    let why =
+      capabilities == nil
+      ? "no window-system adapter is on the bus" : "the window-system adapter has no “\(capability.rawValue)”"
+    effects.append(.declined(handle, message: "its windows cannot be \(action): \(why)"))
+    return false
+  }
+
+  mutating func askToClose(_ handle: Handle) {
+    guard isAble(to: .close, "asked to close", handle) else { return }
+    let following = followed[handle]!
+    let dialogs = following.windows.filter { isOpenDialog($0, of: handle) }
+    order += 1
+    followed[handle]!.stage = .closing(.init(isForced: false, dialogs: Set(dialogs), since: order))
+    askWindows(of: handle, but: Set(dialogs))
+    if let dialog = dialogs.first { effects.append(.asking(handle, message: windows[dialog]?.properties.title ?? "")) }
+  }
+
+  mutating func askWindows(of handle: Handle, but dialogs: Set<String>) {
+    for id in followed[handle]!.windows
+    where !dialogs.contains(id) && !dialogs.contains(where: { isFor(id, dialog: $0) }) {
+      effects.append(.close(window: id))
+    }
+  }
+
+  mutating func askForeignWindows(of handle: Handle) {
+    guard capabilities?.contains(.close) == true else { return }
+    for id in followed[handle]!.windows where windows[id]?.program != handle { effects.append(.close(window: id)) }
+  }
+
+  mutating func force(_ handle: Handle) {
+    let following = followed[handle]!
+    order += 1
+    followed[handle]!.stage = .closing(.init(isForced: true, dialogs: [], since: order))
+    effects.append(.stopWaiting(handle))
+    askForeignWindows(of: handle)
+    if following.isRunning { effects.append(.terminate(handle)) }
+  }
+
+  /// Takes in that a window cannot be asked to close.
+  public mutating func closeRefused(_ id: String, _ message: String) {
+    guard let handle = owner(of: id), let closing = followed[handle]?.closing, !closing.isForced else { return }
+    keep(handle, "\(name(of: id)) cannot be asked to close: \(message)")
+  }
+
+  /// Takes in that the grace of a dismissal is over.
+  public mutating func graceIsOver(for handle: Handle) {
+    guard let following = followed[handle] else { return }
+    if let closing = following.closing, !closing.isForced, !following.rule.kills, let id = following.windows.first {
+      keep(handle, "\(name(of: id)) is still open")
+    } else if case .hiding(let waiting) = following.stage, let id = waiting.min() {
+      keepShown(handle, "\(name(of: id)) was not hidden")
+    } else if following.isRunning {
+      effects.append(.kill(handle))
+    } else if case .withdrawing = following.stage {
+      effects.append(.dismissed(handle, result: following.result))
+    }
+  }
+
+  /// Its windows stay, and so does the presentation.
+  mutating func keep(_ handle: Handle, _ message: String) {
+    followed[handle]!.stage = followed[handle]!.isParked ? .parked : .shown
+    effects += [.stopWaiting(handle), .declined(handle, message: message)]
+  }
+
+  /// Takes in that the time of ``Effect/wait(_:milliseconds:)`` is over.
+  public mutating func timeIsOver(for handle: Handle) {
+    guard let following = followed[handle] else { return }
+    switch following.stage {
+    case .lingering: lastWindowClosed(handle)
+    case .ending:
+      followed[handle]!.stage = .leaving
+      effects += [
+        .ended(handle, failed: false, result: [:]), .terminate(handle), .wait(handle, milliseconds: following.grace),
+      ]
+    case .settling, .withdrawing: endProgram(handle)
+    case .closing(let closing) where !closing.isForced && closing.dialogs.isEmpty:
+      if let id = following.windows.first { keep(handle, "\(name(of: id)) was kept open") }
+    case .leaving: effects.append(.kill(handle))
+    case .awaiting, .shown, .unseen, .closing, .hiding, .parked, .terminating: break
+    }
+  }
+
+  func name(of id: String) -> String {
+    guard let title = windows[id]?.properties.title, !title.isEmpty else { return "a window" }
+    return "the window “\(title.prefix(80))”"
+  }
+}
