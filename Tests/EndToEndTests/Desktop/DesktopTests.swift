@@ -133,6 +133,8 @@ func desktop_dialog_closesBeforeItsParent() throws {
     destinations: ["editor": terminal("editor"), "question": programs[1].1], desktop: .sway)
   let windows = try Windows(session)
   try session.runNavctl("present", "editor")
+  // On a busy machine the dialog's window could open first.
+  try windows.wait(for: "editor")
   try session.runNavctl("present", "editor.sure", "--to", "question")
   try windows.wait(for: "editor", "zenity")
   try session.runNavctl("dismiss", "editor")
@@ -140,6 +142,7 @@ func desktop_dialog_closesBeforeItsParent() throws {
   #expect(windows.log == ["new editor", "new zenity", "close zenity", "close editor"])
 
   try session.runNavctl("present", "editor")
+  try windows.wait(for: "editor")
   try session.runNavctl("present", "editor.sure", "--to", "question")
   try windows.wait(for: "editor", "zenity")
   let dialog = try session.call(Rows.get, "editor.sure").0
