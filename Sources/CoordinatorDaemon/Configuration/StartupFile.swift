@@ -57,21 +57,30 @@ struct StartupFile {
     return try TransactionCall(converted).requests
   }
 
-  /// Why it would be refused when navd starts with these destinations and container values; nil if it would not.
+  /// Why it would be refused when navd starts with these destinations and container values, or what of it nothing would show; nil
+  /// if all would be shown.
   func rehearsal(
     _ destinations: [Destination], _ containerValues: [DeclaredContainerValue], _ commands: InlineCommands
   ) -> FileFault? {
-    var machine = StateMachine()
-    _ = machine.load(destinations)
-    _ = machine.declareContainerValues(
-      containerValues.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: true)
-    do throws(Refusal) {
-      let requests = try requests(machine.containerValueDefaults)
+    func rehearse(_ change: (inout Request) -> Void = { _ in }) throws(Refusal) {
+      var machine = StateMachine()
+      _ = machine.load(destinations)
+      _ = machine.declareContainerValues(
+        containerValues.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: true)
+      var requests = try requests(machine.containerValueDefaults)
       try commands.check(requests, inTransaction: true)
+      for index in requests.indices { change(&requests[index]) }
       _ = try machine.perform(requests, by: nil, at: Instant(nanoseconds: 0))
+    }
+    do throws(Refusal) { try rehearse() } catch { return fault(error) }
+    do throws(Refusal) {
+      try rehearse { $0.needsKnownName = !$0.meansState }
       return nil
     } catch {
-      return fault(error)
+      let unknown = fault(error)
+      return FileFault(
+        unknown.file, unknown.position,
+        unknown.message + "; until then nothing shows the item, and with the option “known”: false that is meant")
     }
   }
 

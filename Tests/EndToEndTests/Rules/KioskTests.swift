@@ -206,6 +206,28 @@ func startup_mistake_isTold() throws {
     "2:2: warning: request 1: there is no destination “mixr”")
 }
 
+@Test("K4, D1: check-config warns of an item of startup that nothing would show, unless that is meant")
+func startup_nameThatNothingShows_isAWarning() throws {
+  let session = try Session(
+    destinations: ["clock": "command = [\"sleep\", \"60\"]\n"], starting: false,
+    files: ["config/navd/navd.toml": "startup = 'startup.json'\n"])
+  func check(_ options: String) throws -> String {
+    let text = "[[\"Present\", \"clock\", \"\", {}],\n [\"Present\", \"clok\", \"\", \(options)]]"
+    try session.write(text, to: "config/navd/startup.json")
+    let run = try session.navctl("check-config")
+    #expect(run.exitCode == 0)
+    return run.outputText
+  }
+  let warning = try check("{}")
+  #expect(
+    warning.contains(
+      "startup.json:2:2: warning: request 1: there is no destination “clok”; did you mean “clock”? Otherwise write "),
+    "\(warning)")
+  #expect(try !check(#"{"known": false}"#).contains("warning"))
+  try session.start()
+  #expect(try session.state()["presentations"]?.array?.count == 2)
+}
+
 @Test("K4, R8: at the next login of a user who lingers, startup is carried out again, before fallbacks")
 func startup_laterSession_isCarriedOut() throws {
   let destinations = ["home": "state = true\n"]
