@@ -2,11 +2,13 @@ import CoordinatorAPI
 import DBus
 import DBusValues
 import EventLoops
+import Glibc
 import PresentationModel
 
 /// A service that sends the same messages as navd for a Present with another id (two signals of the coordinator,
-/// InterfacesAdded, InterfacesRemoved, the reply) and for an Apply of them, and as many bytes for GetState, by the same library, and keeps no state. The
-/// difference to navd is the cost of everything else.
+/// InterfacesAdded, InterfacesRemoved, the reply) and for an Apply of them, and as many bytes for GetState, by the same library, and
+/// keeps no state. A Toggle only starts a program, or ends it, before the answer. The difference to navd is the cost of everything
+/// else.
 final class BareEcho {
   static let name: BusName = "org.navd.Bench.BareEcho"
 
@@ -16,9 +18,12 @@ final class BareEcho {
   private var state: [UInt8] = []
   /// As long as navd's handles, which begin with the time of day.
   private var number: UInt64 = 1_700_000_000_000_000
+  /// The program that a Toggle has started.
+  private var program: pid_t?
 
   /// Runs until the process is killed.
-  static func serve() throws {
+  /// - Parameter name: for clients that know only navd's name.
+  static func serve(as name: BusName = name) throws {
     let loop = try EventLoop()
     let echo = try BareEcho(Connection.session(loop: loop))
     echo.connection.requestName(name) { _ in }
@@ -43,6 +48,11 @@ final class BareEcho {
       }
       call.reply((replies, number))
     }
+    object.implement(CoordinatorInterface.toggle) { [unowned self] _, call in
+      try? toggleProgram()
+      call.reply((program != nil, .root, number))
+    }
+    object.implement(CoordinatorInterface.get) { [unowned self] _, call in call.reply((.root, [:], number)) }
     object.implement(CoordinatorInterface.reload) { [unowned self] _, call in
       connection.callNavd(CoordinatorInterface.getState, ()) { [unowned self] result in
         var writer = MessageWriter()
@@ -72,6 +82,16 @@ final class BareEcho {
     try connection.emit(
       CoordinatorInterface.presented, from: CoordinatorNames.object, (binding, id, new, number, Self.item))
     connection.objectRemoved(before)
+  }
+
+  private func toggleProgram() throws {
+    if let program {
+      kill(program, SIGTERM)
+      waitForExit(program)
+      self.program = nil
+    } else {
+      program = try spawn(Harness.command, reading: STDIN_FILENO, writing: STDOUT_FILENO)
+    }
   }
 
   private static let item: Properties = [

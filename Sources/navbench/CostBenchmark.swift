@@ -12,7 +12,7 @@ struct CostBenchmark {
   func run(into report: inout Report) throws {
     let services = [
       (name: CoordinatorNames.bus, command: try harness.navd(stateDirectory: harness.newDirectory())),
-      (name: BareEcho.name, command: ["\(harness.directory)/navbench", "--bare-echo"]),
+      (name: BareEcho.name, command: harness.bareEcho()),
     ]
     let counters:
       [(what: String, few: Int, many: Int, goal: Goal?, command: (String) -> [String], read: (String) -> Int?)] = [

@@ -15,6 +15,7 @@ final class Harness {
   static let echo: BusName = "org.navd.Bench.Echo"
   /// The destination of the programs that are measured.
   static let destination = "bench-panel"
+  static let command = ["sleep", "1000"]
 
   let loop: EventLoop
   let connection: Connection
@@ -37,7 +38,7 @@ final class Harness {
 
   /// Makes ``destination`` the only one of each navd that is started from now on.
   func useOwnConfiguration() throws {
-    use(try configuration([Self.destination: "command = [\"sleep\", \"1000\"]\n"]))
+    use(try configuration([Self.destination: "command = \(Self.command)\n"]))
   }
 
   /// Sets the configuration of each navd that is started from now on. No file of the user counts.
@@ -71,9 +72,11 @@ final class Harness {
     _ = try startBareEcho()
   }
 
-  func startBareEcho() throws -> ProcessTree {
-    try start(["\(directory)/navbench", "--bare-echo"], until: BareEcho.name)
+  func startBareEcho(as name: BusName = BareEcho.name) throws -> ProcessTree {
+    try start(bareEcho(as: name), until: name)
   }
+
+  func bareEcho(as name: BusName = BareEcho.name) -> [String] { ["\(directory)/navbench", "--bare-echo", name.text] }
 
   func navd(stateDirectory: String) -> [String] {
     ["\(directory)/navd", "--log-level", "error", "--state-directory", stateDirectory]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import DBus
+import DBusValues
 import EventLoops
 import Glibc
 import Processes
@@ -56,8 +57,8 @@ struct NavbenchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long a watcher stops reading.", valueName: "seconds"))
   var stall = 60
 
-  @Flag(help: .hidden)
-  var bareEcho = false
+  @Option(help: .hidden)
+  var bareEcho: String?
 
   @Flag(help: .hidden)
   var bareWindows = false
@@ -86,7 +87,7 @@ struct NavbenchCommand: ParsableCommand {
   }
 
   mutating func run() throws {
-    if bareEcho { return try BareEcho.serve() }
+    if let name = bareEcho.flatMap(BusName.init) { return try BareEcho.serve(as: name) }
     if bareWindows { return try BareWindows.serve() }
     if let watchers { return try Watchers.serve(watchers) }
     if !summary.isEmpty {
@@ -130,7 +131,7 @@ struct NavbenchCommand: ParsableCommand {
     }
     if only == [.windows] { return }
     if measures(.cost) { try CostBenchmark(harness: harness).run(into: &report) }
-    _ = try harness.startNavd()
+    let navd = try harness.startNavd()
     if measures(.bus) {
       try harness.startEchoes()
       try BusBenchmark(harness: harness, rounds: rounds, calls: calls, stall: .seconds(stall)).run(into: &report)
@@ -139,7 +140,10 @@ struct NavbenchCommand: ParsableCommand {
       try SwitchBenchmark(harness: harness, rounds: rounds, switches: processes).run(into: &report)
     }
     if measures(.process) {
-      try ProcessBenchmark(harness: harness, rounds: rounds, processes: processes).run(into: &report)
+      let benchmark = ProcessBenchmark(harness: harness, rounds: rounds, processes: processes)
+      try benchmark.run(into: &report)
+      harness.stop(navd)
+      try benchmark.runBare(into: &report)
     }
   }
 

@@ -11,8 +11,6 @@ struct ProcessBenchmark {
   let processes: Int
 
   func run(into report: inout Report) throws {
-    let navctl = ["\(harness.directory)/navctl", "is-presented", "bench.fact"]
-    let keyPress = ["\(harness.directory)/navctl", "toggle", Harness.destination]
     let (bus, object) = (CoordinatorNames.bus.text, CoordinatorNames.object.text)
     let others: [(name: String, arguments: [String], target: Double)] = [
       (
@@ -25,23 +23,13 @@ struct ProcessBenchmark {
         ["gdbus", "call", "--session", "-d", bus, "-o", object, "-m", "org.navd.Coordinator1.Get", "bench.fact"], 0.9
       ),
     ]
-    for arguments in [navctl] + others.map(\.arguments) { try runToEnd(arguments) }
+    for arguments in [query] + others.map(\.arguments) { try runToEnd(arguments) }
     var own: [Double] = []
-    var keyPresses: [Double] = []
-    var queries: [Double] = []
+    var keyPresses = KeyPresses()
     var theirs = [[Double]](repeating: [], count: others.count)
     for _ in 0..<rounds {
-      own.append(try medianNanoseconds(of: processes) { _ in try runToEnd(navctl) })
-      // In turn, since a panel that starts or ends between two processes takes its program out of the processor's caches.
-      let pairs = try (0..<processes).map { _ in
-        try [keyPress, navctl].map { arguments in
-          let time = try nanoseconds { try runToEnd(arguments) }
-          try settle()
-          return time
-        }
-      }
-      keyPresses.append(median(pairs.map { $0[0] }))
-      queries.append(median(pairs.map { $0[1] }))
+      own.append(try medianNanoseconds(of: processes) { _ in try runToEnd(query) })
+      try press(settle, &keyPresses)
       for (index, other) in others.enumerated() {
         theirs[index].append(try medianNanoseconds(of: processes) { _ in try runToEnd(other.arguments) })
       }
@@ -51,7 +39,42 @@ struct ProcessBenchmark {
         "navctl is-presented, a process", with: other.name, own, theirs[index], goal: .atMost(other.target))
     }
     report.compare(
-      "navctl toggle of a destination, a process", with: "navctl is-presented", keyPresses, queries, goal: .atMost(1.1))
+      "navctl toggle of a destination, a process", with: "navctl is-presented", keyPresses.toggles, keyPresses.queries,
+      goal: .atMost(1.1))
+  }
+
+  /// The same key press where the service only starts or ends the program: the least that it takes.
+  func runBare(into report: inout Report) throws {
+    let service = try harness.startBareEcho(as: CoordinatorNames.bus)
+    var keyPresses = KeyPresses()
+    for _ in 0..<rounds { try press({}, &keyPresses) }
+    harness.stop(service)
+    report.compare(
+      "the same of the bare echo, which starts or ends the program", with: "navctl is-presented", keyPresses.toggles,
+      keyPresses.queries)
+  }
+
+  /// The medians of rounds.
+  private struct KeyPresses {
+    var toggles: [Double] = []
+    var queries: [Double] = []
+  }
+
+  private var query: [String] { ["\(harness.directory)/navctl", "is-presented", "bench.fact"] }
+  private var toggle: [String] { ["\(harness.directory)/navctl", "toggle", Harness.destination] }
+
+  /// Measures a round of key presses and queries: in turn, since a panel that starts or ends between two processes takes its program
+  /// out of the processor's caches.
+  private func press(_ settle: () throws -> Void, _ results: inout KeyPresses) throws {
+    let pairs = try (0..<processes).map { _ in
+      try [toggle, query].map { arguments in
+        let time = try nanoseconds { try runToEnd(arguments) }
+        try settle()
+        return time
+      }
+    }
+    results.toggles.append(median(pairs.map { $0[0] }))
+    results.queries.append(median(pairs.map { $0[1] }))
   }
 
   /// Waits until the panel has started or ended, so that it does not use the processor of the next measurement.
