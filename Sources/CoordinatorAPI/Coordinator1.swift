@@ -347,6 +347,7 @@ extension CoordinatorInterface {
     name, "Get", in: Arg<String>("binding", doc: "The slot."),
     out: Arg<ObjectPath>("presentation", doc: "The handle of the slot's item; “/” if the slot is nil."),
     Arg<Properties>("item", doc: "Empty if the slot is nil."), Arg<UInt64>("serial", doc: "The serial of this state."),
+    isReading: true,
     doc: """
       Returns the slot's item. An item that is being dismissed is no longer in its slot.
 
@@ -398,7 +399,7 @@ extension CoordinatorInterface {
   public static let containerValue = Method(
     name, "ContainerValue", in: Arg<String>("binding", doc: "The slot; empty: the default itself."),
     Arg<String>("key", doc: "A declared key (UnknownContainerValue)."),
-    out: Arg<Value>("value"),
+    out: Arg<Value>("value"), isReading: true,
     doc: "Returns the value that the slot's item sets for the key, else the default.")
 }
 

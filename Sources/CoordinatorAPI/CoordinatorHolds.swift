@@ -22,6 +22,7 @@ extension CoordinatorInterface {
 
   public static let holds = Method(
     name, "Holds", out: Arg<[Properties]>("holders", doc: "By name, and in the order in which they began."),
+    isReading: true,
     doc: """
       Lists who holds what, and the facts of the session that are true: locked, idle, fullscreen and sleep.
 

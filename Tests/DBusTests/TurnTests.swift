@@ -46,6 +46,8 @@ private enum Item {
 private final class Items: ObjectProvider {
   static let prefix: ObjectPath = "/org/example/Echo1/item"
   var phases: [UInt64: String] = [:]
+  /// Called once, when a phase is read.
+  var onRead: (() -> Void)?
   private let implementation = ImplementedInterface(Item.interface)
 
   init() {
@@ -53,7 +55,10 @@ private final class Items: ObjectProvider {
     implementation.implement(Item.parent) { _ in .root }
   }
 
-  private func phase(_ path: ObjectPath) -> String? { path.number(below: Self.prefix).flatMap { phases[$0] } }
+  private func phase(_ path: ObjectPath) -> String? {
+    onRead.take()?()
+    return path.number(below: Self.prefix).flatMap { phases[$0] }
+  }
 
   var interfaces: [ImplementedInterface] { [implementation] }
   func contains(_ path: ObjectPath) -> Bool { phase(path) != nil }
@@ -112,6 +117,56 @@ func turn_messagesMadeInAnyOrder_areSentAsSignalsThenChangesThenReplies() throws
       #"changed /org/example/Echo1/item/2 ["Phase"] []"#, #"changed /org/example/Echo1 ["Count"] ["Hint"]"#,
       #"removed /org/example/Echo1/item/1 ["org.example.Item1"]"#, "reply",
     ])
+}
+
+@Test("W2: a client that reads gets what has changed before the reply, and what changes later in the turn after it")
+func turn_changesBeforeAndAfterAReading_areSentBeforeAndAfterItsReply() throws {
+  let fixture = try Fixture()
+  let items = fixture.exportItems()
+  items.phases = [1: "old", 2: "old"]
+  let log = try fixture.listen()
+  let (first, second) = (Items.prefix.appending(1), Items.prefix.appending(2))
+
+  /// Makes changes when a phase is read, and others at the end of that turn.
+  func changeWhenRead(before: @escaping () -> Void, after: @escaping () -> Void) {
+    items.onRead = { [unowned fixture] in
+      before()
+      fixture.service.beforeFlush = { [unowned fixture] in
+        fixture.service.beforeFlush = nil
+        try? fixture.service.emit(Echo.happened, from: Echo.path, ("after", 2))
+        after()
+      }
+    }
+  }
+  changeWhenRead { [unowned fixture] in
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("before", 1))
+    fixture.service.propertyChanged(Echo.path, Echo.count)
+  } after: { [unowned fixture] in
+    items.phases[2] = "new"
+    fixture.service.propertyChanged(second, Item.phase)
+  }
+  fixture.client.call(PropertyAccessing.getAll, on: fixture.service.uniqueName, at: second, Item.name.text) {
+    log.lines.append("read \((try? $0.get()["Phase"].flatMap(String.init(value:))) ?? "")")
+  }
+  try #require(fixture.loop.turn { log.lines.count == 5 })
+  #expect(
+    log.lines == [
+      "Happened before", #"changed /org/example/Echo1 ["Count"] []"#, "read old", "Happened after",
+      #"changed \#(second) ["Phase"] []"#,
+    ])
+
+  log.lines = []
+  changeWhenRead {
+  } after: { [unowned fixture] in
+    items.phases[1] = nil
+    fixture.service.objectRemoved(first)
+  }
+  fixture.start(ObjectManagement.getManagedObjects, ()) {
+    log.lines.append("read \((try? $0.get().keys.sorted()) ?? [])")
+  }
+  try #require(fixture.loop.turn { log.lines.count == 3 })
+  #expect(
+    log.lines == ["read \([first, second])", "Happened after", #"removed \#(first) ["org.example.Item1"]"#])
 }
 
 @Test("R1: what follows from a call that cannot be sent is sent in a turn of its own, after what is done before")

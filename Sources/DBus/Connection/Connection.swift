@@ -7,7 +7,8 @@ import Glibc
 ///
 /// Messages made in a turn of the loop are sent at its end in this order: signals as they were made, InterfacesAdded,
 /// PropertiesChanged, InterfacesRemoved, then replies and calls as they were made. So a caller has received every change
-/// before the reply that announces it. Signals alone may wait for the messages of the next turn (``delaysSignals``). Use a
+/// before the reply that announces it. A reply that tells of the state (``Method/isReading``) comes after what was made before
+/// it, and before what was made after it. Signals alone may wait for the messages of the next turn (``delaysSignals``). Use a
 /// connection only on the loop's thread.
 public final class Connection {
   public struct Limits: Sendable {
@@ -163,7 +164,7 @@ public final class Connection {
     largeReplies = LargeReplies()
     unread = Unread()
     signalSockets = SignalSockets()
-    let unsent = outbox.entries
+    let unsent = outbox.first + outbox.entries
     laterReplies = []
     outbox = Outbox()
     changes = ObjectChanges()
@@ -246,7 +247,7 @@ public final class Connection {
     guard isOpen else { return }
     beforeFlush?()
     let hasSignals = !outbox.signals.isEmpty || !changes.all.isEmpty
-    let isNobodyWaiting = outbox.entries.isEmpty && laterReplies.isEmpty
+    let isNobodyWaiting = outbox.first.isEmpty && outbox.entries.isEmpty && laterReplies.isEmpty
     areSignalsDelayed = hasSignals && isNobodyWaiting && !areSignalsDelayed && delaysSignals?() ?? false
     if !areSignalsDelayed { send() }
   }

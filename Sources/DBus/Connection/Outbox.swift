@@ -1,6 +1,9 @@
 import DBusValues
 
 /// The messages of a turn, until its end.
+///
+/// A reply that tells of the state divides them: later changes are sent after it. Otherwise its reader would take what it says
+/// for newer than these changes.
 struct Outbox {
   /// What a reply says.
   enum ReplyKind {
@@ -15,8 +18,11 @@ struct Outbox {
     case call(OutgoingMessage, PendingCall?)
     /// A successful reply that is made when it can be sent.
     case laterReply(ReplyAddress, () -> OutgoingMessage?)
+    case signal(OutgoingMessage)
   }
 
+  /// The messages until the last reply that tells of the state, in the order in which they are sent.
+  private(set) var first: [Entry] = []
   private(set) var signals: [OutgoingMessage] = []
   private(set) var entries: [Entry] = []
   /// The size of all messages, in bytes.
@@ -25,9 +31,19 @@ struct Outbox {
   mutating func append(_ entry: Entry) {
     entries.append(entry)
     switch entry {
-    case .reply(let message, _, _), .call(let message, _): size += message.bytes.count
+    case .reply(let message, _, _), .call(let message, _), .signal(let message): size += message.bytes.count
     case .laterReply: break
     }
+  }
+
+  /// Appends a reply that tells of the state, after all messages so far.
+  /// - Parameter changes: the signals of all changes of objects so far.
+  mutating func append(reading reply: Entry, after changes: [OutgoingMessage]) {
+    first += (signals + changes).map(Entry.signal) + entries
+    signals.removeAll(keepingCapacity: true)
+    entries.removeAll(keepingCapacity: true)
+    append(reply)
+    first.append(entries.removeLast())
   }
 
   mutating func append(signal: OutgoingMessage) {
@@ -37,12 +53,18 @@ struct Outbox {
 
   /// Keeps the memory of a usual turn for the next one.
   mutating func removeAll() {
+    first.removeAll(keepingCapacity: first.count <= 64)
     signals.removeAll(keepingCapacity: signals.count <= 64)
     entries.removeAll(keepingCapacity: entries.count <= 64)
     size = 0
   }
 
-  mutating func mapEntries(_ body: (Entry) -> Entry) { entries = entries.map(body) }
+  var isEmpty: Bool { first.isEmpty && signals.isEmpty && entries.isEmpty }
+
+  mutating func mapEntries(_ body: (Entry) -> Entry) {
+    first = first.map(body)
+    entries = entries.map(body)
+  }
 }
 
 extension Connection {
@@ -73,13 +95,22 @@ extension Connection {
     if isOpen { outbox.append(entry) }
   }
 
+  /// Sends a reply that tells of the state as it is now, at the end of the turn.
+  func enqueue(reading reply: Outbox.Entry) {
+    guard isOpen else { return }
+    let changes = takeChangeSignals()
+    outbox.append(reading: reply, after: changes.added + changes.changed + changes.removed)
+  }
+
   /// Sends the messages of the turn, and replies that are made later while there is room.
   func sendOutbox() {
-    if !outbox.signals.isEmpty || !outbox.entries.isEmpty || !changes.all.isEmpty {
-      var dropped = sendSignals(outbox.signals)
+    if !outbox.isEmpty || !changes.all.isEmpty {
+      var dropped = 0
+      for entry in outbox.first { dropped += send(entry) }
+      dropped += sendSignals(outbox.signals)
       let changes = takeChangeSignals()
       dropped += sendSignals(changes.added) + sendSignals(changes.changed) + sendSignals(changes.removed)
-      for entry in outbox.entries { send(entry) }
+      for entry in outbox.entries { dropped += send(entry) }
       outbox.removeAll()
       if dropped > 0 {
         hasDroppedSignals = true
@@ -133,12 +164,15 @@ extension Connection {
     }
   }
 
-  private func send(_ entry: Outbox.Entry) {
+  /// - Returns: the number of signals dropped.
+  private func send(_ entry: Outbox.Entry) -> Int {
     switch entry {
+    case .signal(let signal): return sendSignals([signal])
     case .reply(let message, let kind, let address): send(message, kind, to: address)
     case .laterReply(let address, let make): laterReplies.append((address, make))
     case .call(let message, let pending?): send(message, pending)
     case .call(let message, nil): _ = transport.send(message)
     }
+    return 0
   }
 }

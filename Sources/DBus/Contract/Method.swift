@@ -13,6 +13,9 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
   public final let name: MemberName
   public final let doc: Documentation
   public final let annotations: [Annotation]
+  /// Whether a reply tells of the state at that time, so that changes after it are sent after it.
+  final let isReading: Bool
+
   /// Whether a reply may be so large that the service makes such replies one at a time.
   final let hasLargeReply: Bool
 
@@ -26,7 +29,8 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
 
   public init<each I: ValueConvertible, each O: ValueConvertible>(
     _ interface: InterfaceName, _ name: MemberName, in inputs: repeat Arg<each I>, out outputs: repeat Arg<each O>,
-    hasLargeReply: Bool = false, doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
+    isReading: Bool = false, hasLargeReply: Bool = false,
+    doc: @autoclosure @escaping @Sendable () -> String = "", annotations: [Annotation] = []
   ) where Input == (repeat each I), Output == (repeat each O) {
     self.interface = interface
     self.name = name
@@ -34,6 +38,7 @@ open class Method<Input, Output>: InterfaceMember, @unchecked Sendable {
     outArguments = ArgumentList(repeat each outputs)
     self.doc = Documentation(doc)
     self.annotations = annotations
+    self.isReading = isReading || hasLargeReply
     self.hasLargeReply = hasLargeReply
     hasVariableReply = outArguments.signature.text.utf8.contains { $0 == UInt8(ascii: "a") || $0 == UInt8(ascii: "v") }
     callFields = HeaderFields(interface: interface, member: name, signature: inArguments.signature)

@@ -66,6 +66,7 @@ public final class Call<Output> {
   private let connection: Connection
   private let fields: HeaderFields
   private let arguments: ArgumentList<Output>
+  private let isReading: Bool
   private let isVariable: Bool
   private var isAnswered = false
 
@@ -76,6 +77,7 @@ public final class Call<Output> {
     self.connection = connection
     fields = method.replyFields
     arguments = method.outArguments
+    isReading = method.isReading
     isVariable = method.hasVariableReply
   }
 
@@ -101,9 +103,13 @@ public final class Call<Output> {
     markAnswered()
     guard address.isWanted else { return }
     if isVariable, connection.isTurnFull {
-      return connection.enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
+      return enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
-    if let message = address.replyOrError(fields, body) { connection.enqueue(.reply(message, .success, to: address)) }
+    if let message = address.replyOrError(fields, body) { enqueue(.reply(message, .success, to: address)) }
+  }
+
+  private func enqueue(_ reply: Outbox.Entry) {
+    if isReading { connection.enqueue(reading: reply) } else { connection.enqueue(reply) }
   }
 
   /// Replies with an error, at the end of the turn.

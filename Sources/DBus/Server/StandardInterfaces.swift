@@ -20,11 +20,12 @@ public enum Introspection {
 public enum PropertyAccessing {
   static let name: InterfaceName = "org.freedesktop.DBus.Properties"
   public static let get = Method(
-    name, "Get", in: Arg<String>("interface_name"), Arg<String>("property_name"), out: Arg<Value>("value"))
+    name, "Get", in: Arg<String>("interface_name"), Arg<String>("property_name"), out: Arg<Value>("value"),
+    isReading: true)
   public static let set = Method(
     name, "Set", in: Arg<String>("interface_name"), Arg<String>("property_name"), Arg<Value>("value"))
   public static let getAll = Method(
-    name, "GetAll", in: Arg<String>("interface_name"), out: Arg<Properties>("properties"))
+    name, "GetAll", in: Arg<String>("interface_name"), out: Arg<Properties>("properties"), isReading: true)
   public static let propertiesChanged = Signal(
     name, "PropertiesChanged", Arg<String>("interface_name"), Arg<Properties>("changed_properties"),
     Arg<[String]>("invalidated_properties"))
