@@ -34,8 +34,8 @@ final class SessionFacts {
   private var hasLoggedAbsence = false
   private var watches: [NameWatch] = []
   private var subscriptions: [Subscription] = []
-  /// Those of logind's session.
-  private var ofSession: [Subscription] = []
+  /// Those of logind's session, as long as they are here.
+  private var ofSession: [Subscription] = [] { didSet { for former in oldValue { former.cancel() } } }
   private var requestLimit: Timer?
 
   /// How long sources may take before navd serves without them (H5).

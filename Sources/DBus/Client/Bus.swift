@@ -23,7 +23,7 @@ public enum Bus {
   public static let getID = Method(interface, "GetId", out: Arg<String>("id"))
   private static let debugging: InterfaceName = "org.freedesktop.DBus.Debug.Stats"
   /// Implemented by dbus-daemon.
-  static let getConnectionStats = Method(
+  package static let getConnectionStats = Method(
     debugging, "GetConnectionStats", in: Arg<String>("name"), out: Arg<Properties>("stats"))
   /// dbus-broker includes the accounts of all clients.
   static let getStats = Method(debugging, "GetStats", out: Arg<Properties>("stats"))

@@ -94,6 +94,18 @@ private final class LogindSession {
     }.sorted()
   }
 
+  /// The number of match rules that navd has on the system bus.
+  func rulesOfNavd() throws -> UInt32 {
+    func ask<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
+      try client.callAndWait(method, on: Bus.name, at: Bus.path, input)
+    }
+    let others = [client.uniqueName.text, try ask(Bus.getNameOwner, Self.name.text)]
+    let names = try ask(Bus.listNames, ()).filter { $0.hasPrefix(":") && !others.contains($0) }
+    let navd = try #require(names.first)
+    #expect(names.count == 1)
+    return try #require(try ask(Bus.getConnectionStats, navd)["MatchRules"].flatMap { UInt32(value: $0) })
+  }
+
   func waitForHolds(_ names: String...) throws {
     try session.poll("\(names) hold") {
       (try session.state()["holds"]?.array?.compactMap(\.string) ?? []) == names
@@ -256,6 +268,22 @@ func logind_late_isFollowed() throws {
   }
   let lines = session.navd?.errorText.split(separator: "\n").filter { $0.contains("logind is not on the system bus") }
   #expect(lines?.count == 1)
+}
+
+@Test("H2: of each logind that comes back, navd receives each signal once")
+func logind_restarted_isFollowedOnce() throws {
+  let logind = try LogindSession([:], isRunning: false)
+  try logind.session.start()
+  var rules: [UInt32] = []
+  for _ in 0..<3 {
+    try logind.startLogind()
+    try logind.set("LockedHint", true)
+    try logind.waitForHolds("locked")
+    rules.append(try logind.rulesOfNavd())
+    try logind.stopLogind()
+    try logind.waitForHolds()
+  }
+  #expect(Set(rules).count == 1, "match rules: \(rules)")
 }
 
 @Test("H2: without a system bus nothing happens, and the log says so once")
