@@ -247,7 +247,7 @@ public final class Connection {
     guard isOpen else { return }
     beforeFlush?()
     let hasSignals = !outbox.signals.isEmpty || !changes.all.isEmpty
-    let isNobodyWaiting = outbox.first.isEmpty && outbox.entries.isEmpty && laterReplies.isEmpty
+    let isNobodyWaiting = outbox.isWithoutReplies && laterReplies.isEmpty
     areSignalsDelayed = hasSignals && isNobodyWaiting && !areSignalsDelayed && delaysSignals?() ?? false
     if !areSignalsDelayed { send() }
   }

@@ -59,7 +59,10 @@ struct Outbox {
     size = 0
   }
 
-  var isEmpty: Bool { first.isEmpty && signals.isEmpty && entries.isEmpty }
+  var isEmpty: Bool { signals.isEmpty && isWithoutReplies }
+
+  /// Whether there are no messages but signals.
+  var isWithoutReplies: Bool { first.isEmpty && entries.isEmpty }
 
   mutating func mapEntries(_ body: (Entry) -> Entry) {
     first = first.map(body)

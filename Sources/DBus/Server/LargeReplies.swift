@@ -33,7 +33,7 @@ extension Connection {
     }
     hold(call.sender, refusing: limits.unreadReplies)
     // Most are small after all, and a turn more would wake the bus once more.
-    if prepare == nil, outbox.entries.isEmpty, canServeLargeReply, !unread.isStalled(call.sender) {
+    if prepare == nil, outbox.isWithoutReplies, canServeLargeReply, !unread.isStalled(call.sender) {
       largeReplies.current = call.sender
       return serve()
     }
