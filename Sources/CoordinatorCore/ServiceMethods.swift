@@ -45,11 +45,10 @@ extension CoordinatorService {
     switch name {
     case "Hold":
       binder.bind(Rows.hold) { [unowned self] input, call in
-        do throws(Refusal) {
+        answer(call) { () throws(Refusal) in
           let request = try HoldRequest(input.0, input.1)
           host.authorizeHold(call) { [unowned self] () throws(Refusal) in try hold(request, call) }
-        } catch {
-          call.fail(error)
+          return nil
         }
       }
     case "ReleaseHold":
@@ -117,13 +116,12 @@ extension CoordinatorService {
     switch name {
     case "RegisterPresenter":
       binder.bind(Rows.registerPresenter) { [unowned self] input, call in
-        do throws(Refusal) {
+        answer(call) { () throws(Refusal) in
           let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
           host.authorizePresenter(call) { [unowned self] () throws(Refusal) in
             try register(destination, by: call.client)
           }
-        } catch {
-          call.fail(error)
+          return nil
         }
       }
     case "UnregisterPresenter":
