@@ -146,7 +146,7 @@ extension Turn {
       outcome.commands.append(.kill(handle))
     } else {
       outcome.commands.append(.abandon(handle))
-      end(handle, with: ["error": .string("no answer to its dismissal within its grace")])
+      end(handle, with: ["error": .string("no answer to its dismissal within its grace period")])
       advance()
     }
   }

@@ -162,7 +162,8 @@ extension Properties {
   fileprivate var crash: String {
     let crashes = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS"]
     guard let signal = self[PresentationResult.keys.signal] else { return "it failed, and gave no reason" }
-    return crashes.contains(signal) ? "it crashed (\(signal))" : "\(signal) ended it, which navd did not send"
+    return crashes.contains(signal)
+      ? "its program crashed (\(signal))" : "its program was ended by \(signal), which navd did not send"
   }
 }
 

@@ -187,7 +187,7 @@ public struct WindowTracker {
     if failed { return effects.append(.ended(handle, failed: true, result: result)) }
     if result.hasExitedInError, let status = result[PresentationResult.keys.status] {
       var result = result
-      result[PresentationResult.keys.error] = "it ended with status \(status) before it had a window"
+      result[PresentationResult.keys.error] = "its program ended with status \(status) before it had a window"
       return effects.append(.ended(handle, failed: true, result: result))
     }
     let rule = followed[handle]!.rule

@@ -857,7 +857,7 @@ import Testing
     #expect(fixture.taken() == ["dismissed b 1 parent", "dismissed a 1 failed"])
     #expect(
       fixture.ending(1)?.result == [
-        "signal": .string("SEGV"), "error": .string("SEGV ended it, which navd did not send"),
+        "signal": .string("SEGV"), "error": .string("its program was ended by SEGV, which navd did not send"),
       ])
   }
 

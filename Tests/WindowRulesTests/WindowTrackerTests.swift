@@ -160,7 +160,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
       tracker.next() == [
         .ended(
           one, failed: true,
-          result: ["status": .int32(3), "error": .string("it ended with status 3 before it had a window")])
+          result: ["status": .int32(3), "error": .string("its program ended with status 3 before it had a window")])
       ])
   }
 

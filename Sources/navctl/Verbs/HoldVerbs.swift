@@ -16,7 +16,7 @@ struct Hold: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "hold", "Hold up what is opened, such as during a presentation.",
     """
-    What a hold does is written in the configuration files: items wait, close or are refused. Any name will do; “locked”, \
+    What a hold does is written in the configuration files: items wait, close or are refused. Use any name; “locked”, \
     “idle”, “fullscreen” and “sleep” are also facts of the session.
 
     With a command: while that runs, and exits with its status. Otherwise until “navctl release”, or for as long as --for \
@@ -71,9 +71,9 @@ private enum HeldCommand {
     defer { words.forEach { free($0) } }
     let error = posix_spawnp(&process, words[0]!, nil, nil, &words, linux_environment())
     guard error == 0 else {
+      let program = quoted(String(decoding: command[0], as: UTF8.self))
       throw Failure(
-        operation, SystemError(code: error, operation: quoted(String(decoding: command[0], as: UTF8.self))).description,
-        status: .ownFailure)
+        operation, SystemError(code: error, operation: "could not start \(program)").description, status: .ownFailure)
     }
     // A terminal sends these to the command, too, which decides.
     for number in [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }

@@ -94,14 +94,16 @@ func history_failures_sayWhy() throws {
   func end(_ binding: String, _ script: String) throws -> (reason: String, result: Properties) {
     try session.ending(of: session.present(binding, "", ["command": ["sh", "-c", script].value]))
   }
-  #expect(try end("a", "kill -SEGV $$").result["error"] == .string("it crashed (SIGSEGV)"))
-  #expect(try end("b", "kill -TERM $$").result["error"] == .string("SIGTERM ended it, which navd did not send"))
+  #expect(try end("a", "kill -SEGV $$").result["error"] == .string("its program crashed (SIGSEGV)"))
+  #expect(
+    try end("b", "kill -TERM $$").result["error"]
+      == .string("its program was ended by SIGTERM, which navd did not send"))
   #expect(try end("c", "exit 3").result["error"] == nil)
   #expect(try end("d", "exit 0").result["status"] == .int32(0))
   let rows = try session.navctl("history").lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
   #expect(
     rows.map { "\($0[1]) \($0[3]) \($0[4])" } == ["d closed ", "c closed 3", "b failed SIGTERM", "a failed SIGSEGV"])
-  #expect(rows.last?.last == "it crashed (SIGSEGV)")
+  #expect(rows.last?.last == "its program crashed (SIGSEGV)")
   let entries = try session.navctl("history", "--json").json?.array ?? []
   #expect(entries.map { $0["status"] } == [0, 3, nil, nil])
   #expect(entries.map { $0["signal"]?.string } == [nil, nil, "SIGTERM", "SIGSEGV"])
@@ -110,7 +112,7 @@ func history_failures_sayWhy() throws {
       == ["d 0 ", "c 3 ", "b  SIGTERM"])
   let wait = try session.navctl("wait", "--presentation", "1")
   #expect(wait.exitCode == 1)
-  #expect(wait.errorText == "navctl: wait --presentation 1: it crashed (SIGSEGV)\n")
+  #expect(wait.errorText == "navctl: wait --presentation 1: its program crashed (SIGSEGV)\n")
 }
 
 @Test func history_ofAReasonOrATime_listsOnlyThose() throws {

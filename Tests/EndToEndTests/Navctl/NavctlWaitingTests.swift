@@ -34,7 +34,8 @@ func navctl_presentAndWaitJSON_printsTheWholeResult() throws {
   #expect(killed.exitCode == 1)
   #expect(
     killed.json == [
-      "reason": "failed", "signal": "SIGKILL", "output": "", "error": "SIGKILL ended it, which navd did not send",
+      "reason": "failed", "signal": "SIGKILL", "output": "",
+      "error": "its program was ended by SIGKILL, which navd did not send",
     ])
   let absent = try session.navctl("present", "a", "--wait", "--json", "--", "/nowhere/nothing")
   #expect(absent.exitCode == 1)

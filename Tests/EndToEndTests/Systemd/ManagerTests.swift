@@ -111,7 +111,7 @@ func manager_whoseUnitDoesNotEnd_isLogged() throws {
   try session.dismiss("mixer")
   let (reason, result) = try session.ending(of: path)
   #expect(reason == "dismissed")
-  #expect(result["error"] == .string("no answer to its dismissal within its grace"))
+  #expect(result["error"] == .string("no answer to its dismissal within its grace period"))
   try session.wait("navd logs that it could not be stopped") {
     session.navd?.errorText.contains("could not be stopped, not even by SIGKILL") == true
   }

@@ -125,7 +125,7 @@ final class FollowedCommand {
     let files = try FollowedCommand("exit 3", window: "window = { app-id = 'files' }")
     let (reason, result) = try files.session.ending(of: files.session.present("files"))
     #expect(reason == "failed")
-    #expect(result["error"] == .string("it ended with status 3 before it had a window"))
+    #expect(result["error"] == .string("its program ended with status 3 before it had a window"))
   }
 
   @Test("N2: no window within the start timeout is a failure that says so")
