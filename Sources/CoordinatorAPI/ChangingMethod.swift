@@ -137,7 +137,7 @@ extension CoordinatorInterface {
   package static func changingMethod(_ name: String) throws(Refusal) -> any AnyChangingMethod {
     guard let method = changingMethod(named: name) else {
       throw Refusal(
-        .invalidArgument, "\(quoted(name)) is not a changing method; expected one of \(namesOfChangingMethods)")
+        .invalidArgument, "\(quoted(name)) cannot be in a list of requests; expected one of \(namesOfChangingMethods)")
     }
     return method
   }

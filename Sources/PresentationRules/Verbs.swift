@@ -104,7 +104,7 @@ extension Transaction {
       if let binding {
         guard let position = item(at: binding)?.position, position.stack == stack else {
           throw Refusal(
-            .notPresented, "“\(binding)” is not in the stack “\(stack)”; use a binding that is, or none")
+            .notPresented, "“\(binding)” is not in the stack “\(stack)”; use a binding that is in it, or none")
         }
         kept = position.index + 1
       }
@@ -280,9 +280,8 @@ extension Transaction {
     if tags.isEmpty {
       let groups = turn.machine.groupNames.lazy.map(\.text)
       let hint = nearest(to: group.text, among: groups).map { "did you mean “\($0)”?" }
-      return Refusal(
-        .unknownTag,
-        "there is no group “\(group)”; \(hint ?? "present an item with this group, or give one a destination with it")")
+      let advice = "present an item with this group, or name the group in a destination's file"
+      return Refusal(.unknownTag, "there is no group “\(group)”; \(hint ?? advice)")
     }
     let hint = nearest(to: tag, among: tags).map { "did you mean \(quoted($0))?" }
     return Refusal(

@@ -159,7 +159,7 @@ func setPath_element_isBindingAndID(word: String, binding: String, id: String) {
   arguments: [
     ("{}", 1, 1, "expected a list of requests"), ("[1]", 1, 2, "request 0: expected a list of a method's name"),
     ("[\n []]", 2, 2, "request 0: expected a list of a method's name"),
-    ("[[\"Wait\"]]", 1, 3, "request 0: “Wait” is not a changing method"),
+    ("[[\"Wait\"]]", 1, 3, "request 0: “Wait” cannot be in a list of requests"),
     ("[[\"Dismiss\",\"a\",{}],\n [\"Dismiss\",\"a\"]]", 2, 2, "request 1: Dismiss: expected 2 arguments"),
     ("[[\"Dismiss\",1,{}]]", 1, 13, "request 0: expected a string (s)"),
     ("[[\"Present\",\"a\",\"\",\n {\"timeout\": \"3\"}]]", 2, 14, "request 0: expected an integer (t)"),

@@ -45,7 +45,7 @@ struct History: ParsableCommand {
     }
     try global.requirePrinting()
     guard global.json, format == nil, limit == nil, group == nil, binding == nil, reason.isEmpty else {
-      throw ValidationError("use --follow with --json, and only with --since")
+      throw ValidationError("use --follow with --json, and without -n, --group, --binding, --reason and --format")
     }
     if let since, UInt64(since) == nil {
       throw ValidationError("--since: with --follow expected the serial of a line, found “\(since)”")

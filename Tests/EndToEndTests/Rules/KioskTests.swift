@@ -195,7 +195,7 @@ func startup_mistake_isTold() throws {
   }
   let missing = " there is no such file, which “startup” of navd.toml names"
   try starts(nil, saying: missing, checked: 1, missing)
-  let method = "2:2: request 1: “Wait” is not a changing method"
+  let method = "2:2: request 1: “Wait” cannot be in a list of requests"
   try starts("[[\"Present\",\"film\",\"\",{}],\n[\"Wait\"]]", saying: method, checked: 1, method)
   let name = "1:2: request 0: binding “9” begins with “9”"
   try starts("[[\"Present\",\"9\",\"\",{}]]", saying: name, checked: 1, name)
@@ -285,7 +285,7 @@ func startup_written_isNoticed() throws {
   }
   try waitFor(": there is no such file")
   try session.write("[[\"Wait\"]]", to: "config/navd/elsewhere/startup.json")
-  try waitFor(":1:3: request 0: “Wait” is not a changing method")
+  try waitFor(":1:3: request 0: “Wait” cannot be in a list of requests")
   try session.write("[]", to: "config/navd/elsewhere/startup.json")
   try session.poll("the mistake is corrected") {
     try session.navctl("doctor").outputText.contains("startup.json") == false
