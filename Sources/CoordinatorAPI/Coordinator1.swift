@@ -312,7 +312,7 @@ extension CoordinatorInterface {
   public static let apply = Method(
     name, "Apply",
     in: Arg<[TransactionRequest]>(
-      "requests", doc: "The name of a changing method and its arguments, including options."),
+      "requests", doc: "The name of one of these methods and its arguments, including options."),
     Arg<Properties>("options"),
     out: Arg<[[Value]]>("replies", doc: "The reply of each request's method."),
     Arg<UInt64>("serial", doc: "The serial after the last request."),
@@ -449,7 +449,8 @@ extension CoordinatorInterface {
     out: Arg<UInt64>("serial", doc: "The serial after the report."),
     doc: """
       Reports that the caller, which is to dismiss the presentation and may decline that, asks its user first. Its grace \
-      ends: it may take any time to answer, unless the dismissal is forced. A report that arrives too late has no effect.
+      period ends: it may take any time to answer, unless the dismissal is forced. A report that arrives too late has no \
+      effect.
       """)
 
   public static let act = Method(

@@ -38,14 +38,14 @@ public enum DestinationKey: String, CaseIterable, Sendable {
       "how long they stay, if the request does not say; each request for the same item starts it again; default `0s`: until "
         + "something else ends them"
     case .directory: "the working directory of the command; default: that of the request"
-    case .environment: "a table of variables for the command, which count before all others"
+    case .environment: "a table of variables for the command, which take precedence over all others"
     case .onPresent: "an array: a program to run when an item was presented, and its arguments"
     case .onDismiss: "the same for when a presented item has ended"
     case .restart:
       "whether an item that ended by itself is presented again: `no` (the default), `on-failure` or `always`"
-    case .restartDelay: "how long it waits before that, at first; each further time twice as long; default `1s`"
+    case .restartDelay: "the delay before the first restart; each further one is twice as long; default `1s`"
     case .restartDelayMax:
-      "how long at most; an item that was presented for as long begins with the first delay again; default `1m`"
+      "the longest delay; an item that was presented for that long begins with the first delay again; default `1m`"
     case .restartLimit: "how many times it is presented again before it is given up; default `10`"
     case .restore:
       "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"
