@@ -33,7 +33,9 @@ enum InterfaceReference {
       if title == "Properties" {
         text += "\n### \(title) of \(interface.name)\n\n| property | type | change signal | |\n|---|---|---|---|\n"
         for case .property(let name, let type, _, let emitsChanged, let doc, _) in members {
-          text += "| `\(name)` | `\(type.signature)` | \(emitsChanged.rawValue) | \(escaped(doc.text)) |\n"
+          // A line break would end the row.
+          let cell = escaped(doc.text).replacing("\n", with: "<br>")
+          text += "| `\(name)` | `\(type.signature)` | \(emitsChanged.rawValue) | \(cell) |\n"
         }
         continue
       }
