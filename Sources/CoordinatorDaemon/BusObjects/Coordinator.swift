@@ -497,7 +497,7 @@ extension Coordinator: CoordinatorHost {
 
   /// Logs that an item is presented again (K3): once, so that a program that never runs for long does not fill the log.
   private func note(restart: Continuation, after result: Properties, _ metadata: () -> Logger.Metadata) {
-    let cause = PresentationResult(result).error ?? "it ended"
+    let cause = PresentationResult(result).error ?? "the item ended by itself"
     if restart.restarts == 1 {
       log.notice("\(cause); it is presented again", metadata: metadata())
     } else {
