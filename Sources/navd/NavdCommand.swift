@@ -15,7 +15,7 @@ struct NavdCommand {
     abstract: "Coordinates the panels, dialogs and windows that a desktop session shows.",
     discussion: """
       The session bus starts navd when navctl or another client first calls it; systemd can start it, too. It reads \
-      destinations from navd/destinations/NAME.toml and container values from navd/navd.toml, in $XDG_CONFIG_HOME, \
+      destinations from navd/destinations/NAME.toml and settings from navd/navd.toml, in $XDG_CONFIG_HOME, \
       $XDG_CONFIG_DIRS and $XDG_DATA_DIRS.
       """,
     options: [

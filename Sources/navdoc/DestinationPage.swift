@@ -27,14 +27,14 @@ struct DestinationPage {
     page.paragraph(
       """
       A destination says how items are shown. It is a TOML file with the name of the destination. `navd`(8) reads it when \
-      it starts, and again for `navctl reload`. For a file with a mistake, the version loaded before stays in effect; \
-      `navctl check-config` reports file, line and mistake.
+      it starts, when it is written, and for `navctl reload`. For a file with a mistake, the version loaded before stays \
+      in effect; `navctl check-config` reports file, line and mistake.
       """)
     page.heading("Keys of a destination")
     page.paragraph(
       """
       All keys are optional; at most one of `command`, `unit`, `bus` and `state = true` is allowed. Without all of them, \
-      items are state only, for watchers to draw. A duration is a number with `ms`, `s`, `m` or `h`.
+      items are state only, for watchers to draw. A duration is numbers with `ms`, `s`, `m` or `h`, such as `1m30s`.
       """)
     for key in DestinationKey.allCases {
       page.item(ManualPage.bold(key.rawValue), ManualPage.sentence(key.doc))
@@ -44,6 +44,7 @@ struct DestinationPage {
     page.paragraph("navd replaces these in the arguments of a command and in the name of a unit:")
     page.item(ManualPage.bold("{id}"), "the item's id;")
     page.item(ManualPage.bold("{binding}"), "its binding;")
+    page.item(ManualPage.bold("{title}"), "its title;")
     page.item(ManualPage.bold("{output}"), "the output that its request names; also in the name of a group;")
     page.item(
       ManualPage.bold("{value.KEY}"),

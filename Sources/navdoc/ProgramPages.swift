@@ -172,7 +172,7 @@ struct NavdPage {
       "navd ends; presented programs stay, and the next navd adopts them. `navctl quit` ends them, too.")
     page.heading("Exit status")
     page.paragraph(
-      "0 after a signal or `navctl quit`; 1 if navd cannot start, or `--check-config` finds a mistake."
+      "0 after a signal or `navctl quit`; 1 if navd cannot start, or `--check-config` finds a mistake; 64 after wrong usage."
     )
     page.heading("Files")
     for (file, doc) in DestinationPage.files { page.item(ManualPage.italic(file), doc) }
@@ -183,7 +183,10 @@ struct NavdPage {
       ("DBUS_SESSION_BUS_ADDRESS", "The bus, unless `--address` is given."),
       ("XDG_RUNTIME_DIR", "The directory of the record."),
       ("XDG_CONFIG_HOME, XDG_CONFIG_DIRS, XDG_DATA_DIRS", "The directories of configuration files."),
-      ("PATH", "The directories in which navd looks for the programs of commands."),
+      (
+        "PATH",
+        "The directories in which navd looks for the program of a command, if neither its file nor its request has a `PATH`."
+      ),
     ])
     page.end(seeAlso: ["navctl(1)", "navd.destination(5)", "org.navd.Coordinator1(5)", "systemd.unit(5)"])
     text = page.text

@@ -10,8 +10,9 @@ struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "doctor", "Look at everything from which trouble comes, and say what to do.",
     """
-    Each line says “ok”, or “!!” with the problem and its remedy. The exit status is 1 if there is such a line. Programs are \
-    looked for in the PATH that a command gets which is asked for from here. Without navd, everything else is looked at.
+    Each line says “ok”, or “!!” with the problem and its remedy. The exit status is 1 if a line says “!!”. Programs are \
+    looked for in the PATH that a command gets if it is asked for from here. If navd is not running, everything else is \
+    looked at.
     """)
 
   @OptionGroup var global: GlobalOptions
