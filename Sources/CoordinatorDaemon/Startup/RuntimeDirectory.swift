@@ -50,7 +50,8 @@ struct RuntimeDirectory {
     var status = stat()
     try check("stat \(name)") { lstat(name, &status) }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(), status.st_mode & 0o022 == 0 else {
-      throw SystemError(code: EPERM, operation: "use \(name), where other users can write, as a state directory")
+      throw SystemError(
+        code: EPERM, operation: "expected \(name) to be a directory of this user, in which nobody else can write")
     }
   }
 
