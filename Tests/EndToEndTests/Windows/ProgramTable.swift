@@ -16,7 +16,7 @@ enum ProgramTable {
 
   static var rows: [(name: String, note: String)] {
     WindowedProgram.all.map { ($0.name, $0.note) } + [
-      (unsaved, "cancelled, the item stays; discarded, it goes; `--force` does not ask"),
+      (unsaved, "cancelled, the item stays; discarded, it ends; `--force` does not ask"),
       (splash, "`linger`; nothing is closed through its dialog"),
     ]
   }
