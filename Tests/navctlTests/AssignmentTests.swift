@@ -34,7 +34,7 @@ func assignment_invalidWord_isRefused(word: String) {
   let failure = try #require(throws: Failure.self) {
     try [Assignment("a=1"), Assignment("a:=2")].properties("present fact")
   }
-  #expect(failure.line == "navctl: present fact: “a” is given twice")
+  #expect(failure.line == "navctl: present fact: the key “a” is given twice; give it once")
   #expect(failure.status == .usage)
 }
 

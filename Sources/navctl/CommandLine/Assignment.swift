@@ -60,7 +60,7 @@ extension [Assignment] {
     var properties: Properties = [:]
     for assignment in self {
       guard properties[assignment.key] == nil else {
-        throw Failure(operation, "“\(assignment.key)” is given twice", status: .usage)
+        throw Failure(operation, "the key “\(assignment.key)” is given twice; give it once", status: .usage)
       }
       do throws(JSON.Mismatch) { properties[assignment.key] = try assignment.value() } catch {
         throw Failure(operation, "value of “\(assignment.key)”: \(error)", status: .usage)

@@ -12,7 +12,7 @@ extension DaemonClient {
       hasNoEndings(of: Options.binding, binding)
     else { return }
     warn(
-      "nothing is open as “\(binding)”, and nothing knows that name", binding, among: destinations + open,
+      "nothing is open as “\(binding)”, and no destination has that name", binding, among: destinations + open,
       otherwise: "“navctl list” shows what is open")
   }
 
@@ -25,7 +25,7 @@ extension DaemonClient {
     let known = Set((destinations + open).map(rootOf))
     guard !known.contains(root), !ended.contains(where: { rootOf($0) == root }) else { return }
     warn(
-      "nothing is open as “\(root)” or below it, and nothing knows that name", root, among: known.sorted(),
+      "nothing is open as “\(root)” or below it, and no destination has that name", root, among: known.sorted(),
       otherwise: "“navctl list” shows what is open")
   }
 

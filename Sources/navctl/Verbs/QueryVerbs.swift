@@ -119,7 +119,8 @@ struct Members: ParsableCommand {
   func run() throws {
     let kind = group != nil ? "group" : stack != nil ? "stack" : from != nil ? "parent" : "all"
     let name = group ?? stack ?? from ?? ""
-    let daemon = try DaemonClient(global, "members \(kind) \(name)")
+    let option = from == nil ? kind : "from"
+    let daemon = try DaemonClient(global, all ? "members --all" : "members --\(option) \(name)")
     var table = Table("NUMBER", "BINDING", "ID", "VALUES")
     var list: [JSON] = []
     for (binding, id, presentation, values) in try daemon.ask(CoordinatorInterface.members, (kind, name)).map(\.fields)

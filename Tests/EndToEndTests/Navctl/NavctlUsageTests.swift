@@ -166,7 +166,7 @@ func navctlUsage_dismissalOfAnUnknownName_isReportedOnATerminal() throws {
   #expect(mistyped.exitCode == 0)
   #expect(
     mistyped.outputText.hasPrefix(
-      "navctl: dismiss mixr: nothing is open as “mixr”, and nothing knows that name; did you mean “mixer”?"),
+      "navctl: dismiss mixr: nothing is open as “mixr”, and no destination has that name; did you mean “mixer”?"),
     "\(mistyped.outputText)")
   try session.present("note")
   try session.dismiss("note")
@@ -194,11 +194,11 @@ func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
     ("deselect panels mixr", "deselect panels: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
     ("forget pannels mixer", "forget pannels mixer: there is no group “pannels”; did you mean “panels”?"),
     ("forget panels mixr", "forget panels mixr: the group “panels” has no tag “mixr”; did you mean “mixer”?"),
-    ("members --group pannels", "members group pannels: there is no group “pannels”; did you mean “panels”?"),
-    ("members --stack mian", "members stack mian: there is no stack “mian”; did you mean “main”?"),
+    ("members --group pannels", "members --group pannels: there is no group “pannels”; did you mean “panels”?"),
+    ("members --stack mian", "members --stack mian: there is no stack “mian”; did you mean “main”?"),
     (
       "members --from pge",
-      "members parent pge: nothing is open as “pge”, and nothing knows that name; did you mean “page”?"
+      "members --from pge: nothing is open as “pge”, and no destination has that name; did you mean “page”?"
     ),
     ("list --group pannels", "list: there is no group “pannels”; did you mean “panels”?"),
     ("list --stack nothing", "list: there is no stack “nothing”; “navctl list” shows what there is"),
@@ -206,7 +206,7 @@ func navctlUsage_unknownContainer_isReportedOnATerminal() throws {
     ("dismiss --stack mian", "dismiss: there is no stack “mian”; did you mean “main”?"),
     (
       "dismiss --root mixr",
-      "dismiss: nothing is open as “mixr” or below it, and nothing knows that name; did you mean “mixer”?"
+      "dismiss: nothing is open as “mixr” or below it, and no destination has that name; did you mean “mixer”?"
     ),
     ("pop mian", "pop mian: there is no stack “mian”; did you mean “main”?"),
     ("pop-to mian", "pop-to mian: there is no stack “mian”; did you mean “main”?"),
