@@ -11,7 +11,7 @@ struct PresenterVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     verb: "presenter", "Show what is opened under these destinations, by lines of JSON: for shells that draw panels.",
     """
-    Prints a line for each call: {"call":"present","presentation":17,"binding":"panels.calendar","id":"",\
+    Prints a line for each call: {"call":"present","presentation":17,"binding":"calendar","id":"",\
     "destination":"calendar","item":{…}}, {"call":"update","presentation":17,"item":{…}} and {"call":"dismiss",\
     "presentation":17,"reason":"deselected","animated":true,"forced":false}
 
