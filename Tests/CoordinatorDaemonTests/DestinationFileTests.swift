@@ -271,7 +271,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
     "unit = 'a.service'\ndirectory = '/'",
     "2:1: “directory” needs a “command”: units and programs on the bus have their own"
   ),
-  ("command = ['a']\nenvironment = { A = 1 }", "2:17: “environment”: expected a string for “A”"),
+  ("command = ['a']\nenvironment = { A = 1 }", "2:17: “environment”: expected a string for “A”, found 1"),
   ("command = ['a']\nenvironment = { '' = 'x' }", " environment: “” is not a variable's name; use a name without “=”"),
   ("command = ['a', 'b}']", "1:17: element 1 of “command” has a “}” without its “{”; “}}” stands for a brace"),
   (

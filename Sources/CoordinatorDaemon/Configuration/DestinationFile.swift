@@ -395,7 +395,8 @@ extension TableReader {
     return table.reduce(into: [:]) { variables, entry in
       guard case .string(let text) = entry.value else {
         return fault(
-          node.position(of: [.member(entry.key)]), "“environment”: expected a string for \(quoted(entry.key))")
+          node.position(of: [.member(entry.key)]),
+          "“environment”: expected a string for \(quoted(entry.key)), found \(JSON(entry.value).text)")
       }
       variables[entry.key] = text
     }

@@ -39,7 +39,7 @@ struct Pop: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: .stack, completion: .stacks) var stack: String
-  @Argument(help: "How many to close, from the top.") var count: UInt32 = 1
+  @Argument(help: "How many to close, from the top.", transform: { try $0.number() }) var count: UInt32 = 1
   @OptionGroup var change: ChangeOptions
 
   func run() throws {

@@ -348,6 +348,7 @@ func navctlUsage_quiet_printsNothingOrIsRefused() throws {
   arguments: [
     ("history -n x", "expected a number from 0 to 4294967295, found “x”"),
     ("present a --priority=abc", "expected a number from -2147483648 to 2147483647, found “abc”"),
+    ("pop s 99999999999", "expected a number from 0 to 4294967295, found “99999999999”"),
     ("dismiss a --expected-serial x", "expected a number from 0 to 18446744073709551615, found “x”"),
   ])
 func navctlUsage_wrongNumber_saysWhatWasExpected(line: String, why: String) throws {
