@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoordinatorAPI
 import PresentationModel
+import TextFormats
 
 extension CompletionKind {
   /// Names under which something is open.
@@ -38,7 +39,17 @@ extension CompletionKind {
       // Completion must not wait for another machine.
       guard !before.contains(where: { $0.hasPrefix("-H") || $0.hasPrefix("--host") }) else { return [] }
       guard let candidates = try? CompletionCandidates(words: before) else { return [] }
-      return Set(names(candidates)).sorted()
+      return Set(names(candidates)).sorted().map(literal)
+    }
+  }
+
+  /// The text for the shell that asks. bash expands it, so that a tag could otherwise run a command; zsh takes what follows a
+  /// colon for a description.
+  private static func literal(_ name: String) -> String {
+    switch CompletionShell.requesting {
+    case .bash?: "'" + name.replacingAll("'", with: #"'\''"#) + "'"
+    case .zsh?: name.replacingAll(#"\"#, with: #"\\"#).replacingAll(":", with: #"\:"#)
+    default: name
     }
   }
 }

@@ -121,3 +121,23 @@ private func completion_names_areTheCurrentOnes(shell: Shell) throws {
   #expect(Set(try session.offered(shell, "navctl", "dismiss", "")).isSuperset(of: bindings))
   #expect(Set(try session.offered(shell, "navctl", "select", "panels", "")).isSuperset(of: ["mixer", "wifi"]))
 }
+
+@Test("Completion offers names as they are, and the shell runs nothing that is in them", arguments: Shell.allCases)
+private func completion_namesWithCommandsInThem_runNothing(shell: Shell) throws {
+  let session = try Session()
+  try session.make("install")
+  session.environment["PATH"] = "\(session.path(".local/bin")):/usr/local/bin:/usr/bin:/bin"
+  session.environment["TERM"] = "dumb"
+  let run = session.path("run")
+  for tag in ["a`>\(run)`", "b$(>\(run))", "c:d", "e$HOME", "f\"g", "h\\i", "j k'l"] {
+    try session.present("item", "", ["group": .string("panels"), "tag": .string(tag)])
+    try session.dismiss("item")
+    let offered = try session.offered(shell, "navctl", "select", "panels", String(tag.prefix(1)))
+    switch shell {
+    case .bash: #expect(offered == [tag])
+    // These insert it with a quote before what they would expand, and print the last word.
+    case .zsh, .fish: #expect(offered.count == 1, "\(tag)")
+    }
+  }
+  #expect(access(run, F_OK) != 0)
+}
