@@ -121,7 +121,7 @@ let package = Package(
     .executableTarget(
       name: "navd",
       dependencies: [
-        "CoordinatorDaemon", "CoordinatorAPI", "Logs", "TextFormats",
+        "CoordinatorDaemon", "CoordinatorAPI", "EventLoops", "Logs", "TextFormats",
         .product(name: "Logging", package: "swift-log", condition: programs),
       ], swiftSettings: strict, linkerSettings: alone),
     .executableTarget(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLinux
 import CoordinatorAPI
+import EventLoops
 import Glibc
 import TextFormats
 
@@ -34,6 +35,7 @@ struct Navctl: ParsableCommand {
   }
 
   static func main() {
+    StandardDescriptors.reserve()
     linux_use_short_slices()
     do {
       try requireUTF8()

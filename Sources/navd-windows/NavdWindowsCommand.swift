@@ -34,6 +34,7 @@ struct NavdWindowsCommand: ParsableCommand {
   var logLevel: Logger.Level = .notice
 
   mutating func run() throws {
+    StandardDescriptors.reserve()
     var log = Logger(label: "navd-windows") { _ in StandardErrorLog(program: "navd-windows") }
     log.logLevel = logLevel
     let status: Int32

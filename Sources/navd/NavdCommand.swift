@@ -1,5 +1,6 @@
 import CoordinatorAPI
 import CoordinatorDaemon
+import EventLoops
 import Glibc
 import Logging
 import Logs
@@ -40,6 +41,7 @@ struct NavdCommand {
       value: "directory", help: "With --check-config: directory to check instead of the files in use."))
 
   static func main() {
+    StandardDescriptors.reserve()
     let words = CommandLine.arguments.dropFirst()
     if words == ["--experimental-dump-help"] {
       print(syntax.json.text)

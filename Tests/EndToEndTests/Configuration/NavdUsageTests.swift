@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import TextFormats
 
 @Test(
   "navd refuses words that it does not understand, says which, and does not start",
@@ -46,4 +47,13 @@ func navd_libraries_areWithoutFoundation() throws {
   }
   #expect(try !namesFoundation("navd"))
   #expect(try namesFoundation("navctl"))
+}
+
+@Test("navd starts without standard input, output and error, and writes its messages to none of its own files")
+func navd_standardDescriptorsClosed_answers() throws {
+  let session = try Session(starting: false)
+  session.wrapper = ["/bin/sh", "-c", "exec \"$0\" \"$@\" <&- >&- 2>&-"]
+  try session.start(["--log-level", "trace"])
+  try session.present("fact")
+  #expect(try session.state()["presentations"]?.array?.count == 1)
 }

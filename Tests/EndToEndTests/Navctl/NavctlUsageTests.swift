@@ -421,3 +421,14 @@ func navctlUsage_forget_removesATag() throws {
   #expect(try session.state()["groups"]?["panels"]?["tags"] == ["mixer"])
   #expect(try session.navctl("select", "panels", "mixr").exitCode == 4)
 }
+
+@Test(
+  "navctl says that its standard output is closed, and writes to no other file instead", arguments: ["list", "watch"])
+func navctlUsage_standardOutputClosed_saysSo(verb: String) throws {
+  let session = try Session()
+  try session.present("fact")
+  let navctl = try session.run(
+    program: "/bin/sh", ["-c", "exec \"$0\" \"$@\" >&-", session.executable("navctl"), verb])
+  #expect(navctl.exitCode == 1)
+  #expect(navctl.errorText.hasSuffix("standard output: Bad file descriptor\n"), "\(navctl.errorText)")
+}
