@@ -371,6 +371,29 @@ extension ContainerValues {
     }
   }
 
+  @Test(
+    "D1: a navigator that ends does not end what a later one has registered by the same name",
+    arguments: CoordinatorKind.allCases)
+  func navigator_endsAfterAnotherServesItsDestination_leavesThatRegistered(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    let (coordinator, display) = (fixture.coordinator, fixture.display)
+    var former: Navigator? = Navigator(coordinator)
+    for destination in ["calendar", "clock"] {
+      try await former?.serve(destination) { _ in RecordingScreen("former", on: display) }
+    }
+    try await fixture.navigator.serve("calendar") { _ in RecordingScreen("later", on: display) }
+    try await former?.stopServing("calendar")
+    #expect(try await coordinator.destinations()["calendar"] != nil)
+    try await former?.serve("calendar") { _ in RecordingScreen("former", on: display) }
+    try await fixture.navigator.serve("calendar") { _ in RecordingScreen("later", on: display) }
+    former = nil
+    // It unregisters what it still serves.
+    while try await coordinator.destinations()["clock"] != nil { await Task.yield() }
+    try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
+    try await fixture.shows("later")
+    #expect(try await coordinator.destinations().keys.sorted() == ["calendar"])
+  }
+
   @Test func bus_isNotThere_saysSo() async {
     await #expect(throws: NavigationError.self) { try await Coordinator.bus(address: "unix:path=/nowhere/bus") }
   }

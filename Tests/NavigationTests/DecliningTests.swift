@@ -357,8 +357,8 @@ private final class LossyBackend: CoordinatorBackend {
     _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
   ) async throws(NavigationError) { try await embedded.serve(destination, options, by: host) }
 
-  func stopServing(_ destination: String) async throws(NavigationError) {
-    try await embedded.stopServing(destination)
+  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
+    try await embedded.stopServing(destination, by: host)
   }
 
   func close() async { await embedded.close() }

@@ -197,7 +197,7 @@ import Testing
     try await coordinator.present("first", options("gone", from: "p", group: "g"))
     try await coordinator.present("second", options("here", from: "p"))
     let queued = try #require(try await coordinator.present("queued", options("here", group: "g")).presentation)
-    try await coordinator.backend.stopServing("gone")
+    try await coordinator.backend.stopServing("gone", by: host)
     host.isHeld = false
     try await coordinator.waitUntilPresented(queued)
     #expect(host.presented == ["p", "second", "queued"])

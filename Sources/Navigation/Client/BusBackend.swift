@@ -30,6 +30,7 @@ actor BusBackend: CoordinatorBackend {
     let destination: String
     let path: ObjectPath
     let options: DestinationOptions
+    let host: any PresenterHost
   }
 
   init() throws(NavigationError) {
@@ -185,7 +186,7 @@ actor BusBackend: CoordinatorBackend {
     }
     connection.export(path, [presenter(host)])
     servings.removeAll { $0.destination == destination }
-    servings.append(Serving(destination: destination, path: path, options: options))
+    servings.append(Serving(destination: destination, path: path, options: options, host: host))
     // Registers with each navd that starts later.
     if coordinator == nil {
       coordinator = connection.watchName(CoordinatorNames.bus) { [weak self] owner in
@@ -196,7 +197,8 @@ actor BusBackend: CoordinatorBackend {
     try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
   }
 
-  func stopServing(_ destination: String) async throws(NavigationError) {
+  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
+    if let serving = servings.first(where: { $0.destination == destination }), serving.host !== host { return }
     // The object stays: navd dismisses the presentations that it still shows.
     servings.removeAll { $0.destination == destination }
     try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)

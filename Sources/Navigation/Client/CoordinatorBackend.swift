@@ -30,8 +30,8 @@ protocol CoordinatorBackend: Sendable {
     _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
   ) async throws(NavigationError)
 
-  /// Unregisters the host of a destination. Its presentations stay.
-  func stopServing(_ destination: String) async throws(NavigationError)
+  /// Unregisters the host of a destination, unless another one was registered after it. Its presentations stay.
+  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError)
 
   /// Ends the connection; unanswered calls fail.
   func close() async

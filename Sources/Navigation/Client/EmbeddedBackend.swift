@@ -162,7 +162,8 @@ final class EmbeddedBackend: CoordinatorBackend {
     }
   }
 
-  func stopServing(_ destination: String) async throws(NavigationError) {
+  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
+    if let current = hosts[destination], current !== host { return }
     try await call(CoordinatorInterface.unregisterPresenter, destination, starts: false)
     hosts[destination] = nil
   }

@@ -25,8 +25,8 @@ public final class Navigator: Presenting {
   /// The name of the destination that it registers for the program's own screens.
   let destination: String
   private let timeouts: DestinationOptions
-  /// Names of the destinations that this program has registered.
-  private var served: Set<String> = []
+  /// The hosts of the destinations that it has registered, by their names.
+  private var served: [String: Host] = [:]
   private var drivers: [any Driver] = []
   /// Ended drivers that still need the end events of their presentations.
   private var retired: [any Driver] = []
@@ -99,7 +99,7 @@ public final class Navigator: Presenting {
     guard !served.isEmpty || !dismissals.isEmpty else { return }
     Task { [coordinator, served] in
       var unanswered = await Self.send(dismissals, to: coordinator)
-      for destination in served { try? await coordinator.backend.stopServing(destination) }
+      for (destination, host) in served { try? await coordinator.backend.stopServing(destination, by: host) }
       for _ in 0..<Self.maxAttempts where !unanswered.isEmpty {
         // Waits for the state of the next coordinator. Throws if the bus is gone.
         do { for try await _ in coordinator.following { break } } catch { return }
@@ -164,7 +164,7 @@ public final class Navigator: Presenting {
     lastRead = state.serial
     return state.presentations.filter { entry in
       (entry.phase == .presenting || entry.phase == .dismissing) && entry.asking != true
-        && (served.contains(entry.destination ?? "")
+        && (served[entry.destination ?? ""] != nil
           || (drivers + retired).contains { $0.drives(entry.binding) })
     }.map(\.binding)
   }
@@ -321,9 +321,8 @@ public final class Navigator: Presenting {
 
   /// Registers the program's own destination when it is first needed.
   private func serve() async throws(NavigationError) {
-    guard !served.contains(destination), drivers.contains(where: { $0.ownDestination == destination }) else { return }
-    try await coordinator.backend.serve(destination, timeouts, by: Host(self))
-    served.insert(destination)
+    guard served[destination] == nil, drivers.contains(where: { $0.ownDestination == destination }) else { return }
+    try await serve(destination, timeouts, by: Host(self))
   }
 
   // MARK: Presenting for others
@@ -340,15 +339,21 @@ public final class Navigator: Presenting {
     _ destination: String, _ options: DestinationOptions = DestinationOptions(),
     content: @escaping @MainActor (PresentedItem) throws -> any Screen
   ) async throws(NavigationError) {
-    try await coordinator.backend.serve(destination, options, by: Host(self, content))
-    served.insert(destination)
+    try await serve(destination, options, by: Host(self, content))
   }
 
-  /// Removes the registration of a destination. Its screens stay.
+  private func serve(
+    _ destination: String, _ options: DestinationOptions, by host: Host
+  ) async throws(NavigationError) {
+    try await coordinator.backend.serve(destination, options, by: host)
+    served[destination] = host
+  }
+
+  /// Removes the registration of a destination, unless another navigator has registered it since. Its screens stay.
   /// - Throws: as ``serve(_:_:content:)``.
   public func stopServing(_ destination: String) async throws(NavigationError) {
-    served.remove(destination)
-    try await coordinator.backend.stopServing(destination)
+    let host = served.removeValue(forKey: destination) ?? Host(self)
+    try await coordinator.backend.stopServing(destination, by: host)
   }
 
   // MARK: Coordinator to state
