@@ -119,6 +119,15 @@ extension DaemonClient {
     }
   }
 
+  /// The same for the presentations of a request that opens several. The error names the item that failed first.
+  func requireStart(ofAll presentations: [ObjectPath], after serial: UInt64) throws(Failure) {
+    guard !presentations.isEmpty else { return }
+    for failure in try history(0, failures(after: serial)).reversed() {
+      let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
+      if presentations.contains(presentation) { try reportFailedStart(of: presentation, at: failure.binding) }
+    }
+  }
+
   private func failures(after serial: UInt64) -> Properties {
     var filter: Properties = [:]
     filter[Options.reason] = Reason.failed.rawValue
@@ -126,11 +135,12 @@ extension DaemonClient {
     return filter
   }
 
-  private func reportFailedStart(of presentation: ObjectPath) throws(Failure) {
+  /// - Parameter binding: the name that the error mentions, if the operation does not.
+  private func reportFailedStart(of presentation: ObjectPath, at binding: String? = nil) throws(Failure) {
     guard let outcome = try outcomes(of: [presentation])[presentation], outcome.hasFailed,
       outcome.result.signal == nil, let error = outcome.result.error
     else { return }
-    throw Failure(operation, StandardError.part(error))
+    throw Failure(operation, (binding.map { "“\($0)” " } ?? "") + StandardError.part(error))
   }
 
   /// The same for a member of a group, if the reply does not name its presentation.

@@ -28,12 +28,17 @@ struct Apply: ParsableCommand {
     let daemon = try DaemonClient(global, operation)
     let declared = try daemon.declaring(requests)
     let (replies, serial) = try daemon.call(CoordinatorInterface.apply, (declared, change.properties))
-    let list = zip(requests, replies).map { request, reply in
-      JSON.array([.string(request.method)] + reply.map { JSON($0) })
+    if global.json || global.verbose {
+      let list = zip(requests, replies).map { request, reply in
+        JSON.array([.string(request.method)] + reply.map { JSON($0) })
+      }
+      global.write(
+        json: ["replies": .array(list), "serial": JSON(serial)], plain: list.map { $0.text + "\n" }.joined())
     }
-    guard global.json || global.verbose else { return }
-    global.write(
-      json: ["replies": .array(list), "serial": JSON(serial)], plain: list.map { $0.text + "\n" }.joined())
+    let presentations = replies.joined().flatMap { value in
+      ObjectPath(value: value).map { [$0] } ?? [ObjectPath](value: value) ?? []
+    }
+    try daemon.requireStart(ofAll: presentations, after: serial)
   }
 
   private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {

@@ -92,13 +92,15 @@ struct SetPath: ParsableCommand {
     state.write(to: &options)
     let (presentations, serial) = try daemon.call(
       CoordinatorInterface.setPath, (stack, elements.map(Self.element), options))
-    let numbers = presentations.compactMap { CoordinatorNames.number(of: $0) }
-    guard global.json || global.verbose else { return }
-    global.write(
-      json: JSON([
-        StateSnapshot.keys.presentations.name: numbers.value, StateSnapshot.keys.serial.name: serial.value,
-      ]),
-      plain: numbers.map { "\($0)\n" }.joined())
+    if global.json || global.verbose {
+      let numbers = presentations.compactMap { CoordinatorNames.number(of: $0) }
+      global.write(
+        json: JSON([
+          StateSnapshot.keys.presentations.name: numbers.value, StateSnapshot.keys.serial.name: serial.value,
+        ]),
+        plain: numbers.map { "\($0)\n" }.joined())
+    }
+    try daemon.requireStart(ofAll: presentations, after: serial)
   }
 
   /// Parses `BINDING=ID`; a binding contains no `=`.

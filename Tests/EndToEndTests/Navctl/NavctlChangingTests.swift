@@ -187,6 +187,24 @@ func navctl_programThatCannotBeStarted_isReported() throws {
   #expect(try session.navctl("present", "three", "--to", "dialog").exitCode == 0)
 }
 
+@Test(
+  "navctl: of several items, the one whose program cannot be started is named, with status 1",
+  arguments: [
+    (["set-path", "main", "sleeper", "broken"], ""), (["apply", "-"], #"[["Present", "broken", "", {}]]"#),
+    (["apply", "-"], #"[["Present", "fact", "", {}], ["SetPath", "main", [["broken", "", {}]], {}]]"#),
+  ])
+func navctl_oneOfSeveralCannotBeStarted_isNamed(_ arguments: [String], _ input: String) throws {
+  let session = try Session(destinations: [
+    "broken": "command = [\"no-such-program\"]\n", "sleeper": "command = [\"sleep\", \"60\"]\n",
+  ])
+  let run = try session.run(program: session.executable("navctl"), arguments, input: input)
+  #expect(run.exitCode == 1)
+  let operation = arguments.prefix(2).joined(separator: " ")
+  #expect(
+    run.errorText.hasPrefix("navctl: \(operation): “broken” could not be started: no-such-program: not found in PATH"),
+    "\(run.errorText)")
+}
+
 @Test("navctl: verbs that change something have the bus start navd, queries do not")
 func navctl_navdNotRunning_isStartedOnlyForChanges() throws {
   let session = try Session(starting: false, activatable: true)
