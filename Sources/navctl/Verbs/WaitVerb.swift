@@ -33,7 +33,7 @@ struct WaitVerb: ParsableCommand {
     if phase == .presented, !outcome.reason.isEmpty, !outcome.hasFailed {
       global.write(json: outcome.json, plain: "")
       throw Failure(
-        daemon.operation, "it closed before it was shown (\(outcome.reason))", status: .notPresented)
+        daemon.operation, "it has closed (\(outcome.reason))", status: .notPresented)
     }
     try outcome.report(daemon, global)
   }

@@ -99,6 +99,18 @@ func navctl_waitVerb_waits() throws {
   #expect(try session.navctl("wait", "--presentation", number, "--json").json?["reason"] == "replaced")
 }
 
+@Test("navctl wait --for presented says that an item has closed, and not that it was never shown")
+func navctl_waitForAnItemThatHasClosed_saysSo() throws {
+  let session = try Session()
+  let path = try session.present("fact")
+  try session.call(Rows.wait, (path, "presented"))
+  try session.dismiss("fact")
+  let number = "\(CoordinatorNames.number(of: path) ?? 0)"
+  let wait = try session.navctl("wait", "--presentation", number, "--for", "presented")
+  #expect(wait.exitCode == 3)
+  #expect(wait.errorText == "navctl: wait --presentation \(number): it has closed (dismissed)\n")
+}
+
 @Test("navctl wait BINDING waits for a dismissed item that is still closing")
 func navctl_waitForADismissedItem_endsWhenItIsGone() throws {
   let session = try Session()
