@@ -136,7 +136,9 @@ final class LinePresenter {
     let number = line.presentation
     guard showings[number] != nil else { return fail("presentation \(number) is not shown here") }
     let path = CoordinatorNames.presentation(number)
-    let report: (DBusError?) -> Void = { if let error = $0 { fail(error.message) } }
+    let report: (DBusError?) -> Void = { [daemon] in
+      if let error = $0 { fail(Failure(daemon.operation, error).why) }
+    }
     var isExpected = true
     switch line.content {
     case .presented: isExpected = presented(number)

@@ -166,6 +166,17 @@ func presenter_navdRestarted_presentsAgain(_ signal: Int32) throws {
   }
 }
 
+@Test("A shell that reports something while navd does not run is told so")
+func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  try session.present("calendar")
+  let number = try #require(try shell.call()["presentation"]?.unsigned)
+  try session.stop(SIGKILL)
+  shell.say(#"{"act":\#(number),"action":"open"}"#)
+  try shell.waitForError("navctl: presenter: line 1: navd is not running")
+}
+
 @Test("For a shell that only listens, navctl answers")
 func presenter_automatic_answers() throws {
   let session = try Session()
