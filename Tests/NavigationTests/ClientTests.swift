@@ -371,6 +371,26 @@ extension ContainerValues {
     }
   }
 
+  @Test("D1: a refused registration leaves the former one in effect, also at the next navd")
+  func navigator_registrationRefused_keepsTheFormerOne() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, coordinator, display) = (try #require(fixture.session), fixture.coordinator, fixture.display)
+    try await fixture.navigator.serve("calendar") { _ in RecordingScreen("calendar", on: display) }
+    await #expect(throws: NavigationError.self) {
+      try await fixture.navigator.serve("calendar", DestinationOptions(group: "no name")) { _ in
+        RecordingScreen("refused", on: display)
+      }
+    }
+    // A navd without the record of the former one knows no registrations.
+    try session.stop()
+    try session.start(["--state-directory", session.path("empty")])
+    try session.poll("it is registered again") {
+      try session.call(CoordinatorInterface.destinations, ()).contains { $0.fields.0 == "calendar" }
+    }
+    try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
+    try await fixture.shows("calendar")
+  }
+
   @Test(
     "D1: a navigator that ends does not end what a later one has registered by the same name",
     arguments: CoordinatorKind.allCases)

@@ -185,6 +185,7 @@ actor BusBackend: CoordinatorBackend {
       throw endError
     }
     connection.export(path, [presenter(host)])
+    let former = servings.filter { $0.destination == destination }
     servings.removeAll { $0.destination == destination }
     servings.append(Serving(destination: destination, path: path, options: options, host: host))
     // Registers with each navd that starts later.
@@ -194,7 +195,16 @@ actor BusBackend: CoordinatorBackend {
         self?.assumeIsolated { $0.registerAll() }
       }
     }
-    try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
+    do throws(NavigationError) {
+      try await call(CoordinatorInterface.registerPresenter, (destination, path, options.properties), starts: true)
+    } catch {
+      if case .refused = error, let index = servings.firstIndex(where: { $0.path == path }) {
+        // The former registration is still in effect.
+        servings.replaceSubrange(index...index, with: former)
+        self.connection?.unexport(path)
+      }
+      throw error
+    }
   }
 
   func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
