@@ -42,6 +42,11 @@ final class BusPresenter: ProgramPresenter {
     self.report = report
   }
 
+  /// A presenter says why it failed; the name of the general error adds nothing to that.
+  private static func reason(_ error: DBusError) -> String {
+    error.name == .failed && !error.message.isEmpty ? error.message : error.description
+  }
+
   func present(_ presentation: Presentation, _ properties: Properties) {
     let handle = presentation.handle
     guard case .bus(let text, let path) = presentation.item.destination?.presenter, let name = BusName(text) else {
@@ -68,7 +73,7 @@ final class BusPresenter: ProgramPresenter {
       guard let self, self.showing[handle] === showing else { return }
       switch result {
       case .success: report(.presentAnswered(handle, error: nil))
-      case .failure(let error): report(.presentAnswered(handle, error: error.description))
+      case .failure(let error): report(.presentAnswered(handle, error: Self.reason(error)))
       }
     }
     // The name may have no owner until the call has activated its program.
