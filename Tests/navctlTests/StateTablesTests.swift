@@ -84,7 +84,8 @@ private let state = StateSnapshot(json: [
 
 @Test func liveView_lines_fitTheScreen() {
   func lines(_ rows: Int, _ legend: Bool = true) -> [String] {
-    LiveView.lines(.state(state), .aligned(colour: false, legend: legend, columns: 90), rows: rows, at: 126_000)
+    LiveView.lines(
+      .state(state), .aligned(colour: false, legend: legend, columns: 90), readsKeys: true, rows: rows, at: 126_000)
   }
   let all = lines(40)
   #expect(all.count == 13)
@@ -96,8 +97,16 @@ private let state = StateSnapshot(json: [
   #expect(lines(40, false).first == " 8  settings                   presented  2m 5s                 main")
 }
 
+@Test func liveView_withoutKeys_saysHowToEndIt() {
+  let style = Table.Style.aligned(colour: false, columns: 90)
+  for content in [LiveView.Content.state(state), .notRunning] {
+    let first = LiveView.lines(content, style, readsKeys: false, rows: 40, at: 0).first
+    #expect(first?.hasSuffix(" · press Ctrl-C to quit") == true, "\(first ?? "")")
+  }
+}
+
 @Test func liveView_daemonNotRunning_saysSo() {
-  let lines = LiveView.lines(.notRunning, .aligned(colour: false, columns: 20), rows: 24, at: 0)
+  let lines = LiveView.lines(.notRunning, .aligned(colour: false, columns: 20), readsKeys: true, rows: 24, at: 0)
   #expect(lines == ["navd is not running…"])
 }
 

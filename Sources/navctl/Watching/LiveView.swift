@@ -16,6 +16,8 @@ final class LiveView: WatchOutput {
   private let filter: StateFilter
   private let colour: Bool
   private let legend: Bool
+  /// Whether a key can end it; otherwise a signal does.
+  private let readsKeys: Bool
   private let loop: EventLoop
   private let writer: LineWriter
   /// nil until the first reply: nothing is drawn before.
@@ -24,10 +26,13 @@ final class LiveView: WatchOutput {
   private var drawn: [String]?
   private var isRefreshing = false
 
-  init(_ filter: StateFilter, colour: Bool, legend: Bool, _ writer: LineWriter, _ loop: EventLoop) {
+  init(
+    _ filter: StateFilter, colour: Bool, legend: Bool, readsKeys: Bool, _ writer: LineWriter, _ loop: EventLoop
+  ) {
     self.filter = filter
     self.colour = colour
     self.legend = legend
+    self.readsKeys = readsKeys
     self.writer = writer
     self.loop = loop
     tick()
@@ -71,7 +76,7 @@ final class LiveView: WatchOutput {
     guard let content, writer.pendingCount == 0 else { return }
     let size = StandardOutput.size ?? (24, 80)
     let style = Table.Style.aligned(colour: colour, legend: legend, columns: size.columns)
-    let lines = Self.lines(content, style, rows: size.rows, at: WallClock.now)
+    let lines = Self.lines(content, style, readsKeys: readsKeys, rows: size.rows, at: WallClock.now)
     guard lines != drawn else { return }
     drawn = lines
     writer.write(raw: "\u{1b}[H" + lines.joined(separator: "\u{1b}[K\r\n") + "\u{1b}[K\u{1b}[J")
@@ -80,14 +85,17 @@ final class LiveView: WatchOutput {
   /// - Parameters:
   ///   - rows: maximum number of lines.
   ///   - now: milliseconds since 1970.
-  static func lines(_ content: Content, _ style: Table.Style, rows: Int, at now: UInt64) -> [String] {
+  static func lines(
+    _ content: Content, _ style: Table.Style, readsKeys: Bool, rows: Int, at now: UInt64
+  ) -> [String] {
+    let hint = "press \(readsKeys ? "q" : "Ctrl-C") to quit"
     guard case .state(let state) = content else {
-      return lines(of: style.legend("navd is not running; waiting for it · press q to quit"))
+      return lines(of: style.legend("navd is not running; waiting for it · \(hint)"))
     }
     let count = state.entries.count
     let presented = state.entries.count { $0.knownPhase == .presented }
     let heading = style.legend(
-      "navd · serial \(state.serial ?? 0) · \(presented) of \(count) presented · press q to quit", .title)
+      "navd · serial \(state.serial ?? 0) · \(presented) of \(count) presented · \(hint)", .title)
     let overview = StateTables.overview(state, style, at: now, limit: rows)
     let lines = lines(of: heading.isEmpty ? overview : heading + "\n" + overview)
     guard lines.count > rows, rows > 0 else { return lines }

@@ -24,6 +24,9 @@ final class TerminalScreen {
   /// Whether standard output is a terminal with control sequences, and navctl is in its foreground.
   static var isAvailable: Bool { StandardOutput.hasControlSequences && isForeground(STDOUT_FILENO) }
 
+  /// Whether standard input is a terminal, whose keys are read.
+  static var hasKeys: Bool { isatty(STDIN_FILENO) == 1 }
+
   /// True for a terminal without a session.
   private static func isForeground(_ terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)
@@ -35,7 +38,7 @@ final class TerminalScreen {
     let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
     signals = try loop.onSignal(handled) { [unowned self] in handle($0) }
     enter()
-    guard isatty(STDIN_FILENO) == 1 else { return }
+    guard Self.hasKeys else { return }
     keys = try? loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
   }
 

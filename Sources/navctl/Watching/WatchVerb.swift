@@ -62,7 +62,8 @@ struct WatchVerb: ParsableCommand {
     _ filter: StateFilter, _ screen: TerminalScreen, _ writer: LineWriter, _ daemon: DaemonClient
   ) throws(Failure) -> LiveView {
     let view = LiveView(
-      filter, colour: StandardOutput.hasColour, legend: !global.noLegend, writer, daemon.loop)
+      filter, colour: StandardOutput.hasColour, legend: !global.noLegend, readsKeys: TerminalScreen.hasKeys, writer,
+      daemon.loop)
     screen.onChange = { view.redraw() }
     screen.onQuit = { daemon.loop.stop() }
     do throws(SystemError) { try screen.start() } catch { throw Failure("watch", error.description) }
