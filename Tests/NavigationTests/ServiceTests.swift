@@ -126,6 +126,28 @@ import Testing
     for call in waiting.dropFirst() { #expect(await call.value == .closed) }
   }
 
+  @Test("A call that is not answered when its coordinator is closed says so", arguments: CoordinatorKind.allCases)
+  func call_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    let host = RecordingHost()
+    host.isHeld = true
+    defer { host.isHeld = false }
+    try await coordinator.backend.serve("slow", DestinationOptions(), by: host)
+    let handle = try #require(
+      try await coordinator.present("fact", PresentationOptions(destination: "slow")).presentation)
+    let call = Task { () -> NavigationError? in
+      do throws(NavigationError) {
+        try await coordinator.waitUntilPresented(handle)
+        return nil
+      } catch { return error }
+    }
+    try await coordinator.present("other")
+    await coordinator.close()
+    #expect(await call.value == .closed)
+  }
+
   @Test("A closed coordinator serves no destination", arguments: CoordinatorKind.allCases)
   func serve_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)

@@ -90,7 +90,8 @@ actor BusBackend: CoordinatorBackend {
           // A call of Wait may take any time.
           timeout: method.name == CoordinatorInterface.wait.name ? nil : defaultTimeout, autoStart: starts
         ) { [weak self] result in
-          self?.assumeIsolated { $0.calls[number] = nil }
+          // Otherwise it has failed already.
+          guard let self, assumeIsolated({ $0.calls.removeValue(forKey: number) != nil }) else { return }
           continuation.resume(returning: result.mapError(error))
         }
         calls[number] = (pending, { continuation.resume(returning: .failure($0)) })
@@ -291,13 +292,11 @@ actor BusBackend: CoordinatorBackend {
     follower = nil
     coordinator?.cancel()
     coordinator = nil
-    connection?.close(flushing: .milliseconds(200))
-    connection = nil
+    // Before the connection closes, which gives its calls an error of its own.
     let unanswered = calls
     calls = [:]
-    for (_, call) in unanswered {
-      call.pending.cancel()
-      call.fail(error)
-    }
+    for (_, call) in unanswered { call.fail(error) }
+    connection?.close(flushing: .milliseconds(200))
+    connection = nil
   }
 }
