@@ -148,6 +148,29 @@ import Testing
     #expect(await call.value == .closed)
   }
 
+  @Test("More tasks than navd's limit of waits can wait for the same, one after the other and together")
+  func wait_tasksMoreThanTheLimit_areAnswered() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    let handle = try #require(try await coordinator.present("fact").presentation)
+    func wait() -> Task<Result<NavigationReason?, NavigationError>, Never> {
+      Task {
+        do throws(NavigationError) {
+          return .success(try await coordinator.waitUntilGone(handle).reason)
+        } catch { return .failure(error) }
+      }
+    }
+    let cancelled = (0..<600).map { _ in wait() }
+    for round in 0..<10 { try await coordinator.present("other", id: "\(round)") }
+    for wait in cancelled { wait.cancel() }
+    for wait in cancelled { #expect(await wait.value == .failure(.cancelled)) }
+    let others = (0..<600).map { _ in wait() }
+    for round in 0..<10 { try await coordinator.present("other", id: "\(round)") }
+    try await coordinator.dismiss("fact")
+    for wait in others { #expect(await wait.value == .success(.dismissed)) }
+  }
+
   @Test("A closed coordinator serves no destination", arguments: CoordinatorKind.allCases)
   func serve_coordinatorClosed_throwsClosed(_ kind: CoordinatorKind) async throws {
     let fixture = try await NavigationFixture(kind)

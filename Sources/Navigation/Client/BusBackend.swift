@@ -15,6 +15,8 @@ actor BusBackend: CoordinatorBackend {
   private var endError = NavigationError.closed
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
+  private var waits: [Awaited: [UInt64: Waiter]] = [:]
+  private typealias Waiter = CheckedContinuation<Result<(String, Properties), NavigationError>, Never>
   private var windowListeners: [UInt64: WindowListener] = [:]
   private typealias WindowListener = (subscription: Subscription, listener: AsyncStream<WindowEvent>.Continuation)
   private var follower: StateFollower?
@@ -24,6 +26,12 @@ actor BusBackend: CoordinatorBackend {
   /// The serial of the last state or event that listeners got.
   private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
+
+  /// The subject of a call of `Wait`.
+  private struct Awaited: Hashable {
+    let presentation: PresentationHandle
+    let phase: WaitPhase
+  }
 
   /// A destination that this program serves.
   private struct Serving {
@@ -86,9 +94,7 @@ actor BusBackend: CoordinatorBackend {
       await withCheckedContinuation { continuation in
         guard let connection else { return continuation.resume(returning: .failure(endError)) }
         let pending = connection.call(
-          method, on: service, at: object, input,
-          // A call of Wait may take any time.
-          timeout: method.name == CoordinatorInterface.wait.name ? nil : defaultTimeout, autoStart: starts
+          method, on: service, at: object, input, autoStart: starts
         ) { [weak self] result in
           // Otherwise it has failed already.
           guard let self, assumeIsolated({ $0.calls.removeValue(forKey: number) != nil }) else { return }
@@ -106,6 +112,46 @@ actor BusBackend: CoordinatorBackend {
     guard let (pending, fail) = calls.removeValue(forKey: number) else { return }
     pending.cancel()
     fail(.cancelled)
+  }
+
+  // MARK: Waiting
+
+  /// All tasks that wait for the same share one call. It goes on when they are cancelled, since a call cannot be taken back, and navd
+  /// has a limit of them; the next task that waits for the same joins it.
+  func wait(
+    for presentation: PresentationHandle, _ phase: WaitPhase
+  ) async throws(NavigationError) -> (String, Properties) {
+    guard !Task.isCancelled else { throw .cancelled }
+    let awaited = Awaited(presentation: presentation, phase: phase)
+    lastCall += 1
+    let number = lastCall
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (waiter: Waiter) in
+        guard connection != nil else { return waiter.resume(returning: .failure(endError)) }
+        let isUnderWay = waits[awaited] != nil
+        waits[awaited, default: [:]][number] = waiter
+        if !isUnderWay { callWait(awaited) }
+      }
+    } onCancel: {
+      Task { await self.cancelWait(number, for: awaited) }
+    }
+    return try result.get()
+  }
+
+  private func callWait(_ awaited: Awaited) {
+    connection?.call(
+      CoordinatorInterface.wait, on: CoordinatorNames.bus, at: CoordinatorNames.object,
+      (awaited.presentation.path, awaited.phase.rawValue), timeout: nil, autoStart: false
+    ) { [weak self] result in
+      self?.assumeIsolated { backend in
+        let waiters = backend.waits.removeValue(forKey: awaited) ?? [:]
+        for waiter in waiters.values { waiter.resume(returning: result.mapError { NavigationError($0) }) }
+      }
+    }
+  }
+
+  private func cancelWait(_ number: UInt64, for awaited: Awaited) {
+    waits[awaited]?.removeValue(forKey: number)?.resume(returning: .failure(.cancelled))
   }
 
   // MARK: The window system
@@ -293,9 +339,10 @@ actor BusBackend: CoordinatorBackend {
     coordinator?.cancel()
     coordinator = nil
     // Before the connection closes, which gives its calls an error of its own.
-    let unanswered = calls
-    calls = [:]
+    let (unanswered, waiting) = (calls, waits)
+    (calls, waits) = ([:], [:])
     for (_, call) in unanswered { call.fail(error) }
+    for waiter in waiting.values.flatMap(\.values) { waiter.resume(returning: .failure(error)) }
     connection?.close(flushing: .milliseconds(200))
     connection = nil
   }

@@ -73,7 +73,7 @@ public final class Coordinator: Sendable {
   @discardableResult
   public func waitUntilPresented(_ presentation: PresentationHandle) async throws(NavigationError) -> NavigationReason?
   {
-    NavigationReason(rawValue: try await read(Rows.wait, (presentation.path, "presented")).0)
+    NavigationReason(rawValue: try await backend.wait(for: presentation, .presented).0)
   }
 
   /// Waits until a presentation has ended, also across restarts of navd.
@@ -83,7 +83,7 @@ public final class Coordinator: Sendable {
   ) async throws(NavigationError) -> (reason: NavigationReason?, result: Properties) {
     while true {
       do throws(NavigationError) {
-        let (reason, result) = try await read(Rows.wait, (presentation.path, "gone"))
+        let (reason, result) = try await backend.wait(for: presentation, .gone)
         return (NavigationReason(rawValue: reason), result)
       } catch .unreachable {
         // Waits for the next coordinator, which knows the handle, too. Throws if the bus is gone.
@@ -197,7 +197,7 @@ public final class Coordinator: Sendable {
   /// The result of a presentation that has ended.
   private func result(of presentation: PresentationHandle) async -> Result<Properties, NavigationError> {
     do throws(NavigationError) {
-      return .success(try await read(Rows.wait, (presentation.path, WaitPhase.gone.rawValue)).1)
+      return .success(try await backend.wait(for: presentation, .gone).1)
     } catch {
       return .failure(error)
     }

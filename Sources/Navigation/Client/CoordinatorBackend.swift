@@ -11,6 +11,12 @@ protocol CoordinatorBackend: Sendable {
     _ method: Method<Input, Output>, _ input: Input, starts: Bool
   ) async throws(NavigationError) -> Output
 
+  /// Waits until a presentation is shown or has ended, or until it has ended.
+  /// - Returns: the reply of `Wait`.
+  func wait(
+    for presentation: PresentationHandle, _ phase: WaitPhase
+  ) async throws(NavigationError) -> (String, Properties)
+
   /// Makes a call of the contract of the adapter for the window system.
   /// - Throws: `refused` with `notSupported` if there is none.
   @discardableResult
@@ -35,6 +41,14 @@ protocol CoordinatorBackend: Sendable {
 
   /// Ends the connection; unanswered calls fail.
   func close() async
+}
+
+extension CoordinatorBackend {
+  func wait(
+    for presentation: PresentationHandle, _ phase: WaitPhase
+  ) async throws(NavigationError) -> (String, Properties) {
+    try await call(CoordinatorInterface.wait, (presentation.path, phase.rawValue), starts: false)
+  }
 }
 
 /// A message of a coordinator to its listeners.
