@@ -41,7 +41,10 @@ func navctlApply_ofAFileOrStandardInput_isOneTransaction() throws {
   "navctl apply: a mistake in the JSON is reported with line and column, and navd is not called",
   arguments: [
     ("[[\"Present\",\"a\",\"\",{}],\n [\"Present\",\"b\",\"\",{]]", "line 2, column 21: expected a name in quotes"),
-    ("[[\"Present\",\"a\",\"\",{}],\n\n  [\"Presnt\",\"b\",\"\",{}]]", "line 3, column 4: request 1: “Presnt” cannot be in a list of requests"),
+    (
+      "[[\"Present\",\"a\",\"\",{}],\n\n  [\"Presnt\",\"b\",\"\",{}]]",
+      "line 3, column 4: request 1: “Presnt” cannot be in a list of requests"
+    ),
     ("[[\"Present\",\"a\",\"\",{}],[\"Dismiss\",7,{}]]", "line 1, column 35: request 1: expected a string (s)"),
     ("[[\"Present\",\"a\",\"\",{\"timeout\":\"3s\"}]]", "line 1, column 31: request 0: expected an integer (t)"),
     ("", "line 1, column 1: expected a value"),
