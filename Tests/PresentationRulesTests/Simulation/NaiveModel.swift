@@ -266,6 +266,9 @@ struct NaiveModel {
       own!.limit = .max
     }
     guard !isShutDown, let rule = own else { return nil }
+    // K1: “if somebody in the queue may come, after that”.
+    let others = slots.values.filter { $0.item.group == slot.item.group && $0.item.queuedAt != nil }
+    if isFallback(slot.item), others.contains(where: { hold(on: $0.item) == .show }) { return nil }
     let hasFailed = reason == .failed || reason == .lost || result["status"] == .int32(1)
     guard reason == .failed || reason == .lost || reason == .closed, hasFailed || rule.condition == .always else {
       return nil

@@ -320,6 +320,8 @@ struct NaivePlan {
     } else if options.ifBusy != .queue {
       item.mayQueueAt = nil
     }
+    // What gave way in the same transaction is as before.
+    if item.queuedAt == nil { interrupted[binding] = nil }
     items[binding] = item
     asked.insert(binding)
     given[binding] = given[binding].map { merged($0, options) }

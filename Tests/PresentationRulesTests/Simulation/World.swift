@@ -205,15 +205,21 @@ struct World: ~Copyable {
   /// Lets a client leave the bus, with the presentations that it shows (D4). Its name is never used again.
   private mutating func leave(_ index: Int, _ dice: inout SplitMix64) throws(Violation) {
     let client = clients[index]
-    lastClient += 1
-    clients[index] = Client(":1.\(lastClient)")
     let isToldFirst = dice.chance(50)
-    if isToldFirst { try happen(.left(client), &dice) }
+    if isToldFirst { try tell(ofLeaving: index, &dice) }
     for showing in checker.alive {
       guard case .bus(name: client.name, _) = showing.presenter, showing.hasStarted else { continue }
       try happen(.report(presenters.end(showing.handle, failed: true)), &dice)
     }
-    if !isToldFirst { try happen(.left(client), &dice) }
+    if !isToldFirst { try tell(ofLeaving: index, &dice) }
+  }
+
+  /// Until then, a navd that starts anew counts the client as one that is there.
+  private mutating func tell(ofLeaving index: Int, _ dice: inout SplitMix64) throws(Violation) {
+    let client = clients[index]
+    lastClient += 1
+    clients[index] = Client(":1.\(lastClient)")
+    try happen(.left(client), &dice)
   }
 
   /// Lets everything under way end, by answers or timeouts, without further requests.
