@@ -1,8 +1,10 @@
 import CoordinatorAPI
 import DBusValues
+import EventLoops
 import Logging
 import PresentationModel
 import PresentationRules
+import TestSupport
 import Testing
 
 @testable import CoordinatorDaemon
@@ -174,6 +176,22 @@ func busPresenter_leaves_isReportedOnceAndForgotten() throws {
   _ = try ScriptedPresenter(fixture.bus)
   try fixture.bus.settle()
   #expect(fixture.reports.count == 1)
+}
+
+@Test("D4, L2: the items of a presenter that leaves with many fail over several turns")
+func busPresenter_leavesWithMany_isReportedOverTurns() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  for number: UInt64 in 1...250 { fixture.presenter.present(try fixture.presentation(number), [:]) }
+  try fixture.bus.settle()
+  for _ in 1...250 { try program.answer() }
+  try fixture.bus.settle()
+  var counts = [fixture.reports.count]
+  fixture.bus.loop.atEndOfTurn { [unowned fixture] in counts.append(fixture.reports.count) }
+  try fixture.bus.close(program.connection)
+  try #require(fixture.bus.loop.turn { fixture.reports.count == 500 })
+  #expect(Set(fixture.reports.map { "\($0)" }).count == 500)
+  #expect(zip(counts.dropFirst(), counts).allSatisfy { $0 - $1 <= 100 }, "\(counts)")
 }
 
 @Test func busPresenter_uniqueNameThatHasLeft_isReported() throws {

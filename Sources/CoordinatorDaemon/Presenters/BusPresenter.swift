@@ -34,6 +34,10 @@ final class BusPresenter: ProgramPresenter {
   /// Calls that wait until there is room for them, in their order.
   private var waiting: [BusName: [() -> Void]] = [:]
   private var isLookingForRoom = false
+  /// Presentations whose presenters have left the bus, not reported yet.
+  private var abandoned: ArraySlice<Handle> = []
+  /// How many of them are reported in a turn: a presenter may leave very many (L2).
+  private static let reportsPerTurn = 100
 
   init(_ connection: Connection, limits: Limits, log: Logger, report: @escaping (Report) -> Void) {
     self.connection = connection
@@ -164,7 +168,18 @@ final class BusPresenter: ProgramPresenter {
   /// Reports the end of an item whose presenter has left the bus (D4).
   private func left(_ handle: Handle) {
     forget(handle)
-    report(.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")]))
+    if abandoned.isEmpty { connection.loop.soon { [weak self] in self?.reportAbandoned() } }
+    abandoned.append(handle)
+  }
+
+  private func reportAbandoned() {
+    let some = abandoned.prefix(Self.reportsPerTurn)
+    abandoned.removeFirst(some.count)
+    if !abandoned.isEmpty { connection.loop.soon { [weak self] in self?.reportAbandoned() } }
+    // A presenter that has taken the name since may have been asked for it.
+    for handle in some where showing[handle] == nil {
+      report(.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")]))
+    }
   }
 
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {
