@@ -135,7 +135,6 @@ public final class Daemon {
     connection.onDisconnected = { [unowned self] in
       log.error("the connection to the bus is lost; presented items stay")
       hasBusEnded = true
-      coordinator.leave()
       stop(1)
     }
     connection.onNameLost = { [unowned self] name in
@@ -157,6 +156,8 @@ public final class Daemon {
     coordinator.loadConfiguration(isStart: true)
     coordinator.resume(recovered) { [unowned self] in takeName() }
     loop.run()
+    // Also the calls that arrived in the last turn are answered (R5).
+    coordinator.leave()
     connection.close()
     record.finish()
     runtime.remove(hasBusEnded: hasBusEnded)
@@ -190,10 +191,9 @@ public final class Daemon {
     )
   }
 
-  /// Stops on a signal: presented items stay, pending `Wait` calls are answered (R5).
+  /// Stops on a signal: presented items stay (R5).
   private func leave() {
     log.notice("stopping; presented items stay")
-    coordinator.leave()
     stop(0)
   }
 

@@ -69,6 +69,23 @@ func leaving_bySignal_leavesWhatIsShown(signal: Int32) throws {
   try session.wait(for: "end 1", of: "fact")
 }
 
+@Test("R5: a call of Wait that arrives after SIGTERM is answered, too")
+func leaving_waitAfterTheSignal_isAnswered() throws {
+  let session = try Session()
+  let path = try session.present("note")
+  let navd = try #require(session.navd)
+  navd.send(SIGSTOP)
+  navd.send(SIGTERM)
+  let wait = session.begin(Rows.wait, (path, "gone"))
+  session.client.flush()
+  // The bus has passed it on.
+  _ = try session.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
+  navd.send(SIGCONT)
+  #expect(try session.waitForEnd() == .exited(code: 0))
+  let error = #expect(throws: DBusError.self) { try session.answer(to: wait) }
+  #expect(error?.name == CoordinatorError.Name.shuttingDown.errorName)
+}
+
 @Test("D9: a command outlives a navd that is killed, and can still write output")
 func leaving_killed_leavesWhatIsShown() throws {
   let session = try Session()
