@@ -537,6 +537,7 @@ extension NaiveModel {
 extension NaivePlan {
   mutating func makeRoom(for one: NaiveModel.Going) {
     clear(one.binding, .declined)
+    itemsOfKept[one.binding] = one.showing.item
     if let group = one.showing.item.group {
       groupsOfKept.insert(group)
       let tag = one.showing.item.tag

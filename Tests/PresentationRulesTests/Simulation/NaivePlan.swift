@@ -54,6 +54,8 @@ struct NaivePlan {
   var forced: Set<NaiveSubject> = []
   /// The groups whose selection is had back (P15).
   var groupsOfKept: Set<BindingID> = []
+  /// What gets its slot back (P15).
+  var itemsOfKept: [BindingID: NaiveItem] = [:]
   /// K3: the slots whose items are presented again, since they ended by themselves.
   var again: [BindingID: NaiveModel.Again] = [:]
   /// K2: the slots whose items gave way, and wait under a new handle unless a later request selects them.
