@@ -342,7 +342,8 @@ final class Coordinator {
       guard let presentation = service.machine.presentation(handle) else { return }
       // The request may be older than the setting: it waited, its group remembered it, or it was recorded.
       if presentation.item.destination?.source == .request, let refusal = authorization.inlineCommands.refusal {
-        return service.report(.presentAnswered(handle, error: refusal.message))
+        // It also completes a dismissal that came before.
+        return service.report(.ended(handle, failed: true, result: ["error": .string(refusal.message)]))
       }
       presenters.presenter(for: presentation)?.present(
         presentation, service.machine.itemEntry(of: presentation).properties)

@@ -254,6 +254,30 @@ func sandbox_laterRequests_keepTheirOrder() throws {
   #expect(session.processes() == [])
 }
 
+@Test("P4: a remembered command that is switched off, and dismissed before it was to start, is gone at once")
+func sandbox_commandSwitchedOffAndDismissed_isGoneAtOnce() throws {
+  let session = try Session(destinations: destinations)
+  try session.call(Rows.select, ("group", "tag", ["command": ["sleep", "61"].value]))
+  try session.call(Rows.deselect, ("group", "", [:]))
+  try session.poll("the command has ended") { try session.call(Rows.members, ("all", "")).isEmpty }
+  try session.write("inline-commands = false\n", to: "config/navd/navd.toml")
+  try session.call(Rows.reload, ())
+  // Both arrive in one turn.
+  let navd = try #require(session.navd)
+  navd.send(SIGSTOP)
+  let selection = session.begin(Rows.select, ("group", "tag", [:]))
+  let end = session.begin(Rows.dismiss, ("group.tag", [:]))
+  session.client.flush()
+  _ = try session.client.callAndWait(Bus.getID, on: Bus.name, at: Bus.path, ())
+  navd.send(SIGCONT)
+  let path = try session.answer(to: selection).0
+  #expect(try session.answer(to: end).0)
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "dismissed")
+  let error = result["error"].flatMap { String(value: $0) } ?? ""
+  #expect(error.contains("switched off by inline-commands"), "\(error)")
+}
+
 @Test("L3: the configuration can disable and enable inline commands")
 func sandbox_inlineCommandsSwitchedOff_areRefused() throws {
   let session = try Session(destinations: destinations)
