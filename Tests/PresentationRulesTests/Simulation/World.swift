@@ -1,6 +1,7 @@
 import DBusValues
 import PresentationModel
-import PresentationRules
+
+@testable import PresentationRules
 
 /// A world: one simulated run from one seed. It decides time, order, presenters and clients, gives the machine and the naive
 /// model the same inputs, and compares machine, model, log and watcher after every step.
@@ -162,7 +163,7 @@ struct World: ~Copyable {
     defer { asked = nil }
     try ask(1, &dice)
     asked = nil
-    try restart()
+    try restart(hearsPresenters: false)
     var left: Set<Client> = []
     for index in clients.indices where dice.chance(15) {
       left.insert(clients[index])
@@ -306,8 +307,14 @@ struct World: ~Copyable {
   }
 
   /// Restarts navd at once: the machine restored from the record has to behave like the one before.
-  private mutating func restart() throws(Violation) {
+  /// - Parameter hearsPresenters: whether presenters answer what the navd before has asked.
+  private mutating func restart(hearsPresenters: Bool = true) throws(Violation) {
     if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
+    // The record does not have it, and this one is in memory.
+    for handle in disk.presentations.keys {
+      let isAwaited = hearsPresenters && machine.presentation(handle)?.awaitsUpdateAnswer == true
+      disk.presentations[handle]!.presentation.awaitsUpdateAnswer = isAwaited
+    }
     do throws(RecordFault) {
       machine = try StateMachine(limits: generator.limits, restoring: disk, destinations: files)
       machine.setHolds(generator.holdsOfAll)
