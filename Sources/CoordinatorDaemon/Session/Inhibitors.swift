@@ -33,6 +33,7 @@ final class Inhibitors {
 
   /// Takes in what an earlier navd has presented.
   func follow(_ machine: borrowing StateMachine) {
+    isAsleep = machine.holdsInForce.contains(SessionFact.sleep.rawValue)
     machine.forEachPresentation { presentation in
       guard presentation.phase.isLive else { return }
       if presentation.phase == .presented { presented(presentation.handle, presentation.binding, presentation.item) }

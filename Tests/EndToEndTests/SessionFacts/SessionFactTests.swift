@@ -87,6 +87,14 @@ private final class LogindSession {
       Mock.emitSignal, on: Self.name, at: path, (interface, name, arguments.isEmpty ? "" : "b", arguments))
   }
 
+  /// Says that the computer sleeps soon, also to a navd that starts now.
+  func prepareForSleep() throws {
+    try client.callAndWait(
+      Mock.updateProperties, on: Self.name, at: Self.manager,
+      ("org.freedesktop.login1.Manager", ["PreparingForSleep": .boolean(true)]))
+    try emit("PrepareForSleep", at: Self.manager, [.boolean(true)])
+  }
+
   /// The inhibitors: kind, program and mode.
   func inhibitors() throws -> [String] {
     try client.callAndWait(Mock.listInhibitors, on: Self.name, at: Self.manager, ()).map {
@@ -355,5 +363,29 @@ func sleep_dismissing_isDelayed() throws {
   try session.poll("it delays") { try logind.inhibitors() == ["sleep navd delay"] }
   try logind.emit("PrepareForSleep", at: LogindSession.manager, [.boolean(true)])
   #expect(try session.ending(of: secret).reason == "held")
+  try session.poll("it no longer delays") { try logind.inhibitors() == [] }
+}
+
+@Test("H5: what declines to end after a restart of navd does not delay the sleep of the computer any longer")
+func sleep_declinedAfterARestart_isNotDelayed() throws {
+  let logind = try LogindSession([:])
+  let session = logind.session
+  try session.write("[holds]\nsleep = \"dismiss\"\n", to: "config/navd/navd.toml")
+  try session.call(Rows.reload, ())
+  let presenter = try BusPresenter(session, destination: "editor")
+  let note = try session.present("note", "", ["destination": .string("editor")])
+  _ = try session.call(Rows.wait, (note, "presented"))
+  try session.poll("it delays") { try logind.inhibitors() == ["sleep navd delay"] }
+  presenter.isAnswering = false
+  try logind.prepareForSleep()
+  try session.wait("it is to end") { presenter.log.contains { $0.hasPrefix("dismiss") } }
+  try session.stop(SIGKILL)
+  presenter.refusedEnd = DBusError(name: "org.navd.Error.Declined", message: "not saved")
+  let calls = presenter.log.count
+  try session.start()
+  try session.wait("it is to end again") { presenter.log.count > calls }
+  try session.poll("it delays again") { try logind.inhibitors() == ["sleep navd delay"] }
+  presenter.isAnswering = true
+  try session.poll("it is kept") { try session.state()["presentations"]?.array?.first?["phase"]?.string == "presented" }
   try session.poll("it no longer delays") { try logind.inhibitors() == [] }
 }
