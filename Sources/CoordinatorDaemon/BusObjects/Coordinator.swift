@@ -93,8 +93,9 @@ final class Coordinator {
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }
-    // Starts the next program before the end of the last one is announced, since the user waits for the new program.
-    connection.delaysSignals = { [unowned self] in !self.commands.isEmpty }
+    // Starts the next program before the end of the last one is announced, since the user waits for the new program. And who asks
+    // for what has failed learns of that program, too.
+    connection.hasMoreToCome = { [unowned self] in !self.commands.isEmpty }
     loop.atEndOfTurn { [unowned self] in finishTurn() }
     connection.export(CoordinatorNames.object, [coordinatorInterface()], isObjectManager: true)
     connection.exportSubtree(CoordinatorNames.presentations, PresentationObjects(service))

@@ -8,7 +8,7 @@ import Glibc
 /// Messages made in a turn of the loop are sent at its end in this order: signals as they were made, InterfacesAdded,
 /// PropertiesChanged, InterfacesRemoved, then replies and calls as they were made. So a caller has received every change
 /// before the reply that announces it. A reply that tells of the state (``Method/isReading``) comes after what was made before
-/// it, and before what was made after it. Signals alone may wait for the messages of the next turn (``delaysSignals``). Use a
+/// it, and before what was made after it. Signals alone may wait for the messages of the next turn (``hasMoreToCome``). Use a
 /// connection only on the loop's thread.
 public final class Connection {
   public struct Limits: Sendable {
@@ -51,9 +51,9 @@ public final class Connection {
   public var onNameLost: ((BusName) -> Void)?
   /// Called at the end of each turn, before its messages are sent. The messages made here are sent with them.
   public var beforeFlush: (() -> Void)?
-  /// Asked at the end of a turn that has made nothing but signals: whether they are sent with the messages of the next turn,
-  /// which has to come at once. Signals never wait for more than one turn.
-  public var delaysSignals: (() -> Bool)?
+  /// Whether what this turn has still to do makes more messages, for the next turn, which has to come at once. Then signals that
+  /// nobody waits for, and a large reply, wait for that turn; signals never wait for more than one.
+  public var hasMoreToCome: (() -> Bool)?
   /// Called with the number of a turn's signals that were dropped because of ``Limits/outgoingBytes``.
   public var onSignalsDropped: ((Int) -> Void)?
   /// Called when a client that may have missed signals receives them again; with nil for all clients.
@@ -248,7 +248,7 @@ public final class Connection {
     beforeFlush?()
     let hasSignals = !outbox.signals.isEmpty || !changes.all.isEmpty
     let isNobodyWaiting = outbox.isWithoutReplies && laterReplies.isEmpty
-    areSignalsDelayed = hasSignals && isNobodyWaiting && !areSignalsDelayed && delaysSignals?() ?? false
+    areSignalsDelayed = hasSignals && isNobodyWaiting && !areSignalsDelayed && hasMoreToCome?() ?? false
     if !areSignalsDelayed { send() }
   }
 

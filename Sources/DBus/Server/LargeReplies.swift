@@ -2,7 +2,7 @@ import DBusValues
 import EventLoops
 
 /// Calls whose replies may be large, such as the whole state. They are served one at a time: the next one when the last reply
-/// has left this process, and in a turn of its own unless nobody else waits. So other clients are served in between, and at
+/// has left this process, and in a turn of its own unless nothing else waits. So other clients are served in between, and at
 /// most one such reply is in memory.
 struct LargeReplies {
   /// In the order of arrival; of each client at most one, since its later calls are held.
@@ -33,7 +33,9 @@ extension Connection {
     }
     hold(call.sender, refusing: limits.unreadReplies)
     // Most are small after all, and a turn more would wake the bus once more.
-    if prepare == nil, outbox.isWithoutReplies, canServeLargeReply, !unread.isStalled(call.sender) {
+    if prepare == nil, outbox.isWithoutReplies, hasMoreToCome?() != true, canServeLargeReply,
+      !unread.isStalled(call.sender)
+    {
       largeReplies.current = call.sender
       return serve()
     }
