@@ -64,6 +64,26 @@ import Testing
   }
 }
 
+@Test("O1: a client counts as having left only if the bus says so")
+func watchName_busThatIsStopped_reportsTheOwnerWhenItContinues() throws {
+  let bus = try PrivateBus()
+  var lead = Duration.zero
+  let loop = try EventLoop(clock: { .now + lead })
+  let service = try Connection.open(address: bus.address, loop: loop)
+  let peer = try Connection.open(address: bus.address, loop: loop)
+  kill(bus.processID, SIGSTOP)
+  defer { kill(bus.processID, SIGCONT) }
+  var owners: [BusName?] = []
+  let watch = service.watchName(peer.uniqueName) { owners.append($0) }
+  loop.turn(wait: .zero)
+  lead = defaultTimeout * 2
+  loop.turn(wait: .zero)
+  kill(bus.processID, SIGCONT)
+  try #require(loop.turn { !owners.isEmpty })
+  #expect(owners == [peer.uniqueName])
+  watch.cancel()
+}
+
 @Test func watchName_severalForOneName_areAllNotifiedUntilCancelled() throws {
   let fixture = try Fixture()
   let peer = try Connection.open(address: fixture.bus.address, loop: fixture.loop)

@@ -103,7 +103,8 @@ extension Connection {
     addMatch(watched.rule) { [weak self] error in
       if error != nil { self?.ownerChanged(to: nil, of: watched) }
     }
-    call(Bus.getNameOwner, on: Bus.name, at: Bus.path, name.text) { [weak self] result in
+    // However late it comes: neither a bus nor a program that was stopped for a while says that the name has no owner.
+    call(Bus.getNameOwner, on: Bus.name, at: Bus.path, name.text, timeout: nil) { [weak self] result in
       guard watched.owner == .unknown else { return }
       self?.ownerChanged(to: (try? result.get()).flatMap { BusName($0) }, of: watched)
     }

@@ -82,7 +82,8 @@ extension Connection {
       try? send(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text)
       return
     }
-    call(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text) { result in
+    // A late answer is no refusal.
+    call(Bus.addMatch, on: Bus.name, at: Bus.path, rule.text, timeout: nil) { result in
       if case .failure(let error) = result { completion(error) } else { completion(nil) }
     }
   }
