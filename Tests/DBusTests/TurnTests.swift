@@ -169,6 +169,25 @@ func turn_changesBeforeAndAfterAReading_areSentBeforeAndAfterItsReply() throws {
     log.lines == ["read \([first, second])", "Happened after", #"removed \#(first) ["org.example.Item1"]"#])
 }
 
+@Test("W2: what tells of the state is sent before later changes, also in a turn that has made very much")
+func turn_readingReplyInAFullTurn_isSentBeforeLaterChanges() throws {
+  var limits = Connection.Limits()
+  limits.outgoingBytesPerTurn = 1000
+  let fixture = try Fixture(serviceLimits: limits)
+  var calls: [Call<[String]>] = []
+  fixture.implementation.implement(Echo.list) { _, call in calls.append(call) }
+  let log = try fixture.listen()
+  fixture.start(Echo.list, ()) { log.lines.append("read \((try? $0.get()) ?? [])") }
+  try #require(fixture.loop.turn { !calls.isEmpty })
+  fixture.loop.soon { [unowned fixture] in
+    for _ in 0..<20 { try? fixture.service.emit(Echo.happened, from: Echo.path, ("before", 1)) }
+    calls.removeFirst().reply(["old"])
+    try? fixture.service.emit(Echo.happened, from: Echo.path, ("after", 2))
+  }
+  try #require(fixture.loop.turn { log.lines.count == 22 })
+  #expect(log.lines.suffix(2) == [#"read ["old"]"#, "Happened after"])
+}
+
 @Test("R1: what follows from a call that cannot be sent is sent in a turn of its own, after what is done before")
 func turn_callThatCannotBeSent_failsInTheNextTurn() throws {
   let fixture = try Fixture()

@@ -98,11 +98,13 @@ public final class Call<Output> {
     })
   }
 
-  /// Replies with the arguments that `body` writes, at the end of the turn or when there is room.
+  /// Replies with the arguments that `body` writes, at the end of the turn or, unless the reply tells of the state, when there is
+  /// room.
   package func reply(writing body: @escaping (inout MessageWriter) throws(DBusError) -> Void) {
     markAnswered()
     guard address.isWanted else { return }
-    if isVariable, connection.isTurnFull {
+    // What tells of the state is made before that changes again.
+    if isVariable, !isReading, connection.isTurnFull {
       return enqueue(.laterReply(address, { [address, fields] in address.replyOrError(fields, body) }))
     }
     if let message = address.replyOrError(fields, body) { enqueue(.reply(message, .success, to: address)) }
