@@ -72,7 +72,7 @@ extension StateMachine {
   }
 
   /// The presentation that has a tag in its group, selected or queued.
-  private func member(_ key: GroupTag) -> Presentation? {
+  fileprivate func member(_ key: GroupTag) -> Presentation? {
     guard let group = state.groups[key.group] else { return nil }
     if let selected = group.selected.flatMap({ state.slots[$0]?.current }),
       let presentation = state.presentations[selected], presentation.item.membership?.tag == key.tag
@@ -117,9 +117,8 @@ extension Turn {
         machine.isNobodys(before), draft.learned[key] == nil, let memory = state.tagMemory[key],
         memory.binding == binding, memory.saysNothing(of: key)
       else { continue }
-      // An item that is presented again has its tag still.
-      if let item = slot.item, item.membership == key { continue }
-      tags.insert(key)
+      // Perhaps it is presented again, or its tag is that of an item that is kept (P15).
+      if machine.member(key) == nil { tags.insert(key) }
     }
     return tags
   }

@@ -238,8 +238,8 @@ extension NaivePlan {
     guard let slot = before.slots[memory.binding], !stays.contains(memory.binding), before.isNobodys(slot),
       slot.item.group == group, slot.item.tag == tag, !learned.contains(GroupTag(group: group, tag: tag))
     else { return false }
-    let item = items[memory.binding] ?? itemsOfKept[memory.binding]
-    if let item, item.group == group, item.tag == tag { return false }
+    let others = Array(items.values) + Array(itemsOfKept.values)
+    if others.contains(where: { $0.group == group && $0.tag == tag }) { return false }
     var named = ItemOptions()
     named.group = group
     named.tag = tag
