@@ -239,6 +239,23 @@ extension ContainerValues {
     #expect(event.serial == state.serial + 1)
   }
 
+  @Test("W2: a reader that falls behind a restart, after which serials are lower, reads the state")
+  func following_restartIsDropped_returnsTheState() async throws {
+    let backend = FloodedBackend()
+    var following = Following(backend: backend).makeAsyncIterator()
+    _ = try await following.next()
+    backend.listeners.notify(.state(StateSnapshot([:]), serial: 1))
+    for serial in 2...UInt64(Listeners.maxNotices + 1) {
+      backend.listeners.notify(.event(StateEvent(.hold("dnd", isInForce: true), serial: serial)))
+    }
+    // Instead of a wait for ever.
+    backend.listeners.end(.closed)
+    guard case .state(let state) = try await following.next() else {
+      throw NavigationFixture.Timeout(description: "no state")
+    }
+    #expect(state.serial == 0)
+  }
+
   @Test("R1, W2: following and presenting continue after navd was killed and restarted")
   func navd_restarted_isFollowedAndPresents() async throws {
     let fixture = try await NavigationFixture(.navd)
@@ -489,4 +506,36 @@ extension ContainerValues {
 private final class RestartModel {
   struct Note: Hashable, Codable, Identifiable { var id: Int }
   var note: Note?
+}
+
+/// A coordinator whose notices are those of a test.
+private final class FloodedBackend: CoordinatorBackend {
+  let listeners = Listeners()
+  private let embedded = EmbeddedBackend()
+
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> Output { try await embedded.call(method, input, starts: starts) }
+
+  func callWindowSystem<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output { try await embedded.callWindowSystem(method, input) }
+
+  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> { try await embedded.windowEvents() }
+
+  func notices() async -> AsyncStream<Notice> {
+    let (stream, listener) = listeners.add()
+    listener?.yield(.state(StateSnapshot([:]), serial: 10_000))
+    return stream
+  }
+
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) async throws(NavigationError) { try await embedded.serve(destination, options, by: host) }
+
+  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
+    try await embedded.stopServing(destination, by: host)
+  }
+
+  func close() async { await embedded.close() }
 }

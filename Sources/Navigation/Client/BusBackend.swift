@@ -217,7 +217,7 @@ actor BusBackend: CoordinatorBackend {
     switch notice {
     case .state(_, let serial): lastSerial = serial
     case .event(let event): lastSerial = event.serial
-    case .failed: break
+    case .missed, .failed: break
     }
     listeners.notify(notice)
   }

@@ -56,6 +56,8 @@ enum Notice: Sendable {
   /// The whole state; it supersedes earlier notices.
   case state(StateSnapshot, serial: UInt64)
   case event(StateEvent)
+  /// A whole state was dropped, which may have begun with lower serials.
+  case missed
   /// No more notices follow.
   case failed(NavigationError)
 }

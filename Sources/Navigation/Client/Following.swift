@@ -41,6 +41,8 @@ public struct Following: AsyncSequence {
         case .state(let state, let serial):
           self.serial = serial
           return .state(NavigationState(state, serial: serial))
+        case .missed:
+          if let state = try await missing() { return .state(state) }
         case .event(let event):
           guard let last = serial, event.serial > last else { continue }
           guard event.serial == last + 1 else {

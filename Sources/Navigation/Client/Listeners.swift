@@ -38,7 +38,14 @@ final class Listeners: Sendable {
   }
 
   func notify(_ notice: Notice) {
-    for listener in state.withLock({ Array($0.all.values) }) { listener.yield(notice) }
+    for listener in state.withLock({ Array($0.all.values) }) {
+      guard case .dropped(let dropped) = listener.yield(notice) else { continue }
+      switch dropped {
+      case .state, .missed: listener.yield(.missed)
+      // The serials of the events that follow show the gap.
+      case .event, .failed: break
+      }
+    }
   }
 
   /// Ends the streams of all listeners, also of later ones, with an error.
