@@ -489,6 +489,29 @@ extension ContainerValues {
     try await fixture.shows()
   }
 
+  @Test("O2: a time that is over when an item is presented ends it", arguments: CoordinatorKind.allCases)
+  func present_timeoutOver_expires(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    let options = PresentationOptions(timeout: .zero - .seconds(1))
+    let handle = try #require(try await coordinator.present("toast", options).presentation)
+    try await fixture.state { $0.presentations.isEmpty }
+    #expect(try await coordinator.waitUntilGone(handle).reason == .expired)
+  }
+
+  @Test(
+    "A duration on the bus is in whole milliseconds, however long it is",
+    arguments: [
+      (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(2), 2), (.microseconds(2001), 3), (.seconds(-5), 1),
+      (.seconds(18_446_744_073_709_551) + .milliseconds(615), .max),
+      (.seconds(18_446_744_073_709_551) + .milliseconds(999), .max), (.seconds(Int64.max), .max),
+      (Duration(attoseconds: .max), .max), (Duration(attoseconds: .min), 1),
+    ] as [(Duration, UInt64)])
+  func duration_onTheBus_isInMilliseconds(_ duration: Duration, _ milliseconds: UInt64) {
+    #expect(duration.milliseconds == milliseconds)
+  }
+
   @Test func embedded_command_isRefused() async throws {
     var options = PresentationOptions()
     options.command = ["true"]

@@ -35,7 +35,8 @@ extension Coordinator {
   /// - Parameters:
   ///   - name: the name of the hold, such as `dnd`.
   ///   - isOwned: whether it ends when this program leaves the bus.
-  ///   - timeout: the time until it ends by itself, in whole milliseconds; nil or zero for never.
+  ///   - timeout: the time until it ends by itself, in whole milliseconds; nil or zero for never, and a negative
+  ///     one for at once.
   ///   - message: its purpose, for people.
   /// - Returns: the number for ``release(hold:)``, which is never used twice.
   /// - Throws: `refused` with `invalidArgument` for what is no name, `limitExceeded`, or `accessDenied` in a sandbox.

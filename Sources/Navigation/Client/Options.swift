@@ -26,9 +26,10 @@ public struct PresentationOptions: Hashable, Sendable {
   public var tag: String?
   /// The stack that it is pushed on.
   public var stack: String?
-  /// The time from its presentation until it expires (O2), in whole milliseconds; zero for never.
+  /// The time from its presentation until it expires (O2), in whole milliseconds; zero for never, and a negative one for at once.
   public var timeout: Duration?
-  /// The time from the request until it expires if it has not been presented (H6), in whole milliseconds; zero for never.
+  /// The time from the request until it expires if it has not been presented (H6), in whole milliseconds; zero for never, and a
+  /// negative one for at once.
   public var within: Duration?
   /// Whether it ends when this program leaves the bus (O1).
   public var isOwned: Bool?
@@ -174,11 +175,10 @@ public struct DestinationOptions: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up; 0 for negative durations.
+  /// Whole milliseconds, rounded up, of a time that begins now. A negative one is over, and zero means never, so it is the shortest.
   var milliseconds: UInt64 {
-    guard self > .zero else { return 0 }
-    let (seconds, attoseconds) = components
-    let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
-    return isTooLong ? .max : whole + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    guard self >= .zero else { return 1 }
+    let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+    return UInt64(clamping: whole + (rest > 0 ? 1 : 0))
   }
 }
