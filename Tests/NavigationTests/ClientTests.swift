@@ -512,6 +512,21 @@ extension ContainerValues {
     #expect(duration.milliseconds == milliseconds)
   }
 
+  @Test("S2: a negative count of elements to pop is reported, and pops nothing", arguments: CoordinatorKind.allCases)
+  func pop_negativeCount_isReported(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
+    defer { withExtendedLifetime(fixture) {} }
+    let coordinator = fixture.coordinator
+    try await coordinator.push("main", "page")
+    let (alone, inTransaction) = kind == .navd ? (-41, -42) : (-43, -44)
+    #expect(try await coordinator.pop("main", alone) == 0)
+    #expect(try await coordinator.apply { $0.pop("main", inTransaction) }.replies == 0)
+    for count in [alone, inTransaction] {
+      #expect(MisuseLog.shared.messages.filter { $0.contains("found \(count)") }.count == 1)
+    }
+    #expect(try await coordinator.pop("main") == 1)
+  }
+
   @Test func embedded_command_isRefused() async throws {
     var options = PresentationOptions()
     options.command = ["true"]

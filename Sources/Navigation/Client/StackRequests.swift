@@ -33,14 +33,15 @@ extension Coordinator {
     Presented(try await change(Rows.push, (stack, binding, id, try await all(options, expectation))))
   }
 
-  /// Removes items from the top of a stack (S2).
+  /// Removes items from the top of a stack (S2). A negative count is reported as misuse, and removes nothing.
   /// - Returns: the number of items removed.
   @discardableResult
   public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil
+    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, expectedSerial: UInt64? = nil,
+    file: StaticString = #fileID, line: UInt = #line
   ) async throws(NavigationError) -> Int {
     let options = Expectation(serial: expectedSerial).properties(animated: animated, force: force)
-    return Int(try await change(Rows.pop, (stack, UInt32(clamping: count), options)).0)
+    return Int(try await change(Rows.pop, (stack, popCount(count, file, line), options)).0)
   }
 
   /// Removes items from the top of a stack until a binding is the top; nil removes all.
@@ -77,13 +78,13 @@ extension Coordinator.Changes {
       declaring: options.containerValues.declarations, reply: Coordinator.Presented.init)
   }
 
-  /// As ``Coordinator/pop(_:_:animated:force:expectedSerial:)``.
+  /// As ``Coordinator/pop(_:_:animated:force:expectedSerial:file:line:)``.
   public func pop(
-    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false
+    _ stack: String, _ count: Int = 1, animated: Bool? = nil, force: Bool = false, file: StaticString = #fileID,
+    line: UInt = #line
   ) -> Coordinator.Change<Int> {
-    change(
-      Coordinator.Rows.pop, (stack, UInt32(clamping: count), Expectation().properties(animated: animated, force: force))
-    ) { Int($0.0) }
+    let options = Expectation().properties(animated: animated, force: force)
+    return change(Coordinator.Rows.pop, (stack, popCount(count, file, line), options)) { Int($0.0) }
   }
 
   /// As ``Coordinator/popTo(_:_:animated:force:expectedSerial:)``.
@@ -106,4 +107,12 @@ extension Coordinator.Changes {
       declaring: declarations.reduce([:]) { $0.merging($1) { $1 } }
     ) { $0.0.compactMap(Handle.init(path:)) }
   }
+}
+
+/// The count of `Pop`.
+private func popCount(_ count: Int, _ file: StaticString, _ line: UInt) -> UInt32 {
+  if count < 0 {
+    reportMisuse("pop: expected a count of 0 or more, found \(count); nothing is removed", file: file, line: line)
+  }
+  return UInt32(clamping: count)
 }
