@@ -1,4 +1,5 @@
 import CoordinatorAPI
+import DBus
 import DBusValues
 import EventLoops
 import Glibc
@@ -406,6 +407,27 @@ extension ContainerValues {
     }
     try await coordinator.present("cal", PresentationOptions(destination: "calendar"))
     try await fixture.shows("calendar")
+  }
+
+  @Test("D1: a registration that a later navd refuses is reported to the program")
+  func navigator_registrationRefusedLater_isReported() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let (session, display) = (try #require(fixture.session), fixture.display)
+    var refusals: [NavigationError] = []
+    fixture.navigator.onRefused = { refusals.append($0) }
+    try await fixture.navigator.serve("calendar") { _ in RecordingScreen("calendar", on: display) }
+    try session.stop()
+    let later = try session.connect()
+    let refusing = ImplementedInterface(CoordinatorInterface.interface)
+    refusing.implement(CoordinatorInterface.registerPresenter) { _, call in
+      call.fail(DBusError(name: ErrorCode.accessDenied.errorName, message: "not here"))
+    }
+    later.export(CoordinatorNames.object, [refusing])
+    later.requestName(CoordinatorNames.bus) { _ in }
+    while !refusals.contains(where: { $0.refusal == .accessDenied }) {
+      session.loop.turn(wait: .zero)
+      await Task.yield()
+    }
   }
 
   @Test(

@@ -265,6 +265,8 @@ private final class RecordingHost: PresenterHost {
   func dismiss(
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties { [:] }
+
+  func registrationRefused(_ error: NavigationError) async {}
 }
 
 /// A presenter that can show nothing.
@@ -278,4 +280,6 @@ private final class FailingHost: PresenterHost {
   func dismiss(
     _ presentation: PresentationHandle, _ options: DismissalOptions
   ) async throws(Declined) -> Properties { [:] }
+
+  func registrationRefused(_ error: NavigationError) async {}
 }

@@ -266,7 +266,10 @@ actor BusBackend: CoordinatorBackend {
       connection?.call(
         CoordinatorInterface.registerPresenter, on: CoordinatorNames.bus, at: CoordinatorNames.object,
         (serving.destination, serving.path, serving.options.properties)
-      ) { _ in }
+      ) { result in
+        guard case .failure(let error) = result, case .refused = NavigationError(error) else { return }
+        Task { await serving.host.registrationRefused(NavigationError(error)) }
+      }
     }
   }
 

@@ -18,8 +18,9 @@ import Synchronization
 public final class Navigator: Presenting {
   /// The coordinator through which it presents.
   public let coordinator: Coordinator
-  /// Called when a request was refused, after the state was changed to agree; and once when no coordinator can be
-  /// reached, while the state waits for one. By default either is a line on standard error.
+  /// Called when a request was refused, after the state was changed to agree; when a later coordinator refused to
+  /// register a destination; and once when no coordinator can be reached, while the state waits for one. By default
+  /// each is a line on standard error.
   public var onRefused: ((NavigationError) -> Void)?
 
   /// The name of the destination that it registers for the program's own screens.
@@ -306,7 +307,7 @@ public final class Navigator: Presenting {
     if stateCount == self.stateCount { postponedDismissals += changes } else { dismissals += changes }
   }
 
-  private func tellRefused(_ error: NavigationError) {
+  fileprivate func tellRefused(_ error: NavigationError) {
     if let onRefused { onRefused(error) } else { reportMisuse("\(error)", file: #fileID, line: #line) }
   }
 
@@ -558,6 +559,8 @@ private final class Host: PresenterHost {
   ) async throws(Declined) -> Properties {
     try await navigator?.dismiss(presentation, options) ?? [:]
   }
+
+  @MainActor func registrationRefused(_ error: NavigationError) async { navigator?.tellRefused(error) }
 }
 
 /// Starts a task that does not inherit the current transaction.
