@@ -74,12 +74,14 @@ final class NavigationFixture {
 final class MisuseLog: Sendable {
   static let shared: MisuseLog = {
     let log = MisuseLog()
-    Misuse.report { message, _, _ in log.add(message) }
+    Misuse.report { message, file, _ in log.add(message, file) }
     return log
   }()
 
-  private let all = Mutex<[String]>([])
-  var messages: [String] { all.withLock { $0 } }
+  private let all = Mutex<[(message: String, file: String)]>([])
+  var messages: [String] { all.withLock { $0.map(\.message) } }
+  /// The files in which the reports say that the mistakes are.
+  func files(of message: String) -> [String] { all.withLock { $0.filter { $0.message.contains(message) }.map(\.file) } }
 
   /// Returns the reports of a body that does not wait, so that no other test can run meanwhile.
   @MainActor static func messages(during body: () -> Void) -> [String] {
@@ -88,5 +90,5 @@ final class MisuseLog: Sendable {
     return Array(shared.messages.dropFirst(count))
   }
 
-  func add(_ message: String) { all.withLock { $0.append(message) } }
+  func add(_ message: String, _ file: String) { all.withLock { $0.append((message, file)) } }
 }

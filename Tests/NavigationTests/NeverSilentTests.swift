@@ -26,6 +26,7 @@ private final class Model {
     case note(Int)
   }
   var unfit: Unfit?
+  var other: Unfit?
   var owner: Owner?
   var place: Place?
   var path = NavigationPath()
@@ -62,6 +63,34 @@ private final class Screenless: Screen {
       #expect(try session.navctl("history").outputText.contains("there is no display"))
       try session.wait("it is logged") { session.navd?.errorText.contains("there is no display") == true }
     }
+  }
+
+  @Test("Reports have the position of the program's state, or of its navigator", arguments: CoordinatorKind.allCases)
+  func report_aboutState_hasThePositionInTheProgram(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, file) = (fixture.display, "NavigationTests/NeverSilentTests.swift")
+    let name = "position-\(kind)"
+    let bindable = Bindable(model, .own(name))
+    fixture.navigator.present(item: bindable.unfit.named("unfit")) { _ in RecordingScreen("unfit", on: display) }
+    fixture.navigator.present(item: bindable.owner.named("owner")) { _ in RecordingScreen("owner", on: display) }
+    let stack = fixture.navigator.stack(path: bindable.path.named("path"))
+    stack.navigationDestination(for: Int.self) { RecordingScreen("\($0)", on: display) }
+    model.unfit = .init(id: 1, sizes: [nil])
+    model.owner = .init(id: .init(number: 1))
+    model.path = NavigationPath(["text"])
+    try await fixture.until { Set(display.names) == ["unfit", "owner"] }
+    // The id and the value of the owner, the value of the other item, and a value of the path.
+    #expect(MisuseLog.shared.files(of: name) == [file, file, file, file])
+    // A refusal names no state.
+    var options = PresentationOptions()
+    options.group = "no group of \(kind)"
+    fixture.navigator.present(item: Bindable(model).other.named("other"), options: { [options] _ in options }) { _ in
+      RecordingScreen("other", on: display)
+    }
+    model.other = .init(id: 2)
+    try await fixture.until { model.other == nil }
+    await fixture.navigator.settle()
+    #expect(MisuseLog.shared.files(of: "no group of \(kind)") == [file])
   }
 
   @Test("A bus without navd is an error of the connection, instead of a wait for ever")

@@ -46,7 +46,7 @@ extension Binding {
     let text = Coding.id(of: tag) {
       reportMisuse(
         "the tag \(tag) cannot be encoded; its description in Swift is used, which other programs may not know",
-        file: #fileID, line: #line)
+        of: selection.route.root)
     }
     let (origin, selection) = (selection, selection.bare)
     self = origin.derived(

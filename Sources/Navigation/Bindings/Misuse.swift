@@ -25,14 +25,17 @@ func log(_ line: String) {
 
 func reportMisuse(_ message: String, file: StaticString, line: UInt) { Misuse.send(message, "\(file)", line) }
 
+/// Reports misuse of state, with the position in the program that names its root.
+func reportMisuse(_ message: String, of root: BindingRoot) { reportMisuse(message, file: root.file, line: root.line) }
+
 /// Reports misuse that is seen again and again, once.
 @MainActor
 final class OneReport {
   private var isSent = false
 
-  func send(_ message: @autoclosure () -> String) {
+  func send(_ message: @autoclosure () -> String, of root: BindingRoot) {
     guard !isSent else { return }
     isSent = true
-    reportMisuse(message(), file: #fileID, line: #line)
+    reportMisuse(message(), of: root)
   }
 }

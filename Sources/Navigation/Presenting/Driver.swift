@@ -8,6 +8,9 @@ protocol Driver: AnyObject, Sendable {
   /// The destination that this program registers for its own screens; nil if another destination presents.
   var ownDestination: String? { get }
 
+  /// The root of the state, which has the position in the program for reports.
+  var root: BindingRoot { get }
+
   /// The transaction of the changes since the state was last read.
   var noted: NotedTransaction { get }
 

@@ -57,14 +57,14 @@ struct DrivenContent {
               options.value = [:]
               unencodableValue.send(
                 "a \(Item.self) at “\(item.route.description)” is presented without a value, since it cannot be encoded, or has "
-                  + "a null, which D-Bus cannot; leave nil out when it is encoded, or give another value in the options"
-              )
+                  + "a null, which D-Bus cannot; leave nil out when it is encoded, or give another value in the options",
+                of: item.route.root)
             }
           }
           let id = Coding.id(of: id(value)) {
             unencodableID.send(
               "the id of a \(Item.self) at “\(item.route.description)” cannot be encoded; its description in Swift is used, "
-                + "which other programs may not know")
+                + "which other programs may not know", of: item.route.root)
           }
           return Wanted(id: id, options: options) { item.restore(value) }
         }
@@ -161,6 +161,8 @@ final class ItemDriver: Driver {
     self.binding = binding
     self.from = from
   }
+
+  var root: BindingRoot { content.route.root }
 
   func drives(_ binding: String) -> Bool { binding == self.binding }
 

@@ -64,6 +64,7 @@ func typeName(_ type: Any.Type) -> String { String(reflecting: type) }
 /// A path of any kind, as used by its stack.
 @MainActor
 struct PathState {
+  let root: BindingRoot
   let read: () -> [NavigationPath.Element]
   /// The text of the value's identity.
   let id: (NavigationPath.Element) -> String
@@ -75,6 +76,7 @@ struct PathState {
   let append: (any Hashable & Codable) -> Bool
 
   init<Element: Hashable & Codable>(_ path: Binding<[Element]>) {
+    root = path.route.root
     read = { path.wrappedValue.map { NavigationPath.Element($0) } }
     id = { (try? JSON.parse($0.value))?.string ?? $0.value }
     truncate = { count in
@@ -91,6 +93,7 @@ struct PathState {
   }
 
   init(_ path: Binding<NavigationPath>) {
+    root = path.route.root
     read = { path.wrappedValue.elements }
     // A value of another type is another element, even if its JSON is equal.
     id = { "\($0.type) \($0.value)" }

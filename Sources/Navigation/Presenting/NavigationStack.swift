@@ -116,6 +116,8 @@ final class PathDriver: Driver {
     self.from = from
   }
 
+  var root: BindingRoot { path.root }
+
   func drives(_ binding: String) -> Bool { index(of: binding) != nil }
 
   private func binding(_ index: Int) -> String { "\(name)[\(index)]" }
@@ -183,7 +185,7 @@ final class PathDriver: Driver {
   /// Reports a type of values once.
   private func report(_ element: NavigationPath.Element, _ what: String) {
     let message = "a \(element.type) in the path “\(name)” \(what)"
-    if reports.insert(message).inserted { reportMisuse(message, file: #fileID, line: #line) }
+    if reports.insert(message).inserted { reportMisuse(message, of: root) }
   }
 
   /// Removes the screens at a position and above it, which are dismissed.
@@ -324,8 +326,7 @@ final class PathDriver: Driver {
     }
     guard let screen = makers[elements[index].type]?.last?.make(elements[index]) else {
       let why = "\(elements[index].value) is no \(elements[index].type)"
-      reportMisuse(
-        "the path “\(name)” is cut where it has a value that does not fit: \(why)", file: #fileID, line: #line)
+      reportMisuse("the path “\(name)” is cut where it has a value that does not fit: \(why)", of: root)
       throw ShowingError(why: why)
     }
     return screen

@@ -26,6 +26,8 @@ public final class Navigator: Presenting {
   /// The name of the destination that it registers for the program's own screens.
   let destination: String
   private let timeouts: DestinationOptions
+  /// The position in the program that creates it, for reports.
+  private let file: StaticString, line: UInt
   /// The hosts of the destinations that it has registered, by their names.
   private var served: [String: Host] = [:]
   private var drivers: [any Driver] = []
@@ -65,8 +67,14 @@ public final class Navigator: Presenting {
   ///   - coordinator: the coordinator; several navigators may share one.
   ///   - startTimeout: the time that a screen has to appear before it counts as failed (D4); nil: 10 seconds.
   ///   - grace: the time that a screen has to disappear before it counts as gone (P14); nil: 2 seconds.
-  public init(_ coordinator: Coordinator, startTimeout: Duration? = nil, grace: Duration? = nil) {
+  ///   - file: the file of the program for reports.
+  ///   - line: the line in it.
+  public init(
+    _ coordinator: Coordinator, startTimeout: Duration? = nil, grace: Duration? = nil, file: StaticString = #fileID,
+    line: UInt = #line
+  ) {
     self.coordinator = coordinator
+    (self.file, self.line) = (file, line)
     timeouts = DestinationOptions(startTimeout: startTimeout, grace: grace)
     let number = Self.count.withLock { count in
       count += 1
@@ -292,7 +300,7 @@ public final class Navigator: Presenting {
       let (replies, serial) = try await coordinator.apply(changes)
       driver?.accepted(replies, serial: serial)
     } catch .refused(let error) {
-      if driver?.refused(error.name) == true { tellRefused(.refused(error)) }
+      if let driver, driver.refused(error.name) { tellRefused(.refused(error), of: driver.root) }
     } catch {
       postpone(changes, of: driver, after: stateCount)
     }
@@ -307,8 +315,9 @@ public final class Navigator: Presenting {
     if stateCount == self.stateCount { postponedDismissals += changes } else { dismissals += changes }
   }
 
-  fileprivate func tellRefused(_ error: NavigationError) {
-    if let onRefused { onRefused(error) } else { reportMisuse("\(error)", file: #fileID, line: #line) }
+  fileprivate func tellRefused(_ error: NavigationError, of root: BindingRoot? = nil) {
+    if let onRefused { return onRefused(error) }
+    reportMisuse("\(error)", file: root?.file ?? file, line: root?.line ?? line)
   }
 
   private func scheduling(_ driver: any Driver) -> @Sendable (Transaction) -> Void {
