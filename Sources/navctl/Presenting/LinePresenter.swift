@@ -18,7 +18,7 @@ final class LinePresenter {
 
   private struct Showing {
     var presenting: Call<Void>?
-    var dismissing: [Call<Properties>] = []
+    var dismissing: [(call: Call<Properties>, isForced: Bool)] = []
   }
 
   private let daemon: DaemonClient
@@ -98,13 +98,13 @@ final class LinePresenter {
       let number = CoordinatorNames.number(of: input.0) ?? 0
       // It may have reported the end already.
       guard showings[number] != nil else { return call.reply([:]) }
-      showings[number]!.dismissing.append(call)
+      let options = DismissalOptions(input.2)
+      showings[number]!.dismissing.append((call, options.forced ?? false))
       if let time = automatic.dismissesAfter {
         whenRead.append { [unowned self] in
           _ = daemon.loop.timer(after: .milliseconds(time)) { [weak self] in self?.dismissed(number, [:]) }
         }
       }
-      let options = DismissalOptions(input.2)
       say(
         "dismiss", number,
         [
@@ -144,12 +144,12 @@ final class LinePresenter {
     case .presented: isExpected = presented(number)
     case .failed(let error): isExpected = failed(number, error)
     case .dismissed(let result): isExpected = dismissed(number, result)
-    case .declined(let message): isExpected = declined(number, message)
+    case .declined(let message): isExpected = declined(number, message, fail)
     case .asking(let message): call(CoordinatorInterface.asking, (path, message), report)
     case .closed(let result):
       // It is gone, so that nothing that navd has asked for is left to be answered.
       call(CoordinatorInterface.closed, (path, result), report)
-      for call in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
+      for (call, _) in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
     case .act(let action, let parameters): call(CoordinatorInterface.act, (path, action, parameters), report)
     case .update(let value): call(PresentationInterface.update, at: path, (value, [:]), report)
     }
@@ -175,14 +175,22 @@ final class LinePresenter {
   private func dismissed(_ number: UInt64, _ result: Properties) -> Bool {
     guard let calls = showings[number]?.dismissing, !calls.isEmpty else { return false }
     showings[number] = nil
-    for call in calls { call.reply(result) }
+    for (call, _) in calls { call.reply(result) }
     return true
   }
 
-  private func declined(_ number: UInt64, _ message: String) -> Bool {
+  private func declined(_ number: UInt64, _ message: String, _ fail: (String) -> Void) -> Bool {
     guard let calls = showings[number]?.dismissing, !calls.isEmpty else { return false }
-    showings[number]!.dismissing = []
-    for call in calls { call.fail(DBusError(name: ErrorCode.declined.errorName, message: message)) }
+    let unforced = calls.filter { !$0.isForced }
+    guard !unforced.isEmpty else {
+      fail(
+        "the dismissal of presentation \(number) is forced, so it cannot be declined; answer “dismissed” when it is gone"
+      )
+      return true
+    }
+    // A forced call may have followed; it has a line, and so an answer, of its own.
+    showings[number]!.dismissing = calls.filter(\.isForced)
+    for (call, _) in unforced { call.fail(DBusError(name: ErrorCode.declined.errorName, message: message)) }
     return true
   }
 }

@@ -177,6 +177,41 @@ func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
   try shell.waitForError("navctl: presenter: line 1: navd is not running")
 }
 
+@Test("P15: a shell that declines a forced dismissal is told that it cannot, and its later answer counts")
+func presenter_declinesForcedDismissal_answersLater() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar --grace 1m")
+  let path = try session.present("calendar")
+  let number = try #require(try shell.call()["presentation"]?.unsigned)
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, path)
+  try session.runNavctl("dismiss", "calendar", "--force")
+  #expect(try shell.call()["forced"] == true)
+  shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
+  try shell.waitForError("line 2: the dismissal of presentation \(number) is forced, so it cannot be declined")
+  shell.say(#"{"dismissed":\#(number),"result":{"answer":"bye"}}"#)
+  #expect(try session.ending(of: path).result == ["answer": .string("bye")])
+  #expect(!shell.program.errorText.contains("line 3"))
+}
+
+@Test("P15: a shell that declines a dismissal answers a forced one that has followed by itself")
+func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar --grace 1m")
+  let path = try session.present("calendar")
+  let number = try #require(try shell.call()["presentation"]?.unsigned)
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, path)
+  try session.runNavctl("dismiss", "calendar")
+  #expect(try shell.call()["forced"] == false)
+  try session.runNavctl("dismiss", "calendar", "--force")
+  #expect(try shell.call()["forced"] == true)
+  shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
+  shell.say(#"{"dismissed":\#(number),"result":{"answer":"bye"}}"#)
+  #expect(try session.ending(of: path).result == ["answer": .string("bye")])
+  #expect(shell.program.errorText == "")
+}
+
 @Test("For a shell that only listens, navctl answers")
 func presenter_automatic_answers() throws {
   let session = try Session()
