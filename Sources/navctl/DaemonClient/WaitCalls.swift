@@ -50,7 +50,7 @@ extension DaemonClient {
   }
 
   /// Whether the error means that navd is stopping, so that its successor can be asked.
-  private static func isRestart(_ error: DBusError) -> Bool {
+  static func isRestart(_ error: DBusError) -> Bool {
     error.name == .noReply || error.name == .nameHasNoOwner || error.name == .serviceUnknown
       || CoordinatorError.Name(error.name) == .shuttingDown
   }

@@ -26,6 +26,8 @@ final class LinePresenter {
   private let automatic: Automatic
   /// The presentations that it shows or is to show, by number.
   private var showings: [UInt64: Showing] = [:]
+  /// The results of those that its program has closed, by number, until navd knows.
+  private var closed: [UInt64: Properties] = [:]
   /// Called when the reader has taken all lines.
   private var whenRead: [() -> Void] = []
 
@@ -81,6 +83,11 @@ final class LinePresenter {
     let object = ImplementedInterface(PresenterInterface.interface)
     object.implement(PresenterInterface.present) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
+      if let result = closed.removeValue(forKey: number), StateEntry(input.3).restored == true {
+        // This navd assumes that it is shown.
+        call.reply()
+        return close(number, result) { _ in }
+      }
       showings[number, default: Showing()].presenting = call
       if automatic.presents { whenRead.append { [unowned self] in presented(number) } }
       say(
@@ -97,7 +104,7 @@ final class LinePresenter {
     object.implement(PresenterInterface.dismiss) { [unowned self] input, call in
       let number = CoordinatorNames.number(of: input.0) ?? 0
       // It may have reported the end already.
-      guard showings[number] != nil else { return call.reply([:]) }
+      guard showings[number] != nil else { return call.reply(closed.removeValue(forKey: number) ?? [:]) }
       let options = DismissalOptions(input.2)
       showings[number]!.dismissing.append((call, options.forced ?? false))
       if let time = automatic.dismissesAfter {
@@ -148,12 +155,22 @@ final class LinePresenter {
     case .asking(let message): call(CoordinatorInterface.asking, (path, message), report)
     case .closed(let result):
       // It is gone, so that nothing that navd has asked for is left to be answered.
-      call(CoordinatorInterface.closed, (path, result), report)
+      close(number, result, report)
       for (call, _) in showings.removeValue(forKey: number)?.dismissing ?? [] { call.reply(result) }
     case .act(let action, let parameters): call(CoordinatorInterface.act, (path, action, parameters), report)
     case .update(let value): call(PresentationInterface.update, at: path, (value, [:]), report)
     }
     if !isExpected { fail("navd has not asked for this answer about presentation \(number)") }
+  }
+
+  /// Reports that it is closed. If navd is away, the next one gets the report.
+  private func close(_ number: UInt64, _ result: Properties, _ report: @escaping (DBusError?) -> Void) {
+    closed[number] = result
+    call(CoordinatorInterface.closed, (CoordinatorNames.presentation(number), result)) { [weak self] error in
+      if let error, DaemonClient.isRestart(error) { return }
+      self?.closed[number] = nil
+      report(error)
+    }
   }
 
   @discardableResult

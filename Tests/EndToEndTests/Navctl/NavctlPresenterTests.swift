@@ -212,6 +212,25 @@ func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
   #expect(shell.program.errorText == "")
 }
 
+@Test("A shell whose user closes a panel while navd is away has it reported to the next navd")
+func presenter_closesWithoutNavd_isReportedToTheNext() throws {
+  let session = try Session()
+  let shell = try LineShell(session, "calendar")
+  let path = try session.present("calendar")
+  let number = try #require(try shell.call()["presentation"]?.unsigned)
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, path)
+  try session.stop(SIGKILL)
+  shell.say(#"{"closed":\#(number),"result":{"day":3}}"#)
+  // The next line is read after it.
+  shell.say(#"{"closed":\#(number)}"#)
+  try shell.waitForError("line 3: presentation \(number) is not shown here")
+  try session.start()
+  let (reason, result) = try session.ending(of: path)
+  #expect(reason == "closed" && result == ["day": .int64(3)])
+  #expect(shell.program.lines.count == 1 && !shell.program.errorText.contains("line 2"))
+}
+
 @Test("For a shell that only listens, navctl answers")
 func presenter_automatic_answers() throws {
   let session = try Session()
