@@ -119,12 +119,17 @@ extension DaemonClient {
     }
   }
 
-  /// The same for the presentations of a request that opens several. The error names the item that failed first.
-  func requireStart(ofAll presentations: [ObjectPath], after serial: UInt64) throws(Failure) {
-    guard !presentations.isEmpty else { return }
+  /// The same for the presentations of a request that opens several, and for the members of groups. The error names the item that
+  /// failed first.
+  func requireStart(
+    ofAll presentations: [ObjectPath], in groups: Set<String> = [], after serial: UInt64
+  ) throws(Failure) {
+    guard !presentations.isEmpty || !groups.isEmpty else { return }
     for failure in try history(0, failures(after: serial)).reversed() {
       let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
-      if presentations.contains(presentation) { try reportFailedStart(of: presentation, at: failure.binding) }
+      if presentations.contains(presentation) || failure.group.map(groups.contains) == true {
+        try reportFailedStart(of: presentation, at: failure.binding)
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoordinatorAPI
+import DBus
 import DBusValues
 import EventLoops
 import Glibc
@@ -38,7 +39,12 @@ struct Apply: ParsableCommand {
     let presentations = replies.joined().flatMap { value in
       ObjectPath(value: value).map { [$0] } ?? [ObjectPath](value: value) ?? []
     }
-    try daemon.requireStart(ofAll: presentations, after: serial)
+    // The reply about one that was selected does not name its presentation.
+    let groups = zip(requests, replies).compactMap { request, reply in
+      request.method == CoordinatorInterface.toggleSelection.name.text && reply.first == .boolean(true)
+        ? request.arguments.first.flatMap(String.init(value:)) : nil
+    }
+    try daemon.requireStart(ofAll: presentations, in: Set(groups), after: serial)
   }
 
   private static func read(_ file: String, _ operation: String) throws(Failure) -> [UInt8] {

@@ -192,6 +192,7 @@ func navctl_programThatCannotBeStarted_isReported() throws {
   arguments: [
     (["set-path", "main", "sleeper", "broken"], ""), (["apply", "-"], #"[["Present", "broken", "", {}]]"#),
     (["apply", "-"], #"[["Present", "fact", "", {}], ["SetPath", "main", [["broken", "", {}]], {}]]"#),
+    (["apply", "-"], #"[["ToggleSelection", "g", "t", {"binding": "broken"}]]"#),
   ])
 func navctl_oneOfSeveralCannotBeStarted_isNamed(_ arguments: [String], _ input: String) throws {
   let session = try Session(destinations: [
