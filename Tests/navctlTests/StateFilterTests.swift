@@ -42,6 +42,10 @@ private func state(_ presentations: [JSON], selection: String? = nil) -> StateSn
   #expect(filtered.json["stacks"]?.object?.keys.sorted() == ["main"])
 }
 
+@Test func filter_withoutParked_addsNone() {
+  #expect(StateFilter(binding: "fact").apply(state([presentation("fact", 2)])).json["parked"] == nil)
+}
+
 @Test func filter_empty_keepsEverything() {
   let whole = state([presentation("fact", 2)])
   #expect(StateFilter().apply(whole).json == whole.json)

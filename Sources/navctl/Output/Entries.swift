@@ -39,7 +39,7 @@ extension StateSnapshot {
     state.presentations = entries.map(\.properties)
     state.groups = (self.groups ?? [:]).filter { groups.contains($0.key) }
     state.stacks = (self.stacks ?? [:]).filter { stacks.contains($0.key) }
-    state.parked = []
+    state.parked = nil
     return state
   }
 }
