@@ -1,9 +1,15 @@
 /// Durations in files and on command lines: decimal numbers, each with `ms`, `s`, `m` (or `min`) or `h`, the largest unit first,
 /// as in `2.5s` or `1m30s`.
 public enum DurationText {
+  /// A text that is not a duration, or one of more than 2⁶⁴−1 ms.
+  public enum Mistake: Error { case notADuration, tooLong }
+
+  /// Words for the longest duration.
+  public static let longest = "at most \(UInt64.max / 3_600_000) hours"
+
   /// - Parameter bare: the unit of a number without one, in milliseconds; nil if a unit is required.
-  /// - Returns: milliseconds, rounded to the nearest; nil if the text is not a duration, or exceeds 2⁶⁴−1 ms.
-  public static func milliseconds(_ text: String, bare: Double? = nil) -> UInt64? {
+  /// - Returns: milliseconds, rounded to the nearest.
+  public static func milliseconds(_ text: String, bare: Double? = nil) throws(Mistake) -> UInt64 {
     var (rest, sum, largest) = (text[...], 0.0, Double.infinity)
     repeat {
       let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -18,11 +24,12 @@ public enum DurationText {
         default: nil
         }
       guard let unit, unit < largest, number.first != ".", number.last != ".", let count = Double(number) else {
-        return nil
+        throw .notADuration
       }
       (rest, sum, largest) = (rest[name.endIndex...], sum + count * unit, unit)
     } while !rest.isEmpty
-    return UInt64(exactly: sum.rounded())
+    guard let milliseconds = UInt64(exactly: sum.rounded()) else { throw .tooLong }
+    return milliseconds
   }
 
   /// A duration with all of its units, to the millisecond, as in `1.5s` or `1h 30m 0.25s`.

@@ -49,17 +49,23 @@ func commandStatus_ofAnError_isThatOfTheContract(name: String, code: Int32) thro
     ("0.0004s", 0), ("0.0005s", 1), ("5", 5000), ("1m30s", 90_000),
     ("1h0.5s", 3_600_500), ("2m5s10ms", 125_010),
   ] as [(String, UInt64)])
-func duration_text_isMilliseconds(text: String, milliseconds: UInt64) {
-  #expect(DurationText.milliseconds(text, bare: 1000) == milliseconds)
+func duration_text_isMilliseconds(text: String, milliseconds: UInt64) throws {
+  #expect(try DurationText.milliseconds(text, bare: 1000) == milliseconds)
 }
 
 @Test(arguments: [
   "", "s", "5", "-1s", "+1s", "1 s", " 1s", "1d", "1.s", ".5s", "1.5.5s", "1e3s", "nan", "inf", "٣s", "0x3s",
   "1m30", "30s1m", "1s1s", "1m 30s", "1m.5s",
-  "99999999999999999999h",
 ])
 func duration_invalidText_isRefused(text: String) {
-  #expect(DurationText.milliseconds(text) == nil)
+  #expect(throws: DurationText.Mistake.notADuration) { try DurationText.milliseconds(text) }
+}
+
+@Test(arguments: [
+  "99999999999999999999h", "9999999999999h", "18446744073709552s", String(repeating: "9", count: 400) + "s",
+])
+func duration_tooLong_isRefusedAsThat(text: String) {
+  #expect(throws: DurationText.Mistake.tooLong) { try DurationText.milliseconds(text) }
 }
 
 @Test(

@@ -335,6 +335,10 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
     "start-timeout = '10'",
     "1:1: “start-timeout”: expected a duration (numbers with ms, s, m or h), found “10”, for example start-timeout = \"10s\""
   ),
+  (
+    "grace = '9999999999999h'",
+    "1:1: “grace”: expected at most 5124095576030 hours, found “9999999999999h”, for example grace = \"2s\""
+  ),
   ("style = \"a\\u0000b\"", "1:11: U+0000 is not allowed: text on the bus and in commands cannot contain NUL"),
   ("\"gr\\u006fup\" = 3", "1:1: “group”: expected a string such as group = \"panels\", found an integer"),
   ("window = true", "1:1: “window” needs a “command” or a “unit”, whose windows it is about"),

@@ -439,10 +439,14 @@ extension TableReader {
   }
 
   private static func milliseconds(_ text: String) throws(Invalid) -> UInt64 {
-    guard let milliseconds = DurationText.milliseconds(text) else {
-      throw Invalid(expected: "a duration (numbers with ms, s, m or h)", found: text)
+    do throws(DurationText.Mistake) {
+      return try DurationText.milliseconds(text)
+    } catch {
+      switch error {
+      case .notADuration: throw Invalid(expected: "a duration (numbers with ms, s, m or h)", found: text)
+      case .tooLong: throw Invalid(expected: DurationText.longest, found: text)
+      }
     }
-    return milliseconds
   }
 }
 

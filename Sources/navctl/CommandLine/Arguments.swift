@@ -39,10 +39,16 @@ extension String {
   /// Milliseconds; a number without a unit means seconds.
   /// - Throws: `ValidationError`.
   func duration() throws -> UInt64 {
-    guard let milliseconds = DurationText.milliseconds(self, bare: 1000) else {
-      throw ValidationError("expected a duration such as 500ms, 3s or 1m30s, found “\(self)”")
+    do throws(DurationText.Mistake) {
+      return try DurationText.milliseconds(self, bare: 1000)
+    } catch {
+      let expected =
+        switch error {
+        case .notADuration: "a duration such as 500ms, 3s or 1m30s"
+        case .tooLong: DurationText.longest
+        }
+      throw ValidationError("expected \(expected), found “\(self)”")
     }
-    return milliseconds
   }
 }
 
