@@ -244,7 +244,9 @@ private func checked(
   dbus_error_init(&error)
   defer { dbus_error_free(&error) }
   if let result = call(&error) { return result }
+  let message = error.message.map { String(cString: $0) } ?? ""
   throw DBusError(
     name: error.name.flatMap { ErrorName(String(cString: $0)) } ?? .failed,
-    message: error.message.map { String(cString: $0) } ?? "")
+    // It becomes part of a line.
+    message: message.hasSuffix(".") ? String(message.dropLast()) : message)
 }

@@ -3,6 +3,7 @@ import DBus
 import DBusValues
 import EventLoops
 import PresentationModel
+import TextFormats
 
 /// Connection to navd, and the calls of the verbs. Subscribes to no signals and makes no call that a verb does not need.
 final class DaemonClient {
@@ -26,8 +27,10 @@ final class DaemonClient {
       }
     } catch {
       if let host = global.host { throw Failure(operation, host, error) }
+      let address = (global.address ?? (try? Connection.sessionAddress())).map { " " + quoted($0) } ?? ""
       throw Failure(
-        operation, "cannot connect to the bus: \(error.message)", hint: Failure.unreachableBus, status: .unreachable)
+        operation, "cannot connect to the bus\(address): \(error.message)", hint: Failure.unreachableBus,
+        status: .unreachable)
     }
   }
 

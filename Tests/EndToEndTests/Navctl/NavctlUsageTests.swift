@@ -360,6 +360,21 @@ func navctlUsage_wrongNumber_saysWhatWasExpected(line: String, why: String) thro
   #expect(run.errorText.contains(why), "\(run.errorText)")
 }
 
+@Test("navctl names the address of a bus that it cannot reach", arguments: ["x", "unixexec:path=/bin/true"])
+func navctlUsage_busUnreachable_namesTheAddress(address: String) throws {
+  let session = try Session(starting: false)
+  for (variables, options) in [([:], ["--address", address]), (["DBUS_SESSION_BUS_ADDRESS": address], [])] {
+    let environment = session.environment.merging(variables) { $1 }
+    let run = try Program(session.loop, [Session.program("navctl"), "list"] + options, environment: environment)
+    try session.wait("navctl ends") { run.hasEnded }
+    #expect(run.exitCode == 8)
+    #expect(
+      run.errorText.hasPrefix("navctl: list: cannot connect to the bus “\(address)”: ")
+        && run.errorText.contains("; run navctl in a desktop session") && !run.errorText.contains(".;"),
+      "\(run.errorText)")
+  }
+}
+
 @Test("navctl check-config checks one file")
 func navctlUsage_checkConfigOfAFile_checksThatOne() throws {
   let session = try Session(destinations: ["good": "command = ['sh']\n", "bad": "comand = 3\n"], starting: false)
