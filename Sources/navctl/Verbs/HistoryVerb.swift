@@ -40,7 +40,9 @@ struct History: ParsableCommand {
   func validate() throws {
     try global.check(format, .history)
     guard follow else {
-      _ = try since?.duration()
+      do { _ = try since?.duration() } catch let mistake as ValidationError {
+        throw ValidationError("--since: \(mistake.message)")
+      }
       return
     }
     try global.requirePrinting()

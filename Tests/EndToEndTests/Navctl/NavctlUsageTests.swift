@@ -352,6 +352,7 @@ func navctlUsage_quiet_printsNothingOrIsRefused() throws {
     ("dismiss a --expected-serial x", "expected a number from 0 to 18446744073709551615, found “x”"),
     ("hold dnd --for soon", "expected a duration such as 500ms, 3s or 1m30s, found “soon”"),
     ("hold dnd --for 9999999999999h", "expected at most 5124095576030 hours, found “9999999999999h”"),
+    ("history --since yesterday", "--since: expected a duration such as 500ms, 3s or 1m30s, found “yesterday”"),
   ])
 func navctlUsage_wrongNumber_saysWhatWasExpected(line: String, why: String) throws {
   let session = try Session(starting: false)
