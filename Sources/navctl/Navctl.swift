@@ -93,9 +93,20 @@ struct Navctl: ParsableCommand {
     {
       throw UsageText.unknownVerb(word)
     }
+    try requireSubverb(in: arguments)
     // ArgumentParser would print the help of all verbs.
     if name == "help", let word = Verbs.word(in: rest), Verbs.named(word) == nil { throw UsageText.unknownVerb(word) }
     return try parseAsRoot()
+  }
+
+  /// - Throws: `Failure` if a verb that has verbs of its own is followed by another word.
+  private static func requireSubverb(in arguments: [String]) throws(Failure) {
+    guard let word = Verbs.word(in: arguments), let index = arguments.firstIndex(of: word),
+      let subverb = Verbs.word(in: arguments[(index + 1)...])
+    else { return }
+    let subverbs = (Verbs.named(word)?.configuration.subcommands ?? []).compactMap { $0.configuration.commandName }
+    guard !subverbs.isEmpty, !subverbs.contains(subverb) else { return }
+    throw UsageText.unknownVerb(subverb, of: word, subverbs)
   }
 
   /// Refuses arguments that are not UTF-8: D-Bus has no such text, and Swift's strings have replaced the wrong bytes.

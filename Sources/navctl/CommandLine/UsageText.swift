@@ -39,6 +39,13 @@ enum UsageText {
     return printable.count > maxCharacters ? printable.prefix(maxCharacters) + "…" : printable
   }
 
+  /// - Parameter verbs: those that may follow the verb.
+  static func unknownVerb(_ word: String, of verb: String, _ verbs: [String]) -> Failure {
+    let hint = nearest(to: word, among: verbs).map { "did you mean “\($0)”? " } ?? ""
+    return Failure(
+      "\(verb) \(abridged(word))", "no such verb", hint: "\(hint)“navctl help \(verb)” lists all verbs", status: .usage)
+  }
+
   static func unknownVerb(_ word: String) -> Failure {
     let hint =
       nearest(to: word, among: Verbs.groups.flatMap(\.verbs).map(\.name)).map { "did you mean “\($0)”? " } ?? ""

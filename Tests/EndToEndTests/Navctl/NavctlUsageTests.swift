@@ -40,6 +40,11 @@ func navctlUsage_mistypedVerb_namesTheNearest() throws {
       "navctl: togle-selection: no such verb; did you mean “toggle-selection”? “navctl --help” lists all verbs\n"
     ),
     (["frobnicate"] + many, "navctl: frobnicate: no such verb; “navctl --help” lists all verbs\n"),
+    (["value", "foo"], "navctl: value foo: no such verb; “navctl help value” lists all verbs\n"),
+    (
+      ["-w", "3", "value", "--json", "gett", "a", "b"],
+      "navctl: value gett: no such verb; did you mean “get”? “navctl help value” lists all verbs\n"
+    ),
     (
       [String(repeating: "x", count: 5000)],
       "navctl: \(String(repeating: "x", count: 300))…: no such verb; “navctl --help” lists all verbs\n"
