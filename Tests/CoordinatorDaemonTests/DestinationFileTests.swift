@@ -295,6 +295,10 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
     "1:1: “unit”: expected a unit type such as “.service” at the end, found “pulsemixer”, for example unit = \"pulsemixer@{id}.service\""
   ),
   (
+    "unit = '{id}'",
+    "1:1: “unit”: expected a unit type such as “.service” at the end, found “{id}”, for example unit = \"pulsemixer@{id}.service\""
+  ),
+  (
     "unit = '.service'",
     "1:1: “unit”: expected a name before “.service”, found “.service”, for example unit = \"pulsemixer@{id}.service\""
   ),

@@ -139,7 +139,7 @@ extension TableReader {
     value(.unit) { text throws(Invalid) in
       let template: Template
       do throws(BracedText.Mistake) { template = try Template(text.utf8) } catch { throw Invalid(error.why) }
-      do throws(UnitName.Mistake) { try template.checkUnitName() } catch { throw Invalid(error.why) }
+      do throws(UnitName.Mistake) { try template.checkUnitName(text) } catch { throw Invalid(error.why) }
       return .unit(text)
     }
   }

@@ -83,10 +83,11 @@ struct Template: Hashable, Sendable {
   }
 
   /// Checks that the text is a unit's name, whatever the placeholders expand to.
-  func checkUnitName() throws(UnitName.Mistake) {
+  /// - Parameter text: the text with the placeholders, for messages.
+  func checkUnitName(_ text: String) throws(UnitName.Mistake) {
     // A letter stands for each expansion, since expansions are escaped to characters that a name may have.
     let example = parts.flatMap { part in if case .literal(let bytes) = part { bytes } else { [UInt8(ascii: "x")] } }
-    _ = try UnitName(String(decoding: example, as: UTF8.self))
+    _ = try UnitName(String(decoding: example, as: UTF8.self), of: text)
   }
 
   private static func bytes(of value: Value) -> [UInt8] {

@@ -15,17 +15,19 @@ struct UnitName: Hashable, Sendable, CustomStringConvertible {
   let text: String
   var description: String { text }
 
-  init(_ text: String) throws(Mistake) {
+  /// - Parameter template: the text that it was made of, for messages; nil for the name itself.
+  init(_ text: String, of template: String? = nil) throws(Mistake) {
+    let found = template ?? text
     guard let type = Self.types.first(where: text.hasSuffix) else {
       guard !text.hasSuffix(".scope") else { throw Mistake(why: "expected a unit that can be started, found a scope") }
-      throw Mistake(why: "expected a unit type such as “.service” at the end, found \(quoted(text))")
+      throw Mistake(why: "expected a unit type such as “.service” at the end, found \(quoted(found))")
     }
     let name = text.utf8.dropLast(type.utf8.count)
     guard let first = name.first, first != UInt8(ascii: "@") else {
-      throw Mistake(why: "expected a name before “\(type)”, found \(quoted(text))")
+      throw Mistake(why: "expected a name before “\(type)”, found \(quoted(found))")
     }
     guard name.last != UInt8(ascii: "@") else {
-      throw Mistake(why: "expected an instance after “@”, found the template \(quoted(text))")
+      throw Mistake(why: "expected an instance after “@”, found the template \(quoted(found))")
     }
     guard text.utf8.count <= Self.maxBytes else {
       throw Mistake(why: "expected at most \(Self.maxBytes) bytes, found \(text.utf8.count)")
