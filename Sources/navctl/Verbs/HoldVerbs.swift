@@ -98,7 +98,11 @@ struct ReleaseHold: ParsableCommand {
   }
 
   func run() throws {
-    let daemon = try DaemonClient(global, "release \(name ?? "--all")")
+    let operation = "release \(name ?? "--all")"
+    if let name {
+      do throws(Refusal) { _ = try HoldRequest(name) } catch { throw Failure(operation, error.message, status: .usage) }
+    }
+    let daemon = try DaemonClient(global, operation)
     let holders = try daemon.holders().filter { name == nil || $0.name == name }
     var changed = false
     for cookie in holders.compactMap(\.cookie) {

@@ -407,6 +407,8 @@ func navctlUsage_holdWithABlank_isRefused() throws {
   #expect(
     parts.exitCode == 2 && parts.errorText.contains("the hold “a.b” has several parts; expected one name such as “dnd”")
   )
+  let release = try session.navctl("release", "a.b")
+  #expect(release.exitCode == 2 && release.errorText.hasPrefix("navctl: release a.b: the hold “a.b” has several parts"))
 }
 
 @Test("V1: navctl says in plain words why a key cannot be declared")
