@@ -44,11 +44,10 @@ struct Facts {
 
   static func run(_ navigator: Navigator) async {
     @Bindable(.shared("counter")) var counter = Counter()
-    let (ends, end) = AsyncStream.makeStream(of: Void.self)
 
-    navigator.present(item: $counter.fact, onDismiss: { _ in end.yield() }) { fact in FactScreen(fact) }
+    navigator.present(item: $counter.fact) { fact in FactScreen(fact) }
     counter.fact = Counter.Fact(id: 7, text: "7 is prime.")
 
-    for await _ in ends { break }
+    for await isOver in Observations({ [counter] in counter.fact == nil }) where isOver { break }
   }
 }
