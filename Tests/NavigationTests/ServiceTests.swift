@@ -148,9 +148,11 @@ import Testing
     #expect(await call.value == .closed)
   }
 
-  @Test("More tasks than navd's limit of waits can wait for the same, one after the other and together")
-  func wait_tasksMoreThanTheLimit_areAnswered() async throws {
-    let fixture = try await NavigationFixture(.navd)
+  @Test(
+    "More tasks than the limit of waits can wait for the same, one after the other and together",
+    arguments: CoordinatorKind.allCases)
+  func wait_tasksMoreThanTheLimit_areAnswered(_ kind: CoordinatorKind) async throws {
+    let fixture = try await NavigationFixture(kind)
     defer { withExtendedLifetime(fixture) {} }
     let coordinator = fixture.coordinator
     let handle = try #require(try await coordinator.present("fact").presentation)

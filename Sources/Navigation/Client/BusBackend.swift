@@ -16,7 +16,6 @@ actor BusBackend: CoordinatorBackend {
   private var calls: [UInt64: (pending: PendingCall, fail: (NavigationError) -> Void)] = [:]
   private var lastCall: UInt64 = 0
   private var waits: [Awaited: [UInt64: Waiter]] = [:]
-  private typealias Waiter = CheckedContinuation<Result<(String, Properties), NavigationError>, Never>
   private var windowListeners: [UInt64: WindowListener] = [:]
   private typealias WindowListener = (subscription: Subscription, listener: AsyncStream<WindowEvent>.Continuation)
   private var follower: StateFollower?
@@ -26,12 +25,6 @@ actor BusBackend: CoordinatorBackend {
   /// The serial of the last state or event that listeners got.
   private var lastSerial: UInt64 = 0
   private var coordinator: NameWatch?
-
-  /// The subject of a call of `Wait`.
-  private struct Awaited: Hashable {
-    let presentation: PresentationHandle
-    let phase: WaitPhase
-  }
 
   /// A destination that this program serves.
   private struct Serving {

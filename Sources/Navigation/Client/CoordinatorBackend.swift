@@ -51,6 +51,15 @@ extension CoordinatorBackend {
   }
 }
 
+/// The subject of a call of `Wait`. All tasks that wait for the same share one call, since coordinators have a limit of them.
+struct Awaited: Hashable {
+  let presentation: PresentationHandle
+  let phase: WaitPhase
+}
+
+/// A task that waits for the reply of `Wait`.
+typealias Waiter = CheckedContinuation<Result<(String, Properties), NavigationError>, Never>
+
 /// A message of a coordinator to its listeners.
 enum Notice: Sendable {
   /// The whole state; it supersedes earlier notices.

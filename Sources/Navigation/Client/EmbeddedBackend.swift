@@ -30,6 +30,14 @@ final class EmbeddedBackend: CoordinatorBackend {
   private let listeners = Listeners()
   private var alarm: Task<Void, Never>?
   private var isClosed = false
+  private var waits: [Awaited: SharedWait] = [:]
+  private var lastWaiter: UInt64 = 0
+
+  /// A call of `Wait`, and the tasks that share it.
+  private final class SharedWait {
+    var call: Task<Void, Never>?
+    var waiters: [UInt64: Waiter] = [:]
+  }
 
   nonisolated init() {}
 
@@ -63,6 +71,46 @@ final class EmbeddedBackend: CoordinatorBackend {
       // `close` refuses the calls that wait.
       throw isClosed && error.refusal == .shuttingDown ? .closed : error
     }
+  }
+
+  func wait(
+    for presentation: PresentationHandle, _ phase: WaitPhase
+  ) async throws(NavigationError) -> (String, Properties) {
+    guard !Task.isCancelled else { throw .cancelled }
+    let awaited = Awaited(presentation: presentation, phase: phase)
+    lastWaiter += 1
+    let number = lastWaiter
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (waiter: Waiter) in
+        let wait = waits[awaited] ?? SharedWait()
+        waits[awaited] = wait
+        wait.waiters[number] = waiter
+        if wait.call == nil { wait.call = Task { await callWait(wait, for: awaited) } }
+      }
+    } onCancel: {
+      Task { await self.cancelWait(number, for: awaited) }
+    }
+    return try result.get()
+  }
+
+  private func callWait(_ wait: SharedWait, for awaited: Awaited) async {
+    let result: Result<(String, Properties), NavigationError>
+    do throws(NavigationError) {
+      result = .success(
+        try await call(CoordinatorInterface.wait, (awaited.presentation.path, awaited.phase.rawValue), starts: false))
+    } catch {
+      result = .failure(error)
+    }
+    if waits[awaited] === wait { waits[awaited] = nil }
+    for waiter in wait.waiters.values { waiter.resume(returning: result) }
+  }
+
+  private func cancelWait(_ number: UInt64, for awaited: Awaited) {
+    guard let wait = waits[awaited], let waiter = wait.waiters.removeValue(forKey: number) else { return }
+    waiter.resume(returning: .failure(.cancelled))
+    guard wait.waiters.isEmpty else { return }
+    waits[awaited] = nil
+    wait.call?.cancel()
   }
 
   func callWindowSystem<Input: Sendable, Output: Sendable>(
