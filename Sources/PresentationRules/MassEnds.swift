@@ -5,7 +5,7 @@ import PresentationModel
 /// An input that would end more presentations than ``Limits/ends`` is carried out last: before it, the caller ends with
 /// ``StateMachine/end(_:by:at:)``, some in each turn, those that end only because of it.
 public struct MassEnds: Sendable {
-  /// What to end before, each with its reason. Most come after those that they depend on, so end the last ones first.
+  /// What to end before, each with its reason; end the last ones first.
   public fileprivate(set) var ends: [End] = []
   /// How many of them the request itself names, which its answer counts.
   public fileprivate(set) var countOfNamed = 0
@@ -56,6 +56,14 @@ extension StateMachine {
   /// - Parameter client: the client that asked for it.
   public mutating func end(_ ends: [End], by client: Client?, at now: Instant) -> Outcome {
     process(at: now) { $0.clear(ends, by: client) }
+  }
+
+  /// Sorts presentations that end over several turns, the last ones first. What waits in a queue ends before its group serves that
+  /// queue. Handles grow, and few presentations are older than what they depend on.
+  func sortedForTurns(_ ends: [End]) -> [End] {
+    func isQueued(_ end: End) -> Bool { state.presentations[end.handle]?.item.isQueued == true }
+    let shown = ends.filter { !isQueued($0) }
+    return shown.sorted { $0.handle < $1.handle } + ends.filter(isQueued).sorted { $0.handle < $1.handle }
   }
 
   /// Whether there are so many presentations that a request may end too many for one turn.
@@ -120,8 +128,7 @@ extension Transaction {
       mass.ends += awaited.filter { state.presentations[$0]?.phase.isDismissing == true }
         .map { End(handle: $0, reason: .dismissed, isForced: true) }
     }
-    // Handles grow, and few presentations are older than what they depend on.
-    mass.ends.sort { $0.handle < $1.handle }
+    mass.ends = turn.machine.sortedForTurns(mass.ends)
     return mass
   }
 }

@@ -143,10 +143,11 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   // MARK: Clients and shutting down
 
   /// What a client owns, to be ended since it left the bus (O1).
-  /// - Parameter most: the largest number of items: the latest, since they usually depend on the earlier ones.
+  /// - Parameter most: the largest number of items: those that end first over several turns.
   public func ends(ofItemsOf client: Client, most: Int = .max) -> [End] {
     let owned = (state.ownedBy[client] ?? []).filter { isToBeEnded($0) }
-    return owned.sorted().suffix(most).map { End(handle: $0, reason: .owner) }
+    let ends = sortedForTurns(owned.map { End(handle: $0, reason: .owner) })
+    return ends.suffix(most).sorted { $0.handle < $1.handle }
   }
 
   /// Ends the items of a client that left the bus (O1), and removes its registrations (D1).

@@ -649,6 +649,29 @@ import Testing
     #expect(fixture.service.machine.presentation(asking)?.phase.dismissal?.isForced == true)
   }
 
+  @Test(
+    "G9, L2: what waits in a queue, and ends with the selected member, is not presented in between",
+    arguments: ["DismissAll", "Dismiss", "clientLeft"])
+  func queued_endingOverTurnsWithTheSelected_isNotPresented(_ how: String) throws {
+    let fixture = try fixture(0)
+    try fixture.present("p", by: "berta")
+    let options: Properties = ["from": .string("p"), "owned": .boolean(true)]
+    let member = options.merging(["group": .string("g")]) { $1 }
+    try fixture.present("first", "", member)
+    for name in ["next", "last"] { try fixture.present(name, "", member.merging(["if-busy": .string("queue")]) { $1 }) }
+    for index in 0..<600 { try fixture.present("a\(index)", "", options) }
+    try fixture.present("urgent", "", member)
+    _ = fixture.taken()
+    switch how {
+    case "DismissAll": _ = fixture.call(Rows.dismissAll, ["all": .boolean(true)])
+    case "Dismiss": _ = fixture.call(Rows.dismiss, ("p", [:]))
+    default: fixture.service.clientLeft(Client("anna"))
+    }
+    while fixture.turn() {}
+    #expect(fixture.taken().filter { $0.hasPrefix("presented") } == [])
+    #expect(fixture.bindings == (how == "clientLeft" ? ["p"] : []))
+  }
+
   @Test("R5, L2: Quit ends many over several turns, and nothing is presented in between")
   func quit_many_takesTurns() throws {
     let fixture = try fixture()
