@@ -109,19 +109,27 @@ extension Transaction {
     case .dismissAll: isOfAll = true
     default: break
     }
+    // What ends with the rest of the request.
+    var last: [Handle] = []
     for index in draft.slots.indices where draft.slots[index].resolution == .replaced {
       let slot = draft.slots[index]
-      guard slot.item == nil, let handle = slot.before, let reason = slot.cause?.reason else { continue }
-      switch reason {
-      case .parent: break
-      case .popped:
-        if let stack, state.presentations[handle]?.item.position?.stack == stack { continue }
-      default:
-        guard isOfAll else { continue }
-        mass.countOfNamed += 1
+      guard let handle = slot.before else { continue }
+      let reason = slot.cause?.reason
+      let isBefore =
+        switch reason {
+        case _ where slot.item != nil: false
+        case .parent: true
+        case .popped: stack == nil || state.presentations[handle]?.item.position?.stack != stack
+        default: isOfAll
+        }
+      guard isBefore, let reason else {
+        last.append(handle)
+        continue
       }
+      if reason != .parent, reason != .popped { mass.countOfNamed += 1 }
       mass.ends.append(End(handle: handle, reason: reason, isForced: request?.isForced == true))
     }
+    if !isOfAll { leave(last, in: &mass) }
     // Nothing of such a request is carried out later, so what its scope still waits for is forced now (P15).
     if isOfAll, request?.isForced == true {
       let awaited = Set(draft.forced.flatMap { turn.machine.awaited(by: $0) })
@@ -130,5 +138,18 @@ extension Transaction {
     }
     mass.ends = turn.machine.sortedForTurns(mass.ends)
     return mass
+  }
+
+  /// Leaves to a request also what its own ends depend on, if that is not too much: otherwise they would end with that, and their
+  /// groups would serve their queues before the request takes their places.
+  private func leave(_ own: [Handle], in mass: inout MassEnds) {
+    var left: Set<Handle> = []
+    var open = own
+    while let next = open.popLast() {
+      guard left.insert(next).inserted, let presentation = state.presentations[next] else { continue }
+      open += dependencies(of: presentation)
+    }
+    let ends = mass.ends.filter { !left.contains($0.handle) }
+    if countOfEnds - ends.count <= state.limits.ends { mass.ends = ends }
   }
 }

@@ -244,14 +244,20 @@ extension Transaction {
     while let next = open.popLast() {
       if next == sought { return true }
       guard seen.insert(next).inserted, let presentation = state.presentations[next] else { continue }
-      if let parent = presentation.parent { open.append(parent) }
-      if let position = presentation.item.position, position.index > 0,
-        let below = state.stacks[position.stack].flatMap({ state.slots[$0.path[position.index - 1]]?.current })
-      {
-        open.append(below)
-      }
+      open += dependencies(of: presentation)
     }
     return false
+  }
+
+  /// What a presentation directly depended on before the transaction (C7).
+  func dependencies(of presentation: Presentation) -> [Handle] {
+    var found = [presentation.parent].compactMap(\.self)
+    if let position = presentation.item.position, position.index > 0,
+      let below = state.stacks[position.stack].flatMap({ state.slots[$0.path[position.index - 1]]?.current })
+    {
+      found.append(below)
+    }
+    return found
   }
 
   private mutating func dependsOnMember(_ bindings: [BindingID], of group: BindingID) throws(Refusal) -> Bool {

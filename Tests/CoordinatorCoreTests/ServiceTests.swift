@@ -672,6 +672,21 @@ import Testing
     #expect(fixture.bindings == (how == "clientLeft" ? ["p"] : []))
   }
 
+  @Test("G9, L2: a request that ends many leaves the queue unchanged of the group in which it replaces a member")
+  func queue_memberReplacedByARequestThatEndsMany_isUnchanged() throws {
+    let fixture = try fixture(0)
+    try fixture.present("p")
+    try fixture.present("b", "", ["from": .string("p")])
+    try fixture.present("c", "", ["from": .string("b"), "group": .string("g")])
+    try fixture.present("queued", "", ["group": .string("g"), "if-busy": .string("queue")])
+    for index in 0..<600 { try fixture.present("a\(index)", "", ["from": .string("p")]) }
+    let call = fixture.call(Rows.present, ("p", "2", ["group": .string("g")]))
+    while fixture.turn() {}
+    #expect(try call.output().1 && fixture.bindings == ["queued", "p"])
+    #expect(try fixture.service.machine.queuedTags(of: BindingID("g")) == ["queued"])
+    #expect(try fixture.history().first { $0.binding == "c" }?.reason == "deselected")
+  }
+
   @Test("R5, L2: Quit ends many over several turns, and nothing is presented in between")
   func quit_many_takesTurns() throws {
     let fixture = try fixture()
