@@ -40,7 +40,7 @@ public enum Subject: Hashable, Sendable {
 /// It is only reached through `StateMachine`, which cannot be copied. Functions that read it belong to that: called on
 /// the state itself, they may copy it.
 struct State: Sendable {
-  let limits: Limits
+  var limits: Limits
   var serial: Serial
   var lastHandle: Handle
   var lastQueueAge: UInt64 = 0

@@ -1,0 +1,89 @@
+import PresentationModel
+
+@testable import PresentationRules
+
+/// What an input leaves. Presentations that it makes may have other handles if what it ends takes several turns (L2).
+struct Aftermath: CustomStringConvertible {
+  /// Why a request was refused that ends many.
+  var refusal: Refusal?
+  private var slots: [String] = []
+  private var groups: [String] = []
+  private var paths: [String] = []
+  /// Why presentations have ended, or are being dismissed, and whether they were presented.
+  private var ends: [Handle: String] = [:]
+
+  init(of machine: borrowing StateMachine) {
+    for presentation in machine.allPresentations {
+      if machine.isCurrent(presentation.handle) { slots.append("\(presentation.binding)=\(presentation.item.id)") }
+      if let dismissal = presentation.phase.dismissal {
+        note(presentation.handle, dismissal.reason, presentation.presentedAt)
+      }
+    }
+    slots.sort()
+    for group in machine.groupNames {
+      let (selection, queue) = (machine.selection(of: group), machine.queuedTags(of: group))
+      if selection != nil || !queue.isEmpty { groups.append("\(group) \(selection ?? "-") \(queue)") }
+    }
+    for stack in machine.stackNames {
+      let path = machine.path(of: stack).map(\.binding)
+      if !path.isEmpty { paths.append("\(stack) \(path)") }
+    }
+    for (handle, ending) in machine.state.endings.inOrder { note(handle, ending.reason, ending.presentedAt) }
+  }
+
+  private mutating func note(_ handle: Handle, _ reason: Reason, _ presentedAt: Instant?) {
+    ends[handle] = reason.rawValue + (presentedAt == nil ? " unseen" : "")
+  }
+
+  func agrees(with other: Aftermath) -> Bool {
+    slots == other.slots && groups == other.groups && paths == other.paths && refusal == other.refusal
+      && ends.allSatisfy { other.ends[$0.key] ?? $0.value == $0.value }
+  }
+
+  var description: String {
+    let ends = ends.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    return "\(slots) \(groups) \(paths) \(ends) \(refusal.map { "\($0)" } ?? "")"
+  }
+}
+
+extension StateMachine {
+  /// Processes an input on a copy, with each of the ends that it leads to in a turn of its own (L2).
+  /// - Returns: nil if it ends too few, or is no input of which that may be said.
+  func aftermath(ofSlow input: Input, most: Int, at milliseconds: UInt64) -> Aftermath? {
+    let now = Instant(nanoseconds: milliseconds * 1_000_000)
+    var copy = copy()
+    copy.state.limits.ends = most
+    var isSlow = false
+    while true {
+      let mass: MassEnds
+      var client: Client?
+      switch input {
+      case .perform(let requests, let sender) where requests.count == 1:
+        client = sender
+        mass = copy.massEnds(of: requests[0], by: sender, at: now)
+      case .report(let report): mass = copy.massEnds(of: report)
+      default: return nil
+      }
+      for end in mass.ends.reversed() { _ = copy.end([end], by: client, at: now) }
+      if mass.countOfNamed > 0 { return Aftermath(of: copy) }
+      if mass.isEmpty { break }
+      isSlow = true
+    }
+    guard isSlow else { return nil }
+    copy.state.limits.ends = limits.ends
+    var refusal: Refusal?
+    do throws(Refusal) { _ = try input.withoutSerial.happen(to: &copy, at: milliseconds) } catch { refusal = error }
+    var aftermath = Aftermath(of: copy)
+    aftermath.refusal = refusal
+    return aftermath
+  }
+}
+
+extension Input {
+  /// The input, whatever has changed since its client looked.
+  fileprivate var withoutSerial: Input {
+    guard case .perform(var requests, let client) = self else { return self }
+    for index in requests.indices { requests[index].expectation.serial = nil }
+    return .perform(requests, client)
+  }
+}
