@@ -1,0 +1,169 @@
+import PresentationModel
+import TextFormats
+
+extension Transaction {
+  /// The group and tag of a request (G7).
+  func membership(
+    for binding: BindingID, _ options: ItemOptions, _ destination: Shared<Destination>?
+  ) throws(Refusal) -> GroupTag? {
+    var group = options.group
+    if group == nil { group = try destination?.group?.binding(on: options.namedOutput) }
+    guard let group else {
+      if let tag = options.tag {
+        throw Refusal(.invalidArgument, "tag \(quoted(tag)) is given without a group; give a group, or leave tag out")
+      }
+      return nil
+    }
+    let own = binding.text.hasPrefix(group.text + ".") ? String(binding.text.dropFirst(group.text.count + 1)) : nil
+    let membership = GroupTag(group: group, tag: options.tag ?? own ?? binding.text)
+    if let holder = holder(of: membership), holder != binding {
+      throw Refusal(
+        .invalidArgument,
+        "the item at “\(holder)” already has the tag \(quoted(membership.tag)) of the group “\(group)”; use another tag for "
+          + "“\(binding)”")
+    }
+    return membership
+  }
+
+  /// The binding whose item has a tag, selected or queued.
+  func holder(of membership: GroupTag) -> BindingID? {
+    if let selected = selected(in: membership.group), item(at: selected)?.membership?.tag == membership.tag {
+      return selected
+    }
+    return queue(of: membership.group).first { $0.tag == membership.tag }?.binding
+  }
+
+  /// Selects an item in its group, queues it, or refuses it (G6, G8, G9). One that is held displaces nobody (H4).
+  ///
+  /// - Parameter dependencies: the bindings on which the item would directly depend (C7).
+  mutating func take(
+    _ membership: GroupTag, for binding: BindingID, item: inout Shared<Item>, in stack: BindingID?, policy: BusyPolicy,
+    dependencies: [BindingID]
+  ) throws(Refusal) {
+    let group = membership.group
+    let other = selected(in: group)
+    // A fallback gives way (K1).
+    let isIdle = other.map { turn.machine.isFallback(self.item(at: $0)?.membership) } ?? true
+    try spend(queue(of: group).count / 2)
+    if other == binding {
+      if policy != .queue { (item.queueAge, item.isInterrupted) = (nil, false) }
+      return
+    }
+    if let other, policy == .queue || policy == .interrupt, turn.machine.isFallback(membership) {
+      throw Refusal(
+        .invalidArgument,
+        "“\(binding)” is the fallback of “\(group)”, which neither waits nor interrupts: it comes when nothing else is "
+          + "selected, after \(quoted(self.item(at: other)?.membership?.tag ?? "")); leave if-busy out")
+    }
+    if let other, !isIdle, policy == .refuse {
+      throw Refusal(
+        .busy,
+        "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
+          + "if-busy “replace” or “queue”")
+    }
+    let isHeld = other != nil && item.isHeld(by: state.holdsInForce)
+    if isHeld, stack != nil || turn.machine.isFallback(membership) {
+      let cause = stack == nil ? "a fallback is never queued" : "what is in a stack cannot wait in a queue"
+      throw held(
+        item, at: binding, .postpone, ", another member of “\(group)” is selected, and \(cause)")
+    }
+    if isHeld || (!isIdle && policy == .queue) { return try enqueue(&item, membership, for: binding) }
+    if let other {
+      if try depends(dependencies, on: other) {
+        throw Refusal(
+          .invalidArgument,
+          "“\(binding)” would depend on “\(other)”, a member of its own group “\(group)”; use another group, parent or "
+            + "stack")
+      }
+      if policy == .interrupt, !isIdle { try interrupt(other) } else { clear(other, reason: .deselected) }
+    }
+    item.isQueued = false
+    item.isInterrupted = false
+    if policy != .queue || other != nil {
+      item.queueAge = nil
+    } else if item.queueAge == nil {
+      draft.lastQueueAge += 1
+      item.queueAge = draft.lastQueueAge
+    }
+    withGroup(group) { draft in
+      draft.dequeue(binding)
+      draft.selected = binding
+    }
+  }
+
+  /// Queues an item; one that is queued already keeps its age (G6).
+  private mutating func enqueue(
+    _ item: inout Shared<Item>, _ membership: GroupTag, for binding: BindingID
+  ) throws(Refusal) {
+    let group = membership.group
+    let waiting = queue(of: group)
+    let earlier = waiting.first { $0.binding == binding }
+    if earlier == nil {
+      try state.limits.check(
+        "queue", waiting.count { !$0.isInterrupted } + 1, state.limits.queue, of: "items in the queue of “\(group)”")
+      draft.lastQueueAge += 1
+    }
+    let age = earlier?.age ?? draft.lastQueueAge
+    item.isQueued = true
+    item.queueAge = age
+    let entry = QueueEntry(
+      priority: item.priority, age: age, binding: binding, tag: membership.tag,
+      isInterrupted: earlier?.isInterrupted ?? false)
+    item.isInterrupted = entry.isInterrupted
+    if entry != earlier {
+      withGroup(group) { draft in
+        draft.dequeue(binding)
+        draft.enqueue(entry)
+      }
+    }
+  }
+
+  /// Whether `sought` is among `bindings` or their dependencies, at any depth (C7).
+  mutating func depends(_ bindings: [BindingID], on sought: BindingID) throws(Refusal) -> Bool {
+    var seen: Set<BindingID> = []
+    var open = bindings
+    while let binding = open.popLast() {
+      if binding == sought { return true }
+      guard seen.insert(binding).inserted else { continue }
+      try spend(10)
+      open.append(contentsOf: dependencies(of: binding))
+    }
+    return false
+  }
+
+  /// The direct dependencies of an item: its parent, and the item below it in its stack (C7).
+  func dependencies(of binding: BindingID) -> [BindingID] {
+    guard let item = item(at: binding) else { return [] }
+    var found: [BindingID] = []
+    if let parent = parent(of: binding) { found.append(parent) }
+    if let position = item.position, position.index > 0 {
+      found.append(self.binding(on: position.stack, at: position.index - 1))
+    }
+    return found
+  }
+
+  /// Has the group remember the last request for a tag (G7), merged with earlier requests for the same item (P2).
+  mutating func learn(
+    _ membership: GroupTag, _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool,
+    addingToEarlier: Bool
+  ) throws(Refusal) {
+    var memory = TagMemory(binding: binding, id: id, options: options.repeatable, isTrusted: isTrusted)
+    memory.options.group = membership.group
+    memory.options.tag = membership.tag
+    if let earlier = remembered(membership), earlier.binding == binding, earlier.id == id {
+      if addingToEarlier {
+        memory.options = earlier.options.overridden(by: memory.options)
+        guard try mayAdd(to: earlier, memory.options) else { return }
+      }
+      if memory.options == earlier.options {
+        memory.isTrusted = earlier.isTrusted
+      } else if addingToEarlier {
+        memory.isTrusted = isTrusted && earlier.isTrusted
+      }
+    }
+    draft.learned[membership] = memory
+    draft.forgotten.remove(membership)
+    draft.learnOrder.append(membership)
+    withGroup(membership.group) { _ in }
+  }
+}

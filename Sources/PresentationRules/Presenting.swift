@@ -1,0 +1,212 @@
+import PresentationModel
+import TextFormats
+
+extension Transaction {
+  /// Sets a slot to an item: the primitive of present, toggle, select, push and set path.
+  /// - Parameters:
+  ///   - isTrusted: whether nothing of the options is from a client that may be in a sandbox, beside the author.
+  ///   - isKnown: whether the item may be state only, though the request needs a known name.
+  mutating func set(
+    _ binding: BindingID, id: String, _ options: ItemOptions, isTrusted: Bool = true, isKnown: Bool = false
+  ) throws(Refusal) {
+    try turn.machine.check(options)
+    let id = requestedID(id, at: binding, options)
+    try turn.machine.check(id: id)
+    // The search for the nearest parent (C1).
+    try spend(12 * binding.projections)
+    let current = item(at: binding)
+    var options = options
+    let isOutdated = isOutdated(binding, options)
+    if isOutdated { options.destination = binding.text }
+    let isRefresh = current?.id == id && !isOutdated
+    if let current, isRefresh {
+      try refresh(binding, current, options)
+    } else {
+      try renew(binding, id: id, options, isKnown: isKnown || !needsKnownName)
+    }
+    if let whyNoMoving, options.namedOutput != nil, item(at: binding)?.destination?.window != nil {
+      throw Refusal(.notSupported, whyNoMoving)
+    }
+    if let whyNoHiding, item(at: binding)?.destination?.window?.hides == true {
+      throw Refusal(.notSupported, whyNoHiding)
+    }
+    if let membership = item(at: binding)?.membership {
+      let isTrusted = isTrusted && author.trust == .trusted
+      try learn(membership, binding, id: id, options, isTrusted: isTrusted, addingToEarlier: isRefresh)
+    }
+  }
+
+  /// Updates the item with the same id: options that the request gives are replaced, the others stay (P2).
+  private mutating func refresh(_ binding: BindingID, _ current: Shared<Item>, _ options: ItemOptions) throws(Refusal) {
+    if let fault = difference(of: options, from: current, at: binding) { throw fault }
+    try checkProtected(binding, current.destination, options)
+    try turn.machine.check(options.ifBusy, with: options.stack)
+    var item = Shared(current.content.applying(options, by: author))
+    if meansState, item.destination == nil { item.isStateMeant = true }
+    try requireTrust(of: author, toReplace: current.content, by: item.content, at: binding)
+    if let membership = current.membership {
+      try take(
+        membership, for: binding, item: &item, in: nil, policy: options.ifBusy ?? .replace,
+        dependencies: [parent(of: binding)].compactMap(\.self))
+    }
+    let author = author
+    let accepted = countAcceptance()
+    withSlot(binding) { [item] slot in
+      slot.item = item
+      if case .renewed(let given) = slot.change {
+        slot.change = .renewed(given: given.overridden(by: options))
+      } else if slot.continuation != nil, item.isQueued {
+        slot.change = .recreated
+      } else {
+        slot.change = .refreshed
+        slot.continuation = nil
+      }
+      slot.accepted = accepted
+      slot.within = options.within ?? slot.within
+      if let from = options.from { slot.from = .named(from) }
+      slot.restartsTimeout = slot.restartsTimeout || options.content.givesTimeout(with: current.destination)
+      slot.author = author
+    }
+    reopen(binding)
+  }
+
+  /// The refusal of a request with the same id that asks for more than an update (P2); nil if it asks for an update.
+  func difference(of options: ItemOptions, from current: Shared<Item>, at binding: BindingID) -> Refusal? {
+    func differs(_ what: String, _ asked: String, _ held: String?) -> Refusal {
+      Refusal(
+        .invalidArgument,
+        "\(what) is \(quoted(asked)), but the item \(current.id.isEmpty ? "" : quoted(current.id) + " ")at “\(binding)” has "
+          + (held.map(quoted) ?? "none") + "; dismiss it first, or leave \(what) out")
+    }
+    if let name = options.destination, name != current.destination?.givenName {
+      return differs("destination", name, current.destination?.givenName)
+    }
+    if let command = options.command, .command(command.arguments) != current.destination?.inlinePresenter {
+      return differs("command", command.shown, current.destination?.shownCommand)
+    }
+    if let from = options.from, from != parent(of: binding) {
+      return differs("from", from.text, parent(of: binding)?.text)
+    }
+    if let group = options.group, group != current.membership?.group {
+      return differs("group", group.text, current.membership?.group.text)
+    }
+    if options.output != nil, options.namedOutput != current.output, case .perOutput = current.destination?.group,
+      let membership = current.membership,
+      (try? current.destination?.group?.binding(on: current.output)) == membership.group
+    {
+      return differs("output", options.output ?? "", current.output)
+    }
+    if let tag = options.tag, tag != current.membership?.tag {
+      return differs("tag", tag, current.membership?.tag)
+    }
+    if let stack = options.stack, stack != current.position?.stack {
+      return differs("stack", stack.text, current.position?.stack.text)
+    }
+    return nil
+  }
+
+  /// Sets a slot to a new item, with another id or in an empty slot (P1, P3, S4).
+  private mutating func renew(
+    _ binding: BindingID, id: String, _ options: ItemOptions, isKnown: Bool
+  ) throws(Refusal) {
+    let destination = try destination(for: binding, options)
+    if destination == nil, !isKnown { throw unknownDestination(binding.text) }
+    try checkProtected(binding, destination, options)
+    let membership = try membership(for: binding, options, destination)
+    let current = item(at: binding)
+    let stack = options.stack ?? current?.position?.stack
+    if let position = current?.position, let stack, stack != position.stack {
+      throw Refusal(
+        .alreadyInStack, "“\(binding)” is already in the stack “\(position.stack)”; pop it there first")
+    }
+    try turn.machine.check(options.ifBusy, with: stack)
+    if let stack {
+      let index = current?.position?.index ?? height(of: stack)
+      try state.limits.check("stack", index + 1, state.limits.stack, of: "items on the stack “\(stack)”")
+    }
+    if options.from == binding {
+      throw Refusal(.invalidArgument, "from is “\(binding)” itself; use another binding, or leave from out")
+    }
+    var item = Shared(
+      Item(
+        id: id, destination: destination, options: options, membership: membership,
+        holds: turn.machine.holds(for: destination), author: author))
+    item.isStateMeant = meansState && destination == nil
+    if let position = current?.position { cut(position.stack, to: position.index + 1) }
+    if let current { leave(current, at: binding) }
+    if let membership {
+      let below = stack.flatMap { height(of: $0) > 0 ? self.binding(on: $0, at: height(of: $0) - 1) : nil }
+      try take(
+        membership, for: binding, item: &item, in: stack, policy: options.ifBusy ?? .replace,
+        dependencies: [options.from, below].compactMap(\.self))
+    }
+    if let stack {
+      item.position = StackPosition(stack: stack, index: height(of: stack))
+      withStack(stack) { $0.rest.append(binding) }
+    }
+    let author = author
+    let accepted = countAcceptance()
+    draft.renewed.append(binding)
+    withSlot(binding) { [item] slot in
+      slot.item = item
+      slot.change = .renewed(given: options)
+      slot.continuation = nil
+      slot.accepted = accepted
+      slot.from = options.from.map(SlotDraft.From.named) ?? .implied(nil)
+      slot.within = options.within
+      slot.restartsTimeout = options.content.givesTimeout(with: destination)
+      slot.ends(.replaced, by: author)
+      slot.author = author
+    }
+    reopen(binding)
+  }
+
+  /// The destination of a request (D2).
+  func destination(for binding: BindingID, _ options: ItemOptions) throws(Refusal) -> Shared<Destination>? {
+    if let command = options.command {
+      return Shared(Destination(name: "", presenter: .command(command.arguments), source: .request))
+    }
+    guard let name = options.destination else { return state.registry[binding.text] }
+    guard let destination = state.registry[name] else { throw unknownDestination(name) }
+    return destination
+  }
+
+  func unknownDestination(_ name: String) -> Refusal {
+    if let mistake = state.registry.mistake(in: name) {
+      return Refusal(
+        .unknownDestination, "there is no destination \(quoted(name)), since its file has a mistake: \(mistake)")
+    }
+    let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
+    return Refusal(
+      .unknownDestination,
+      "there is no destination \(quoted(name)); \(hint ?? "")write "
+        + "\(quoted("navd/destinations/\(name).toml")) in ~/.config, or in $XDG_CONFIG_HOME if that is set")
+  }
+}
+
+extension Destination {
+  /// The name by which a request could ask for it; nil for a command given with a request.
+  var givenName: String? { source == .request ? nil : name }
+  fileprivate var inlinePresenter: Presenter? { source == .request ? presenter : nil }
+  /// The command of a request, or the destination's name.
+  fileprivate var shownCommand: String {
+    if source == .request, case .command(let arguments, _) = presenter {
+      InlineCommand(arguments: arguments).shown
+    } else {
+      "the destination \(name)"
+    }
+  }
+}
+
+extension ItemOptionFields {
+  /// Whether a request starts the timeout again (O2): if it gives one, or the destination has one (D13).
+  fileprivate func givesTimeout(with destination: Shared<Destination>?) -> Bool {
+    timeout != nil || destination?.itemSettings?.options.timeout != nil
+  }
+}
+
+extension InlineCommand {
+  fileprivate var shown: String {
+    arguments.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+  }
+}
