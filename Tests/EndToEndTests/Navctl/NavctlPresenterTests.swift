@@ -12,6 +12,15 @@ private func isPresented(_ session: Session, _ path: ObjectPath) throws {
   #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
 }
 
+/// Presents the calendar, which its shell reports as presented.
+private func showCalendar(of shell: LineShell, in session: Session) throws -> (path: ObjectPath, number: UInt64) {
+  let path = try session.present("calendar")
+  let number = try #require(try shell.call()["presentation"]?.unsigned)
+  shell.say(#"{"presented":\#(number)}"#)
+  try isPresented(session, path)
+  return (path, number)
+}
+
 @Test("P6: an action in a presentation that has ended changes nothing, and navctl says so")
 func navctlAct_onAnEndedPresentation_changesNothing() throws {
   let session = try Session()
@@ -118,18 +127,12 @@ func presenter_wrongLines_changeNothing() throws {
 func presenter_closesAndLeaves() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
-  let first = try session.present("calendar")
-  let number = try #require(try shell.call()["presentation"]?.unsigned)
-  shell.say(#"{"presented":\#(number)}"#)
-  try isPresented(session, first)
+  let (first, number) = try showCalendar(of: shell, in: session)
   shell.say(#"{"closed":\#(number),"result":{"day":3}}"#)
   let (reason, result) = try session.ending(of: first)
   #expect(reason == "closed" && result == ["day": .int64(3)])
 
-  let second = try session.present("calendar")
-  let other = try #require(try shell.call()["presentation"]?.unsigned)
-  shell.say(#"{"presented":\#(other)}"#)
-  try isPresented(session, second)
+  let (second, _) = try showCalendar(of: shell, in: session)
   shell.end()
   #expect(try session.ending(of: second).reason == "failed")
   try session.wait("it has ended") { shell.program.hasEnded }
@@ -181,10 +184,7 @@ func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
 func presenter_declinesForcedDismissal_answersLater() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar --grace 1m")
-  let path = try session.present("calendar")
-  let number = try #require(try shell.call()["presentation"]?.unsigned)
-  shell.say(#"{"presented":\#(number)}"#)
-  try isPresented(session, path)
+  let (path, number) = try showCalendar(of: shell, in: session)
   try session.runNavctl("dismiss", "calendar", "--force")
   #expect(try shell.call()["forced"] == true)
   shell.say(#"{"declined":\#(number),"message":"not saved"}"#)
@@ -198,10 +198,7 @@ func presenter_declinesForcedDismissal_answersLater() throws {
 func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar --grace 1m")
-  let path = try session.present("calendar")
-  let number = try #require(try shell.call()["presentation"]?.unsigned)
-  shell.say(#"{"presented":\#(number)}"#)
-  try isPresented(session, path)
+  let (path, number) = try showCalendar(of: shell, in: session)
   try session.runNavctl("dismiss", "calendar")
   #expect(try shell.call()["forced"] == false)
   try session.runNavctl("dismiss", "calendar", "--force")
@@ -216,10 +213,7 @@ func presenter_declinesBeforeForcedDismissal_answersBoth() throws {
 func presenter_closesWithoutNavd_isReportedToTheNext() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar")
-  let path = try session.present("calendar")
-  let number = try #require(try shell.call()["presentation"]?.unsigned)
-  shell.say(#"{"presented":\#(number)}"#)
-  try isPresented(session, path)
+  let (path, number) = try showCalendar(of: shell, in: session)
   try session.stop(SIGKILL)
   shell.say(#"{"closed":\#(number),"result":{"day":3}}"#)
   // The next line is read after it.
