@@ -8,7 +8,6 @@ import Logging
 import PresentationModel
 import PresentationRecord
 import PresentationRules
-import TextFormats
 
 /// The session's coordinator: hosts the service on the bus, with the presenters and the record. Use it on the loop's thread only.
 final class Coordinator {
@@ -16,35 +15,35 @@ final class Coordinator {
   let connection: Connection
   let log: Logger
   private(set) var service: CoordinatorService<Coordinator>!
-  private let record: RecordWriter
+  let record: RecordWriter
   /// What does not change while navd runs.
-  private let ownFacts: Diagnosis
-  private let configuration: LoadedConfiguration
+  let ownFacts: Diagnosis
+  let configuration: LoadedConfiguration
 
   let authorization: Authorization
-  private var presenters: PresenterTable!
-  private let windowSystem: WindowSystem
-  private let facts: SessionFacts
-  private let inhibitors: Inhibitors
-  private var hooks: HookRunner!
-  private var clientWatcher: ClientWatcher!
-  private var announcer: Announcer!
+  var presenters: PresenterTable!
+  let windowSystem: WindowSystem
+  let facts: SessionFacts
+  let inhibitors: Inhibitors
+  var hooks: HookRunner!
+  var clientWatcher: ClientWatcher!
+  var announcer: Announcer!
   private let entries = EncodedEntries()
   private let freeMemory: FreeMemory
 
   /// Commands for presenters, carried out at the end of the turn, after the announcements.
-  private var commands: ArraySlice<Command> = []
+  var commands: ArraySlice<Command> = []
   /// How many commands a turn carries out: starting a program takes milliseconds.
   private static let commandsPerTurn = 16
   /// How many of `commands`, at their beginning, were left over by an earlier turn.
   private var countOfLate = 0
   /// Ended presentations, removed from the presenters at the end of the turn.
-  private var ended: [Handle] = []
-  private var alarm: Timer?
-  private var isQuitting = false
+  var ended: [Handle] = []
+  var alarm: Timer?
+  var isQuitting = false
   /// Events that came while navd searched for the presentations of the previous one. They are taken in when these are
   /// resumed (R2); nil from then on.
-  private var early: [() -> Void]? = []
+  var early: [() -> Void]? = []
   /// Called once, when everything has ended after `Quit`.
   var onQuit: (() -> Void)?
 
@@ -132,174 +131,8 @@ final class Coordinator {
       Refusal(.shuttingDown, "navd is stopping; repeat the call with the same handle when it runs again"))
   }
 
-  // MARK: Configuration
-
-  /// Reads the files. For a file with an error, the version loaded before stays in effect.
-  /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
-  func loadConfiguration(isStart: Bool = false) {
-    guard isStart || early == nil else { return afterResuming { [unowned self] in loadConfiguration() } }
-    let loaded = configuration.reload { declare($0, isStart: isStart) }
-    service.load(
-      loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
-    followWindows(for: loaded.destinations, loaded.holds)
-    if !isStart {
-      service.presentLateItems()
-      loadFallbacks()
-    }
-    authorization.inlineCommands = loaded.inlineCommands
-  }
-
-  /// Follows windows if a hold for fullscreen windows does something (H2).
-  private func followWindows(for destinations: [Destination], _ holds: [String: HoldAction]) {
-    let all = [holds] + destinations.compactMap { $0.itemSettings?.holds }
-    guard !windowSystem.isNeededForFullscreen, all.contains(where: { $0[SessionFact.fullscreen.rawValue] != nil })
-    else { return }
-    windowSystem.isNeededForFullscreen = true
-    facts.expectWindows()
-    windowSystem.whenKnown { [unowned self] in
-      if !windowSystem.isPresent {
-        log.notice(
-          "no adapter for the window system is on the bus, so it cannot say whether a window is fullscreen; start navd-windows"
-        )
-      }
-      facts.windowsAreKnown()
-    }
-  }
-
-  private func loadFallbacks() {
-    service.load(fallbacks: configuration.files.fallbacks)
-    service.expire()
-  }
-
-  /// Carries out the transaction of the start (K4). One that is refused changes nothing.
-  /// - Parameter completion: called once.
-  private func carryOut(_ startup: StartupFile, _ completion: @escaping () -> Void) {
-    func carryOut() {
-      do throws(Refusal) {
-        let requests = try startup.requests(service.machine.containerValueDefaults)
-        guard !windowSystem.mustBeKnown(for: requests) else { return windowSystem.whenKnown(carryOut) }
-        try authorization.inlineCommands.check(requests, inTransaction: true)
-        try windowSystem.check(requests, inTransaction: true)
-        try service.perform(windowSystem.placing(requests, inTransaction: true), by: nil)
-        log.notice("startup carried out", metadata: ["requests": "\(requests.count)"])
-      } catch {
-        configuration.note(startup.fault(error))
-        log.error("startup is not carried out: \(startup.fault(error))")
-      }
-      completion()
-    }
-    carryOut()
-  }
-
-  /// Presents again what was kept of an earlier session (K4). An item that is refused is not kept any longer.
-  /// - Parameter completion: called once.
-  private func present(
-    again kept: ArraySlice<(binding: BindingID, item: KeptItem)>, _ completion: @escaping () -> Void
-  ) {
-    for (index, (binding, item)) in zip(kept.indices, kept) {
-      guard let request = service.machine.request(presentingAgain: item, at: binding) else { continue }
-      guard !windowSystem.mustBeKnown(for: [request]) else {
-        return windowSystem.whenKnown { [unowned self] in present(again: kept[index...], completion) }
-      }
-      do throws(Refusal) {
-        try windowSystem.check([request], inTransaction: false)
-        try service.perform(windowSystem.placing([request], inTransaction: false), by: nil, isRestoring: true)
-      } catch {
-        log.warning(
-          "an item of the last session is not presented again: \(error.message)", metadata: ["binding": "\(binding)"])
-      }
-    }
-    service.forgetOtherKeptItems()
-    completion()
-  }
-
-  /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the file's
-  /// declarations replace the recorded ones.
-  private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
-    let refusals = service.declareContainerValues(
-      values.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: isStart)
-    return refusals.sorted { $0.key < $1.key }.map { index, refusal in
-      let value = values[index]
-      let known =
-        isStart
-        ? nil
-        : service.machine.containerValueDefaults[value.key].map {
-          "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text) as long as "
-            + "navd runs; use the same, or another key"
-        }
-      return FileFault(value.file, value.position, known ?? refusal.message)
-    }
-  }
-
-  // MARK: The record
-
-  /// Asks what the session is like. The bus works on it while navd reads its files.
-  func askSession() {
-    facts.begin()
-    connection.flush()
-  }
-
-  /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
-  /// - Parameter completion: called once.
-  func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
-    // What ended with another session has ended long ago.
-    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
-    facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
-  }
-
-  /// Takes in what a presenter reports.
-  private func take(_ report: Report) { afterResuming { [unowned self] in service.report(report) } }
-
-  private func afterResuming(_ event: @escaping () -> Void) {
-    if early == nil { event() } else { early?.append(event) }
-  }
-
-  private func resume(
-    _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
-  ) {
-    // Until now the record is the previous navd's: changes of this one, with its clock, belong to its session.
-    connection.beforeFlush = { [unowned self] in recordChanges() }
-    // The presentations of another session end, and its fallbacks with them.
-    let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
-    presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
-      [unowned self] survivals in
-      if !isFresh { service.load(fallbacks: configuration.files.fallbacks) }
-      let clients = service.machine.knownClients
-      let left = recovered.left(of: clients)
-      record.note(recovered.session)
-      // What ends now is among it.
-      let kept = recovered.isFirst ? service.machine.keptItems : []
-      let before = service.machine.count
-      let early = self.early ?? []
-      self.early = nil
-      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
-      inhibitors.follow(service.machine)
-      for client in clients.subtracting(left) { clientWatcher.follow(client) }
-      if before > 0 {
-        log.notice(
-          "resumed the state of the previous navd",
-          metadata: [
-            "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
-          ])
-      }
-      for event in early { event() }
-      connection.refusal = nil
-      service.presentLateItems()
-      if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
-      present(again: kept[...]) { [unowned self] in
-        guard isFresh else { return completion() }
-        // The fallbacks come after it, so that none is started for a moment (K1).
-        func finish() {
-          loadFallbacks()
-          completion()
-        }
-        if let startup = configuration.files.startup { carryOut(startup, finish) } else { finish() }
-      }
-    }
-  }
-
   /// Records the changes of a turn before its messages are sent, so that a client only hears of recorded changes (R1).
-  private func recordChanges() {
+  func recordChanges() {
     let changes = service.takeUnrecorded()
     if !changes.isEmpty {
       freeMemory.noteChange()
@@ -366,184 +199,6 @@ final class Coordinator {
       presenters.endParked(program, isForced: isForced)
     }
   }
-}
-
-// MARK: The host of the service
-
-extension Coordinator: CoordinatorHost {
-  var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
-
-  var wallClock: UInt64 { WallClock.microseconds }
-
-  var limits: [String: UInt64] {
-    ["request": UInt64(connection.limits.requestBytes), "unread": UInt64(connection.limits.unreadBytes)]
-  }
-
-  var diagnosis: Diagnosis {
-    /// A client reads them all in one message.
-    let most = 100
-    var diagnosis = ownFacts
-    diagnosis.commands = presenters.commandSummary
-    diagnosis.recordError = record.error
-    diagnosis.directories = configuration.files.directories.map(displayed)
-    diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
-    let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
-    diagnosis.warnings = (configuration.warnings(most: most) + unfit).prefix(most).map(\.description)
-    return diagnosis
-  }
-
-  func requireRecord() throws(Refusal) { try record.requireComplete() }
-
-  func authorize<Output>(
-    _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
-    _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
-  ) throws(Refusal) {
-    let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
-    guard windowSystem.mustBeKnown(for: requests) else {
-      try windowSystem.check(requests, inTransaction: isTransaction)
-      return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
-        try body(trust, windowSystem.placing(requests, inTransaction: isTransaction))
-      }
-    }
-    hold(call.client)
-    windowSystem.whenKnown { [unowned self] in
-      do throws(Refusal) {
-        try authorize(requests, isTransaction: isTransaction, call, body)
-      } catch {
-        call.fail(error)
-      }
-      release(call.client)
-    }
-  }
-
-  func authorizeHold<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
-  ) {
-    authorization.authorize(.holding, call) { _ throws(Refusal) in try body() }
-  }
-
-  func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
-  ) {
-    authorization.authorize(.registeringPresenters, call) { _ throws(Refusal) in try body() }
-  }
-
-  func reload() throws(Refusal) {
-    loadConfiguration()
-    guard configuration.faults.isEmpty else {
-      throw Refusal(.invalidConfiguration, configuration.faults.map(\.description).joined(separator: "\n"))
-    }
-  }
-
-  func readChangedFiles() -> Bool { configuration.noticeChanges() }
-
-  func willQuit() {
-    log.notice("quitting: every presentation ends")
-    isQuitting = true
-  }
-
-  func follow(_ client: Client) { clientWatcher.follow(client) }
-
-  /// Sends the query before the client gets its answer and leaves the bus.
-  func identify(_ client: Client) {
-    let identify = { [unowned self] (process: UInt32?) in
-      service.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
-    }
-    if let process = authorization.process(of: client) { return identify(process) }
-    guard let name = BusName(client.name) else { return identify(nil) }
-    connection.credentials(of: name) { identify(try? $0.get().processID) }
-  }
-
-  func isPresenter(_ client: Client, of handle: Handle) -> Bool {
-    presenters[handle]?.shows(handle, as: client) ?? false
-  }
-
-  func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
-
-  func carryOut(_ commands: [Command]) {
-    for command in commands {
-      // A presentation that is given up has ended, so at the end of this turn its presenter is forgotten.
-      if case .abandon(let handle) = command {
-        presenters[handle]?.abandon(handle)
-      } else {
-        self.commands.append(command)
-      }
-    }
-  }
-
-  func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
-
-  func announce(_ event: StateEvent, _ change: Change) {
-    announcer.announce(event)
-    hooks.note(change.event)
-    inhibitors.note(change.event, in: service.machine)
-    switch change.event {
-    case .presented(let handle, let binding, _, _):
-      log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
-    case .dismissed(let handle, let binding, _, let reason, let result):
-      ended.append(handle)
-      // Computed only for log levels that are enabled.
-      func metadata() -> Logger.Metadata {
-        ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
-      }
-      if let next = service.machine.current(at: binding)?.continuation, next.restarts > 0 {
-        note(restart: next, after: result, metadata)
-      } else if reason == .failed, let error = PresentationResult(result).error {
-        log.warning("\(error)", metadata: metadata())
-      } else {
-        log.debug("dismissed", metadata: metadata())
-      }
-    default: break
-    }
-  }
-
-  /// Logs that an item is presented again (K3): once, so that a program that never runs for long does not fill the log.
-  private func note(restart: Continuation, after result: Properties, _ metadata: () -> Logger.Metadata) {
-    let cause = PresentationResult(result).error ?? "the item ended by itself"
-    if restart.restarts == 1 {
-      log.notice("\(cause); it is presented again", metadata: metadata())
-    } else {
-      log.debug("\(cause); it is presented again, for the \(restart.restarts)th time", metadata: metadata())
-    }
-  }
-
-  func note(_ refused: RefusedFallback) {
-    log.warning(
-      "the fallback cannot be presented, and is tried again: \(refused.refusal.message)",
-      metadata: ["group": "\(refused.group)", "fallback": "\(refused.destination)"])
-  }
-
-  func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
-
-  func setAlarm(at time: Instant) {
-    alarm?.cancel()
-    alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
-      afterResuming { [unowned self] in expire() }
-    }
-  }
-
-  private func expire() {
-    // No presenter is late for what it was not asked yet.
-    for command in commands {
-      let due = service.machine.presentation(command.handle)?.answerDue
-      if let due, due <= now { service.restartAnswer(of: command.handle) }
-    }
-    service.expire()
-  }
-
-  var isCongested: Bool { connection.outgoingSize > connection.limits.outgoingBytes / 2 }
-
-  /// While the bus does not read, a turn without an event would come after the other without a pause.
-  func soon(_ work: @escaping () -> Void) {
-    if isCongested { loop.timer(after: .milliseconds(10), work) } else { loop.soon(work) }
-  }
-
-  func hold(_ client: Client) {
-    guard let name = BusName(client.name) else { return }
-    connection.hold(name, refusing: connection.limits.requestTooLarge)
-  }
-
-  func release(_ client: Client) { BusName(client.name).map(connection.release) }
 }
 
 extension Diagnosis {

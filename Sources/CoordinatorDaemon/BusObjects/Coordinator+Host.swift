@@ -1,0 +1,185 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBus
+import DBusValues
+import EventLoops
+import Logging
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+extension Coordinator: CoordinatorHost {
+  var now: Instant { Instant(nanoseconds: UInt64(clamping: loop.now.nanoseconds)) }
+
+  var wallClock: UInt64 { WallClock.microseconds }
+
+  var limits: [String: UInt64] {
+    ["request": UInt64(connection.limits.requestBytes), "unread": UInt64(connection.limits.unreadBytes)]
+  }
+
+  var diagnosis: Diagnosis {
+    /// A client reads them all in one message.
+    let most = 100
+    var diagnosis = ownFacts
+    diagnosis.commands = presenters.commandSummary
+    diagnosis.recordError = record.error
+    diagnosis.directories = configuration.files.directories.map(displayed)
+    diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
+    let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []
+    diagnosis.warnings = (configuration.warnings(most: most) + unfit).prefix(most).map(\.description)
+    return diagnosis
+  }
+
+  func requireRecord() throws(Refusal) { try record.requireComplete() }
+
+  func authorize<Output>(
+    _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
+    _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
+  ) throws(Refusal) {
+    let privilege = try authorization.privilege(for: requests, inTransaction: isTransaction)
+    guard windowSystem.mustBeKnown(for: requests) else {
+      try windowSystem.check(requests, inTransaction: isTransaction)
+      return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
+        try body(trust, windowSystem.placing(requests, inTransaction: isTransaction))
+      }
+    }
+    hold(call.client)
+    windowSystem.whenKnown { [unowned self] in
+      do throws(Refusal) {
+        try authorize(requests, isTransaction: isTransaction, call, body)
+      } catch {
+        call.fail(error)
+      }
+      release(call.client)
+    }
+  }
+
+  func authorizeHold<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  ) {
+    authorization.authorize(.holding, call) { _ throws(Refusal) in try body() }
+  }
+
+  func authorizePresenter<Output>(
+    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  ) {
+    authorization.authorize(.registeringPresenters, call) { _ throws(Refusal) in try body() }
+  }
+
+  func reload() throws(Refusal) {
+    loadConfiguration()
+    guard configuration.faults.isEmpty else {
+      throw Refusal(.invalidConfiguration, configuration.faults.map(\.description).joined(separator: "\n"))
+    }
+  }
+
+  func readChangedFiles() -> Bool { configuration.noticeChanges() }
+
+  func willQuit() {
+    log.notice("quitting: every presentation ends")
+    isQuitting = true
+  }
+
+  func follow(_ client: Client) { clientWatcher.follow(client) }
+
+  /// Sends the query before the client gets its answer and leaves the bus.
+  func identify(_ client: Client) {
+    let identify = { [unowned self] (process: UInt32?) in
+      service.identify(Requester(client, process: process, program: process.flatMap(ProcessName.of)))
+    }
+    if let process = authorization.process(of: client) { return identify(process) }
+    guard let name = BusName(client.name) else { return identify(nil) }
+    connection.credentials(of: name) { identify(try? $0.get().processID) }
+  }
+
+  func isPresenter(_ client: Client, of handle: Handle) -> Bool {
+    presenters[handle]?.shows(handle, as: client) ?? false
+  }
+
+  func platform(of handle: Handle) -> Properties { presenters[handle]?.platform(of: handle) ?? [:] }
+
+  func carryOut(_ commands: [Command]) {
+    for command in commands {
+      // A presentation that is given up has ended, so at the end of this turn its presenter is forgotten.
+      if case .abandon(let handle) = command {
+        presenters[handle]?.abandon(handle)
+      } else {
+        self.commands.append(command)
+      }
+    }
+  }
+
+  func announceCreation(of handle: Handle) { connection.objectAdded(handle.path) }
+
+  func announce(_ event: StateEvent, _ change: Change) {
+    announcer.announce(event)
+    hooks.note(change.event)
+    inhibitors.note(change.event, in: service.machine)
+    switch change.event {
+    case .presented(let handle, let binding, _, _):
+      log.debug("presented", metadata: ["binding": "\(binding)", "presentation": "\(handle)"])
+    case .dismissed(let handle, let binding, _, let reason, let result):
+      ended.append(handle)
+      // Computed only for log levels that are enabled.
+      func metadata() -> Logger.Metadata {
+        ["binding": "\(binding)", "presentation": "\(handle)", "reason": "\(reason.rawValue)"]
+      }
+      if let next = service.machine.current(at: binding)?.continuation, next.restarts > 0 {
+        note(restart: next, after: result, metadata)
+      } else if reason == .failed, let error = PresentationResult(result).error {
+        log.warning("\(error)", metadata: metadata())
+      } else {
+        log.debug("dismissed", metadata: metadata())
+      }
+    default: break
+    }
+  }
+
+  /// Logs that an item is presented again (K3): once, so that a program that never runs for long does not fill the log.
+  private func note(restart: Continuation, after result: Properties, _ metadata: () -> Logger.Metadata) {
+    let cause = PresentationResult(result).error ?? "the item ended by itself"
+    if restart.restarts == 1 {
+      log.notice("\(cause); it is presented again", metadata: metadata())
+    } else {
+      log.debug("\(cause); it is presented again, for the \(restart.restarts)th time", metadata: metadata())
+    }
+  }
+
+  func note(_ refused: RefusedFallback) {
+    log.warning(
+      "the fallback cannot be presented, and is tried again: \(refused.refusal.message)",
+      metadata: ["group": "\(refused.group)", "fallback": "\(refused.destination)"])
+  }
+
+  func announceDestinations() { announcer.emit(CoordinatorInterface.destinationsChanged, ()) }
+
+  func setAlarm(at time: Instant) {
+    alarm?.cancel()
+    alarm = loop.timer(at: MonotonicInstant(nanoseconds: Int64(clamping: time.nanoseconds))) { [unowned self] in
+      afterResuming { [unowned self] in expire() }
+    }
+  }
+
+  private func expire() {
+    // No presenter is late for what it was not asked yet.
+    for command in commands {
+      let due = service.machine.presentation(command.handle)?.answerDue
+      if let due, due <= now { service.restartAnswer(of: command.handle) }
+    }
+    service.expire()
+  }
+
+  var isCongested: Bool { connection.outgoingSize > connection.limits.outgoingBytes / 2 }
+
+  /// While the bus does not read, a turn without an event would come after the other without a pause.
+  func soon(_ work: @escaping () -> Void) {
+    if isCongested { loop.timer(after: .milliseconds(10), work) } else { loop.soon(work) }
+  }
+
+  func hold(_ client: Client) {
+    guard let name = BusName(client.name) else { return }
+    connection.hold(name, refusing: connection.limits.requestTooLarge)
+  }
+
+  func release(_ client: Client) { BusName(client.name).map(connection.release) }
+}

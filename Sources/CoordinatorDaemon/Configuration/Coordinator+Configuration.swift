@@ -1,0 +1,64 @@
+import CoordinatorAPI
+import CoordinatorCore
+import DBusValues
+import Logging
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+extension Coordinator {
+  /// Reads the files. For a file with an error, the version loaded before stays in effect.
+  /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
+  func loadConfiguration(isStart: Bool = false) {
+    guard isStart || early == nil else { return afterResuming { [unowned self] in loadConfiguration() } }
+    let loaded = configuration.reload { declare($0, isStart: isStart) }
+    service.load(
+      loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
+    followWindows(for: loaded.destinations, loaded.holds)
+    if !isStart {
+      service.presentLateItems()
+      loadFallbacks()
+    }
+    authorization.inlineCommands = loaded.inlineCommands
+  }
+
+  /// Follows windows if a hold for fullscreen windows does something (H2).
+  private func followWindows(for destinations: [Destination], _ holds: [String: HoldAction]) {
+    let all = [holds] + destinations.compactMap { $0.itemSettings?.holds }
+    guard !windowSystem.isNeededForFullscreen, all.contains(where: { $0[SessionFact.fullscreen.rawValue] != nil })
+    else { return }
+    windowSystem.isNeededForFullscreen = true
+    facts.expectWindows()
+    windowSystem.whenKnown { [unowned self] in
+      if !windowSystem.isPresent {
+        log.notice(
+          "no adapter for the window system is on the bus, so it cannot say whether a window is fullscreen; start navd-windows"
+        )
+      }
+      facts.windowsAreKnown()
+    }
+  }
+
+  func loadFallbacks() {
+    service.load(fallbacks: configuration.files.fallbacks)
+    service.expire()
+  }
+
+  /// Declares the container values of a file: all, or none if one contradicts an earlier declaration (V1). At the start the file's
+  /// declarations replace the recorded ones.
+  private func declare(_ values: [DeclaredContainerValue], isStart: Bool) -> [FileFault] {
+    let refusals = service.declareContainerValues(
+      values.map { (key: $0.key, defaultValue: $0.defaultValue) }, overridingRecord: isStart)
+    return refusals.sorted { $0.key < $1.key }.map { index, refusal in
+      let value = values[index]
+      let known =
+        isStart
+        ? nil
+        : service.machine.containerValueDefaults[value.key].map {
+          "“\(value.key)” is declared with the type “\($0.type.signature)” and the default \(JSON($0).text) as long as "
+            + "navd runs; use the same, or another key"
+        }
+      return FileFault(value.file, value.position, known ?? refusal.message)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import CoordinatorCore
+import DBus
+import Logging
+import PresentationModel
+import PresentationRules
+import TextFormats
+
+extension Coordinator {
+  /// Asks what the session is like. The bus works on it while navd reads its files.
+  func askSession() {
+    facts.begin()
+    connection.flush()
+  }
+
+  /// Resumes the recorded state (R2). Clients are served after the presenters have searched for their presentations.
+  /// - Parameter completion: called once.
+  func resume(_ recovered: RecoveredSession, _ completion: @escaping () -> Void) {
+    // What ended with another session has ended long ago.
+    if !recovered.isOfOtherSession { service.machine.forEachPresentation(hooks.follow) }
+    facts.whenKnown { [unowned self] known in resume(recovered, known, completion) }
+  }
+
+  /// Takes in what a presenter reports.
+  func take(_ report: Report) { afterResuming { [unowned self] in service.report(report) } }
+
+  func afterResuming(_ event: @escaping () -> Void) {
+    if early == nil { event() } else { early?.append(event) }
+  }
+
+  private func resume(
+    _ recovered: RecoveredSession, _ known: [SessionFact: Bool], _ completion: @escaping () -> Void
+  ) {
+    // Until now the record is the previous navd's: changes of this one, with its clock, belong to its session.
+    connection.beforeFlush = { [unowned self] in recordChanges() }
+    // The presentations of another session end, and its fallbacks with them.
+    let isFresh = service.machine.isEmpty || recovered.isOfOtherSession
+    presenters.adopt(service.machine.survivors, parked: service.machine.parked, from: recovered) {
+      [unowned self] survivals in
+      if !isFresh { service.load(fallbacks: configuration.files.fallbacks) }
+      let clients = service.machine.knownClients
+      let left = recovered.left(of: clients)
+      record.note(recovered.session)
+      // What ends now is among it.
+      let kept = recovered.isFirst ? service.machine.keptItems : []
+      let before = service.machine.count
+      let early = self.early ?? []
+      self.early = nil
+      service.resume(survivals, left: left, isOtherSession: recovered.isOfOtherSession, facts: known)
+      inhibitors.follow(service.machine)
+      for client in clients.subtracting(left) { clientWatcher.follow(client) }
+      if before > 0 {
+        log.notice(
+          "resumed the state of the previous navd",
+          metadata: [
+            "presentations": "\(service.machine.count)", "ended meanwhile": "\(before - service.machine.count)",
+          ])
+      }
+      for event in early { event() }
+      connection.refusal = nil
+      service.presentLateItems()
+      if !kept.isEmpty { log.notice("presenting what was kept for this login", metadata: ["count": "\(kept.count)"]) }
+      present(again: kept[...]) { [unowned self] in
+        guard isFresh else { return completion() }
+        // The fallbacks come after it, so that none is started for a moment (K1).
+        func finish() {
+          loadFallbacks()
+          completion()
+        }
+        if let startup = configuration.files.startup { carryOut(startup, finish) } else { finish() }
+      }
+    }
+  }
+
+  /// Carries out the transaction of the start (K4). One that is refused changes nothing.
+  /// - Parameter completion: called once.
+  private func carryOut(_ startup: StartupFile, _ completion: @escaping () -> Void) {
+    func carryOut() {
+      do throws(Refusal) {
+        let requests = try startup.requests(service.machine.containerValueDefaults)
+        guard !windowSystem.mustBeKnown(for: requests) else { return windowSystem.whenKnown(carryOut) }
+        try authorization.inlineCommands.check(requests, inTransaction: true)
+        try windowSystem.check(requests, inTransaction: true)
+        try service.perform(windowSystem.placing(requests, inTransaction: true), by: nil)
+        log.notice("startup carried out", metadata: ["requests": "\(requests.count)"])
+      } catch {
+        configuration.note(startup.fault(error))
+        log.error("startup is not carried out: \(startup.fault(error))")
+      }
+      completion()
+    }
+    carryOut()
+  }
+
+  /// Presents again what was kept of an earlier session (K4). An item that is refused is not kept any longer.
+  /// - Parameter completion: called once.
+  private func present(
+    again kept: ArraySlice<(binding: BindingID, item: KeptItem)>, _ completion: @escaping () -> Void
+  ) {
+    for (index, (binding, item)) in zip(kept.indices, kept) {
+      guard let request = service.machine.request(presentingAgain: item, at: binding) else { continue }
+      guard !windowSystem.mustBeKnown(for: [request]) else {
+        return windowSystem.whenKnown { [unowned self] in present(again: kept[index...], completion) }
+      }
+      do throws(Refusal) {
+        try windowSystem.check([request], inTransaction: false)
+        try service.perform(windowSystem.placing([request], inTransaction: false), by: nil, isRestoring: true)
+      } catch {
+        log.warning(
+          "an item of the last session is not presented again: \(error.message)", metadata: ["binding": "\(binding)"])
+      }
+    }
+    service.forgetOtherKeptItems()
+    completion()
+  }
+}
