@@ -10,6 +10,8 @@ public struct MassEnds: Sendable {
   /// How many of them the request itself names, which its answer counts.
   public fileprivate(set) var countOfNamed = 0
   public var isEmpty: Bool { ends.isEmpty }
+  /// Whether it ends what the request's own ends depend on, too, since that is too much for the request's turn.
+  fileprivate(set) var endsMore = false
 }
 
 extension StateMachine {
@@ -129,7 +131,7 @@ extension Transaction {
       if reason != .parent, reason != .popped { mass.countOfNamed += 1 }
       mass.ends.append(End(handle: handle, reason: reason, isForced: request?.isForced == true))
     }
-    if !isOfAll { leave(last, in: &mass) }
+    if !isOfAll { leave(last + rivals, in: &mass) }
     // Nothing of such a request is carried out later, so what its scope still waits for is forced now (P15).
     if isOfAll, request?.isForced == true {
       let awaited = Set(draft.forced.flatMap { turn.machine.awaited(by: $0) })
@@ -140,8 +142,16 @@ extension Transaction {
     return mass
   }
 
-  /// Leaves to a request also what its own ends depend on, if that is not too much: otherwise they would end with that, and their
-  /// groups would serve their queues before the request takes their places.
+  /// The members whose place in their group an item of the request takes, or for which it waits.
+  private var rivals: [Handle] {
+    draft.renewed.compactMap { binding in
+      let selected = item(at: binding)?.membership.flatMap { state.groups[$0.group]?.selected }
+      return selected.flatMap { state.slots[$0]?.current }
+    }
+  }
+
+  /// Leaves to a request also what its own ends and its rivals depend on, if that is not too much: otherwise they would end with
+  /// that, and their groups would serve their queues, or be free, before the request takes their places.
   private func leave(_ own: [Handle], in mass: inout MassEnds) {
     var left: Set<Handle> = []
     var open = own
@@ -150,6 +160,6 @@ extension Transaction {
       open += dependencies(of: presentation)
     }
     let ends = mass.ends.filter { !left.contains($0.handle) }
-    if countOfEnds - ends.count <= state.limits.ends { mass.ends = ends }
+    if countOfEnds - ends.count <= state.limits.ends { mass.ends = ends } else { mass.endsMore = true }
   }
 }

@@ -63,7 +63,7 @@ final class RulesFixture {
     return log
   }
 
-  private func take(_ outcome: Outcome, from sourceLocation: SourceLocation = #_sourceLocation) {
+  func take(_ outcome: Outcome, from sourceLocation: SourceLocation = #_sourceLocation) {
     for handle in outcome.created {
       #expect(handle.number == lastHandle.number + 1, "handles have no holes (R3)", sourceLocation: sourceLocation)
       lastHandle = handle

@@ -180,6 +180,29 @@ import Testing
     try fixture.dismiss("i[0]")
     try fixture.clearAway()
   }
+
+  @Test("H4, L2: a held item waits in the queue, also if its request ends the selected member with many others")
+  func heldItem_endsManyAndTheSelectedMember_isQueued() throws {
+    let fixture = try fixture(items: 8) { $0.ends = 6 }
+    for number in 1..<8 { try fixture.dismiss(BindingID(unchecked: number)) }
+    try fixture.apply(
+      (1..<8).map { number in
+        Request(.present(BindingID(unchecked: number), id: "", .with(from: "i[0]", group: number == 1 ? "g" : nil)))
+      })
+    fixture.machine.setHolds(["dnd": .postpone])
+    let cookie = try fixture.hold("dnd")
+    let request = Request(.present("i[0]", id: "2", .with(group: "g")))
+    let mass = fixture.machine.massEnds(of: request, by: "anna", at: fixture.now)
+    #expect(mass.ends.count == 6)
+    for end in mass.ends.reversed() { fixture.take(fixture.machine.end([end], by: "anna", at: fixture.now)) }
+    try fixture.apply([request])
+    #expect(fixture.machine.selection(of: "g") == nil)
+    #expect(fixture.machine.queuedTags(of: "g") == ["i[0]"])
+    try fixture.release(cookie)
+    #expect(fixture.machine.selection(of: "g") == "i[0]")
+    try fixture.dismiss("i[0]")
+    try fixture.clearAway()
+  }
 }
 
 extension BindingID {

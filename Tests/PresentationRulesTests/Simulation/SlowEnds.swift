@@ -48,7 +48,7 @@ struct Aftermath: CustomStringConvertible {
 
 extension StateMachine {
   /// Processes an input on a copy, with each of the ends that it leads to in a turn of its own (L2).
-  /// - Returns: nil if it ends too few, or is no input of which that may be said.
+  /// - Returns: nil if it ends too few, if its own ends are too many for a turn, or if it is no input of which that may be said.
   func aftermath(ofSlow input: Input, most: Int, at milliseconds: UInt64) -> Aftermath? {
     let now = Instant(nanoseconds: milliseconds * 1_000_000)
     var copy = copy()
@@ -65,6 +65,8 @@ extension StateMachine {
       default: return nil
       }
       for end in mass.ends.reversed() { _ = copy.end([end], by: client, at: now) }
+      // What the request itself ends may end with something else then, before it.
+      if mass.endsMore { return nil }
       if mass.countOfNamed > 0 { return Aftermath(of: copy) }
       if mass.isEmpty { break }
       isSlow = true

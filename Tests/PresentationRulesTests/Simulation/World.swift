@@ -265,7 +265,7 @@ struct World: ~Copyable {
     let copy: StateMachine? = twin == nil && dice.chance(2) ? machine.copy() : nil
     // A fallback may be refused between the turns, and is tried again later (K1).
     let isSlow = inputs % 4 == 0 && fallbacks.isEmpty
-    let slow = isSlow ? machine.aftermath(ofSlow: input, most: inputs / 4 % 3, at: now) : nil
+    let slow = isSlow ? machine.aftermath(ofSlow: input, most: inputs / 4 % 4, at: now) : nil
     let expected = modelled(input)
     var actual: Result<Input.Effect, Refusal>
     do throws(Refusal) {
