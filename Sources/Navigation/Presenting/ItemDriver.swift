@@ -141,7 +141,7 @@ final class ItemDriver: Driver {
   /// Presentations of this state that were shown or accepted and have not ended, with their last items.
   private var remaining: [PresentationHandle: DrivenContent.Wanted] = [:]
   private var early: [(presentation: PresentationHandle, event: EarlyEvent)] = []
-  /// Presentations of other clients in the slot, which differ from the state.
+  /// The presentation of another client in the slot that has the item of the state, but no destination.
   private var competitor: PresentationHandle?
   private var isRetired = false
   /// Called if the coordinator has another value than the state, which is kept.
@@ -323,11 +323,13 @@ final class ItemDriver: Driver {
     guard asked == nil else {
       return early.append((presentation, .appeared(id: id, destination: destination)))
     }
-    if current == nil, content.read() == nil { content.adopt?() }
+    // What another program shows is not adopted: two copies of one program would take it from each other without end.
+    let isOthers = destination != nil && ownDestination != nil && destination != ownDestination
+    if current == nil, content.read() == nil, !isOthers { content.adopt?() }
     guard let wanted = content.read(), wanted.id == id else { return }
     if let own = wanted.options.destination ?? ownDestination, own != destination {
-      // The other client did not know the destination.
-      if current == nil { competitor = presentation }
+      // The other client did not know the destination. If it gave another one, the request of this state is refused.
+      if current == nil, destination == nil { competitor = presentation }
       return
     }
     remaining[presentation] = wanted
@@ -337,6 +339,7 @@ final class ItemDriver: Driver {
   }
 
   func ended(_ presentation: PresentationHandle, _ end: Dismissal) {
+    if presentation == competitor { competitor = nil }
     guard let wanted = remaining.removeValue(forKey: presentation) else {
       if asked != nil { early.append((presentation, .ended(end))) }
       return

@@ -1,0 +1,101 @@
+import Glibc
+import NavigationTesting
+import Observation
+import PresentationModel
+import TestSupport
+import Testing
+
+@testable import Navigation
+
+@MainActor @Observable
+private final class Model {
+  struct Note: Hashable, Codable, Identifiable { var id: String }
+  var note: Note?
+  var isOpen = false
+  var selection: String?
+}
+
+/// Programs that present the same bindings, such as two copies of one.
+@Suite @MainActor struct CopiesTests {
+  /// A program with a connection of its own to navd of a fixture.
+  @MainActor private struct Copy {
+    let model = Model()
+    let navigator: Navigator
+    let display = Display()
+
+    init(_ fixture: NavigationFixture) async throws {
+      let session = try #require(fixture.session)
+      navigator = Navigator(try await .bus(address: session.bus.address))
+      let (display, bindable) = (display, Bindable(model, .shared("copies")))
+      navigator.present(item: bindable.note.named("note"), onDismiss: { display.end($0) }) {
+        RecordingScreen($0.wrappedValue.id, on: display)
+      }
+      navigator.present(isPresented: bindable.isOpen.named("isOpen"), onDismiss: { display.end($0) }) {
+        RecordingScreen("open", on: display)
+      }
+      navigator.present(tag: "a", selection: bindable.selection.named("selection"), onDismiss: { display.end($0) }) {
+        RecordingScreen("a", on: display)
+      }
+    }
+  }
+
+  @Test("What one copy of a program shows is not taken over by another one")
+  func copy_begins_takesNothingOver() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let first = try await Copy(fixture)
+    (first.model.note, first.model.isOpen, first.model.selection) = (.init(id: "n"), true, "a")
+    try await first.navigator.settle(within: Session.limit)
+    let second = try await Copy(fixture)
+    for copy in [second, first] { try await copy.navigator.settle(within: Session.limit) }
+    #expect(Set(first.display.names) == ["n", "open", "a"] && first.display.log.count == 3 && first.display.ends == [])
+    #expect(second.display.log == [] && !second.model.isOpen && second.model.selection == nil)
+  }
+
+  @Test("What one copy of a program shows is refused to another one, also after a restart of navd")
+  func copy_wantsTheSame_isRefused() async throws {
+    let fixture = try await NavigationFixture(.navd)
+    let session = try #require(fixture.session)
+    let (first, second) = (try await Copy(fixture), try await Copy(fixture))
+    var refusals: [NavigationError] = []
+    second.navigator.onRefused = { if case .refused = $0 { refusals.append($0) } }
+    first.model.note = .init(id: "n")
+    try await first.navigator.settle(within: Session.limit)
+    second.model.note = .init(id: "n")
+    try await fixture.until { second.model.note == nil }
+    try session.stop(SIGKILL)
+    second.model.note = .init(id: "n")
+    await second.navigator.settle()
+    try session.start()
+    try await fixture.until { second.model.note == nil }
+    for copy in [second, first] { try await copy.navigator.settle(within: Session.limit) }
+    #expect(refusals.map(\.refusal) == [.invalidArgument, .invalidArgument])
+    #expect(first.display.log == ["+n"] && first.display.ends == [] && second.display.log == [])
+  }
+
+  @Test("What another client presents without a destination is taken over", arguments: CoordinatorKind.allCases)
+  func presentation_withoutADestination_isTakenOver(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let (display, binding) = (fixture.display, Bindable(model).isOpen.named("isOpen"))
+    fixture.navigator.present(isPresented: binding) { RecordingScreen("open", on: display) }
+    try await fixture.coordinator.present(fixture.text(binding))
+    try await fixture.shows("open")
+    #expect(model.isOpen)
+  }
+
+  @Test("A presentation of another client that has ended is not dismissed later")
+  func competitor_hasEnded_isForgotten() {
+    let model = Model()
+    let driver = ItemDriver(
+      .item(Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }, onDismiss: nil) {
+        RecordingScreen($0.wrappedValue.id, on: Display())
+      }, as: .presented, binding: "note", from: nil, destination: "own")
+    func request() -> [[Bool]] { [driver.changes(Transaction()) { _ in }.map(\.isRemoval)] }
+    model.note = .init(id: "n")
+    #expect(request() == [[false]])
+    driver.appeared(Handle(1), id: "n", destination: nil)
+    #expect(driver.refused(.invalidArgument) && model.note == nil)
+    driver.ended(Handle(1), Dismissal(reason: .dismissed, error: nil))
+    model.note = .init(id: "n")
+    #expect(request() == [[false]])
+  }
+}
