@@ -8,10 +8,18 @@ import Testing
 
 private enum Action: String, Codable { case delete, rename }
 
+/// An action that never can be encoded.
+private struct Secret: Hashable, Codable {
+  func encode(to encoder: any Encoder) throws {
+    throw EncodingError.invalidValue(self, .init(codingPath: [], debugDescription: "secret"))
+  }
+}
+
 @MainActor @Observable
 private final class Model: Navigable {
   static let memberNames: MemberNames<Model> = [\.dialog: "dialog"]
   var dialog: Dialog<Action>?
+  var secret: Dialog<Secret>?
 
   func ask() {
     dialog = Dialog("Delete the note?", message: "It is gone then.", textField: .init("Why?", text: "because")) {
@@ -79,5 +87,24 @@ private final class Model: Navigable {
     }
     try await fixture.until { model.dialog == nil }
     #expect(display.notes == ["rename"])
+  }
+
+  @Test(
+    "An action that cannot be encoded is reported once, with the position of the state",
+    arguments: CoordinatorKind.allCases)
+  func dialog_actionNotEncodable_isReported(_ kind: CoordinatorKind) async throws {
+    let (fixture, model) = (try await NavigationFixture(kind), Model())
+    let display = fixture.display
+    let binding = Bindable(model, .own("secret-\(kind)"), file: "program.swift", line: 7).secret.named("dialog")
+    fixture.navigator.present(dialog: binding) { _, _ in
+      display.notes.append("pressed")
+    } content: { $dialog in
+      RecordingScreen(dialog.title, on: display)
+    }
+    model.secret = Dialog("Sure?") { Dialog.Button("Yes", action: Secret()) }
+    try await fixture.shows("Sure?")
+    try await display["Sure?"]?.showing?.choose(#require(model.secret?.buttons.first))
+    try await fixture.until { model.secret == nil && display.notes == ["pressed"] }
+    #expect(MisuseLog.shared.files(of: "at “secret-\(kind).dialog”") == ["program.swift"])
   }
 }

@@ -33,16 +33,9 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
       self.action = action
     }
 
-    /// The name of its action on the bus; nil if it only closes the dialog. A string is its own name; anything else is JSON.
-    public var actionName: String? {
-      action.map { action in
-        Coding.id(of: action) {
-          reportMisuse(
-            "the action \(action) of a dialog cannot be encoded; its description in Swift is used", file: #fileID,
-            line: #line)
-        }
-      }
-    }
+    /// The name of its action on the bus; nil if it only closes the dialog. A string is its own name; anything else is JSON, or its
+    /// description in Swift if it cannot be encoded.
+    public var actionName: String? { action.map { Coding.id(of: $0) {} } }
   }
 
   /// A field for one line of text.
@@ -158,10 +151,19 @@ extension DrivenContent {
   ) -> DrivenContent {
     // The state may have changed when a button is pressed.
     let buttons = Last<[Dialog<Action>.Button]>([])
+    let unencodable = OneReport()
+    let route = dialog.route
     var driven = item(
       dialog, id: \.id,
       options: { dialog in
         buttons.value = dialog.buttons
+        for action in dialog.buttons.compactMap(\.action) {
+          _ = Coding.id(of: action) {
+            unencodable.send(
+              "the action \(action) of a dialog at “\(route.description)” cannot be encoded; its description in Swift is used",
+              of: route.root)
+          }
+        }
         return PresentationOptions(value: dialog.value, style: "dialog", title: dialog.title)
       }, to: destination, onDismiss: onDismiss, content: content)
     driven.onAction = { name, parameters in
