@@ -32,6 +32,12 @@ extension Session {
     try wait("navd was started at login") { isOver }
     watch.cancel()
   }
+
+  /// Requires that sway finds no mistake in a configuration file.
+  fileprivate func requireValid(_ configuration: String) throws {
+    let valid = try run(program: "/usr/bin/sway", ["-C", "-c", path(configuration)])
+    #expect(valid.exitCode == 0, "\(valid.errorText)")
+  }
 }
 
 // MARK: waybar
@@ -98,6 +104,7 @@ private final class Bars {
 @Test("The recipe for waybar: the bar follows what is presented")
 func recipe_waybar_showsWhatIsPresented() throws {
   let session = try Session(desktop: .sway, files: files(of: "waybar"))
+  try session.requireValid("config/sway/config")
   let windows = try Windows(session)
   let bars = try Bars(session)
   let none: JSON = ["text": "", "alt": "", "tooltip": "", "class": ["none"], "percentage": 0]
@@ -156,8 +163,7 @@ func recipe_sway_keysOpenAndClosePanels() throws {
   files["bin/pactl"] = "#!/bin/sh\necho 'Volume: 40%'\n"
   let session = try Session(
     starting: false, activatable: true, desktop: .sway, configuration: files["config/sway/config"] ?? "", files: files)
-  let valid = try session.run(program: "/usr/bin/sway", ["-C", "-c", session.path("config/sway/config")])
-  #expect(valid.exitCode == 0, "\(valid.errorText)")
+  try session.requireValid("config/sway/config")
   try session.waitForLogin()
   let windows = try Windows(session)
   try panelsFollowKeys(session, windows)
