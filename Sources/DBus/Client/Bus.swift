@@ -17,6 +17,8 @@ public enum Bus {
   public static let startServiceByName = Method(
     interface, "StartServiceByName", in: Arg<String>("name"), Arg<UInt32>("flags"), out: Arg<UInt32>("reply"))
   public static let listNames = Method(interface, "ListNames", out: Arg<[String]>("names"))
+  public static let listActivatableNames = Method(
+    interface, "ListActivatableNames", out: Arg<[String]>("activatable-names"))
   public static let getConnectionCredentials = Method(
     interface, "GetConnectionCredentials", in: Arg<String>("name"), out: Arg<Properties>("credentials"))
   /// Returns the bus's ID, which is unique among all buses.

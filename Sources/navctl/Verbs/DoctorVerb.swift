@@ -44,10 +44,22 @@ struct Doctor: ParsableCommand {
     do throws(Failure) {
       findings += try Examined(daemon, try? files?.get()).findings
     } catch {
-      findings.append(Finding("navd", error.why, error.hint ?? "read its log: journalctl --user -u navd"))
+      let failure = Self.ifCannotBeStarted(daemon, error)
+      findings.append(Finding("navd", failure.why, failure.hint ?? "read its log: journalctl --user -u navd"))
       if let files { findings += Self.withoutNavd(daemon, files) }
     }
     return findings + Self.variables(daemon)
+  }
+
+  /// The failure of a verb that changes something, if that cannot start a navd that is not running.
+  private static func ifCannotBeStarted(_ daemon: DaemonClient, _ failure: Failure) -> Failure {
+    let notRunning = DBusError(name: .serviceUnknown, message: "")
+    guard failure == Failure("doctor", notRunning),
+      let startable = try? daemon.connection.callAndWait(
+        Bus.listActivatableNames, on: Bus.name, at: Bus.path, (), timeout: daemon.timeLeft ?? .seconds(3)),
+      !startable.contains(CoordinatorNames.bus.text)
+    else { return failure }
+    return Failure("doctor", notRunning, starts: true)
   }
 
   private func readFiles() -> Result<CheckedFiles, Failure> {
