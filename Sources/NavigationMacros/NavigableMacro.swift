@@ -22,13 +22,14 @@
         .flatMap(\.bindings).compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text }
       // Others have numbers.
       let lines = names.filter(isName).map { #"\.\#($0): "\#($0)","# }.joined(separator: "\n")
+      let table = "[\n\(lines.isEmpty ? ":" : lines)\n]"
+      // A generic class cannot store static properties.
+      let (kind, value) = declaration.genericParameterClause == nil ? ("let", "= \(table)") : ("var", "{ \(table) }")
       return [
         try ExtensionDeclSyntax(
           """
           extension \(type.trimmed): Navigation.Navigable {
-            @MainActor \(raw: access(of: declaration, in: context))static let memberNames: Navigation.MemberNames<\(type.trimmed)> = [
-              \(raw: lines.isEmpty ? ":" : lines)
-            ]
+            @MainActor \(raw: access(of: declaration, in: context))static \(raw: kind) memberNames: Navigation.MemberNames<\(type.trimmed)> \(raw: value)
           }
           """)
       ]

@@ -26,6 +26,11 @@ private final class Model {
   let constant = 1
 }
 
+@MainActor @Observable @Navigable
+private final class Selection<Element: Hashable> {
+  var element: Element?
+}
+
 @Cases
 public enum Shared {
   case one(Int)
@@ -36,6 +41,11 @@ public enum Shared {
     let model = Bindable(Model(), .shared("model"))
     #expect(model.destination.route.text(client: "") == "model.destination")
     #expect(model.shape.route.text(client: "") == "model.shape")
+  }
+
+  @Test func navigable_genericClass_hasTheNames() {
+    let model = Bindable(Selection<Int>(), .shared("model"))
+    #expect(model.element.route.text(client: "") == "model.element")
   }
 
   @Test func cases_ofABinding_areMembers() {
