@@ -40,6 +40,22 @@ import Testing
     #expect(throws: Refusal.self) { try fixture.unregister("x", by: "bert") }
   }
 
+  @Test("D1, G7: a tag whose destination is gone is refused with the tag, until it is forgotten")
+  func select_destinationGone_namesTheTag() throws {
+    try fixture.register(destination("own", by: "bert"), by: "bert")
+    try fixture.ask(.select("g", tag: "t", binding: nil, id: nil, .with(to: "own")))
+    fixture.leave("bert")
+    fixture.fails(1)
+    let select = Request.Operation.select("g", tag: "t", binding: nil, id: nil, ItemOptions())
+    let refusal = fixture.refusal(of: select)
+    #expect(refusal?.code == .unknownDestination)
+    let message = "the tag “t” was last presented by the destination “own”, which is gone; "
+    #expect(refusal?.message.contains(message) == true, "\(refusal?.message ?? "")")
+    #expect(fixture.refusal(.select("g", tag: "t", binding: nil, id: nil, .with(to: "nobody"))) == .unknownDestination)
+    try fixture.ask(.forget("g", tag: "t"))
+    try fixture.ask(select)
+  }
+
   @Test("D1: a reload replaces registrations from files, behind those of clients")
   func load_again_behindClients() throws {
     try fixture.register(destination("cmd", by: "bert", style: "bert"), by: "bert")
