@@ -495,6 +495,10 @@ func recipe_presenter_showsItems(_ language: String) throws {
   try session.runNavctl("present", "note", "4", "--to", "board")
   try waitFor("+ note 4")
   #expect(presenter.lines.contains { $0.hasPrefix("- note 3 replaced") })
+
+  // It ends with the session.
+  kill(session.bus.processID, SIGKILL)
+  try session.wait("the presenter has ended") { presenter.status != nil }
 }
 
 @Test(

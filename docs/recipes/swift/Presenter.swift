@@ -1,5 +1,5 @@
 // An example of a presenter: a program that shows items itself, with this package's D-Bus library. This one prints a line
-// where yours draws a window.
+// where yours draws a window. A package of your own needs this package's product “DBus”, with `traits: []`.
 //
 //     $ .build/debug/presenter board                           # shows the items for the destination “board”
 //     $ navctl present note 1 --to board --value text=Hello    # in another terminal
@@ -84,6 +84,8 @@ enum Presenter {
   static func main() throws {
     let loop = try EventLoop()
     let connection = try Connection.session(loop: loop)
+    // The session has ended.
+    connection.onDisconnected = { loop.stop() }
     let board = Board(connection, destination: CommandLine.arguments.dropFirst().first ?? "board")
     try loop.watch(STDIN_FILENO, .read) { _ in
       var keys = [UInt8](repeating: 0, count: 100)
