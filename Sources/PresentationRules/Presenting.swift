@@ -177,10 +177,11 @@ extension Transaction {
         .unknownDestination, "there is no destination \(quoted(name)), since its file has a mistake: \(mistake)")
     }
     let hint = nearest(to: name, among: state.registry.all.lazy.map(\.name)).map { "did you mean “\($0)”? Otherwise " }
-    return Refusal(
-      .unknownDestination,
-      "there is no destination \(quoted(name)); \(hint ?? "")write "
-        + "\(quoted("navd/destinations/\(name).toml")) in ~/.config, or in $XDG_CONFIG_HOME if that is set")
+    let advice =
+      state.registry.hasFiles
+      ? "write \(quoted("navd/destinations/\(name).toml")) in ~/.config, or in $XDG_CONFIG_HOME if that is set"
+      : "let the program serve it, since an embedded coordinator reads no files"
+    return Refusal(.unknownDestination, "there is no destination \(quoted(name)); \(hint ?? "")\(advice)")
   }
 }
 

@@ -8,6 +8,8 @@ struct Registry: Sendable {
     let destination: String
   }
 
+  /// Whether files can declare destinations. An embedded coordinator reads none.
+  var hasFiles = true
   /// Registrations by name; the last one counts.
   private var registrations: [String: [Shared<Destination>]] = [:]
   /// Names whose registrations by clients may differ from the record.

@@ -37,7 +37,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     set { state.wallClockLead = newValue }
   }
 
-  public init(limits: Limits = Limits()) { self.init(State(limits: limits)) }
+  /// - Parameter hasFiles: whether files can declare destinations.
+  public init(limits: Limits = Limits(), hasFiles: Bool = true) {
+    var state = State(limits: limits)
+    state.registry.hasFiles = hasFiles
+    self.init(state)
+  }
 
   init(_ state: State) {
     storage = .allocate(capacity: 1)

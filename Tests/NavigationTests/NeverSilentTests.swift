@@ -135,6 +135,18 @@ private final class Screenless: Screen {
     #expect(MisuseLog.shared.messages.filter { $0.contains("unencodable-\(kind)") && $0.contains("id") }.count == 1)
   }
 
+  @Test("A destination that is missing in an embedded coordinator is not looked for in files")
+  func destination_missingWhenEmbedded_isServedByTheProgram() async throws {
+    let coordinator = Coordinator.embedded()
+    let error = await #expect(throws: NavigationError.self) {
+      try await coordinator.present("dialog", PresentationOptions(destination: "dialog"))
+    }
+    #expect(
+      error?.description == """
+        UnknownDestination: there is no destination “dialog”; let the program serve it, since an embedded coordinator reads no files
+        """)
+  }
+
   @Test("A value that D-Bus cannot have is reported once", arguments: CoordinatorKind.allCases)
   func value_notEncodable_isReported(_ kind: CoordinatorKind) async throws {
     let (fixture, model) = (try await NavigationFixture(kind), Model())

@@ -13,7 +13,7 @@ import TextFormats
 @MainActor
 final class EmbeddedBackend: CoordinatorBackend {
   private lazy var service: CoordinatorService<EmbeddedBackend> = {
-    let service = CoordinatorService(StateMachine(), host: self)
+    let service = CoordinatorService(StateMachine(hasFiles: false), host: self)
     service.bindProperties(to: EmbeddedBinder(backend: self))
     return service
   }()
