@@ -239,16 +239,16 @@ extension Transaction {
     }
     let remembered = remembered(key)
     var memory = remembered ?? declared(group, tag)
-    // A request remembered from before the tag had a destination names no program (D1).
-    if needsKnownName, let earlier = remembered, earlier.showsNothing, state.registry[earlier.binding.text] == nil,
-      let declared = declared(group, tag)
+    if let queued = queue(of: group).first(where: { $0.tag == tag })?.binding {
+      // It is found by its tag even if the group no longer remembers the request for it.
+      if remembered?.binding != queued {
+        memory = TagMemory(binding: queued, id: item(at: queued)?.id ?? "", options: ItemOptions(), isTrusted: true)
+      }
+    } else if needsKnownName, let earlier = remembered, earlier.showsNothing,
+      state.registry[earlier.binding.text] == nil, let declared = declared(group, tag)
     {
+      // A request remembered from before the tag had a destination names no program (D1).
       memory = declared
-    }
-    // A queued item is found by its tag even if the group no longer remembers the request for it.
-    if let held = queue(of: group).first(where: { $0.tag == tag })?.binding, remembered?.binding != held {
-      memory = TagMemory(
-        binding: held, id: item(at: held)?.id ?? "", options: ItemOptions(), isTrusted: true)
     }
     // A command gets no id and no value that a client in a sandbox may have left (L3).
     if given.command != nil, memory?.isTrusted == false { memory = declared(group, tag) }

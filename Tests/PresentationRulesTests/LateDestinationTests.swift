@@ -208,6 +208,17 @@ struct LateDestinationTests {
     try fixture.clearAway()
   }
 
+  @Test("D1, G9: a queued item without a destination is found by its tag, also where a destination declares that")
+  func known_queuedTag_isSelected() throws {
+    try fixture.ask(.present("note", id: "", .with(group: "panels")), by: "bar")
+    try fixture.ask(.present("other", id: "", .with(group: "panels", tag: "mixer", ifBusy: .queue)), by: "bar")
+    fixture.load([Self.mixer(group: "panels")])
+    _ = fixture.taken()
+    try ask(.select("panels", tag: "mixer", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.machine.selection(of: "panels") == "mixer" && fixture.shown == ["other"])
+    try fixture.clearAway()
+  }
+
   // MARK: G7
 
   @Test("G7: the tag of an item that nobody keeps is forgotten when the item ends")

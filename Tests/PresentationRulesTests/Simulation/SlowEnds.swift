@@ -65,8 +65,8 @@ extension StateMachine {
       default: return nil
       }
       for end in mass.ends.reversed() { _ = copy.end([end], by: client, at: now) }
-      // What the request itself ends may end with something else then, before it.
-      if mass.endsMore { return nil }
+      // What the request itself ends may end with something else then, before it; and what is older than its parent, with that.
+      if mass.endsMore || mass.ends.contains(where: { copy.isOlderThanItsParent($0) }) { return nil }
       if mass.countOfNamed > 0 { return Aftermath(of: copy) }
       if mass.isEmpty { break }
       isSlow = true
@@ -78,6 +78,12 @@ extension StateMachine {
     var aftermath = Aftermath(of: copy)
     aftermath.refusal = refusal
     return aftermath
+  }
+}
+
+extension StateMachine {
+  fileprivate func isOlderThanItsParent(_ end: End) -> Bool {
+    (parent(of: end.handle)?.handle).map { $0 > end.handle } ?? false
   }
 }
 
