@@ -3,11 +3,13 @@ import Glibc
 
 /// Keeps other processes from a directory, as long as it exists; the kernel releases it with the process.
 final class DirectoryLock {
+  private let directory: String
   private let descriptor: Int32
 
   /// - Parameter timeout: for how many seconds to wait for another process.
   /// - Throws: `SystemError`; its code is `EWOULDBLOCK` where the other process has it for longer.
   init(_ directory: String, timeout: Double) throws(SystemError) {
+    self.directory = directory
     descriptor = try openFile(directory, O_RDONLY | O_DIRECTORY)
     var left = timeout
     while flock(descriptor, LOCK_EX | LOCK_NB) < 0 {
@@ -16,6 +18,9 @@ final class DirectoryLock {
       left -= 0.01
     }
   }
+
+  /// Whether the directory is at its path no more.
+  var isLost: Bool { leadsElsewhere(directory, than: descriptor) }
 
   deinit { close(descriptor) }
 }

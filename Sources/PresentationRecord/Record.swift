@@ -47,7 +47,7 @@ public final class Record {
   }
 
   private let directory: String
-  /// nil: there was no room for the directory.
+  /// nil: there was no room for the directory, or another program has removed it.
   private var lock: DirectoryLock?
   private var storage: Storage
   /// Rows for the next commit: those noted since the last one, and those that could not be written.
@@ -55,6 +55,9 @@ public final class Record {
   /// The size of `pending`, in bytes, from which rows that later ones replace are left out, while nothing can be written.
   private var maxPending = minMaxPending
   private static let minMaxPending = 1 << 20
+  /// How long it counts that the file was at its path, so that not each of many turns takes the time to look.
+  var lookInterval = Duration.milliseconds(10)
+  private var nextLook = MonotonicInstant(nanoseconds: 0)
   /// Whether the last commit failed; its rows are still to be written.
   public private(set) var isBehind = false
 
@@ -126,6 +129,7 @@ public final class Record {
 
   /// Makes the file, in place of an earlier release's.
   private func begin(_ rows: LiveRows) throws(SystemError) -> RecordFile {
+    if lock?.isLost == true { lock = nil }
     if lock == nil {
       // One that exists by now is another navd's.
       try check("mkdir \(directory)") { mkdir(directory, 0o700) }
@@ -162,10 +166,17 @@ public final class Record {
   public func note(_ session: Session) { pending.row(.session, Mark(), session) }
 
   /// Writes all that was noted, or nothing.
+  /// - Returns: whether the record was made again, since another program had removed it.
   /// - Throws: where it cannot be written; it stays noted.
-  public func commit() throws(Failure) {
-    guard pending.count > 0 else { return }
+  @discardableResult
+  public func commit() throws(Failure) -> Bool {
+    guard pending.count > 0 else { return false }
+    var wasRemoved = false
     do throws(SystemError) {
+      if let rows = rowsOfRemovedFile() {
+        storage = .none(rows)
+        wasRemoved = true
+      }
       let file: RecordFile =
         switch storage {
         case .file(let file): file
@@ -185,6 +196,15 @@ public final class Record {
     isBehind = false
     pending.removeAll()
     maxPending = Self.minMaxPending
+    return wasRemoved
+  }
+
+  /// All rows of the file if it is at its path no more; nil if it is, or was a moment ago.
+  private func rowsOfRemovedFile() -> LiveRows? {
+    let now = MonotonicInstant.now
+    guard case .file(let file) = storage, now >= nextLook else { return nil }
+    nextLook = now + lookInterval
+    return file.isRemoved ? try? file.rows() : nil
   }
 }
 

@@ -118,6 +118,8 @@ final class RecordFile {
   // MARK: Writing
 
   var isLong: Bool { length >= checkpointLength }
+  /// Whether the file is at its path no more: nobody would find what is written to it.
+  var isRemoved: Bool { leadsElsewhere(path, than: descriptor) }
 
   /// Adds a frame, all of it or nothing.
   func append(_ payload: [UInt8]) throws(SystemError) {
@@ -158,8 +160,13 @@ final class RecordFile {
     checkpointLength = length + Self.minCheckpointLength
     // The whole state was in memory twice; glibc would keep what was freed of it.
     defer { malloc_trim(0) }
+    try replace(with: rows())
+  }
+
+  /// All rows that were written, also if the file was removed since.
+  func rows() throws -> LiveRows {
     guard let (rows, _, end, _) = try read(), end == length else { throw Unreadable("another program changed \(path)") }
-    try replace(with: rows)
+    return rows
   }
 
   private func replace(with rows: LiveRows) throws(SystemError) {
@@ -201,6 +208,14 @@ func fileExists(_ path: String) throws -> Bool {
   }
   guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable("\(path) is not a file") }
   return true
+}
+
+/// Whether a path leads to another file than the open one, or to none. False if that cannot be known.
+func leadsElsewhere(_ path: String, than descriptor: Int32) -> Bool {
+  var (own, found) = (stat(), stat())
+  guard fstat(descriptor, &own) == 0 else { return false }
+  guard stat(path, &found) == 0 else { return errno == ENOENT || errno == ENOTDIR }
+  return (own.st_dev, own.st_ino) != (found.st_dev, found.st_ino)
 }
 
 func contents(of descriptor: Int32, _ path: String) throws -> ArraySlice<UInt8> {

@@ -104,6 +104,65 @@ func recordFile_cutOffBeforeCheckpoint_isKept() throws {
   #expect(Files.contents(of: path) == bytes)
 }
 
+/// What another program does to the record of a running navd.
+enum Removal: CaseIterable { case file, directory, replacedFile }
+
+@Test("R1: a record that another program removes is whole again with the next turn", arguments: Removal.allCases)
+func recordFile_removed_isMadeAgain(removal: Removal) throws {
+  let parent = TemporaryDirectory()
+  let directory = parent.path(of: "navd")
+  let path = directory + "/record.journal"
+  mkdir(directory, 0o700)
+  let record = try Record.open(in: directory) { _ in }.record
+  record.lookInterval = .zero
+  for number in UInt64(2)...4 {
+    record.note(try turn(number))
+    #expect(try !record.commit())
+  }
+  switch removal {
+  case .file: unlink(path)
+  case .directory:
+    unlink(path)
+    rmdir(directory)
+  case .replacedFile:
+    try put(Array("navd record\n".utf8), path + ".other")
+    rename(path + ".other", path)
+  }
+  record.note(try turn(5))
+  #expect(try record.commit())
+  record.note(try turn(6))
+  #expect(try !record.commit())
+  #expect(throws: Record.Failure.self) { try Record.open(in: directory, timeout: 0) { _ in } }
+  let state = try #require(try state(of: path))
+  #expect(state.numbers.serial == Serial(6))
+  #expect(Set(state.presentations.keys) == [Handle(1), Handle(6)])
+}
+
+@Test("R1: a removed record that cannot be made again refuses turns until it can, and has them all then")
+func recordFile_removedWithWhatContainsIt_isMadeLater() throws {
+  let parent = TemporaryDirectory()
+  let directory = parent.path(of: "session/navd")
+  mkdir(parent.path(of: "session"), 0o700)
+  mkdir(directory, 0o700)
+  let record = try Record.open(in: directory) { _ in }.record
+  record.lookInterval = .zero
+  record.note(try turn(2))
+  try record.commit()
+  unlink(directory + "/record.journal")
+  rmdir(directory)
+  rmdir(parent.path(of: "session"))
+  for number in UInt64(3)...4 {
+    record.note(try turn(number))
+    #expect(throws: Record.Failure.self) { try record.commit() }
+  }
+  mkdir(parent.path(of: "session"), 0o700)
+  record.note(try turn(5))
+  try record.commit()
+  let state = try #require(try state(of: directory + "/record.journal"))
+  #expect(state.numbers.serial == Serial(5))
+  #expect(Set(state.presentations.keys) == [Handle(1), Handle(5)])
+}
+
 @Test("R1: a file that ends anywhere has every complete turn, and later turns follow the last of them")
 func recordFile_cutOff_hasWhatIsComplete() throws {
   let directory = try record(of: 2...4)

@@ -56,7 +56,9 @@ final class LoginRecord {
     guard let record else { return }
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
-      try record.commit()
+      if try record.commit() {
+        log.warning("another program had removed what is kept for the next login; it is made again")
+      }
     } catch {
       if !wasBehind { log.error("items are not kept for the next login until there is room: \(error)") }
       return

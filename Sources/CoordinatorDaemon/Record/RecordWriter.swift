@@ -62,14 +62,14 @@ final class RecordWriter {
 
   /// Tries for the last time to write what could not be written before.
   func finish() {
-    try? record.commit()
+    try? commit()
     login.commit()
   }
 
   private func commit() throws(Record.Failure) {
     let wasBehind = record.isBehind
     do throws(Record.Failure) {
-      try record.commit()
+      if try record.commit() { log.warning("another program had removed the record; it is made again") }
       error = nil
     } catch {
       self.error = error.description

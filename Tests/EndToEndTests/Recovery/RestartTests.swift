@@ -342,6 +342,26 @@ func restart_fullDisk_isRefused() throws {
   #expect(try session.entry("before") != nil && session.entry("first") != nil && session.entry("third") != nil)
 }
 
+@Test("R1: a record that another program removes with its directory is whole again, and commands start")
+func restart_removedRecord_isMadeAgain() throws {
+  let session = try Session()
+  let directory = session.bus.directory + "/navd"
+  try session.present("before")
+  unlink(directory + "/record.journal")
+  try #require(rmdir(directory) == 0)
+  var id = 0
+  try session.poll("the record is made again") {
+    id += 1
+    try session.present("note", "\(id)")
+    return access(directory + "/record.journal", F_OK) == 0
+  }
+  let command = try session.present("command", "1", ["command": ["sleep", "1000"].value])
+  #expect(try session.call(Rows.wait, (command, "presented")).0 == "")
+  #expect(session.navd?.errorText.contains("another program had removed the record") == true)
+  try session.restart()
+  #expect(try session.entry("before") != nil && session.entry("command") != nil)
+}
+
 @Test("If the record cannot be created, navd does not start and names the option for another directory")
 func restart_noDirectoryForTheRecord_isReported() throws {
   let session = try Session(starting: false)
