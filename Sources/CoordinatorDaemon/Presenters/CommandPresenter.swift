@@ -175,6 +175,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
         scope: presentation.item.destination?.scope ?? .tree)
     }
     removeLeftovers()
+    guard !launches.isEmpty else { return completion([:]) }
     manager.whenKnown { [self] in
       (launcher ?? direct).adopt(launches, for: self) { [self] commands in
         running.merge(commands) { $1 }

@@ -108,7 +108,10 @@ final class PresenterTable {
     _ survivors: [Presentation], parked: [Presentation], from recovered: RecoveredSession,
     _ completion: @escaping ([Handle: Survival]) -> Void
   ) {
-    var ofPrograms: [ObjectIdentifier: (program: any ProgramPresenter, remembered: [Remembered])] = [:]
+    // Commands also if there are none: the files of those whose ends are on record may be left.
+    var ofPrograms: [ObjectIdentifier: (program: any ProgramPresenter, remembered: [Remembered])] = [
+      ObjectIdentifier(commands): (commands, [])
+    ]
     var ofWindows: [Remembered] = []
     func remember(_ presentation: Presentation, isParked: Bool, by program: any ProgramPresenter) -> Remembered {
       let started = presentation.ofProgram
@@ -140,7 +143,6 @@ final class PresenterTable {
         completion(all)
       }
     }
-    if missing == 0 { finish() }
     for (program, remembered) in ofPrograms.values {
       program.adopt(remembered, from: recovered) { some in
         survivals.merge(some) { $1 }

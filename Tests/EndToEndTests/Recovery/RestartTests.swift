@@ -186,6 +186,21 @@ func restart_endedMeanwhile_isLost() throws {
   try session.poll("its output files are removed") { try session.leftovers() == [] }
 }
 
+@Test("The output of a command whose end is on record is removed by the next navd, also if it has no command to adopt")
+func restart_killedBeforeItRemovedOutput_outputIsRemoved() throws {
+  let session = try Session()
+  let path = try session.presentWritingCommand()
+  let names = try session.leftovers()
+  try #require(!names.isEmpty)
+  try session.dismiss("fact")
+  _ = try session.ending(of: path)
+  try session.poll("its output files are removed") { try session.leftovers() == [] }
+  try session.stop(SIGKILL)
+  for name in names { close(open(session.bus.directory + "/navd/" + name, O_WRONLY | O_CREAT, 0o600)) }
+  try session.start()
+  #expect(try session.leftovers() == [])
+}
+
 @Test("R6: a dismissal in progress is repeated after a kill and ends with its original reason")
 func restart_dismissing_isFinished() throws {
   let session = try Session(destinations: ["fact": JournaledCommand.destination(endingAfter: 400, "grace = \"20s\"")])
