@@ -35,4 +35,11 @@ package struct DescriptorLimit {
       throw SystemError(code: EMFILE, operation: operation())
     }
   }
+  /// Refuses what opens another descriptor if that would be of the reserve.
+  /// - Parameter open: any open descriptor.
+  static func checkNext(after open: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {
+    let next = try check(operation()) { fcntl(open, F_DUPFD_CLOEXEC, 0) }
+    close(next)
+    try checkReserve(next, operation())
+  }
 }

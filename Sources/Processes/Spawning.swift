@@ -22,6 +22,12 @@ func spawn(
   let input: Int32
   do throws(SystemError) { input = try command.openInput() } catch { throw .failed(error) }
   defer { close(input) }
+  // A FIFO was held against the reserve. Without one, the pidfd is the descriptor that stays, and the number after the input's.
+  if output == nil {
+    do throws(SystemError) { try DescriptorLimit.checkNext(after: input, "start \(program)") } catch {
+      throw .failed(error)
+    }
+  }
 
   var start = linux_command()
   start.input = input

@@ -198,6 +198,19 @@ import Testing
     }
   }
 
+  @Test("L2: commands without captured output leave the reserve of descriptors, too")
+  func spawn_manyWithoutOutput_leaveTheReserve() async {
+    await #expect(processExitsWith: .success) {
+      let fixture = try ProcessFixture()
+      var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let command = Command(["sleep", "1000"], environment: fixture.environment)
+      #expect(throws: SpawnError.self) { for _ in 0..<100 { try fixture.start(command) } }
+      let reserve = (0..<25).map { _ in Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
+      #expect(reserve.allSatisfy { $0 >= 0 })
+    }
+  }
+
   @Test func inspection_withoutFreeDescriptors_doesNotEndACommand() async {
     await #expect(processExitsWith: .success) {
       try inOneThread {
