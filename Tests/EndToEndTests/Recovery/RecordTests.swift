@@ -122,7 +122,8 @@ func recordFuzz_damaged_navdServes() throws {
 // MARK: Clocks
 
 extension Session {
-  /// Sets the wall clock of navd, by libfaketime.
+  /// Sets the wall clock of navd, by libfaketime. That sets its timers to another time, too, so that none of them ends. One lets a client
+  /// wait after a request that took long; so each request is another client's.
   fileprivate func setClock(_ time: String) throws { try write(time + "\n", to: "clock") }
 
   fileprivate func startWithClock() throws {
@@ -148,8 +149,8 @@ func clock_anyTime_navdServes(year: String) throws {
   // While it runs, and before the next start, the clock is set to another time.
   for time in ["@2024-01-01 00:00:00", "@2299-01-01 00:00:00", "@1965-01-01 00:00:00"] {
     try session.setClock(time)
-    try session.present("other", time)
-    try session.dismiss("other")
+    try session.present("other", time, by: session.connect())
+    try session.dismiss("other", by: session.connect())
     try session.stop(SIGKILL)
     try session.startWithClock()
     #expect(try session.call(Rows.get, "note").1["id"] == .string("1"))
