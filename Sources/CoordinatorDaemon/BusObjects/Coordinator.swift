@@ -138,7 +138,11 @@ final class Coordinator {
       freeMemory.noteChange()
       entries.forget(changes.presentations.lazy.map { $0.key })
     }
-    do throws(Refusal) { try record.write(changes) } catch { connection.failReplies(with: DBusError(error)) }
+    do throws(Refusal) {
+      try record.write(changes, clock: service.machine.wallClockLead)
+    } catch {
+      connection.failReplies(with: DBusError(error))
+    }
   }
 
   // MARK: Turns

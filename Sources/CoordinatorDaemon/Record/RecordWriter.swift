@@ -9,6 +9,10 @@ final class RecordWriter {
   private let record: Record
   private let login: LoginRecord
   private let log: Logger
+  /// nil: the record is still the previous navd's.
+  private var session: Record.Session?
+  /// Nanoseconds. Time servers change the clock by less all the time.
+  private static let minClockDifference: UInt128 = 1_000_000_000
   /// Why the last changes are not on record; nil if they are.
   private(set) var error: String?
 
@@ -19,15 +23,28 @@ final class RecordWriter {
   }
 
   /// Notes by which session the record is used from now on.
-  func note(_ session: Record.Session) { record.note(session) }
+  func note(_ session: Record.Session) {
+    self.session = session
+    record.note(session)
+  }
+
+  /// Notes by how much the wall clock is ahead now, if it was set or the computer was suspended: by the difference, deadlines
+  /// are continued after a restart of the machine.
+  private func note(clock: Int64) {
+    guard var session, (Int128(clock) - Int128(session.clock)).magnitude >= Self.minClockDifference else { return }
+    session.clock = clock
+    note(session)
+  }
 
   /// Notes what a presenter needs to find a presentation again.
   func note(memory: Properties, of handle: Handle) { record.note(memory: memory, of: handle) }
 
   /// Writes the changes of a turn, and what was noted. What cannot be written stays noted.
+  /// - Parameter clock: by how many nanoseconds the wall clock was ahead of the monotonic one; nil if that was not read.
   /// - Throws: `Refusal` with the code `notRecorded` if there are changes, and they are not on record.
-  func write(_ changes: RecordChanges) throws(Refusal) {
+  func write(_ changes: RecordChanges, clock: Int64?) throws(Refusal) {
     if !changes.isEmpty {
+      if let clock { note(clock: clock) }
       record.note(changes)
       login.note(changes.kept)
     }
@@ -62,6 +79,7 @@ final class RecordWriter {
 
   /// Tries for the last time to write what could not be written before.
   func finish() {
+    note(clock: StartupContext.wallClockLead)
     try? commit()
     login.commit()
   }

@@ -24,8 +24,12 @@ struct StartupContext {
     (bus, owned) = try connection.callAndWait(Bus.getID, Bus.listNames, on: Bus.name, at: Bus.path)
     names = Set(owned)
     boot = ProcessIdentity.bootIdentifier() ?? ""
-    let now = Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds))
-    clock = now.lead(ofWallClock: WallClock.microseconds)
+    clock = Self.wallClockLead
+  }
+
+  /// The lead of the wall clock now.
+  static var wallClockLead: Int64 {
+    Instant(nanoseconds: UInt64(clamping: MonotonicInstant.now.nanoseconds)).lead(ofWallClock: WallClock.microseconds)
   }
 }
 

@@ -157,3 +157,24 @@ func clock_anyTime_navdServes(year: String) throws {
   }
   #expect(try session.call(Rows.history, (0, [:])).count == 3)
 }
+
+@Test(
+  "O2: After a restart of the machine, a timeout has its rest, also if the clock was set or the computer slept before",
+  arguments: [SIGKILL, SIGTERM])
+func clock_setBeforeTheMachineRestarts_timeoutHasItsRest(signal: Int32) throws {
+  let (disk, session) = (try SmallDisk(megabytes: 1), try Session(starting: false))
+  try session.setClock("+0s")
+  try session.startWithClock()
+  try session.present("note", "1", ["timeout": .uint64(3_600_000)])
+  try session.setClock("+8h")
+  // A killed navd has the time of its last change.
+  if signal == SIGKILL { try session.present("other", by: session.connect()) }
+  try session.stop(signal)
+  let boot = disk.inside("echo another >\"$1/boot\"; mount --bind \"$1/boot\" /proc/sys/kernel/random/boot_id")
+  let run = try session.run(program: boot[0], Array(boot.dropFirst()))
+  try #require(run.exitCode == 0, "\(run.errorText)")
+  session.wrapper = disk.prefix
+  try session.startWithClock()
+  let left = try session.call(Rows.get, "note").1["timeout-left"]
+  #expect((3_500_000...3_600_000).contains(UInt64(value: try #require(left)) ?? 0), "\(left as Any)")
+}
