@@ -401,6 +401,24 @@ func serviceLauncher_anotherManager_isReplacedByTheProcesses() throws {
   #expect(running?.platform["pid"] == .uint64(UInt64(process.processID)))
 }
 
+@Test("D3: a command that is dismissed while the manager is away, and started by it after that, is stopped")
+func serviceLauncher_dismissedBeforeTheManagerIsBack_isStopped() throws {
+  let fixture = try LauncherFixture()
+  let running = try #require(try fixture.launch())
+  try fixture.leave()
+  running.terminate()
+  try fixture.waitForEvents(2)
+  guard case .ended(handle, _)? = fixture.events.last else {
+    Issue.record("unexpected events: \(fixture.events)")
+    return
+  }
+  try fixture.comeBack { $0.set(unit, active: "inactive") }
+  try fixture.bus.wait { fixture.systemd.calls.last == "StartTransientUnit \(unit)" }
+  try fixture.systemd.finish(try fixture.systemd.accept())
+  try fixture.bus.wait { fixture.systemd.calls.last == "StopUnit \(unit)" }
+  #expect(fixture.events.count == 2)
+}
+
 @Test func serviceLauncher_managerGoneForFiveSeconds_isReplacedByTheProcesses() throws {
   let fixture = try LauncherFixture()
   let (running, process) = try fixture.launchRunning()

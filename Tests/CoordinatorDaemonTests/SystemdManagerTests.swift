@@ -264,6 +264,21 @@ func job_finished_isReportedOnce(isEarly: Bool) throws {
   #expect(fixture.outcomes == ["done"])
 }
 
+@Test("A start and a stop that a manager has not taken are requested in their order from the next one")
+func job_managerLeavesBeforeSeveralAnswers_areRequestedInTheirOrder() throws {
+  let fixture = try ManagerFixture()
+  let first = try fixture.addSystemd()
+  fixture.start()
+  fixture.manager.stop(mixer) { _ in }
+  try fixture.bus.wait { first.calls.last == "StopUnit mixer.service" }
+  first.connection.close()
+  try fixture.bus.wait { !fixture.manager.isPresent }
+  let second = try fixture.addSystemd()
+  let jobs = ["StartUnit mixer.service", "StopUnit mixer.service"]
+  try fixture.bus.wait { second.calls.filter(jobs.contains).count == 2 }
+  #expect(second.calls.filter(jobs.contains) == jobs)
+}
+
 @Test("A service that the manager has created although its answer was lost is not started twice")
 func job_managerTookTheCallBeforeItLeft_isDone() throws {
   let fixture = try ManagerFixture()

@@ -235,6 +235,11 @@ private final class Service: RunningCommand {
     launcher.manager.startTransient(unit, properties) { [self] end in
       switch end {
       case .finished:
+        guard watch != nil else {
+          // The manager could not be asked to stop what it had not started, and no process was found.
+          if isStopping { launcher.manager.stop(unit) { _ in } }
+          return
+        }
         isUnderWay = true
         changed()
       case .refused(let error): refused(error, launch)

@@ -95,6 +95,10 @@ final class SystemdManager {
   /// the answer that names the job.
   private var unansweredJobCalls = 0
   private var earlyResults: [ObjectPath: String] = [:]
+  /// Calls for jobs that no manager took, by their numbers. The bus reports the last one first, and a unit that is to be stopped
+  /// has to be started before.
+  private var lostCalls: [Int: () -> Void] = [:]
+  private var lastCall = 0
   private var isSubscribed = false
 
   private struct Job {
@@ -246,8 +250,9 @@ final class SystemdManager {
       }
     }
     unansweredJobCalls += 1
+    lastCall += 1
     connection.call(method, on: Systemd.name, at: Systemd.path, input, autoStart: false) {
-      [weak self] result in
+      [weak self, number = lastCall] result in
       guard let self else { return }
       unansweredJobCalls -= 1
       switch result {
@@ -260,10 +265,11 @@ final class SystemdManager {
       case .failure(let error) where error.name == .noReply && repetitions < Self.maxRepetitions:
         // It left before it took the call; it answers each call that it takes before it is re-executed.
         left()
-        whenKnown { [weak self] in
-          guard let self, isPresent else { return completion(.refused(error)) }
+        lostCalls[number] = { [unowned self] in
+          guard isPresent else { return completion(.refused(error)) }
           run(method, input, of: unit, repetitions: repetitions + 1, completion)
         }
+        whenKnown { [unowned self] in repeatLostCalls() }
       // It took the call all the same.
       case .failure(let error) where error.name == Systemd.unitExists && repetitions > 0:
         completion(.finished(Self.done))
@@ -272,6 +278,12 @@ final class SystemdManager {
       if unansweredJobCalls == 0 { earlyResults = [:] }
       unsubscribeIfIdle()
     }
+  }
+
+  private func repeatLostCalls() {
+    let calls = lostCalls.sorted { $0.key < $1.key }
+    lostCalls = [:]
+    for (_, call) in calls { call() }
   }
 
   /// Ends the subscription to job signals while navd has no job, so that the manager's other jobs do not wake navd.
