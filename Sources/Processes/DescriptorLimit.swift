@@ -35,6 +35,7 @@ package struct DescriptorLimit {
       throw SystemError(code: EMFILE, operation: operation())
     }
   }
+
   /// Refuses what opens another descriptor if that would be of the reserve.
   /// - Parameter open: any open descriptor.
   static func checkNext(after open: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {

@@ -64,9 +64,9 @@ extension StateMachine {
       case .report(let report): mass = copy.massEnds(of: report)
       default: return nil
       }
+      // What the request itself ends may end with something else then, before it; and what ends after its parent, with that.
+      if mass.endsMore || copy.endsSomeParentFirst(mass.ends) { return nil }
       for end in mass.ends.reversed() { _ = copy.end([end], by: client, at: now) }
-      // What the request itself ends may end with something else then, before it; and what is older than its parent, with that.
-      if mass.endsMore || mass.ends.contains(where: { copy.isOlderThanItsParent($0) }) { return nil }
       if mass.countOfNamed > 0 { return Aftermath(of: copy) }
       if mass.isEmpty { break }
       isSlow = true
@@ -82,8 +82,13 @@ extension StateMachine {
 }
 
 extension StateMachine {
-  fileprivate func isOlderThanItsParent(_ end: End) -> Bool {
-    (parent(of: end.handle)?.handle).map { $0 > end.handle } ?? false
+  /// Whether a parent ends before its child: it is younger, or waits in a queue.
+  fileprivate func endsSomeParentFirst(_ ends: [End]) -> Bool {
+    var ended: Set<Handle> = []
+    return ends.reversed().contains { end in
+      ended.insert(end.handle)
+      return parent(of: end.handle).map { ended.contains($0.handle) } ?? false
+    }
   }
 }
 
