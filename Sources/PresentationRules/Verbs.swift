@@ -264,16 +264,16 @@ extension Transaction {
     {
       throw unknownTag(tag, in: group)
     }
-    // The client that registered it may have left.
+    let id = id ?? memory?.id ?? ""
+    // The client that registered it may have left. An item that is there keeps it.
     if given.destination == nil, given.command == nil, let gone = memory?.options.destination,
-      state.registry[gone] == nil, state.registry.mistake(in: gone) == nil
+      state.registry[gone] == nil, state.registry.mistake(in: gone) == nil, item(at: target)?.id != id
     {
       throw Refusal(
         .unknownDestination,
         "the tag \(quoted(tag)) was last presented by the destination \(quoted(gone)), which is gone; present it anew with "
           + "this group and tag, or forget the tag")
     }
-    let id = id ?? memory?.id ?? ""
     var options = withGroup((memory?.options ?? ItemOptions()).overridden(by: given), group, tag)
     if let memory {
       options = try permitted(options, of: memory, at: target, id: id, GroupTag(group: group, tag: tag))

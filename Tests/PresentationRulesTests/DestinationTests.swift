@@ -56,6 +56,17 @@ import Testing
     try fixture.ask(select)
   }
 
+  @Test("D1, G9: a queued item whose destination is gone is selected all the same, since it keeps that")
+  func select_queuedWithDestinationGone_isSelected() throws {
+    try fixture.register(destination("own", by: "bert"), by: "bert")
+    try fixture.present("note", "", .with(group: "g"))
+    try fixture.present("t", "", .with(to: "own", group: "g", ifBusy: .queue))
+    fixture.leave("bert")
+    try fixture.ask(.select("g", tag: "t", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.machine.selection(of: "g") == "t")
+    try fixture.clearAway()
+  }
+
   @Test("D1: a reload replaces registrations from files, behind those of clients")
   func load_again_behindClients() throws {
     try fixture.register(destination("cmd", by: "bert", style: "bert"), by: "bert")
