@@ -569,33 +569,13 @@ private final class RestartModel {
 }
 
 /// A coordinator whose notices are those of a test.
-private final class FloodedBackend: CoordinatorBackend {
+private final class FloodedBackend: ForwardingBackend {
   let listeners = Listeners()
-  private let embedded = EmbeddedBackend()
-
-  func call<Input: Sendable, Output: Sendable>(
-    _ method: Method<Input, Output>, _ input: Input, starts: Bool
-  ) async throws(NavigationError) -> Output { try await embedded.call(method, input, starts: starts) }
-
-  func callWindowSystem<Input: Sendable, Output: Sendable>(
-    _ method: Method<Input, Output>, _ input: Input
-  ) async throws(NavigationError) -> Output { try await embedded.callWindowSystem(method, input) }
-
-  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> { try await embedded.windowEvents() }
+  let embedded: any CoordinatorBackend = EmbeddedBackend()
 
   func notices() async -> AsyncStream<Notice> {
     let (stream, listener) = listeners.add()
     listener?.yield(.state(StateSnapshot([:]), serial: 10_000))
     return stream
   }
-
-  func serve(
-    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
-  ) async throws(NavigationError) { try await embedded.serve(destination, options, by: host) }
-
-  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
-    try await embedded.stopServing(destination, by: host)
-  }
-
-  func close() async { await embedded.close() }
 }

@@ -313,8 +313,8 @@ private final class Model {
 
 /// A coordinator whose event `Declined` is lost, and whose answers to transactions can be held back.
 @MainActor @Observable
-private final class LossyBackend: CoordinatorBackend {
-  @ObservationIgnored private let embedded: any CoordinatorBackend = EmbeddedBackend()
+private final class LossyBackend: ForwardingBackend {
+  nonisolated let embedded: any CoordinatorBackend = EmbeddedBackend()
   var isHolding = false
   private(set) var hasLost = false
   /// The number of times that the whole state was read.
@@ -328,14 +328,6 @@ private final class LossyBackend: CoordinatorBackend {
     if method.name == CoordinatorInterface.getState.name { statesAfterLoss += 1 }
     return output
   }
-
-  func callWindowSystem<Input: Sendable, Output: Sendable>(
-    _ method: Method<Input, Output>, _ input: Input
-  ) async throws(NavigationError) -> Output {
-    try await embedded.callWindowSystem(method, input)
-  }
-
-  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> { try await embedded.windowEvents() }
 
   func notices() async -> AsyncStream<Notice> {
     let notices = await embedded.notices()
@@ -352,16 +344,6 @@ private final class LossyBackend: CoordinatorBackend {
       }
     }
   }
-
-  func serve(
-    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
-  ) async throws(NavigationError) { try await embedded.serve(destination, options, by: host) }
-
-  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
-    try await embedded.stopServing(destination, by: host)
-  }
-
-  func close() async { await embedded.close() }
 }
 
 extension NavigationFixture {

@@ -43,14 +43,6 @@ protocol CoordinatorBackend: Sendable {
   func close() async
 }
 
-extension CoordinatorBackend {
-  func wait(
-    for presentation: PresentationHandle, _ phase: WaitPhase
-  ) async throws(NavigationError) -> (String, Properties) {
-    try await call(CoordinatorInterface.wait, (presentation.path, phase.rawValue), starts: false)
-  }
-}
-
 /// The subject of a call of `Wait`. All tasks that wait for the same share one call, since coordinators have a limit of them.
 struct Awaited: Hashable {
   let presentation: PresentationHandle

@@ -1,0 +1,36 @@
+import DBus
+import DBusValues
+import PresentationModel
+
+@testable import Navigation
+
+/// A coordinator for tests, which is an embedded one except for what it implements itself.
+protocol ForwardingBackend: CoordinatorBackend {
+  var embedded: any CoordinatorBackend { get }
+}
+
+extension ForwardingBackend {
+  func call<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input, starts: Bool
+  ) async throws(NavigationError) -> Output { try await embedded.call(method, input, starts: starts) }
+
+  func wait(
+    for presentation: PresentationHandle, _ phase: WaitPhase
+  ) async throws(NavigationError) -> (String, Properties) { try await embedded.wait(for: presentation, phase) }
+
+  func callWindowSystem<Input: Sendable, Output: Sendable>(
+    _ method: Method<Input, Output>, _ input: Input
+  ) async throws(NavigationError) -> Output { try await embedded.callWindowSystem(method, input) }
+
+  func windowEvents() async throws(NavigationError) -> AsyncStream<WindowEvent> { try await embedded.windowEvents() }
+
+  func serve(
+    _ destination: String, _ options: DestinationOptions, by host: any PresenterHost
+  ) async throws(NavigationError) { try await embedded.serve(destination, options, by: host) }
+
+  func stopServing(_ destination: String, by host: any PresenterHost) async throws(NavigationError) {
+    try await embedded.stopServing(destination, by: host)
+  }
+
+  func close() async { await embedded.close() }
+}
