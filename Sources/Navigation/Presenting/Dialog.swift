@@ -35,7 +35,11 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
     /// The name of its action on the bus; nil if it only closes the dialog. A string is its own name; anything else is JSON, or its
     /// description in Swift if it cannot be encoded.
-    public var actionName: String? { action.map { Coding.id(of: $0) {} } }
+    public var actionName: String? { actionName { _ in } }
+
+    fileprivate func actionName(unencodable report: (Action) -> Void) -> String? {
+      action.map { action in Coding.id(of: action) { report(action) } }
+    }
   }
 
   /// A field for one line of text.
@@ -77,14 +81,16 @@ public struct Dialog<Action: Hashable & Codable & Sendable>: Hashable, Identifia
 
   /// The dialog as an item's value: `title`, `message`, `buttons` (each with `title`, and `role` and `action` if it has them), and
   /// `prompt` and `text` if it has a text field.
-  public var value: Properties {
+  public var value: Properties { value { _ in } }
+
+  fileprivate func value(unencodable report: (Action) -> Void) -> Properties {
     var value: Properties = ["title": .string(title), "message": .string(message)]
     value["buttons"] =
       [Properties](
         buttons.map { button in
           var properties: Properties = ["title": .string(button.title)]
           if let role = button.role { properties["role"] = .string(role.rawValue) }
-          if let action = button.actionName { properties["action"] = .string(action) }
+          if let action = button.actionName(unencodable: report) { properties["action"] = .string(action) }
           return properties
         }
       ).value
@@ -157,14 +163,12 @@ extension DrivenContent {
       dialog, id: \.id,
       options: { dialog in
         buttons.value = dialog.buttons
-        for action in dialog.buttons.compactMap(\.action) {
-          _ = Coding.id(of: action) {
-            unencodable.send(
-              "the action \(action) of a dialog at “\(route.description)” cannot be encoded; its description in Swift is used",
-              of: route.root)
-          }
+        let value = dialog.value { action in
+          unencodable.send(
+            "the action \(action) of a dialog at “\(route.description)” cannot be encoded; its description in Swift is used",
+            of: route.root)
         }
-        return PresentationOptions(value: dialog.value, style: "dialog", title: dialog.title)
+        return PresentationOptions(value: value, style: "dialog", title: dialog.title)
       }, to: destination, onDismiss: onDismiss, content: content)
     driven.onAction = { name, parameters in
       guard let action = buttons.value.first(where: { $0.actionName == name })?.action else { return }
