@@ -2,10 +2,18 @@
 /// as in `2.5s` or `1m30s`.
 public enum DurationText {
   /// A text that is not a duration, or one of more than 2⁶⁴−1 ms.
-  public enum Mistake: Error { case notADuration, tooLong }
+  public enum Mistake: Error {
+    case notADuration, tooLong
 
-  /// Words for the longest duration.
-  public static let longest = "at most \(UInt64.max / 3_600_000) hours"
+    /// Words for what was expected.
+    /// - Parameter duration: those for any duration.
+    public func expected(_ duration: String) -> String {
+      switch self {
+      case .notADuration: duration
+      case .tooLong: "at most \(UInt64.max / 3_600_000) hours"
+      }
+    }
+  }
 
   /// - Parameter bare: the unit of a number without one, in milliseconds; nil if a unit is required.
   /// - Returns: milliseconds, rounded to the nearest.

@@ -442,10 +442,7 @@ extension TableReader {
     do throws(DurationText.Mistake) {
       return try DurationText.milliseconds(text)
     } catch {
-      switch error {
-      case .notADuration: throw Invalid(expected: "a duration (numbers with ms, s, m or h)", found: text)
-      case .tooLong: throw Invalid(expected: DurationText.longest, found: text)
-      }
+      throw Invalid(expected: error.expected("a duration (numbers with ms, s, m or h)"), found: text)
     }
   }
 }

@@ -42,11 +42,7 @@ extension String {
     do throws(DurationText.Mistake) {
       return try DurationText.milliseconds(self, bare: 1000)
     } catch {
-      let expected =
-        switch error {
-        case .notADuration: "a duration such as 500ms, 3s or 1m30s"
-        case .tooLong: DurationText.longest
-        }
+      let expected = error.expected("a duration such as 500ms, 3s or 1m30s")
       throw ValidationError("expected \(expected), found “\(self)”")
     }
   }

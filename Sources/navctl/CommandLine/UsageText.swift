@@ -39,17 +39,19 @@ enum UsageText {
     return printable.count > maxCharacters ? printable.prefix(maxCharacters) + "…" : printable
   }
 
-  /// - Parameter verbs: those that may follow the verb.
-  static func unknownVerb(_ word: String, of verb: String, _ verbs: [String]) -> Failure {
-    let hint = nearest(to: word, among: verbs).map { "did you mean “\($0)”? " } ?? ""
-    return Failure(
-      "\(verb) \(abridged(word))", "no such verb", hint: "\(hint)“navctl help \(verb)” lists all verbs", status: .usage)
+  static func unknownVerb(_ word: String) -> Failure {
+    unknownVerb(word, abridged(word), Verbs.groups.flatMap(\.verbs).map(\.name), listedBy: "navctl --help")
   }
 
-  static func unknownVerb(_ word: String) -> Failure {
-    let hint =
-      nearest(to: word, among: Verbs.groups.flatMap(\.verbs).map(\.name)).map { "did you mean “\($0)”? " } ?? ""
-    return Failure(
-      abridged(word), "no such verb", hint: "\(hint)“navctl --help” lists all verbs", status: .usage)
+  /// - Parameter verbs: those that may follow the verb.
+  static func unknownVerb(_ word: String, of verb: String, _ verbs: [String]) -> Failure {
+    unknownVerb(word, "\(verb) \(abridged(word))", verbs, listedBy: "navctl help \(verb)")
+  }
+
+  private static func unknownVerb(
+    _ word: String, _ operation: String, _ verbs: [String], listedBy help: String
+  ) -> Failure {
+    let hint = nearest(to: word, among: verbs).map { "did you mean “\($0)”? " } ?? ""
+    return Failure(operation, "no such verb", hint: "\(hint)“\(help)” lists all verbs", status: .usage)
   }
 }
