@@ -10,7 +10,7 @@ public struct MassEnds: Sendable {
   /// How many of them the request itself names, which its answer counts.
   public fileprivate(set) var countOfNamed = 0
   public var isEmpty: Bool { ends.isEmpty }
-  /// Whether it ends what the request's own ends depend on, too, since that is too much for the request's turn.
+  /// Whether what the request itself ends may end before it: the presentations that it depends on are too many for its turn.
   fileprivate(set) var endsMore = false
 }
 
@@ -150,8 +150,8 @@ extension Transaction {
     }
   }
 
-  /// Leaves to a request also what its own ends and its rivals depend on, if that is not too much: otherwise they would end with
-  /// that, and their groups would serve their queues, or be free, before the request takes their places.
+  /// Leaves to the request what its own ends and its rivals depend on, unless that is too much for one turn. If that ended before,
+  /// they would end with it, and their groups would serve their queues, or be free, before the request takes their places.
   private func leave(_ own: [Handle], in mass: inout MassEnds) {
     var left: Set<Handle> = []
     var open = own

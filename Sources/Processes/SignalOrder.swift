@@ -12,7 +12,7 @@ struct SignalOrder {
   var members: Set<ProcessIdentity>?
   /// Members that had ended at an earlier inspection: what they left has been taken in since.
   var ended: Set<ProcessIdentity> = []
-  /// Whether the last inspection saw a member that was ending. What it leaves is found when it has ended.
+  /// Whether a member was ending at the last inspection. Processes that it leaves behind are found once it has ended.
   var hasEnding = false
   var inspections = 0
   var emptyInspections = 0
@@ -48,12 +48,12 @@ extension ProcessSupervisor {
       if tree.isScattered, let search {
         carryOut(&signalOrders[index], search.members[tree.marker] ?? [])
       } else {
-        // What has got the signals does not fork before it has handled them. So the second look finds the last processes
-        // that were forked before.
+        // A process that has got the signals handles them before it forks again. So the second look finds the last processes
+        // that were forked before these came.
         var ended: Set<ProcessIdentity> = []
         for _ in 0..<2 where !signalOrders[index].isDone {
           let walk = descendants(ofRootsOf: tree)
-          // What a member left that has ended during this inspection is found by the next one.
+          // Processes that a member leaves which ends during this inspection are found by the next one.
           let isStill =
             isConclusive && !walk.hasLost && !walk.hasEnding && walk.ended.isSubset(of: signalOrders[index].ended)
           carryOut(&signalOrders[index], walk.living, isStill: isStill, includesOrphans: !tree.isScattered)

@@ -89,13 +89,13 @@ private final class Model {
       .item(Bindable(model).note, id: \.id, options: { _ in PresentationOptions() }, onDismiss: nil) {
         RecordingScreen($0.wrappedValue.id, on: Display())
       }, as: .presented, binding: "note", from: nil, destination: "own")
-    func request() -> [[Bool]] { [driver.changes(Transaction()) { _ in }.map(\.isRemoval)] }
+    func removals() -> [Bool] { driver.changes(Transaction()) { _ in }.map(\.isRemoval) }
     model.note = .init(id: "n")
-    #expect(request() == [[false]])
+    #expect(removals() == [false])
     driver.appeared(Handle(1), id: "n", destination: nil)
     #expect(driver.refused(.invalidArgument) && model.note == nil)
     driver.ended(Handle(1), Dismissal(reason: .dismissed, error: nil))
     model.note = .init(id: "n")
-    #expect(request() == [[false]])
+    #expect(removals() == [false])
   }
 }

@@ -180,7 +180,7 @@ func presenter_reportsWithoutNavd_isToldThatItDoesNotRun() throws {
   try shell.waitForError("navctl: presenter: line 1: navd is not running")
 }
 
-@Test("P15: a shell that declines a forced dismissal is told that it cannot, and its later answer counts")
+@Test("P15: if a shell declines a forced dismissal, navctl says that it cannot, and takes its next answer")
 func presenter_declinesForcedDismissal_answersLater() throws {
   let session = try Session()
   let shell = try LineShell(session, "calendar --grace 1m")
