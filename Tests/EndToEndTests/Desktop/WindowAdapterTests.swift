@@ -34,6 +34,7 @@ private struct Setup: CustomTestStringConvertible {
 /// A program with a window, which does what it reads: `title TEXT`, `dialog`.
 private let editor = """
   import gi, os, sys
+  gi.require_version("Gdk", "3.0")
   gi.require_version("Gtk", "3.0")
   from gi.repository import Gdk, GLib, Gtk
   name, pipe = sys.argv[1:]

@@ -129,6 +129,7 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
 /// A program with a splash screen, and then a window with a dialog.
 private let splash = """
   import gi
+  gi.require_version("Gdk", "3.0")
   gi.require_version("Gtk", "3.0")
   from gi.repository import Gdk, GLib, Gtk
   GLib.set_prgname("notes")
