@@ -36,7 +36,9 @@ extension WindowTracker {
   mutating func askedUser(_ id: String, _ handle: Handle) {
     guard var closing = followed[handle]?.closing, !closing.isForced else { return }
     closing.dialogs.insert(id)
+    closing.hasAsked = true
     followed[handle]!.closing = closing
-    effects += [.stopWaiting(handle), .asking(handle, message: windows[id]?.properties.title ?? "")]
+    effects.append(.stopWaiting(handle))
+    reportAsking(of: handle, windows[id]?.properties.title ?? "")
   }
 }

@@ -6,10 +6,18 @@ extension WindowTracker {
   /// Takes in that a presentation is to end.
   /// - Parameter isForced: whether its windows and programs end without a question.
   public mutating func dismiss(_ handle: Handle, isForced: Bool) {
-    guard let following = followed[handle] else {
+    if claims[handle] != nil, !isShown(handle) {
+      giveUpClaim(handle)
       return effects.append(.dismissed(handle, result: [:]))
     }
+    let presentation = handle
+    let handle = program(of: presentation)
+    guard let following = followed[handle] else { return effects.append(.dismissed(presentation, result: [:])) }
     switch following.stage {
+    case .requested:
+      effects.append(.dismissed(presentation, result: [:]))
+      drop(handle)
+    case .recovered: break
     case .awaiting: withdraw(handle)
     case .withdrawing: break
     case .unseen, .lingering, .ending: endProgram(handle)
@@ -20,7 +28,7 @@ extension WindowTracker {
     case .closing(let closing): if isForced, !closing.isForced { force(handle) }
     case .settling: endProgram(handle)
     case .terminating: break
-    case .leaving: effects.append(.dismissed(handle, result: following.result))
+    case .leaving: reportDismissal(of: handle, result: following.result)
     }
   }
 
@@ -36,11 +44,10 @@ extension WindowTracker {
   private mutating func endProgram(_ handle: Handle) {
     let following = followed[handle]!
     effects.append(.stopWaiting(handle))
-    guard following.isRunning else {
-      return effects.append(.dismissed(handle, result: following.result))
-    }
+    guard following.isRunning else { return reportDismissal(of: handle, result: following.result) }
     followed[handle]!.stage = .terminating
     effects.append(.terminate(handle))
+    limitParkedEnd(of: handle)
   }
 
   /// Whether the window system has a capability that a dismissal needs. Without it, the dismissal is declined.
@@ -49,7 +56,7 @@ extension WindowTracker {
     let why =
       capabilities == nil
       ? "no window-system adapter is on the bus" : "the window-system adapter has no “\(capability.rawValue)”"
-    effects.append(.declined(handle, message: "its windows cannot be \(action): \(why)"))
+    reportDeclining(of: handle, "its windows cannot be \(action): \(why)")
     return false
   }
 
@@ -60,7 +67,8 @@ extension WindowTracker {
     order += 1
     followed[handle]!.stage = .closing(.init(isForced: false, dialogs: Set(dialogs), since: order))
     askWindows(of: handle, but: Set(dialogs))
-    if let dialog = dialogs.first { effects.append(.asking(handle, message: windows[dialog]?.properties.title ?? "")) }
+    limitParkedEnd(of: handle)
+    if let dialog = dialogs.first { reportAsking(of: handle, windows[dialog]?.properties.title ?? "") }
   }
 
   mutating func askWindows(of handle: Handle, but dialogs: Set<String>) {
@@ -82,6 +90,7 @@ extension WindowTracker {
     effects.append(.stopWaiting(handle))
     askForeignWindows(of: handle)
     if following.isRunning { effects.append(.terminate(handle)) }
+    limitParkedEnd(of: handle)
   }
 
   /// Takes in that a window cannot be asked to close.
@@ -92,22 +101,26 @@ extension WindowTracker {
 
   /// Takes in that the grace of a dismissal is over.
   public mutating func graceIsOver(for handle: Handle) {
+    let handle = program(of: handle)
     guard let following = followed[handle] else { return }
     if let closing = following.closing, !closing.isForced, !following.rule.kills, let id = following.windows.first {
       keep(handle, "\(name(of: id)) is still open")
     } else if case .hiding(let waiting) = following.stage, let id = waiting.min() {
       keepShown(handle, "\(name(of: id)) was not hidden")
     } else if following.isRunning {
+      followed[handle]!.isKilled = true
       effects.append(.kill(handle))
+      limitParkedEnd(of: handle)
     } else if case .withdrawing = following.stage {
-      effects.append(.dismissed(handle, result: following.result))
+      reportDismissal(of: handle, result: following.result)
     }
   }
 
   /// Its windows stay, and so does the presentation.
   mutating func keep(_ handle: Handle, _ message: String) {
     followed[handle]!.stage = followed[handle]!.isParked ? .parked : .shown
-    effects += [.stopWaiting(handle), .declined(handle, message: message)]
+    effects.append(.stopWaiting(handle))
+    reportDeclining(of: handle, message)
   }
 
   /// Takes in that the time of ``Effect/wait(_:milliseconds:)`` is over.
@@ -117,15 +130,29 @@ extension WindowTracker {
     case .lingering: lastWindowClosed(handle)
     case .ending:
       followed[handle]!.stage = .leaving
-      effects += [
-        .ended(handle, failed: false, result: [:]), .terminate(handle), .wait(handle, milliseconds: following.grace),
-      ]
+      reportEnd(of: handle, failed: false, result: [:])
+      effects += [.terminate(handle), .wait(handle, milliseconds: following.grace)]
     case .settling, .withdrawing: endProgram(handle)
+    case .closing(let closing) where following.isParked && (closing.isForced || !closing.hasAsked):
+      limitIsOver(for: handle)
+    case .terminating where following.isParked: limitIsOver(for: handle)
     case .closing(let closing) where !closing.isForced && closing.dialogs.isEmpty:
       if let id = following.windows.first { keep(handle, "\(name(of: id)) was kept open") }
     case .leaving: effects.append(.kill(handle))
-    case .awaiting, .shown, .unseen, .closing, .hiding, .parked, .terminating: break
+    case .requested, .recovered, .awaiting, .shown, .unseen, .closing, .hiding, .parked, .terminating: break
     }
+  }
+
+  /// The dismissal of a parked program ends after its grace, or has SIGKILL end it, as that of others (P14).
+  private mutating func limitParkedEnd(of program: Handle) {
+    guard let following = followed[program], following.isParked else { return }
+    effects.append(.wait(program, milliseconds: following.grace))
+  }
+
+  private mutating func limitIsOver(for program: Handle) {
+    guard followed[program]!.isKilled else { return graceIsOver(for: program) }
+    effects.append(.abandon(program))
+    reportDismissal(of: program, result: [:])
   }
 
   func name(of id: String) -> String {

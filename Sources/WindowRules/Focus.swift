@@ -5,7 +5,7 @@ import PresentationModel
 extension WindowTracker {
   /// Brings the windows of a presentation to the front: the last one, which may be a dialog of the others.
   public mutating func raise(_ handle: Handle) {
-    guard let id = followed[handle]?.windows.last else { return }
+    guard let id = followed[program(of: handle)]?.windows.last else { return }
     activated = id
     effects.append(.activate(window: id))
   }
@@ -20,6 +20,6 @@ extension WindowTracker {
     let isOwn = activated == id || isMoved
     activated = nil
     focus = (id, owner)
-    effects.append(.focused(owner, isOwn: isOwn))
+    effects.append(.focused(owner.map(presentation), isOwn: isOwn))
   }
 }

@@ -10,7 +10,20 @@ struct Following {
     case ended(failed: Bool, Properties)
   }
 
+  /// The one that its windows are shown for.
+  enum Role {
+    case presentation(Handle)
+    /// Its presentation has ended, and its windows are hidden (N8). Another presentation may be about to show them again.
+    case parked(claimant: Handle?)
+    /// The end of its presentation is on record, and its program still ends.
+    case nobody
+  }
+
   enum Stage {
+    /// It is to start once the windows are known that are there before it.
+    case requested
+    /// The previous navd began it, and nobody knows yet which of its windows are left.
+    case recovered
     /// It has no window yet (N2).
     case awaiting
     /// It was dismissed before it had a window. A window that its command has asked for may still open, and is closed then.
@@ -42,15 +55,18 @@ struct Following {
     var dialogs: Set<String>
     /// Windows that opened later than this may be dialogs.
     let since: UInt64
+    /// Whether its user was asked.
+    var hasAsked = false
   }
 
+  var role: Role
   let rule: WindowFollowing
   /// Milliseconds between SIGTERM and SIGKILL.
   let grace: UInt64
   /// The output on which its windows are to appear (U1).
   var output: String?
   /// Windows that opened later than this may belong to it by its pattern.
-  let began: UInt64
+  var began: UInt64 = 0
   /// Windows that match its pattern and were there before it; nil if nobody knew them.
   var before: Set<String>?
   /// Whether the previous navd began it, which may have missed windows.
@@ -58,15 +74,20 @@ struct Following {
   /// Its windows, in the order in which it got them.
   var windows: [String] = []
   var program = Program.running
-  var stage = Stage.awaiting
-  /// Whether its presentation has ended, and its windows are hidden (N8). They may be asked to close all the same.
-  var isParked = false
+  var stage: Stage
+  /// Whether its program got SIGKILL.
+  var isKilled = false
 
-  init(_ rule: WindowFollowing, grace: UInt64, began: UInt64) {
+  init(_ stage: Stage, _ rule: WindowFollowing, grace: UInt64, output: String?, for role: Role) {
+    self.stage = stage
     self.rule = rule
     self.grace = grace
-    self.began = began
+    self.output = output
+    self.role = role
   }
+
+  /// Whether its presentation has ended, and its windows are hidden (N8). They may be asked to close all the same.
+  var isParked: Bool { if case .parked = role { true } else { false } }
 
   var isRunning: Bool { if case .running = program { true } else { false } }
 
@@ -80,6 +101,14 @@ struct Following {
     set { if let newValue { stage = .closing(newValue) } }
   }
 
+  /// Whether windows may belong to it.
+  var hasBegun: Bool {
+    switch stage {
+    case .requested, .recovered: false
+    default: true
+    }
+  }
+
   /// Whether a window may become its first one.
   var isAwaiting: Bool { if case .awaiting = stage { true } else { false } }
 
@@ -87,7 +116,7 @@ struct Following {
   var takesWindows: Bool {
     switch stage {
     case .awaiting, .withdrawing, .shown, .unseen, .lingering, .ending: true
-    case .closing, .hiding, .parked, .settling, .terminating, .leaving: false
+    case .requested, .recovered, .closing, .hiding, .parked, .settling, .terminating, .leaving: false
     }
   }
 }

@@ -30,9 +30,11 @@ extension WindowTracker {
 
   mutating func parkIfHidden(_ handle: Handle) {
     guard case .hiding(let waiting)? = followed[handle]?.stage, waiting.isEmpty else { return }
+    let presentation = presentation(of: handle)
+    claims[presentation] = nil
     followed[handle]!.stage = .parked
-    followed[handle]!.isParked = true
-    effects.append(.hidden(handle))
+    followed[handle]!.role = .parked(claimant: nil)
+    effects += [.windowsChanged(handle), .hidden(presentation)]
   }
 
   /// Takes in that a window cannot be hidden.
@@ -46,29 +48,47 @@ extension WindowTracker {
     keep(handle, message)
   }
 
-  /// Shows the windows of a parked program again, with the focus.
-  /// - Parameter output: as for ``follow(_:_:grace:output:)``.
+  /// Takes in that a presentation is to show a parked program again, as soon as it is known whether there is a window system.
+  public mutating func claim(_ program: Handle, for handle: Handle) {
+    claims[handle] = program
+    if followed[program]?.isParked == true { followed[program]!.role = .parked(claimant: handle) }
+  }
+
+  /// Whether a presentation shows a program that was parked.
+  func isShown(_ handle: Handle) -> Bool {
+    if case .presentation(handle)? = claims[handle].flatMap({ followed[$0]?.role }) { true } else { false }
+  }
+
+  mutating func giveUpClaim(_ handle: Handle) {
+    guard let program = claims.removeValue(forKey: handle) else { return }
+    if case .parked(handle)? = followed[program]?.role { followed[program]!.role = .parked(claimant: nil) }
+  }
+
+  /// Shows the windows of a parked program again, with the focus, for the presentation that claims it.
+  /// - Parameter output: as for ``request(_:_:grace:output:)``.
   /// - Returns: whether there are windows.
   public mutating func showAgain(_ handle: Handle, on output: String? = nil) -> Bool {
-    guard let following = followed[handle], following.isParked, !following.windows.isEmpty else { return false }
-    followed[handle]!.isParked = false
-    followed[handle]!.stage = .shown
-    effects.append(.stopWaiting(handle))
+    guard let program = claims[handle], let following = followed[program], case .parked(handle) = following.role,
+      !following.windows.isEmpty
+    else { return false }
+    followed[program]!.role = .presentation(handle)
+    followed[program]!.stage = .shown
+    effects.append(.stopWaiting(program))
     effects += following.windows.map { .show(window: $0) }
     move(handle, to: output)
-    effects.append(.presented(handle))
+    effects += [.windowsChanged(program), .presented(handle)]
     if capabilities?.contains(.activate) == true { raise(handle) }
     return true
   }
 
   /// Takes in that a parked program is to end.
   /// - Parameter isForced: whether without a question.
-  public mutating func endParked(_ handle: Handle, isForced: Bool) {
-    guard let following = followed[handle], following.isParked else { return }
+  public mutating func endParked(_ program: Handle, isForced: Bool) {
+    guard let following = followed[program], following.isParked else { return effects.append(.parkedEnded(program)) }
     if isForced {
-      if following.closing?.isForced != true { force(handle) }
-    } else if isResting(handle) {
-      askToClose(handle)
+      if following.closing?.isForced != true { force(program) }
+    } else if isResting(program) {
+      askToClose(program)
     }
   }
 }

@@ -5,6 +5,7 @@ import PresentationModel
 extension WindowTracker {
   /// Takes in that the windows of a presentation are to appear on another output.
   public mutating func move(_ handle: Handle, to output: String?) {
+    let handle = program(of: handle)
     guard followed[handle] != nil else { return }
     followed[handle]!.output = output
     for id in followed[handle]!.windows { place(id, of: handle) }
@@ -16,7 +17,7 @@ extension WindowTracker {
       guard case .shown = following.stage, following.rule.endsWithOutput else { continue }
       let known = following.windows.compactMap { windows[$0]?.properties.output }
       let places = known.isEmpty ? [following.output].compactMap(\.self) : known
-      if !gone.isDisjoint(with: places) { effects.append(.outputGone(handle)) }
+      if !gone.isDisjoint(with: places) { effects.append(.outputGone(presentation(of: handle))) }
     }
   }
 

@@ -5,7 +5,7 @@ import PresentationModel
 extension WindowTracker {
   mutating func assign(_ id: String) {
     let window = windows[id]!
-    if let handle = window.program, followed[handle] != nil { return give(id, to: handle) }
+    if let handle = window.program, followed[handle]?.hasBegun == true { return give(id, to: handle) }
     if let parent = window.properties.parent, let handle = owner(of: parent) { return give(id, to: handle) }
     if let handle = candidate(for: id, window) { return give(id, to: handle) }
     if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
@@ -46,13 +46,13 @@ extension WindowTracker {
     case .hiding(let waiting):
       following.stage = .hiding(waiting.union([id]))
       effects.append(.hide(window: id))
-    case .withdrawing, .shown, .closing, .parked, .settling, .terminating, .leaving: break
+    case .requested, .recovered, .withdrawing, .shown, .closing, .parked, .settling, .terminating, .leaving: break
     }
     followed[handle] = following
     effects.append(.windowsChanged(handle))
     if case .withdrawing = following.stage { return force(handle) }
     place(id, of: handle)
-    if wasAwaiting { effects.append(.presented(handle)) }
+    if wasAwaiting { effects.append(.presented(presentation(of: handle))) }
     if isDialog(id, of: handle) { askedUser(id, handle) }
   }
 }

@@ -4,25 +4,47 @@ import PresentationModel
 // MARK: After a restart
 
 extension WindowTracker {
-  /// Takes over a presentation of the previous navd. Call it when the windows are known, or when there is no window system.
+  /// Announces a presentation of the previous navd, or a program that it has parked. Its end waits until that is restored.
   /// - Parameters:
-  ///   - output: as for ``follow(_:_:grace:output:)``.
+  ///   - program: the handle for which its program was started.
+  ///   - grace: as for ``request(_:_:grace:output:)``.
+  ///   - presentation: the presentation that shows it; nil if it is parked.
+  public mutating func recover(_ program: Handle, _ rule: WindowFollowing, grace: UInt64, for presentation: Handle?) {
+    if let presentation, presentation != program { claims[presentation] = program }
+    followed[program] = Following(
+      .recovered, rule, grace: grace, output: nil,
+      for: presentation.map { .presentation($0) } ?? .parked(claimant: nil))
+  }
+
+  /// Takes in that the previous navd did not start a presentation that it was about to.
+  public mutating func notStarted(_ handle: Handle) { followed[handle] = nil }
+
+  /// The result of a program that has ended; nil while it runs.
+  public func end(of program: Handle) -> Properties? {
+    guard case .ended(_, let result)? = followed[program]?.program else { return nil }
+    return result
+  }
+
+  /// Takes over what the previous navd has begun. Call it when the windows are known, or when there is no window system.
+  /// - Parameters:
+  ///   - output: as for ``request(_:_:grace:output:)``.
   ///   - recorded: the windows that it had.
   ///   - before: as ``windowsBefore(_:)`` of the previous navd; nil if it has not recorded them. Then windows that are there now
   ///     may be strangers'.
   ///   - end: the result of its program, if that has ended.
   ///   - isPresented: whether it was on the screen.
-  ///   - isParked: whether its windows are hidden (N8).
   /// - Returns: whether it has windows now.
   public mutating func restore(
-    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows recorded: [Window],
-    before: Set<String>?,
-    end: Properties?, isPresented: Bool = false, isParked: Bool = false
+    _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?, end: Properties?,
+    isPresented: Bool = false
   ) -> Bool {
-    var following = Following(rule, grace: grace, began: order)
+    let handle = program
+    guard var following = followed[handle] else { return false }
+    following.began = order
     following.output = output
     following.before = before
     following.isRestored = true
+    following.stage = .awaiting
     if let end { following.program = .ended(failed: false, end) }
     for window in recorded {
       let id: String?
@@ -40,9 +62,8 @@ extension WindowTracker {
       windows[id]!.owner = .presentation(handle)
       following.windows.append(id)
     }
-    following.isParked = isParked
     if !following.windows.isEmpty {
-      following.stage = isParked ? .parked : .shown
+      following.stage = following.isParked ? .parked : .shown
     } else if !recorded.isEmpty, following.isRunning {
       following.stage = .ending
       effects.append(.wait(handle, milliseconds: Self.timeToEnd))

@@ -141,7 +141,8 @@ extension WindowTracker {
       followed[handle]!.stage = .hiding(waiting)
       if following.windows.isEmpty { windowsClosed(handle, isForced: false) } else { parkIfHidden(handle) }
     case .parked where following.windows.isEmpty: lastWindowClosed(handle)
-    case .awaiting, .withdrawing, .shown, .unseen, .parked, .lingering, .ending, .settling, .terminating, .leaving:
+    case .requested, .recovered, .awaiting, .withdrawing, .shown, .unseen, .parked, .lingering, .ending, .settling,
+      .terminating, .leaving:
       break
     }
   }
@@ -150,7 +151,7 @@ extension WindowTracker {
   mutating func lastWindowClosed(_ handle: Handle) {
     let following = followed[handle]!
     guard following.isRunning else {
-      return effects.append(.ended(handle, failed: following.hasFailed, result: following.result))
+      return reportEnd(of: handle, failed: following.hasFailed, result: following.result)
     }
     followed[handle]!.stage = .ending
     effects.append(.wait(handle, milliseconds: Self.timeToEnd))
@@ -160,7 +161,8 @@ extension WindowTracker {
   private mutating func windowsClosed(_ handle: Handle, isForced: Bool) {
     let following = followed[handle]!
     guard following.isRunning else {
-      return effects += [.stopWaiting(handle), .dismissed(handle, result: following.result)]
+      effects.append(.stopWaiting(handle))
+      return reportDismissal(of: handle, result: following.result)
     }
     if isForced {
       followed[handle]!.stage = .terminating

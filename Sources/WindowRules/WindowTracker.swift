@@ -7,6 +7,8 @@ import PresentationModel
 public struct WindowTracker {
   /// What follows from an input, in this order.
   public enum Effect: Hashable, Sendable {
+    /// Start its program.
+    case start(Handle)
     /// It has its first window (N2).
     case presented(Handle)
     /// It has ended by itself.
@@ -25,6 +27,12 @@ public struct WindowTracker {
     case show(window: String)
     /// Its dismissal is complete: its windows are hidden, and its program goes on (N8).
     case hidden(Handle)
+    /// A parked program is gone, or is to end after its last window.
+    case parkedEnded(Handle)
+    /// A parked program was to end, and its windows stay.
+    case parkedStays(Handle, message: String)
+    /// Give up its program, which did not even end by SIGKILL.
+    case abandon(Handle)
     /// Give the window the focus.
     case activate(window: String)
     /// Move the window to the output.
@@ -43,7 +51,7 @@ public struct WindowTracker {
     case stopWaiting(Handle)
     /// Its windows are other ones now; record them.
     case windowsChanged(Handle)
-    /// Nothing of it is left.
+    /// Nothing of it, or of its program, is left.
     case released(Handle)
   }
 
@@ -56,7 +64,10 @@ public struct WindowTracker {
   public static let maxWindows = 10_000
 
   var windows: [String: TrackedWindow] = [:]
+  /// By the handles for which their programs were started.
   var followed: [Handle: Following] = [:]
+  /// The parked programs that presentations show again, or are about to, by the handles of these (N8).
+  var claims: [Handle: Handle] = [:]
   /// Counts windows and presentations in their order.
   var order: UInt64 = 0
   /// The capabilities of the window system; nil while there is none.
@@ -84,11 +95,12 @@ public struct WindowTracker {
 
   /// The windows of a presentation, in the order in which it got them.
   public func windows(of handle: Handle) -> [Window] {
-    (followed[handle]?.windows ?? []).compactMap { id in windows[id].map { Window(id: id, $0.properties) } }
+    (followed[program(of: handle)]?.windows ?? []).compactMap { id in windows[id].map { Window(id: id, $0.properties) }
+    }
   }
 
-  /// The presentation to which a window belongs.
-  public func owner(of window: String) -> Handle? {
+  /// The program to which a window belongs.
+  func owner(of window: String) -> Handle? {
     if case .presentation(let handle)? = windows[window]?.owner { handle } else { nil }
   }
 
@@ -104,47 +116,107 @@ public struct WindowTracker {
   /// The windows that match its pattern and were there before the presentation; nil if there has never been a window system.
   public func windowsBefore(_ handle: Handle) -> Set<String>? { followed[handle]?.before }
 
-  /// Milliseconds between SIGTERM and SIGKILL.
-  public func grace(of handle: Handle) -> UInt64 { followed[handle]?.grace ?? 0 }
-
-  public var follows: some Collection<Handle> { followed.keys }
+  /// Whether a presentation, or a parked program, follows windows.
+  public func follows(_ handle: Handle) -> Bool { followed[program(of: handle)] != nil }
 
   // MARK: Presentations
 
-  /// Begins a presentation, whose program starts.
-  /// - Parameter output: where its windows are to appear (U1); nil to leave that to the window system.
-  public mutating func follow(_ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil) {
+  /// Takes in that a presentation is to start. It begins with ``begin(_:)``, once the windows are known that are there before it.
+  /// - Parameters:
+  ///   - grace: milliseconds between SIGTERM and SIGKILL.
+  ///   - output: where its windows are to appear (U1); nil to leave that to the window system.
+  public mutating func request(_ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil) {
+    followed[handle] = Following(.requested, rule, grace: grace, output: output, for: .presentation(handle))
+  }
+
+  /// Whether a presentation is to start, or to show a parked program again, and neither has begun nor was dismissed.
+  public func isRequested(_ handle: Handle) -> Bool {
+    if claims[handle] != nil { return !isShown(handle) }
+    if case .requested? = followed[handle]?.stage { return true }
+    return false
+  }
+
+  /// Begins a presentation that was requested: its program starts.
+  public mutating func begin(_ handle: Handle) {
+    guard var following = followed[handle], case .requested = following.stage else { return }
     order += 1
-    var following = Following(rule, grace: grace, began: order)
-    following.output = output
+    following.began = order
+    following.stage = .awaiting
     // While the window system is away, windows may open that nobody knows.
-    if capabilities != nil { following.before = matching(rule) }
+    if capabilities != nil { following.before = matching(following.rule) }
     followed[handle] = following
-    effects.append(.windowsChanged(handle))
+    effects += [.windowsChanged(handle), .start(handle)]
   }
 
   func matching(_ rule: WindowFollowing) -> Set<String> {
     Set(windows.filter { rule.pattern.matches($0.value.properties) }.keys)
   }
 
-  /// Forgets a presentation whose program could not be started.
-  public mutating func drop(_ handle: Handle) { release(handle) }
+  /// Forgets a presentation that could not be started.
+  public mutating func drop(_ handle: Handle) {
+    if claims[handle] != nil { giveUpClaim(handle) } else { release(handle) }
+  }
 
   /// The end of a presentation is on record. Its remaining processes still end.
   public mutating func forget(_ handle: Handle) {
-    guard let following = followed[handle] else { return }
-    if case .leaving = following.stage, following.isRunning {
-      for window in following.windows { windows[window]?.owner = .former }
-      followed[handle]!.windows = []
-    } else {
-      release(handle)
-    }
+    let program = program(of: handle)
+    claims[handle] = nil
+    guard let following = followed[program] else { return effects.append(.released(program)) }
+    if following.isParked { return }
+    if case .leaving = following.stage, following.isRunning { letEnd(program) } else { release(program) }
   }
 
-  private mutating func release(_ handle: Handle) {
-    guard let following = followed.removeValue(forKey: handle) else { return }
+  /// Leaves a program to its end.
+  private mutating func letEnd(_ program: Handle) {
+    for window in followed[program]!.windows { windows[window]?.owner = .former }
+    followed[program]!.windows = []
+    followed[program]!.role = .nobody
+  }
+
+  private mutating func release(_ program: Handle) {
+    guard let following = followed.removeValue(forKey: program) else { return }
     for window in following.windows { windows[window]?.owner = .former }
-    effects += [.stopWaiting(handle), .released(handle)]
+    effects += [.stopWaiting(program), .released(program)]
+  }
+
+  // MARK: Reports
+
+  /// The program of a presentation, by the handle for which it was started.
+  public func program(of handle: Handle) -> Handle { claims[handle] ?? handle }
+
+  /// The presentation that a program is shown for; while it is parked, the one that it was started for.
+  public func presentation(of program: Handle) -> Handle {
+    if case .presentation(let handle)? = followed[program]?.role { handle } else { program }
+  }
+
+  mutating func reportEnd(of program: Handle, failed: Bool, result: Properties) {
+    if !endedParked(program) { effects.append(.ended(presentation(of: program), failed: failed, result: result)) }
+  }
+
+  mutating func reportDismissal(of program: Handle, result: Properties) {
+    if !endedParked(program) { effects.append(.dismissed(presentation(of: program), result: result)) }
+  }
+
+  mutating func reportDeclining(of program: Handle, _ message: String) {
+    guard followed[program]?.isParked == true else {
+      return effects.append(.declined(presentation(of: program), message: message))
+    }
+    effects += [.stopWaiting(program), .parkedStays(program, message: message)]
+  }
+
+  mutating func reportAsking(of program: Handle, _ message: String) {
+    guard followed[program]?.isParked == true else {
+      return effects.append(.asking(presentation(of: program), message: message))
+    }
+    effects += [.stopWaiting(program), .parkedStays(program, message: message)]
+  }
+
+  /// - Returns: whether the program was parked.
+  private mutating func endedParked(_ program: Handle) -> Bool {
+    guard let following = followed[program], following.isParked else { return false }
+    effects.append(.parkedEnded(program))
+    if case .leaving = following.stage, following.isRunning { letEnd(program) } else { release(program) }
+    return true
   }
 
   // MARK: Programs
@@ -154,7 +226,7 @@ public struct WindowTracker {
     // A window system that has left may come back, and its windows with it.
     guard let following = followed[handle], following.isAwaiting, capabilities == nil, !wasThere else { return }
     followed[handle]!.stage = .unseen
-    effects.append(.presented(handle))
+    effects.append(.presented(presentation(of: handle)))
   }
 
   /// Takes in that all processes of a presentation's program have ended, or that it could not be started.
@@ -172,23 +244,27 @@ public struct WindowTracker {
     case .awaiting: programEndedWithoutWindow(handle, failed: failed, result: result)
     case .withdrawing:
       effects.append(.stopWaiting(handle))
-      if failed || result.hasExitedInError { effects.append(.dismissed(handle, result: result)) }
-    case .shown, .lingering, .hiding, .parked: break
-    case .unseen: effects.append(.ended(handle, failed: failed, result: result))
-    case .ending: effects += [.stopWaiting(handle), .ended(handle, failed: failed, result: result)]
-    case .closing: if followed[handle]!.windows.isEmpty { effects.append(.dismissed(handle, result: result)) }
-    case .settling, .terminating: effects += [.stopWaiting(handle), .dismissed(handle, result: result)]
+      if failed || result.hasExitedInError { reportDismissal(of: handle, result: result) }
+    case .requested, .recovered, .shown, .lingering, .hiding, .parked: break
+    case .unseen: reportEnd(of: handle, failed: failed, result: result)
+    case .ending:
+      effects.append(.stopWaiting(handle))
+      reportEnd(of: handle, failed: failed, result: result)
+    case .closing: if followed[handle]!.windows.isEmpty { reportDismissal(of: handle, result: result) }
+    case .settling, .terminating:
+      effects.append(.stopWaiting(handle))
+      reportDismissal(of: handle, result: result)
     case .leaving: release(handle)
     }
   }
 
   /// Takes in that a program ended before it had a window: it failed, or it has handed over to a process that ran before (N2).
   private mutating func programEndedWithoutWindow(_ handle: Handle, failed: Bool, result: Properties) {
-    if failed { return effects.append(.ended(handle, failed: true, result: result)) }
+    if failed { return reportEnd(of: handle, failed: true, result: result) }
     if result.hasExitedInError, let status = result[PresentationResult.keys.status] {
       var result = result
       result[PresentationResult.keys.error] = "its program ended with status \(status) before it had a window"
-      return effects.append(.ended(handle, failed: true, result: result))
+      return reportEnd(of: handle, failed: true, result: result)
     }
     let rule = followed[handle]!.rule
     guard rule.adopts else { return }

@@ -525,8 +525,8 @@ func busPresenter_adopted_isToBeShownAsRestored() throws {
   var survivals: [Handle: Survival]?
   fixture.presenter.adopt(
     [
-      Remembered(presentation: try fixture.presentation(), memory: [:]),
-      Remembered(presentation: try fixture.presentation(2, name: "org.example.Gone"), memory: [:]),
+      Remembered(presentation: try fixture.presentation(), memory: [:], shownAs: nil),
+      Remembered(presentation: try fixture.presentation(2, name: "org.example.Gone"), memory: [:], shownAs: nil),
     ], from: .example(names: [barName.text])
   ) { survivals = $0 }
   #expect(survivals == [handle: .toBeShown])
@@ -543,7 +543,8 @@ func busPresenter_adopted_isToBeShownAsRestored() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
   fixture.presenter.adopt(
-    [Remembered(presentation: try fixture.presentation(), memory: [:])], from: .example(names: [barName.text])
+    [Remembered(presentation: try fixture.presentation(), memory: [:], shownAs: nil)],
+    from: .example(names: [barName.text])
   ) { _ in }
   try fixture.bus.settle()
   try fixture.bus.close(program.connection)

@@ -128,7 +128,7 @@ private final class CommandFixture {
     var survivals: [Handle: Survival]?
     presenter.adopt(
       presentations.map {
-        Remembered(presentation: $0, memory: ["pid": .int32(7), "start-time": .uint64(8)])
+        Remembered(presentation: $0, memory: ["pid": .int32(7), "start-time": .uint64(8)], shownAs: $0.handle)
       }, from: .example(isSameBoot: isSameBoot)
     ) { survivals = $0 }
     try bus.wait { survivals != nil }

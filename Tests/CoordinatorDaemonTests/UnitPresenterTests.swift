@@ -54,7 +54,9 @@ private final class UnitFixture {
 
   func adopt(_ presentations: [Presentation]) throws -> [Handle: Survival] {
     var survivals: [Handle: Survival]?
-    presenter.adopt(presentations.map { Remembered(presentation: $0, memory: [:]) }, from: .example()) {
+    presenter.adopt(
+      presentations.map { Remembered(presentation: $0, memory: [:], shownAs: $0.handle) }, from: .example()
+    ) {
       survivals = $0
     }
     try bus.wait { survivals != nil }

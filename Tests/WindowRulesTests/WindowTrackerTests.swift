@@ -30,14 +30,36 @@ private func tracker(_ windows: [Window] = [], capabilities: Set<WindowCapabilit
 }
 
 extension WindowTracker {
-  /// The effects without those that only record.
+  /// The effects without those that start a program, end a timer or record.
   fileprivate mutating func next() -> [Effect] {
     takeEffects().filter { effect in
       switch effect {
-      case .windowsChanged, .stopWaiting: false
+      case .start, .windowsChanged, .stopWaiting: false
       default: true
       }
     }
+  }
+
+  /// Begins a presentation that has been requested, or shows a parked program again.
+  fileprivate mutating func follow(
+    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil
+  ) {
+    request(handle, rule, grace: grace, output: output)
+    begin(handle)
+  }
+
+  fileprivate mutating func showAgain(_ program: Handle, as handle: Handle) -> Bool {
+    claim(program, for: handle)
+    return showAgain(handle)
+  }
+
+  /// Takes over what the previous navd has begun.
+  fileprivate mutating func restore(
+    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows: [Window],
+    before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false
+  ) -> Bool {
+    recover(handle, rule, grace: grace, for: isParked ? nil : handle)
+    return restore(handle, on: output, windows: windows, before: before, end: end, isPresented: isPresented)
   }
 
   /// Follows windows by an app-id, with a first window that its program shows.
@@ -788,16 +810,16 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
   @Test("N8: they are shown again, with the focus, which is navd's own doing")
   func show_showsWindows() {
     var tracker = parked()
-    let isShown = tracker.showAgain(one)
+    let isShown = tracker.showAgain(one, as: two)
     #expect(isShown)
     #expect(
-      tracker.next() == [.show(window: "w1"), .show(window: "w2"), .presented(one), .activate(window: "w2")])
+      tracker.next() == [.show(window: "w1"), .show(window: "w2"), .presented(two), .activate(window: "w2")])
     tracker.changed("w2", window("w2", focused: true).properties)
-    #expect(tracker.next() == [.focused(one, isOwn: true)])
+    #expect(tracker.next() == [.focused(two, isOwn: true)])
     tracker.closed("w1")
     tracker.closed("w2")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next().last == .ended(one, failed: false, result: [:]))
+    #expect(tracker.next().last == .ended(two, failed: false, result: [:]))
   }
 
   @Test("N8: a window that cannot be hidden keeps the presentation, with the others shown")
@@ -857,15 +879,39 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
   func parked_toEnd_isAskedOrEnds() {
     var tracker = parked()
     tracker.endParked(one, isForced: false)
-    #expect(tracker.next() == [.close(window: "w1"), .close(window: "w2")])
-    tracker.graceIsOver(for: one)
-    #expect(tracker.next() == [.declined(one, message: "the window “Title” is still open")])
+    #expect(
+      tracker.next() == [.close(window: "w1"), .close(window: "w2"), .wait(one, milliseconds: 2000)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.parkedStays(one, message: "the window “Title” is still open")])
     tracker.endParked(one, isForced: true)
-    #expect(tracker.next() == [.terminate(one)])
+    #expect(tracker.next() == [.terminate(one), .wait(one, milliseconds: 2000)])
     tracker.closed("w1")
     tracker.closed("w2")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == [.dismissed(one, result: [:])])
+    #expect(tracker.next() == [.parkedEnded(one), .released(one)])
+  }
+
+  @Test("N8, P14: a parked program that does not end gets SIGKILL after its grace, and is given up after another one")
+  func parked_forcedAndStaying_isKilledAndGivenUp() {
+    var tracker = parked()
+    tracker.endParked(one, isForced: true)
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.kill(one), .wait(one, milliseconds: 2000)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.abandon(one), .parkedEnded(one), .released(one)])
+  }
+
+  @Test("N8: a presentation that was dismissed before it shows a parked program again leaves that parked")
+  func claim_dismissed_leavesParked() {
+    var tracker = parked()
+    tracker.claim(one, for: two)
+    #expect(tracker.isRequested(two))
+    tracker.dismiss(two, isForced: false)
+    #expect(tracker.next() == [.dismissed(two, result: [:])])
+    #expect(!tracker.isRequested(two))
+    let isShown = tracker.showAgain(one, as: Handle(3))
+    #expect(isShown && tracker.windows(of: Handle(3)).map(\.id) == ["w1", "w2"])
   }
 
   @Test("N8: another adapter is asked again to hide; a parked program is taken over after a restart")
@@ -880,7 +926,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     let hasWindows = next.restore(
       one, Self.rule, grace: 1, windows: [window("w1"), window("w2")], before: [], end: nil, isParked: true)
     #expect(hasWindows && next.next() == [])
-    let isShown = next.showAgain(one)
+    let isShown = next.showAgain(one, as: two)
     #expect(isShown)
   }
 }

@@ -9,8 +9,8 @@ struct Remembered {
   let presentation: Presentation
   /// The data that its presenter had recorded; empty if it had recorded nothing.
   let memory: Properties
-  /// Whether its program is parked, or was and is not shown again yet (N8).
-  var isParked = false
+  /// The presentation that is shown by its program; nil if that is parked, or was and is not shown again yet (N8).
+  let shownAs: Handle?
 }
 
 /// Shows the items of one kind of destination, and sends each result as a `Report`. Every `present` and every `dismiss` is
@@ -113,25 +113,23 @@ final class PresenterTable {
       ObjectIdentifier(commands): (commands, [])
     ]
     var ofWindows: [Remembered] = []
-    func remember(_ presentation: Presentation, isParked: Bool, by program: any ProgramPresenter) -> Remembered {
+    func remember(_ presentation: Presentation, as shownAs: Handle?, by program: any ProgramPresenter) -> Remembered {
       let started = presentation.ofProgram
       let memory = recovered.memories[presentation.handle] ?? recovered.memories[started.handle] ?? [:]
-      let one = Remembered(presentation: started, memory: memory, isParked: isParked)
+      let one = Remembered(presentation: started, memory: memory, shownAs: shownAs)
       ofPrograms[ObjectIdentifier(program), default: (program, [])].remembered.append(one)
       return one
     }
     for presentation in survivors {
       guard let program = program(for: presentation) else { continue }
       let isParked = presentation.program != nil && presentation.presentedAt == nil
-      let one = remember(presentation, isParked: isParked, by: program)
-      guard presenter(for: presentation) === windows else { continue }
-      windows.adopt(presentation)
-      ofWindows.append(one)
+      let one = remember(presentation, as: isParked ? nil : presentation.handle, by: program)
+      if presenter(for: presentation) === windows { ofWindows.append(one) }
     }
     for presentation in parked {
       guard let program = program(for: presentation) else { continue }
       windows.follow(presentation, runBy: program)
-      ofWindows.append(remember(presentation, isParked: true, by: program))
+      ofWindows.append(remember(presentation, as: nil, by: program))
     }
     windows.prepare(ofWindows)
     var survivals: [Handle: Survival] = [:]
