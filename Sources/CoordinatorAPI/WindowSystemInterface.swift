@@ -20,6 +20,8 @@ public enum WindowSystemInterface {
       Properties of a window; an absent key means “unknown”, an empty text “none”:
       \(WindowProperties.table.doc)
 
+      What is asked twice is done once: a request for what is so already changes nothing, and is no error.
+
       An id is the adapter's own, and never used for a second window, also not after the adapter was started again. A window \
       keeps its id then if the adapter can tell that it is the same. Each signal has a serial, one more than the last; a \
       client that finds a gap calls GetWindows. The signals that a method causes may follow its reply: the reply says that \
@@ -29,10 +31,8 @@ public enum WindowSystemInterface {
       Capabilities, or not possible for this window, and org.navd.Error.InvalidArgument for an output that does not exist.
       """,
     members: [
-      getWindows, acquireSignals, close, activate, hide, show, moveToOutput, opened, changed, closed, capabilities,
-      outputs,
-      focusedOutput,
-      backend,
+      getWindows, acquireSignals, close, activate, hide, show, moveToOutput, summon, opened, changed, closed,
+      capabilities, outputs, focusedOutput, backend,
     ])
 
   private static let window = Arg<String>("id", doc: "The window.")
@@ -81,6 +81,13 @@ extension WindowSystemInterface {
   public static let moveToOutput = Method(
     name, "MoveToOutput", in: window, Arg<String>("output", doc: "One of Outputs."),
     doc: "Moves the window to what is in view on that output. The focus stays where it is.")
+
+  public static let summon = Method(
+    name, "Summon", in: window,
+    doc: """
+      Brings the window to its user: to the workspace that is in view on the output with the focus. It is shown there if it was \
+      hidden, and gets the focus of the keyboard. A floating window stays one.
+      """)
 }
 
 // MARK: Signals
@@ -103,8 +110,8 @@ extension WindowSystemInterface {
   public static let capabilities = Property<[String]>(
     name, "Capabilities",
     doc: """
-      The requests that work here (close, activate, hide, move), and the keys of windows that the adapter knows (pid, \
-      parent, output, focus). A request that the protocol has but the compositor ignores is not among them.
+      The requests that work here (close, activate, hide, move, summon), and the keys of windows that the adapter knows \
+      (pid, parent, output, focus, in-view, startup-id). A request that the protocol has but the compositor ignores is not among them.
       """)
   public static let outputs = Property<[String]>(
     name, "Outputs",

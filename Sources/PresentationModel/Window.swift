@@ -47,6 +47,11 @@ public struct WindowProperties: TypedDictionary {
     public let minimized = DictionaryKey<Bool>("minimized", doc: "Whether its user has minimized it.")
     public let hidden = DictionaryKey<Bool>(
       "hidden", doc: "Whether it is in the scratchpad or iconified. A window on another workspace is not hidden.")
+    public let inView = DictionaryKey<Bool>(
+      "in-view",
+      doc: "Whether an output shows its workspace now. A hidden window is not in view; one that others cover is.")
+    public let startupID = DictionaryKey<String>(
+      "startup-id", doc: "The startup id with which its program opened it; absent if that named none, as many do.")
   }
 
   /// Sets the keys of a change; the others stay.
@@ -85,6 +90,8 @@ public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   case hide
   /// `MoveToOutput`.
   case move
+  /// `Summon`.
+  case summon
   /// The property `pid`.
   case pid
   /// The property `parent`.
@@ -93,4 +100,8 @@ public enum WindowCapability: String, Hashable, Sendable, CaseIterable {
   case output
   /// The property `focused`.
   case focus
+  /// The property `in-view`.
+  case inView = "in-view"
+  /// The property `startup-id`.
+  case startupID = "startup-id"
 }

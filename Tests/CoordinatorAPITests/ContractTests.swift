@@ -97,6 +97,7 @@ import TextFormats
       "Hide (s id) → ()",
       "Show (s id) → ()",
       "MoveToOutput (s id, s output) → ()",
+      "Summon (s id) → ()",
       "signal Opened (s id, a{sv} properties, t serial)",
       "signal Changed (s id, a{sv} changed, t serial)",
       "signal Closed (s id, t serial)",

@@ -10,7 +10,7 @@ import Testing
   #expect(
     keys == [
       "app-id s", "title s", "pid u", "parent s", "output s", "focused b", "urgent b", "floating b", "fullscreen b",
-      "minimized b", "hidden b",
+      "minimized b", "hidden b", "in-view b", "startup-id s",
     ])
 }
 
@@ -43,5 +43,7 @@ import Testing
 @Test func windowCapabilities_words_areThoseOfTheContract() {
   #expect(
     WindowCapability.allCases.map(\.rawValue)
-      == ["close", "activate", "hide", "move", "pid", "parent", "output", "focus"])
+      == [
+        "close", "activate", "hide", "move", "summon", "pid", "parent", "output", "focus", "in-view", "startup-id",
+      ])
 }

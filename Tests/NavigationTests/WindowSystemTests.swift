@@ -51,10 +51,11 @@ import Testing
       try await windowSystem.activate("w1")
       try await windowSystem.hide("w2")
       try await windowSystem.show("w2")
+      try await windowSystem.summon("w2")
       try await windowSystem.close("w2")
       return [await events.next(), await events.next()]
     }
-    #expect(adapter.requests == ["move w1 two", "activate w1", "hide w2", "show w2", "close w2"])
+    #expect(adapter.requests == ["move w1 two", "activate w1", "hide w2", "show w2", "summon w2", "close w2"])
     guard case .changed("w1", let changed)? = events[0]?.kind, case .closed("w2")? = events[1]?.kind else {
       Issue.record("\(events)")
       return

@@ -63,6 +63,7 @@ public final class ScriptedWindowSystem {
     }
     for (name, method) in [
       ("close", Rows.close), ("activate", Rows.activate), ("hide", Rows.hide), ("show", Rows.show),
+      ("summon", Rows.summon),
     ] {
       object.implement(method) { [unowned self] id, call in
         requests.append("\(name) \(id)")

@@ -52,6 +52,11 @@ extension Coordinator {
       try await backend.callWindowSystem(Rows.moveToOutput, (id, output))
     }
 
+    /// Brings a window to the workspace where the user is, and gives it the focus of the keyboard.
+    public func summon(_ id: String) async throws(NavigationError) {
+      try await backend.callWindowSystem(Rows.summon, id)
+    }
+
     /// Reads the names of the outputs, for ``PresentationOptions/output``.
     public func outputs() async throws(NavigationError) -> [String] { try await property(Rows.outputs) }
 

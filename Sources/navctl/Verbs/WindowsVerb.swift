@@ -46,6 +46,7 @@ struct Windows: ParsableCommand {
     let words: [(String, Bool?)] = [
       ("focused", window.focused), ("fullscreen", window.fullscreen), ("minimized", window.minimized),
       ("hidden", window.hidden), ("floating", window.floating), ("urgent", window.urgent),
+      ("elsewhere", window.inView.map { !$0 && window.hidden != true }),
     ]
     return words.filter { $0.1 == true }.map(\.0).joined(separator: " ")
   }

@@ -45,6 +45,7 @@ final class WindowService {
     object.implement(Rows.moveToOutput) { [unowned self] input, call in
       perform(.move(output: input.1), input.0, call)
     }
+    object.implement(Rows.summon) { [unowned self] id, call in perform(.summon, id, call) }
     object.implement(Rows.capabilities) { [unowned self] _ in backend.state.capabilities.map(\.rawValue) }
     object.implement(Rows.outputs) { [unowned self] _ in backend.state.outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in backend.state.focusedOutput }

@@ -45,7 +45,9 @@ final class I3Backend: Backend {
   }
 
   private func begin(isSway: Bool) {
-    var capabilities: [WindowCapability] = [.close, .activate, .hide, .move, .pid, .parent, .output, .focus]
+    var capabilities: [WindowCapability] = [
+      .close, .activate, .hide, .move, .summon, .pid, .parent, .output, .focus,
+    ]
     if isSway {
       // It tells no parents of Wayland's windows.
       capabilities.removeAll { $0 == .parent }

@@ -138,6 +138,9 @@ struct I3Model {
     switch request {
     case .close: return (["\(window) kill"], [])
     case .activate: return (isHidden ? showing(container) : ["\(window) focus"], [])
+    case .summon:
+      if isHidden { return (showing(container), []) }
+      return (["\(window) move container to workspace current", "\(window) focus"], [])
     case .show: return (isHidden ? showing(container) : ["nop"], [])
     case .hide:
       if isHidden { return (["nop"], []) }

@@ -210,7 +210,7 @@ final class WlrBackend: Backend {
     switch request {
     case .close: wlr_toplevel_close(proxy)
     case .activate: wlr_toplevel_activate(proxy, seat)
-    case .hide, .show, .move: preconditionFailure("the capability is not offered")
+    case .hide, .show, .move, .summon: preconditionFailure("the capability is not offered")
     }
     completion(.success(()))
   }

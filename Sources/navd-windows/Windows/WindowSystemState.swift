@@ -25,7 +25,7 @@ struct WindowSystemState {
 
 /// What clients ask of a window.
 enum WindowRequest: Hashable {
-  case close, activate, hide, show
+  case close, activate, hide, show, summon
   case move(output: String)
 
   /// The capability without which it is refused.
@@ -35,6 +35,7 @@ enum WindowRequest: Hashable {
     case .activate: .activate
     case .hide, .show: .hide
     case .move: .move
+    case .summon: .summon
     }
   }
 
@@ -46,6 +47,7 @@ enum WindowRequest: Hashable {
     case .hide: "hiding a window"
     case .show: "showing a hidden window"
     case .move: "moving a window to another output"
+    case .summon: "bringing a window to where its user is"
     }
   }
 }

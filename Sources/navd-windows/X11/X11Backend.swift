@@ -167,7 +167,7 @@ final class X11Backend: Backend {
       case .activate, .focus: supports("_NET_ACTIVE_WINDOW")
       // i3 has the state, and ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
-      case .move: false
+      case .move, .summon, .inView, .startupID: false
       case .pid: connection.knowsProcesses
       case .parent: true
       case .output: firstRandREvent != nil
@@ -286,7 +286,7 @@ final class X11Backend: Backend {
     // Iconic state (ICCCM 4.1.4). An unmapped window would be withdrawn.
     case .hide: tell(window, "WM_CHANGE_STATE", 3, 0)
     case .show: xcb_map_window(connection.raw, window)
-    case .move: preconditionFailure("the capability is not offered")
+    case .move, .summon: preconditionFailure("the capability is not offered")
     }
     connection.flush()
     completion(.success(()))
