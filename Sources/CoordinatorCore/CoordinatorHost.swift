@@ -37,9 +37,9 @@ package protocol CoordinatorHost: AnyObject {
   /// Reads the configuration files again.
   /// - Throws: `Refusal` with the code `invalidConfiguration`.
   func reload() throws(Refusal)
-  /// Reads the configuration files again if they have changed since they were read.
-  /// - Returns: whether they had.
-  func readChangedFiles() -> Bool
+  /// Reads the configuration files again if they have changed since they were read. It is called before each request that they may
+  /// matter to, so without a change it costs nothing worth mentioning.
+  func readChangedFiles()
   /// Called before the state machine ends everything; the host exits after that (R5).
   func willQuit()
 
@@ -85,7 +85,7 @@ package protocol CoordinatorHost: AnyObject {
 }
 
 extension CoordinatorHost {
-  package func readChangedFiles() -> Bool { false }
+  package func readChangedFiles() {}
 
   package func note(_ refused: RefusedFallback) {}
 }

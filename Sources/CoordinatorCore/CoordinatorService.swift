@@ -125,22 +125,12 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   ) {
     do throws(Refusal) {
       let request = try method.read(input)
+      host.readChangedFiles()
       try host.authorize([request], isTransaction: false, call) { [unowned self] trust, requests throws(Refusal) in
-        try withCurrentFiles { () throws(Refusal) in
-          try perform(requests[0], for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
-        }
+        try perform(requests[0], for: call, trust: trust) { [unowned self] in method.answer($0, serial) }
       }
     } catch {
       call.fail(error)
-    }
-  }
-
-  /// Carries out requests; once more if they name what nothing knows, and files have changed that may declare it.
-  private func withCurrentFiles<Output>(_ body: () throws(Refusal) -> Output) throws(Refusal) -> Output {
-    do throws(Refusal) { return try body() } catch {
-      let isUnknown = error.code == .unknownDestination || error.code == .unknownTag
-      guard isUnknown, host.readChangedFiles() else { throw error }
-      return try body()
     }
   }
 
@@ -161,13 +151,12 @@ package final class CoordinatorService<Host: CoordinatorHost> {
     do throws(Refusal) {
       let transaction = try TransactionCall(requests, options)
       let animated = options[Options.animated] ?? true
+      host.readChangedFiles()
       try host.authorize(transaction.requests, isTransaction: true, call) {
         [unowned self] trust, requests throws(Refusal) in
         // Others may have changed the state before this client was authorized.
         try transaction.requireCurrent(at: machine.serial)
-        let replies = try withCurrentFiles { () throws(Refusal) in
-          try perform(requests, animated: animated, by: call.client, trust: trust)
-        }
+        let replies = try perform(requests, animated: animated, by: call.client, trust: trust)
         return (transaction.values(replies), serial)
       }
     } catch {

@@ -26,7 +26,10 @@ extension CoordinatorService {
     binder.bind(Rows.version) { Rows.currentVersion }
     binder.bind(Rows.release) { Release.version }
     binder.bind(Rows.serial) { [unowned self] in serial }
-    binder.bind(Rows.diagnosis) { [unowned self] in host.diagnosis.properties }
+    binder.bind(Rows.diagnosis) { [unowned self] in
+      host.readChangedFiles()
+      return host.diagnosis.properties
+    }
     binder.bind(Rows.limits) { [unowned self] in machine.limits.byName.merging(host.limits) { $1 } }
   }
 
@@ -102,6 +105,7 @@ extension CoordinatorService {
       }
     case "Destinations":
       binder.bind(Rows.destinations) { [unowned self] _, call in
+        host.readChangedFiles()
         call.reply(machine.destinations.map { Structure($0.name, $0.entry.properties) })
       }
     default: return false

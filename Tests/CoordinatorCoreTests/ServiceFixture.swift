@@ -225,12 +225,11 @@ final class ServiceFixture: CoordinatorHost {
 
   func reload() throws(Refusal) { if let reloadRefusal { throw reloadRefusal } }
 
-  func readChangedFiles() -> Bool {
-    guard let destinations = changedFiles else { return false }
+  func readChangedFiles() {
+    guard let destinations = changedFiles else { return }
     changedFiles = nil
     log.append("read files")
     service.load(destinations)
-    return true
   }
 
   func willQuit() {

@@ -73,7 +73,7 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  func readChangedFiles() -> Bool { configuration.noticeChanges() }
+  func readChangedFiles() { configuration.noticeChanges() }
 
   func willQuit() {
     log.notice("quitting: every presentation ends")

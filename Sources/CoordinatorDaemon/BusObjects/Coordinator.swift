@@ -88,7 +88,7 @@ final class Coordinator {
     facts.onChange = { [unowned self] fact, isTrue in
       afterResuming { [unowned self] in service.set(fact, isTrue) }
     }
-    self.configuration.onChange = { [unowned self] in loadConfiguration() }
+    self.configuration.onChange = { [unowned self] in loadConfiguration(isSettled: $0) }
     facts.onLogind = { [unowned self] in inhibitors.takeAll() }
     windows.onOtherFullscreen = { [unowned self] in facts.windows(areFullscreen: $0) }
     connection.onSignalsMissed = { [unowned self] in announcer.repeatLast(to: $0) }

@@ -20,6 +20,8 @@ public struct Configuration {
   private let onlyFile: [UInt8]?
   /// The files as last read, so that an unchanged file is not parsed again.
   private var files: [String: ParsedFile] = [:]
+  /// The file of settings as last read; nil if there was none.
+  private var settingsFile: (path: [UInt8], content: SettingsFile.Content)?
   /// The destinations in effect, which may come from an earlier text of their files.
   private var destinations: [String: Destination] = [:]
   /// The first mistakes of files, by the names of their destinations, which may be in effect from an earlier text.
@@ -138,9 +140,11 @@ public struct Configuration {
   /// A destination whose file has a mistake keeps its last valid version, if any; a file of the same name in a later
   /// directory does not replace it. A destination without a file is removed. Container values are returned only if the
   /// whole file is valid; the values declared so far stay declared in any case (V1).
+  /// - Parameter isSettled: whether nobody writes the files at the moment. If not, a file that is missing or empty is one of which an
+  ///   editor is about to write the new version, and the last one stays in effect.
   /// - Returns: the configuration in effect, and all mistakes.
-  mutating func reload() -> Content {
-    let (settings, path) = readSettings()
+  mutating func reload(isSettled: Bool = true) -> Content {
+    let (settings, path) = readSettings(isSettled)
     // An unreadable setting keeps its last value; at the start it permits nothing.
     let inlineCommands = settings.inlineCommands ?? self.inlineCommands ?? .undecided(file: path)
     self.inlineCommands = inlineCommands
@@ -154,35 +158,49 @@ public struct Configuration {
         faults.append(error)
       }
     }
-    faults += reloadDestinations()
+    faults += reloadDestinations(isSettled)
     return Content(
       destinations: destinations.values.sorted { $0.name < $1.name }, containerValues: settings.containerValues,
       inlineCommands: inlineCommands, holds: holds, faults: faults)
   }
 
-  private func readSettings() -> (content: SettingsFile.Content, path: String) {
+  private mutating func readSettings(_ isSettled: Bool) -> (content: SettingsFile.Content, path: String) {
     for path in settingsFiles {
       do throws(ConfigurationFiles.Unreadable) {
-        guard let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
+        let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes)
+        if !isSettled, text?.isEmpty != false, let settingsFile, settingsFile.path == path {
+          return (settingsFile.content, displayed(path))
+        }
+        guard let text else { continue }
         var content = SettingsFile.read(text, path: displayed(path))
         if let startup = content.startup, startup.first != UInt8(ascii: "/") {
           content.startup = path[..<(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)] + startup
         }
+        settingsFile = (path, content)
         return (content, displayed(path))
       } catch {
         return (SettingsFile.Content(faults: [FileFault(displayed(path), nil, error.why)]), displayed(path))
       }
     }
+    settingsFile = nil
     return (SettingsFile.Content(inlineCommands: .allowed, holds: [:]), "")
   }
 
   /// - Returns: all mistakes.
-  private mutating func reloadDestinations() -> [FileFault] {
+  private mutating func reloadDestinations(_ isSettled: Bool) -> [FileFault] {
     var faults: [FileFault] = []
     var newFiles: [String: ParsedFile] = [:]
     var newDestinations: [String: Destination] = [:]
     mistakes = [:]
     var found: Set<String> = []
+    /// Keeps the last versions of files of a directory.
+    func keep(from directory: [UInt8], where isSuch: (String) -> Bool) {
+      for (name, file) in files where file.path.starts(with: directory + [UInt8(ascii: "/")]) && isSuch(name) {
+        guard found.insert(name).inserted else { continue }
+        newDestinations[name] = destinations[name]
+        newFiles[name] = file
+      }
+    }
     for directory in directories {
       let names: [[UInt8]]
       do throws(SystemError) {
@@ -190,17 +208,16 @@ public struct Configuration {
           names = found
         } else {
           if isDirectoryRequired { throw SystemError(code: ENOENT, operation: "open") }
-          continue
+          names = []
         }
       } catch {
         faults.append(FileFault(displayed(directory), nil, "cannot be read: \(error.reason)"))
-        for (name, file) in files where file.path.starts(with: directory + [UInt8(ascii: "/")]) {
-          if found.insert(name).inserted {
-            newDestinations[name] = destinations[name]
-            newFiles[name] = file
-          }
-        }
+        keep(from: directory) { _ in true }
         continue
+      }
+      if !isSettled {
+        let present = Set(names)
+        keep(from: directory) { !present.contains(Array("\($0).toml".utf8)) }
       }
       if let onlyFile, !onlyFile.suffix(5).elementsEqual(".toml".utf8) {
         faults.append(FileFault(displayed(directory + Array("/".utf8) + onlyFile), nil, "expected a file NAME.toml"))
@@ -213,7 +230,8 @@ public struct Configuration {
         }
         guard !found.contains(name) else { continue }
         do throws(ConfigurationFiles.Unreadable) {
-          guard let text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
+          guard var text = try ConfigurationFiles.content(of: path, maxBytes: Self.maxFileBytes) else { continue }
+          if !isSettled, text.isEmpty, let file = files[name], file.path == path { text = file.text }
           let file = parse(text, name: name, path: path)
           newFiles[name] = file
           switch file.result {

@@ -4,6 +4,9 @@ import Glibc
 import TextFormats
 
 /// Notices changes of the configuration files (`inotify(7)`), so that a file counts as soon as it is written.
+///
+/// A change *settles* when no other has followed for a while. Until then a file that is missing or empty may be one that an editor is
+/// about to write.
 final class ConfigurationWatch {
   /// Editors write a file in several steps.
   private static let settling = Duration.milliseconds(200)
@@ -26,15 +29,18 @@ final class ConfigurationWatch {
 
   private let loop: EventLoop
   private let descriptor: Int32
-  private let onChange: () -> Void
+  private let onChange: (_ isSettled: Bool) -> Void
   private var watch: Watch?
   private var interests: [Int32: Interest] = [:]
   private var settled: Timer?
+  /// When the changes count as settled at the latest; nil if all have.
   private var latest: EventLoop.Instant?
+  /// Whether files have changed since the last report.
+  private var hasChanged = false
 
-  /// - Parameter onChange: called when a change has settled.
+  /// - Parameter onChange: called when changes have settled, and before that by ``reportPending()``.
   /// - Throws: `SystemError`, such as `EMFILE` if the user has no instance of inotify left.
-  init(_ loop: EventLoop, _ onChange: @escaping () -> Void) throws(SystemError) {
+  init(_ loop: EventLoop, _ onChange: @escaping (_ isSettled: Bool) -> Void) throws(SystemError) {
     self.loop = loop
     self.onChange = onChange
     descriptor = try check("inotify_init") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }
@@ -139,15 +145,17 @@ final class ConfigurationWatch {
     if let failure { throw failure }
   }
 
-  /// Reports changes now that have not settled yet, also those of which the kernel has told, and the loop has not read it.
+  /// Reports changes now that were made before this call and have not been reported, also those of which the kernel has told, and the loop
+  /// has not read it. They are reported once more when they have settled.
   /// - Returns: whether there were any.
+  @discardableResult
   func reportPending() -> Bool {
+    // The readiness of the descriptor would be older than a request that came in the same turn. Without a change, this is one system call.
     var reads = 0
     while reads < Self.maxReads, !receive() { reads += 1 }
-    guard latest != nil else { return false }
-    settled?.cancel()
-    latest = nil
-    onChange()
+    guard hasChanged else { return false }
+    hasChanged = false
+    onChange(false)
     return true
   }
 
@@ -156,8 +164,8 @@ final class ConfigurationWatch {
 
   /// - Returns: whether nothing was left to be read.
   private func receive() -> Bool {
-    var hasChanged = false
     var isEmpty = false
+    var isOfInterest = false
     withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
       let count = read(descriptor, buffer.baseAddress, buffer.count)
       isEmpty = count <= 0
@@ -168,23 +176,25 @@ final class ConfigurationWatch {
         let name = buffer[(offset + size)..<(offset + size + Int(event.len))].prefix { $0 != 0 }
         offset += size + Int(event.len)
         // Events were lost.
-        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasChanged = true }
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isOfInterest = true }
         // The removal of a watch is an event, too.
         guard event.mask & UInt32(IN_IGNORED) == 0, let interest = interests[event.wd] else { continue }
-        if interest.includes(Array(name)) { hasChanged = true }
+        if interest.includes(Array(name)) { isOfInterest = true }
       }
     }
-    if hasChanged { settle() }
+    if isOfInterest { noteChange() }
     return isEmpty
   }
 
-  private func settle() {
+  private func noteChange() {
+    hasChanged = true
     let latest = self.latest ?? loop.now + Self.longestSettling
     self.latest = latest
     settled?.cancel()
     settled = loop.timer(at: min(loop.now + Self.settling, latest)) { [unowned self] in
       self.latest = nil
-      onChange()
+      hasChanged = false
+      onChange(true)
     }
   }
 }

@@ -8,10 +8,14 @@ import TextFormats
 
 extension Coordinator {
   /// Reads the files. For a file with an error, the version loaded before stays in effect.
-  /// - Parameter isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
-  func loadConfiguration(isStart: Bool = false) {
-    guard isStart || early == nil else { return afterResuming { [unowned self] in loadConfiguration() } }
-    let loaded = configuration.reload { declare($0, isStart: isStart) }
+  /// - Parameters:
+  ///   - isStart: whether no client has been served yet. Then recorded declarations are from an earlier navd.
+  ///   - isSettled: as for ``Configuration/reload(isSettled:)``.
+  func loadConfiguration(isStart: Bool = false, isSettled: Bool = true) {
+    guard isStart || early == nil else {
+      return afterResuming { [unowned self] in loadConfiguration(isSettled: isSettled) }
+    }
+    let loaded = configuration.reload(isSettled: isSettled) { declare($0, isStart: isStart) }
     service.load(
       loaded.destinations, mistakes: configuration.files.mistakes.mapValues { "\($0)" }, holds: loaded.holds)
     followWindows(for: loaded.destinations, loaded.holds)

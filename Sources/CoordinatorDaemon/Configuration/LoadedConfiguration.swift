@@ -13,8 +13,10 @@ final class LoadedConfiguration {
   private var watch: ConfigurationWatch?
   private let loop: EventLoop
   private let log: Logger
+  /// The mistakes, and the warnings about names, that the log has.
+  private var logged: (faults: Set<FileFault>, names: Set<FileFault>) = ([], [])
   /// Called when files have changed.
-  var onChange: (() -> Void)?
+  var onChange: ((_ isSettled: Bool) -> Void)?
 
   init(_ files: Configuration, loop: EventLoop, log: Logger) {
     self.files = files
@@ -23,27 +25,34 @@ final class LoadedConfiguration {
   }
 
   /// Reads the files, and logs the mistakes and warnings that are new.
-  /// - Parameter declare: declares the container values of the files, and returns the mistakes in them.
-  func reload(declaring declare: ([DeclaredContainerValue]) -> [FileFault]) -> Configuration.Content {
+  /// - Parameters:
+  ///   - isSettled: as for ``Configuration/reload(isSettled:)``. If not, nothing is logged: it may be mended in a moment.
+  ///   - declare: declares the container values of the files, and returns the mistakes in them.
+  func reload(
+    isSettled: Bool, declaring declare: ([DeclaredContainerValue]) -> [FileFault]
+  ) -> Configuration.Content {
     follow()
     let startup = files.startupPath
-    let content = files.reload()
+    let content = files.reload(isSettled: isSettled)
     // Only the settings say where it is.
     if files.startupPath != startup { follow() }
-    let known = Set(faults)
     faults = content.faults + declare(content.containerValues)
-    for fault in faults where !known.contains(fault) { log.error("\(fault)") }
-    let knownNames = Set(warnings.ofNames)
     warnings = ConfigurationWarnings(of: content.destinations, fallbacks: files.fallbacks)
-    for warning in warnings.ofNames where !knownNames.contains(warning) { log.warning("\(warning)") }
+    if isSettled { logNew() }
     log.info(
       "destinations loaded", metadata: ["count": "\(content.destinations.count)", "faults": "\(faults.count)"])
     return content
   }
 
+  private func logNew() {
+    for fault in faults where !logged.faults.contains(fault) { log.error("\(fault)") }
+    for warning in warnings.ofNames where !logged.names.contains(warning) { log.warning("\(warning)") }
+    logged = (Set(faults), Set(warnings.ofNames))
+  }
+
   private func follow() {
     do throws(SystemError) {
-      if watch == nil { watch = try ConfigurationWatch(loop) { [unowned self] in onChange?() } }
+      if watch == nil { watch = try ConfigurationWatch(loop) { [unowned self] in onChange?($0) } }
       try watch?.follow(files)
     } catch {
       log.notice("changes of the configuration files are not noticed, only by “navctl reload”: \(error)")
@@ -51,11 +60,13 @@ final class LoadedConfiguration {
   }
 
   /// Has the files read again if they have changed, and that was not noticed yet.
-  /// - Returns: whether they had.
-  func noticeChanges() -> Bool { watch?.reportPending() ?? false }
+  func noticeChanges() { watch?.reportPending() }
 
-  /// Adds a mistake that was found when the file was used.
-  func note(_ fault: FileFault) { faults.append(fault) }
+  /// Adds a mistake that was found when the file was used, and that is in the log.
+  func note(_ fault: FileFault) {
+    faults.append(fault)
+    logged.faults.insert(fault)
+  }
 
   /// The first warnings about the files.
   func warnings(most: Int) -> [FileFault] {

@@ -75,6 +75,38 @@ func destinationFile_written_isNoticed() throws {
   try waitFor("the directory is another one") { $0?["style"] == .string("popover") }
 }
 
+@Test("D15: a request does what a file says that was written right before it, every time")
+func destinationFile_rewritten_countsForTheNextRequest() throws {
+  let session = try Session()
+  for round in 0..<50 {
+    let style = "style = \"s\(round)\"\n"
+    if round % 2 == 0 {
+      try session.write(style, toDestination: "fact")
+    } else {
+      // As editors write: the old version gets another name, and the new one is written in steps.
+      let path = session.destinationPath("fact")
+      try #require(rename(path, path + "~") == 0)
+      #expect(try session.about("fact")?["style"] == .string("s\(round - 1)"))
+      try session.write("", toDestination: "fact")
+      #expect(try session.about("fact")?["style"] == .string("s\(round - 1)"))
+      try session.write(style, toDestination: "fact")
+    }
+    _ = try session.call(Rows.present, ("fact", "\(round)", ["known": .boolean(true)]))
+    #expect(try session.item("fact")["style"] == .string("s\(round)"))
+    #expect(try session.about("fact")?["style"] == .string("s\(round)"))
+  }
+  #expect(session.navd?.errorText.contains("fact.toml") == false)
+}
+
+@Test("D15: “navctl present” starts the command that was written right before it")
+func destinationFile_commandRewritten_isTheOneThatRuns() throws {
+  let session = try Session()
+  for round in 0..<8 {
+    try session.write("command = [\"echo\", \"\(round)\"]\n", toDestination: "fact")
+    #expect(try session.navctl("present", "fact", "\(round)", "--wait").outputText == "\(round)\n")
+  }
+}
+
 @Test("D2: a request finds what was written right before it, also where there was no directory")
 func destinationFile_justWritten_isKnownToTheNextRequest() throws {
   let session = try Session()
