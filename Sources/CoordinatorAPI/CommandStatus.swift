@@ -10,6 +10,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
   case unknownName = 4
   case timedOut = 5
   case refused = 6
+  case unanswered = 7
   case unreachable = 8
   case ownFailure = 125
 
@@ -23,6 +24,7 @@ public enum CommandStatus: Int32, CaseIterable, Sendable {
     case .unknownName: "there is no such destination, tag, presentation or container value"
     case .timedOut: "not in the time that `-w` gave"
     case .refused: "refused: busy, held, stale, past a limit, already in a stack, not allowed"
+    case .unanswered: "with `--wait`, it was closed for another reason than by itself, so there is no answer"
     case .unreachable: "navd, or the bus, cannot be reached"
     case .ownFailure:
       "with `--propagate`, navctl's own failures, where every other status is the command's; a command that `hold` cannot start"

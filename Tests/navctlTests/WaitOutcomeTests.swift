@@ -31,6 +31,14 @@ func waitOutcome_exitStatus_isTheCommands(result: Properties, status: Int32?) {
   #expect(WaitOutcome(reason: "closed", result: PresentationResult(result)).exitStatus == status)
 }
 
+@Test("An end that is not of its own is no answer; one that is replaced has a successor")
+func waitOutcome_whyUnanswered_isForEachReason() {
+  for reason in Reason.allCases {
+    let why = WaitOutcome(reason: reason.rawValue, result: PresentationResult([:])).whyUnanswered
+    #expect((why == nil) == [.closed, .replaced, .failed].contains(reason), "\(reason)")
+  }
+}
+
 @Test func waitOutcome_signalNumbers_areThoseOfTheSystem() {
   for number in 1..<Int32(32) {
     guard let name = sigabbrev(number) else { continue }

@@ -13,6 +13,27 @@ struct WaitOutcome: Equatable {
 
   var hasFailed: Bool { reason == Reason.failed.rawValue }
 
+  /// Why it has ended without an answer to the question that it was; nil if it has ended by itself. One that was replaced has a successor,
+  /// which is usually the same script's.
+  var whyUnanswered: String? {
+    guard let reason = Reason(rawValue: reason) else { return nil }
+    return switch reason {
+    case .closed, .replaced, .failed: nil
+    case .dismissed: "it was dismissed"
+    case .deselected: "its group has another member open, or none"
+    case .popped: "its stack was cut at it, or below it"
+    case .parent: "what it was opened from has closed"
+    case .expired: "its time was over"
+    case .owner: "its owner has left"
+    case .lost: "it ended while navd was not running"
+    case .shutdown: "navd was told to quit"
+    case .declined: "what is open in its place stays"
+    case .unfocused: "its window has lost the focus"
+    case .held: "a hold has begun that closes it"
+    case .outputGone: "its screen was unplugged"
+    }
+  }
+
   /// One JSON object: members of a command's result by name, all others in `result`.
   var json: JSON {
     let keys = PresentationResult.keys

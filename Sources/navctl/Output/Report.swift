@@ -48,9 +48,13 @@ extension GlobalOptions {
 
 extension WaitOutcome {
   /// Writes the result.
-  /// - Parameter propagating: whether navctl's exit status is to be the command's.
+  /// - Parameters:
+  ///   - asking: whether an end without an answer is a failure.
+  ///   - propagating: whether navctl's exit status is to be the command's.
   /// - Throws: `ExitCode` or `Failure` for every exit status but 0.
-  func report(_ daemon: DaemonClient, _ global: GlobalOptions, propagating: Bool = false) throws {
+  func report(
+    _ daemon: DaemonClient, _ global: GlobalOptions, asking: Bool = false, propagating: Bool = false
+  ) throws {
     if global.json {
       global.write(json: json, plain: "")
     } else if !global.quiet {
@@ -71,6 +75,11 @@ extension WaitOutcome {
     } else if hasFailed {
       throw Failure(
         daemon.operation, result.error.map(StandardError.part) ?? "it could not be opened, or its program crashed")
+    }
+    // A program that was told to end may have ended with 0.
+    if asking, let whyUnanswered {
+      throw Failure(
+        daemon.operation, "there is no answer: \(whyUnanswered)", status: propagating ? .ownFailure : .unanswered)
     }
   }
 }

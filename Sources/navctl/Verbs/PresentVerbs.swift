@@ -84,7 +84,7 @@ struct PresentOptions: ParsableArguments {
   var isWaiting: Bool { waiting.wait || item.owned }
 
   func wait(_ daemon: DaemonClient, _ global: GlobalOptions, _ presentation: ObjectPath) throws {
-    try daemon.wait(for: presentation).report(daemon, global, propagating: waiting.propagate)
+    try daemon.wait(for: presentation).report(daemon, global, asking: waiting.wait, propagating: waiting.propagate)
   }
 }
 

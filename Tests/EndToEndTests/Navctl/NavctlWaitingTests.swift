@@ -69,6 +69,45 @@ func navctl_propagate_ownFailuresExitWith125() throws {
   try check("present", "fact", "--wait", "--propagate", "--", "true")
 }
 
+@Test(
+  "navctl present --wait has no answer if something else has closed the item: status 7, and with --propagate never 0",
+  arguments: [
+    ("dismiss ask", "it was dismissed"), ("select g other --state", "its group has another member open, or none"),
+    ("quit", "navd was told to quit"),
+  ])
+func navctl_presentAndWait_dismissedByOthers_hasNoAnswer(verb: String, why: String) throws {
+  for (options, status) in [([], 7), (["--propagate"], 125)] as [([String], Int32)] {
+    let session = try Session()
+    // It does what a script must not take for its answer: it ends with 0.
+    let script = "trap 'echo partly; exit 0' TERM; echo ready >>$NAVD_TEST_JOURNAL; while :; do sleep 0.01; done"
+    let asking = try session.start(
+      program: session.executable("navctl"),
+      ["present", "ask", "--group", "g", "--wait"] + options + ["--", "sh", "-c", script])
+    try session.wait("it asks") { session.journalLines == ["ready"] }
+    let run = try session.run(program: session.executable("navctl"), verb.split(separator: " ").map(String.init))
+    #expect(run.exitCode == 0)
+    try session.wait("it has ended") { asking.hasEnded }
+    #expect(asking.exitCode == status && asking.outputText == "partly\n")
+    #expect(asking.errorText == "navctl: present ask: there is no answer: \(why)\n")
+  }
+}
+
+@Test("navctl present --wait succeeds if another item has replaced its own, and so does what only waits for the end")
+func navctl_presentAndWait_replaced_succeeds() throws {
+  let session = try Session()
+  let first = try session.startNavctl("present", "page", "1", "--state", "--wait")
+  let owner = try session.startNavctl("present", "note", "--state", "--owned")
+  for name in ["page", "note"] {
+    try session.poll("it is open") { try session.navctl("is-presented", name).exitCode == 0 }
+  }
+  #expect(try session.navctl("present", "page", "2", "--state").exitCode == 0)
+  let waiting = try session.startNavctl("wait", "note")
+  #expect(try session.navctl("dismiss", "note").exitCode == 0)
+  try session.wait("all have ended") { first.hasEnded && owner.hasEnded && waiting.hasEnded }
+  #expect(first.exitCode == 0 && first.errorText == "")
+  #expect(owner.exitCode == 0)
+}
+
 @Test("navctl wait takes a binding or a number, a phase and a time limit")
 func navctl_waitVerb_waits() throws {
   let session = try Session(destinations: ["slow": JournaledCommand.destination(endingAfter: 50)])
