@@ -45,11 +45,13 @@ public struct ItemOptionFields: Hashable, Sendable {
   public var ifBusy: BusyPolicy?
   public var priority: Int32?
   public var command: InlineCommand?
-  /// Working directory of the command. This and the two options below are used only at its start, so a difference does not
+  /// Working directory of the command. This, the environment and the platform data are used only at its start, so a difference does not
   /// change the item.
   public var directory: String?
   /// Variables that are added to the command's environment.
   public var environment: [String: String]?
+  /// What the command reads on its standard input instead of the item (D16).
+  public var input: [UInt8]?
   /// Passed to the presenter.
   public var platformData: Properties?
 
@@ -66,7 +68,8 @@ extension ItemOptions {
   package var optionAboutRunning: String? {
     if self.command != nil { return Options.command.name }
     if self.directory != nil { return Options.directory.name }
-    return self.environment == nil ? nil : Options.environment.name
+    if self.environment != nil { return Options.environment.name }
+    return self.input == nil ? nil : Options.input.name
   }
 
   /// The options that a group remembers for a tag (G7).
@@ -75,6 +78,7 @@ extension ItemOptions {
     copy.owned = nil
     copy.ifBusy = nil
     copy.priority = nil
+    copy.input = nil
     copy.platformData = nil
     return ItemOptions(copy)
   }
@@ -100,6 +104,7 @@ extension ItemOptions {
     copy.priority = later.priority ?? copy.priority
     copy.directory = later.directory ?? copy.directory
     copy.environment = later.environment ?? copy.environment
+    copy.input = later.input ?? copy.input
     copy.platformData = later.platformData ?? copy.platformData
     return ItemOptions(copy)
   }
@@ -147,6 +152,8 @@ extension Options {
   public static let directory = DictionaryKey<String>("directory", doc: "The working directory of the command.")
   public static let environment = DictionaryKey<[String: String]>(
     "environment", doc: "Variables for the command, added to its environment.")
+  public static let input = DictionaryKey<[UInt8]>(
+    "input", doc: "What the command, or the destination's, reads on its standard input instead of the item as JSON.")
   public static let platformData = DictionaryKey<Properties>(
     "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s.")
 
@@ -161,7 +168,7 @@ extension Options {
     OptionTable([destination.row, value.row, containerValues.row]) + ofAppearance
     + OptionTable([
       from.row, group.row, tag.row, stack.row, timeout.row, within.row, owned.row, ifBusy.row, priority.row,
-      command.row, directory.row, environment.row, platformData.row,
+      command.row, directory.row, environment.row, input.row, platformData.row,
     ])
 }
 
@@ -198,6 +205,7 @@ extension ItemOptionFields {
     command = options.command.map { InlineCommand(arguments: $0) }
     directory = options[Options.directory]
     environment = options[Options.environment]
+    input = options[Options.input]
     platformData = options[Options.platformData]
     if let word = options[Options.ifBusy] {
       guard let policy = BusyPolicy(rawValue: word) else {

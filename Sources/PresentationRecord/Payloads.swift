@@ -26,6 +26,7 @@ extension Item {
     try coder.mark(17, &isInterrupted)
     try coder.holds(20, &holds)
     try coder.mark(21, &isStateMeant)
+    try coder.field(22, &input)
     self.environment = environment.texts
   }
 }
@@ -52,6 +53,7 @@ extension ItemOptionFields {
     try coder.field(17, &platformData)
     try coder.field(18, &output)
     try coder.field(20, &within)
+    try coder.field(22, &input)
     self.environment = environment?.texts
   }
 }

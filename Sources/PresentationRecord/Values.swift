@@ -42,6 +42,12 @@ extension String: Recordable {
   }
 }
 
+extension [UInt8]: Recordable {
+  func write(to payload: inout PayloadWriter) { withUnsafeBytes { payload.put(bytes: $0) } }
+
+  init(from payload: inout PayloadReader) throws(Unreadable) { self.init(try payload.bytes()) }
+}
+
 extension Value: Recordable {
   func write(to payload: inout PayloadWriter) {
     payload.put(type.signature)

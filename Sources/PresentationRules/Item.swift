@@ -38,6 +38,8 @@ public struct Item: Hashable, Sendable {
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]
+  /// What its command reads instead of the item; nil for the item (D16).
+  public var input: [UInt8]?
   public var platformData: Properties
   /// Whether showing it is animated (T2).
   public var animated: Bool
@@ -80,7 +82,7 @@ extension Item {
       title: options.title ?? settings?.title, output: options.namedOutput, timeout: timeout == 0 ? nil : timeout,
       owner: options.owned == true ? author.client : nil,
       priority: options.priority ?? 0, membership: membership, isQueued: false, queueAge: nil, position: nil,
-      directory: options.directory, environment: options.environment ?? [:],
+      directory: options.directory, environment: options.environment ?? [:], input: options.input,
       platformData: options.platformData ?? [:], animated: author.animated, holds: holds)
   }
 
@@ -113,7 +115,8 @@ extension Shared<Item> {
       environment.isEmpty
       ? size(self.directory)
       : environment.reduce(size(self.directory)) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-    return texts + started + self.value.byteCount + self.containerValues.byteCount + self.platformData.byteCount
+    let input = self.input?.count ?? 0
+    return texts + started + input + self.value.byteCount + self.containerValues.byteCount + self.platformData.byteCount
   }
 
   /// Writes what the item is by itself, without its parent. Of the shared item, as ``byteCount``.

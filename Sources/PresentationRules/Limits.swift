@@ -12,7 +12,7 @@ public struct Limits: Sendable, Hashable {
   public var tag = 255
   /// Bytes of a destination's name.
   public var destination = 255
-  /// Bytes of an item's value, platform data, command, directory, environment, or parameters of an action.
+  /// Bytes of an item's value, platform data, command, directory, environment, input, or parameters of an action.
   public var value = 1 << 20
   /// Nested containers in a value. Signals nest it deeper, and the bus allows 64.
   public var valueDepth = 32

@@ -102,6 +102,12 @@ extension Transaction {
     if let stack = options.stack, stack != current.position?.stack {
       return differs("stack", stack.text, current.position?.stack.text)
     }
+    if let input = options.input, input != current.input {
+      return Refusal(
+        .invalidArgument,
+        "input is not the same as that of the item \(current.id.isEmpty ? "" : quoted(current.id) + " ")at “\(binding)”, "
+          + "whose program does not read another one; dismiss it first, or give another id")
+    }
     return nil
   }
 
@@ -112,6 +118,7 @@ extension Transaction {
     let destination = try destination(for: binding, options)
     if destination == nil, !isKnown { throw unknownDestination(binding.text) }
     try checkProtected(binding, destination, options)
+    try turn.machine.check(options.input, for: destination?.content, at: binding)
     let membership = try membership(for: binding, options, destination)
     let current = item(at: binding)
     let stack = options.stack ?? current?.position?.stack

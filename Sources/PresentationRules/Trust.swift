@@ -12,7 +12,7 @@ public enum Trust: Hashable, Sendable {
   case confined
 }
 
-// A command, directory or environment is the trusted client's that gave it. It stays with the item, and with the tag that
+// A command, directory, environment or input is the trusted client's that gave it. It stays with the item, and with the tag that
 // remembers it; the functions below keep other clients from giving it to a program together with something of theirs.
 
 extension Refusal {
@@ -26,10 +26,10 @@ extension Refusal {
 }
 
 extension Item {
-  /// Whether it runs a program by a command, directory or environment that a request gave.
+  /// Whether it runs a program by a command, directory, environment or input that a request gave.
   private var isRunAsGiven: Bool {
     guard let destination, destination.runsCommand else { return false }
-    return destination.source == .request || directory != nil || !environment.isEmpty
+    return destination.source == .request || directory != nil || !environment.isEmpty || input != nil
   }
 
   /// Whether its program gets the same from it as from another item with its binding and id.
@@ -38,7 +38,8 @@ extension Item {
       && output == other.output
   }
 
-  /// The item without the directory and the environment of another client, if a confined client has changed it.
+  /// The item without the directory and the environment of another client, if a confined client has changed it. An input stays, so
+  /// that the change is refused: without it, the program would read something else.
   func keepingHowToRun(ifAs before: Item, by author: Author) -> Item {
     guard author.trust == .confined, !givesTheSame(as: before) else { return self }
     var copy = self

@@ -99,6 +99,22 @@ extension StateMachine {
       let bytes = environment.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 2 }
       try limits.check("value", bytes, limits.value, of: "bytes of environment")
     }
+    if let input = options.input { try limits.check("value", input.count, limits.value, of: "bytes of input") }
+  }
+
+  /// Refuses an input for an item without a command that reads it, or with one that could not read another (D16).
+  func check(_ input: [UInt8]?, for destination: Destination?, at binding: BindingID) throws(Refusal) {
+    guard input != nil else { return }
+    let why: String
+    switch destination?.presenter {
+    case .command where destination?.window?.hides != true: return
+    case .command:
+      why = "is kept when it is dismissed (dismissal = \"hide\"), and its program cannot read another one then"
+    case .unit: why = "is shown by a systemd unit, which gets none"
+    case .bus: why = "is shown by a program on the bus, which gets none"
+    case .none?, nil: why = "is state only, and no program reads it"
+    }
+    throw Refusal(.invalidArgument, "input is given, but “\(binding)” \(why); leave input out")
   }
 
   /// Refuses to queue an item of a stack (G9), even if it would not have to wait now.

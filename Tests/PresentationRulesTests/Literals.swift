@@ -29,7 +29,7 @@ extension ItemOptions {
     title: String? = nil, output: String? = nil, from: BindingID? = nil, group: BindingID? = nil, tag: String? = nil,
     stack: BindingID? = nil, timeout: UInt64? = nil, owned: Bool? = nil, ifBusy: BusyPolicy? = nil,
     priority: Int32? = nil, within: UInt64? = nil, command: [String]? = nil, directory: String? = nil,
-    environment: [String: String]? = nil,
+    environment: [String: String]? = nil, input: [UInt8]? = nil,
     platformData: Properties? = nil
   ) -> ItemOptions {
     var options = ItemOptions()
@@ -51,6 +51,7 @@ extension ItemOptions {
     options.command = command.map { InlineCommand(arguments: $0.map { Array($0.utf8) }) }
     options.directory = directory
     options.environment = environment
+    options.input = input
     options.platformData = platformData
     return options
   }

@@ -57,7 +57,7 @@ import Testing
     "L3: a sandboxed client that says how programs run may toggle only what is shown",
     arguments: [
       ItemOptions.with(command: ["foot"]), .with(to: "volume", directory: "/"),
-      .with(to: "volume", environment: ["A": "1"]),
+      .with(to: "volume", environment: ["A": "1"]), .with(to: "volume", input: [1]),
     ])
   func toggle_withHowToRun_onlyEnds(options: ItemOptions) throws {
     let slot = Request.Operation.toggle("x", id: "", options, anyID: true)

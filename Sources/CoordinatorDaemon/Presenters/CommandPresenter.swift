@@ -215,12 +215,14 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
-    let command = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties) {
+    let item = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties) {
       $0.destination?.content.arguments(for: $0, at: presentation.binding, home: $1) ?? []
     }
+    var command = item.command
+    if let input = presentation.item.input { command.input = input }
     return Launch(
-      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command.command,
-      scope: presentation.item.destination?.scope ?? .tree, given: command.given, marker: marker(of: handle),
+      handle: handle, binding: presentation.binding, id: presentation.item.id, command: command,
+      scope: presentation.item.destination?.scope ?? .tree, given: item.given, marker: marker(of: handle),
       output: output(of: handle),
       grace: presentation.item.destination?.grace ?? Destination.defaultGrace)
   }

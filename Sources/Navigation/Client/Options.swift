@@ -43,6 +43,8 @@ public struct PresentationOptions: Hashable, Sendable {
   public var directory: String?
   /// Variables that are added to the environment of ``command`` or of the destination's command.
   public var environment: [String: String]?
+  /// What ``command`` or the destination's command reads on its standard input, instead of the item as JSON (D16).
+  public var input: [UInt8]?
   /// Passed to the presenter: `activation-token`, `parent-window`.
   public var platformData: Properties?
   /// Whether the windows of what is shown already are brought to the front.
@@ -97,6 +99,7 @@ public struct PresentationOptions: Hashable, Sendable {
     all[Options.command] = command
     all[Options.directory] = directory
     all[Options.environment] = environment
+    all[Options.input] = input
     all[Options.platformData] = platformData
     all[Options.animated] = animated
     if isForced { all[Options.force] = true }

@@ -62,6 +62,13 @@ struct ItemOptions: ParsableArguments {
   @Flag(help: "Bring it to the front if it is open already; “toggle” then closes it only if it has the focus.")
   var raise = false
 
+  @Flag(
+    inversion: .prefixedNo,
+    help:
+      "Whether the program reads navctl's standard input; otherwise it reads the item as JSON. Default with --wait and a program after “--”: if that is a pipe."
+  )
+  var stdin: Bool?
+
   @OptionGroup var state: StateOption
 
   @Argument(
@@ -81,8 +88,10 @@ struct ItemOptions: ParsableArguments {
   /// Far below the limit of an id, also in characters of four bytes.
   private static let maxID = 250
 
-  /// Options of the request. Asks the daemon for the declared types of container values.
-  func options(_ daemon: DaemonClient) throws -> Properties {
+  /// Options of the request. Asks the daemon for the declared types of container values. Reads standard input if the program is to have
+  /// it.
+  /// - Parameter isWaiting: whether navctl waits for the result.
+  func options(_ daemon: DaemonClient, isWaiting: Bool = false) throws -> Properties {
     var options: Properties = [:]
     options[Options.destination] = destination
     // The value is replaced as a whole: without `--value` it stays unchanged.
@@ -104,6 +113,10 @@ struct ItemOptions: ParsableArguments {
       let texts = bytes.compactMap { String(validating: $0, as: UTF8.self) }
       options[Options.command.name] = texts.count == bytes.count ? texts.value : bytes.value
     }
+    let isMeant = stdin == true
+    if isMeant || stdin == nil && isWaiting && !command.isEmpty && StandardInput.isPipe {
+      options[Options.input] = try StandardInput.read(daemon, isMeant: isMeant)
+    }
     ClientContext.write(to: &options, isRemote: daemon.isRemote)
     return options
   }
@@ -116,6 +129,7 @@ extension ItemOptions {
       ($0.style, $0.title, $0.from, $0.timeout, $0.owned) = (nil, nil, nil, nil, false)
       $0.validFor = nil
       ($0.ifBusy, $0.priority, $0.output, $0.raise, $0.command) = (nil, nil, nil, false, [])
+      $0.stdin = nil
       $0.state = .filled { $0.isAllowed = false }
     }
   }

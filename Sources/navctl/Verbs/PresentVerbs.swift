@@ -74,7 +74,7 @@ struct PresentOptions: ParsableArguments {
   @OptionGroup var waiting: WaitOptions
 
   func properties(_ daemon: DaemonClient) throws -> Properties {
-    var options = try item.options(daemon)
+    var options = try item.options(daemon, isWaiting: waiting.wait)
     containers.write(to: &options)
     slot.write(to: &options)
     return options

@@ -148,6 +148,7 @@ extension ItemOptionFields {
     var parts: [String] = []
     if let destination { parts.append("to \(destination)") }
     if command != nil { parts.append("command") }
+    if let input { parts.append("input \(input)") }
     if let value { parts.append("value \(value)") }
     if let containerValues { parts.append("container values \(containerValues)") }
     if let style { parts.append("style \(style)") }

@@ -352,6 +352,9 @@ struct InputGenerator {
     if hasDestinations, !isLight, options.destination == nil, dice.chance(5) {
       options.command = InlineCommand(arguments: [Array("sh".utf8)])
     }
+    if hasDestinations, dice.chance(options.command != nil || options.destination == "command" ? 30 : 1) {
+      options.input = dice.pick([[], [1], [2]])
+    }
     if dice.chance(20) { options.value = value(&dice) }
     if dice.chance(8) { options.containerValues = containerValues(&dice) }
     if dice.chance(8) { options.title = dice.pick(titles) }

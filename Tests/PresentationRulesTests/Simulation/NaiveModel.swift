@@ -35,6 +35,8 @@ struct NaiveItem {
   var isInterrupted = false
   /// D1: whether a request said that it is to be state only.
   var isStateMeant = false
+  /// D16: what its command reads instead of it.
+  var input: [UInt8]?
 
   /// G9, K2: whether it is before another one in the queue.
   func isBefore(_ other: NaiveItem) -> Bool {

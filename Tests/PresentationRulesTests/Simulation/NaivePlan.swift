@@ -347,6 +347,7 @@ struct NaivePlan {
       if destination == nil { faults.insert(.unknownDestination) }
     }
     if needsKnownName, !isKnownTag, destination == nil, options.command == nil { faults.insert(.unknownDestination) }
+    if options.input != nil, !readsInput(destination) { faults.insert(.invalidArgument) }
     let group = options.group ?? destination?.group.flatMap { if case .named(let group) = $0 { group } else { nil } }
     let tag = group.map { options.tag ?? standardTag(of: binding, in: $0) }
     if group == nil, options.tag != nil { faults.insert(.invalidArgument) }
@@ -367,6 +368,7 @@ struct NaivePlan {
     if let settings { item = item.taking(settings, from: nil) }
     item = item.taking(options, from: client)
     item.style = options.style ?? destination?.style
+    item.input = options.input
     item.group = group
     item.tag = tag
     item.isStateMeant = meansState && destination == nil
@@ -645,13 +647,14 @@ struct NaivePlan {
     while let top = paths[stack]?.last, paths[stack]!.count > height { clear(top, .popped) }
   }
 
-  /// G7: never `owned`, `if-busy`, `priority`, `platform-data`.
+  /// G7: never `owned`, `if-busy`, `priority`, `input`, `platform-data`.
   private mutating func remember(_ binding: BindingID, _ options: ItemOptions, isAgain: Bool) {
     guard let item = items[binding], let group = item.group, let tag = item.tag else { return }
     var kept = options
     kept.owned = nil
     kept.ifBusy = nil
     kept.priority = nil
+    kept.input = nil
     kept.platformData = nil
     kept.group = group
     kept.tag = tag
@@ -702,7 +705,14 @@ func isUpdate(
   if let group = options.group, group != item.group { return false }
   if let tag = options.tag, tag != item.tag { return false }
   if let given = options.stack, given != stack { return false }
+  if let input = options.input, input != item.input { return false }
   return true
+}
+
+/// D16: whether a destination's items may have an input: a command reads it, and ends when it is dismissed.
+private func readsInput(_ destination: Destination?) -> Bool {
+  guard case .command? = destination?.presenter else { return false }
+  return destination?.window?.hides != true
 }
 
 extension NaiveItem {
@@ -755,6 +765,7 @@ func merged(_ old: ItemOptions, _ new: ItemOptions) -> ItemOptions {
   both.priority = new.priority ?? old.priority
   both.directory = new.directory ?? old.directory
   both.environment = new.environment ?? old.environment
+  both.input = new.input ?? old.input
   both.platformData = new.platformData ?? old.platformData
   return both
 }

@@ -646,7 +646,7 @@ struct World: ~Copyable {
     let isEqual =
       item.id == expected.id && item.destination?.content == expected.destination && item.value == expected.value
       && item.containerValues == expected.containerValues && item.style == expected.style
-      && item.title == expected.title
+      && item.title == expected.title && item.input == expected.input
       && item.timeout == expected.timeout && item.owner == expected.owner && item.priority == expected.priority
       && item.membership?.group == expected.group && item.membership?.tag == expected.tag
       && item.isQueued == (expected.queuedAt != nil) && item.position?.stack == position?.stack
