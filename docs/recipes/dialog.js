@@ -6,8 +6,8 @@
 // A destructive button looks like one, and the field for text has its prompt. Escape presses no button.
 import Gtk from "gi://Gtk?version=3.0"
 import Gdk from "gi://Gdk?version=3.0"
-import Gio from "gi://Gio"
-import GLib from "gi://GLib"
+import Gio from "gi://Gio?version=2.0"
+import GLib from "gi://GLib?version=2.0"
 
 const [, input] = GLib.IOChannel.unix_new(0).read_to_end()
 const { title, message, buttons, prompt, text } = JSON.parse(new TextDecoder().decode(input)).value

@@ -14,6 +14,8 @@ import sys
 
 import gi
 
+gi.require_version("Gio", "2.0")
+gi.require_version("GLib", "2.0")
 gi.require_version("Gtk", "3.0")
 from gi.repository import Gio, GLib
 

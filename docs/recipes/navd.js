@@ -14,8 +14,8 @@
 //   shell.say({ closed: 17 })                          // its user has closed it
 //
 // navd waits for each answer, so a panel slides in when the one before it has slid out. `navctl help presenter` lists all lines.
-import Gio from "gi://Gio"
-import GLib from "gi://GLib"
+import Gio from "gi://Gio?version=2.0"
+import GLib from "gi://GLib?version=2.0"
 
 const { STDIN_PIPE, STDOUT_PIPE } = Gio.SubprocessFlags
 

@@ -9,6 +9,7 @@
 import gi
 
 gi.require_version("Gdk", "3.0")
+gi.require_version("GLib", "2.0")
 gi.require_version("Gtk", "3.0")
 gi.require_version("GtkLayerShell", "0.1")
 from gi.repository import Gdk, GLib, Gtk, GtkLayerShell

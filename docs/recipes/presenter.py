@@ -13,6 +13,10 @@ it (bus = { name = "org.example.Board", path = "/presenter" }), and the bus star
 import os
 import sys
 
+import gi
+
+gi.require_version("Gio", "2.0")
+gi.require_version("GLib", "2.0")
 from gi.repository import Gio, GLib
 
 COORDINATOR = ("org.navd.Coordinator1", "/org/navd/Coordinator1", "org.navd.Coordinator1")

@@ -35,6 +35,7 @@ private struct Setup: CustomTestStringConvertible {
 private let editor = """
   import gi, os, sys
   gi.require_version("Gdk", "3.0")
+  gi.require_version("GLib", "2.0")
   gi.require_version("Gtk", "3.0")
   from gi.repository import Gdk, GLib, Gtk
   name, pipe = sys.argv[1:]

@@ -327,8 +327,8 @@ func presenter_twoForOneDestination_lastWins() throws {
 private let script = """
   import os
   import sys
-  from gi.repository import Gio
   import presenter
+  from gi.repository import Gio
 
   sys.stdout = open(os.environ["NAVD_TEST_JOURNAL"], "a")
   once = presenter.called

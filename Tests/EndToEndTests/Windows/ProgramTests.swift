@@ -130,6 +130,7 @@ struct WindowedProgram: Sendable, CustomTestStringConvertible {
 private let splash = """
   import gi
   gi.require_version("Gdk", "3.0")
+  gi.require_version("GLib", "2.0")
   gi.require_version("Gtk", "3.0")
   from gi.repository import Gdk, GLib, Gtk
   GLib.set_prgname("notes")
