@@ -5,8 +5,10 @@ import Glibc
 /// A program started by a test. It is killed when the last reference is released.
 public final class Program {
   public let processID: pid_t
-  /// nil while it runs.
-  public private(set) var status: ProcessStatus?
+  private let commandLine: String
+  private var end: (status: ProcessStatus, time: MonotonicInstant)?
+  /// Whether the test has seen its end or has sent it a signal, or goes on without it. See ``unseenFailure``.
+  public var mayFail = false
   /// Standard output and standard error so far.
   public private(set) var output: [UInt8] = []
   public private(set) var errors: [UInt8] = []
@@ -24,6 +26,7 @@ public final class Program {
   /// - Throws: `SystemError`.
   public init(_ loop: EventLoop, _ arguments: [String], environment: [String: String], input: [UInt8] = []) throws {
     self.loop = loop
+    commandLine = arguments.joined(separator: " ")
     let standardInput = try Self.file(of: input)
     defer { close(standardInput) }
     let (outputEnd, output) = try Self.pipe()
@@ -37,12 +40,35 @@ public final class Program {
       outputLines.take($0)
     }
     errorReader = try Reader(errorEnd, loop) { [unowned self] in self.errors.append(contentsOf: $0) }
-    exit = try loop.onExit(of: processID) { [unowned self] in status = $0 }
+    exit = try loop.onExit(of: processID) { [unowned self] in end = ($0, .now) }
+  }
+
+  /// nil while it runs.
+  public var status: ProcessStatus? {
+    if end != nil { mayFail = true }
+    return end?.status
   }
 
   /// Whether it has ended and all of its output was read.
-  public var hasEnded: Bool {
-    status != nil && outputReader?.isAtEnd != false && errorReader?.isAtEnd != false
+  public var hasEnded: Bool { isReadToTheEnd && status != nil }
+
+  private var isReadToTheEnd: Bool {
+    end != nil && outputReader?.isAtEnd != false && errorReader?.isAtEnd != false
+  }
+
+  /// How it has failed, with its standard error, if the test has not seen that yet: then it waits for nothing.
+  var unseenFailure: String? {
+    guard let end, !mayFail else { return nil }
+    switch end.status {
+    case .exited(code: 0), .unknown: return nil
+    // Tests kill programs.
+    case .signaled(signal: SIGKILL), .signaled(signal: SIGTERM), .signaled(signal: SIGINT), .signaled(signal: SIGHUP):
+      return nil
+    case .exited, .signaled: break
+    }
+    // What it has started may keep its standard error open.
+    guard isReadToTheEnd || end.time + .seconds(1) < .now else { return nil }
+    return "\(commandLine.prefix(200)): ended: \(end.status), and said:\n\(errorText)"
   }
 
   /// Exit status; nil while it runs, or if a signal ended it.
@@ -54,7 +80,10 @@ public final class Program {
   public var lines: [String] { outputLines.lines }
 
   /// Sends it a signal, if it is still running.
-  public func send(_ signal: Int32) { if status == nil { exit?.send(signal) } }
+  public func send(_ signal: Int32) {
+    mayFail = true
+    if end == nil { exit?.send(signal) }
+  }
 
   /// Whether its standard output is read; while it is not, the pipe fills.
   public var isRead: Bool {
@@ -67,7 +96,7 @@ public final class Program {
 
   deinit {
     exit?.cancel()
-    guard status == nil else { return }
+    guard end == nil else { return }
     kill(processID, SIGKILL)
     waitpid(processID, nil, 0)
   }

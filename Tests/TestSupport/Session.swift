@@ -48,6 +48,9 @@ public final class Session {
   private let user: Desktop.User?
   private var journal: Journal?
   private var watchers: [Watcher] = []
+  /// The programs that were started, as long as the test has them.
+  private var programs: [Weak] = []
+  private struct Weak { weak var program: Program? }
   private let duration: TestDuration
 
   /// - Parameters:
@@ -238,13 +241,22 @@ public final class Session {
   }
 
   /// Starts a program in the session.
-  public func start(program: String, _ arguments: [String], input: String = "") throws -> Program {
+  /// - Parameter mayFail: whether the test goes on if it fails, and does not look at that.
+  public func start(
+    program: String, _ arguments: [String], input: String = "", mayFail: Bool = false
+  ) throws -> Program {
     let environment = environment.merging(desktop?.displays ?? [:]) { $1 }
-    return try start([program] + arguments, environment: environment, input: input)
+    let program = try start([program] + arguments, environment: environment, input: input)
+    program.mayFail = mayFail
+    return program
   }
 
   private func start(_ command: [String], environment: [String: String], input: String = "") throws -> Program {
-    try Program(loop, (user?.prefix ?? []) + command, environment: environment, input: Array(input.utf8))
+    let program = try Program(
+      loop, (user?.prefix ?? []) + command, environment: environment, input: Array(input.utf8))
+    programs.removeAll { $0.program == nil }
+    programs.append(Weak(program: program))
+    return program
   }
 
   /// The path of one of our programs where the session's user has access to it.
@@ -264,9 +276,9 @@ public final class Session {
     try run(program: executable("navctl"), arguments, input: input)
   }
 
-  /// Starts navctl and returns while it runs.
+  /// Starts navctl and returns while it runs. Its exit status is what the test asks about.
   public func startNavctl(_ arguments: String...) throws -> Program {
-    try start(program: executable("navctl"), arguments)
+    try start(program: executable("navctl"), arguments, mayFail: true)
   }
 
   /// Runs systemctl in the session and waits for its end.
@@ -359,13 +371,13 @@ public final class Session {
   // MARK: Waiting
 
   /// Turns the loop until the condition holds.
-  /// - Throws: `Failure` with navd's standard error, if the condition does not hold within the limit.
+  /// - Throws: `Failure` with navd's standard error, if the condition does not hold within the limit; at once, if a program of the test
+  ///   has failed, and the test does not know that.
   public func wait(
     _ what: String, within limit: Duration = Session.limit, until condition: () -> Bool
   ) throws {
-    guard loop.turn(until: condition, within: limit) else {
-      throw failure("timed out after \(limit) waiting until \(what)")
-    }
+    // A program whose children keep its output open counts as ended a second later, without an event.
+    try wait(what, within: limit, lookingEvery: .seconds(1), until: condition)
   }
 
   /// Turns the loop until the condition holds. For conditions without an event, such as the contents of the process
@@ -373,10 +385,20 @@ public final class Session {
   public func poll(
     _ what: String, within limit: Duration = Session.limit, until condition: () throws -> Bool
   ) throws {
+    try wait(what, within: limit, lookingEvery: .milliseconds(2), until: condition)
+  }
+
+  private func wait(
+    _ what: String, within limit: Duration, lookingEvery pause: Duration, until condition: () throws -> Bool
+  ) throws {
     let end = loop.now + limit
     while try !condition() {
-      guard loop.now < end else { throw failure("timed out after \(limit) waiting until \(what)") }
-      loop.turn(wait: .milliseconds(2))
+      if let ended = programs.lazy.compactMap(\.program?.unseenFailure).first {
+        throw failure("a program has failed while the test waited until \(what):\n\(ended)")
+      }
+      let left = end - loop.now
+      guard left > .zero else { throw failure("timed out after \(limit) waiting until \(what)") }
+      loop.turn(wait: min(left, pause))
     }
   }
 

@@ -85,7 +85,8 @@ final class Broker {
     // With a session of its own, so that it misses nothing while it or the broker is away.
     observer = try place.start(
       program: "/usr/bin/mosquitto_sub",
-      ["-v", "-c", "-i", "observer", "-k", "10", "-q", "1", "-t", "navd/#", "-t", "homeassistant/#"])
+      ["-v", "-c", "-i", "observer", "-k", "10", "-q", "1", "-t", "navd/#", "-t", "homeassistant/#"],
+      mayFail: true)
     readCount = 0
   }
 
@@ -161,7 +162,8 @@ final class BrokerScreen {
   /// - Parameter scripts: `state` for `mqtt-state.sh`, …
   func run(_ scripts: [String]) throws {
     for script in scripts {
-      self.scripts[script] = try session.start(program: session.path("config/navd/mqtt-\(script).sh"), [name])
+      self.scripts[script] = try session.start(
+        program: session.path("config/navd/mqtt-\(script).sh"), [name], mayFail: true)
     }
   }
 

@@ -162,7 +162,9 @@ extension JSON {
     var programs: [Program] = []
     for name in ["notes", "stranger"] {
       let words = terminal(name)
-      programs.append(try session.start(program: "/usr/bin/\(words[0])", words.dropFirst() + ["-e", "sleep", "1000"]))
+      programs.append(
+        try session.start(
+          program: "/usr/bin/\(words[0])", words.dropFirst() + ["-e", "sleep", "1000"], mayFail: true))
       try screen.poll(name, "has the focus") { $0?.isFocused == true }
     }
     let window = try #require(try screen.window("notes"))
