@@ -221,7 +221,10 @@ extension Destination {
 
 extension WindowFollowing {
   fileprivate var properties: Properties {
-    var all: Properties = ["adopt": .boolean(adopts), "kill": .boolean(kills), "linger": .uint64(linger)]
+    var all: Properties = ["adopt": .boolean(adopts), "kill": .boolean(kills)]
+    all["windows"] = .string(takesAll ? "all" : "first")
+    all["leftover"] = .string(endsLeftover ? "end" : "leave")
+    if let linger { all["linger"] = .uint64(linger) }
     all["unfocus"] = .string(endsUnfocused ? "dismiss" : "keep")
     all["output-gone"] = .string(endsWithOutput ? "dismiss" : "keep")
     all["dismissal"] = .string(hides ? "hide" : "close")

@@ -263,7 +263,7 @@ public struct DestinationEntry: TypedDictionary {
     public let window = DictionaryKey<Properties>(
       "window",
       doc:
-        "If its items follow windows: app-id s, title s, adopt b, linger t, kill b, unfocus s, output-gone s, dismissal s."
+        "If its items follow windows: app-id s, title s, windows s, adopt b, linger t, leftover s, kill b, unfocus s, output-gone s, dismissal s."
     )
   }
 }

@@ -2,10 +2,15 @@
 public struct WindowFollowing: Hashable, Sendable {
   /// Which windows belong to the presentation besides those of its own processes.
   public var pattern: WindowPattern
+  /// Whether all windows of its processes belong to it, or only the first one with its dialogs (N1).
+  public var takesAll: Bool
   /// Whether a window may belong to it that was there before the request.
   public var adopts: Bool
-  /// Milliseconds without a window after which it counts as closed.
-  public var linger: UInt64
+  /// Milliseconds without a window after which it counts as closed; nil for two seconds while its program is young, and none
+  /// later (N3).
+  public var linger: UInt64?
+  /// Whether its processes get SIGTERM if they are left after its last window (N3).
+  public var endsLeftover: Bool
   /// Whether SIGKILL ends its processes if its windows are still there after the grace.
   public var kills: Bool
   /// Whether it ends when its windows lose the focus (N9).
@@ -16,12 +21,15 @@ public struct WindowFollowing: Hashable, Sendable {
   public var hides: Bool
 
   public init(
-    _ pattern: WindowPattern = WindowPattern(), adopts: Bool = false, linger: UInt64 = 0, kills: Bool = false,
-    endsUnfocused: Bool = false, endsWithOutput: Bool = false, hides: Bool = false
+    _ pattern: WindowPattern = WindowPattern(), takesAll: Bool = true, adopts: Bool = false, linger: UInt64? = nil,
+    endsLeftover: Bool = false, kills: Bool = false, endsUnfocused: Bool = false, endsWithOutput: Bool = false,
+    hides: Bool = false
   ) {
     self.pattern = pattern
+    self.takesAll = takesAll
     self.adopts = adopts
     self.linger = linger
+    self.endsLeftover = endsLeftover
     self.kills = kills
     self.endsUnfocused = endsUnfocused
     self.endsWithOutput = endsWithOutput

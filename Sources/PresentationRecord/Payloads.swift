@@ -153,7 +153,7 @@ extension RecordedState.PresentationRow {
 /// What every record of a dismissal has. Later fields are beside it.
 extension Dismissal: Recordable {
   /// The index of each is its code. One whose presenter asks its user was asked itself.
-  private static let stages: [Stage] = [.overtaken, .held, .departed, .asked, .killed]
+  private static let stages: [Stage] = [.overtaken, .held, .departed, .asked, .killed, .settling]
 
   func write(to payload: inout PayloadWriter) {
     payload.put(UInt8(Self.stages.firstIndex(of: stage) ?? Self.stages.firstIndex(of: .asked)!), reason, animated)
@@ -161,7 +161,7 @@ extension Dismissal: Recordable {
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
     let code = Int(try payload.get(UInt8.self))
-    guard code < Self.stages.count else { throw Unreadable("expected a dismissal, 0 to 4, found \(code)") }
+    guard code < Self.stages.count else { throw Unreadable("expected a dismissal, 0 to 5, found \(code)") }
     try self.init(Self.stages[code], reason: payload.get(), animated: payload.get())
   }
 }
@@ -259,7 +259,9 @@ extension Destination: Recordable {
   /// Precedes the kind of a presenter whose items are protected.
   private static let protection: UInt8 = 5
   /// Precedes the kind of a presenter whose items follow windows.
-  private static let windows: UInt8 = 7
+  private static let windows: UInt8 = 8
+  /// The same in records of 0.1, which have no later settings.
+  private static let earlierWindows: UInt8 = 7
   /// Precedes the settings of its items.
   private static let settings: UInt8 = 6
 
@@ -302,7 +304,9 @@ extension Destination: Recordable {
       itemSettings = Shared(settings)
     }
     let isProtected = payload.isNext(Self.protection)
-    let window: WindowFollowing? = payload.isNext(Self.windows) ? try payload.get() : nil
+    var window: WindowFollowing? = payload.isNext(Self.windows) ? try payload.get() : nil
+    let isEarlier = payload.isNext(Self.earlierWindows)
+    if isEarlier { window = try WindowFollowing(earlier: &payload) }
     let presenter: Presenter =
       switch try payload.get(UInt8.self) {
       case 0: .none
@@ -318,6 +322,7 @@ extension Destination: Recordable {
       name: name, presenter: presenter,
       style: payload.get(Bool.self) ? payload.get() : nil, startTimeout: payload.get(), grace: payload.get(),
       source: .request, isProtected: isProtected, itemSettings: itemSettings, window: window)
+    if isEarlier, case .command(_, .process) = presenter { self.window?.takesAll = false }
     if !group.isEmpty { self.group = try DestinationGroup(recorded: group) }
     switch try payload.get(UInt8.self) {
     case 0: break
@@ -330,18 +335,44 @@ extension Destination: Recordable {
 
 extension WindowFollowing: Recordable {
   func write(to payload: inout PayloadWriter) {
-    // An empty pattern, which matches no window, stands for none.
-    payload.put(pattern.appID ?? "", pattern.title ?? "")
-    payload.put(adopts, kills, endsUnfocused)
-    payload.put(linger, endsWithOutput, hides)
+    var content = PayloadWriter()
+    var copy = self
+    copy.code(with: &content)
+    payload.put(bytes: content.bytes)
   }
 
   init(from payload: inout PayloadReader) throws(Unreadable) {
+    self.init()
+    var content = PayloadReader(try payload.bytes())
+    try code(with: &content)
+    try content.finish()
+  }
+
+  /// Reads what 0.1 has written. It had no time between windows unless the file gave one, which 0 stood for.
+  fileprivate init(earlier payload: inout PayloadReader) throws(Unreadable) {
     let (appID, title): (String, String) = try (payload.get(), payload.get())
     self.init(
       WindowPattern(appID: appID.isEmpty ? nil : appID, title: title.isEmpty ? nil : title), adopts: try payload.get(),
       kills: try payload.get(), endsUnfocused: try payload.get())
+    let linger: UInt64
     (linger, endsWithOutput, hides) = try (payload.get(), payload.get(), payload.get())
+    if linger > 0 { self.linger = linger }
+    endsLeftover = kills
+  }
+
+  private mutating func code<Coder: FieldCoder & ~Copyable>(with coder: inout Coder) throws(Coder.Failure) {
+    var takesFirst = !takesAll
+    try coder.field(1, &pattern.appID)
+    try coder.field(2, &pattern.title)
+    try coder.mark(3, &takesFirst)
+    try coder.mark(4, &adopts)
+    try coder.field(5, &linger)
+    try coder.mark(6, &endsLeftover)
+    try coder.mark(7, &kills)
+    try coder.mark(8, &endsUnfocused)
+    try coder.mark(9, &endsWithOutput)
+    try coder.mark(10, &hides)
+    takesAll = !takesFirst
   }
 }
 

@@ -75,6 +75,10 @@ public enum Report: Hashable, Sendable {
   case hidden(Handle)
   /// The output of its windows was unplugged (U3).
   case outputGone(Handle)
+  /// Its windows are gone (N3, N5). `isFinal`: only `ended` follows, with its result; else another window may.
+  case windowsGone(Handle, isFinal: Bool)
+  /// It has a window again, after `windowsGone`.
+  case windowsBack(Handle)
   /// A parked program has ended (N8).
   case parkedEnded(Handle)
   /// It asks its user before it answers `Command.dismiss` (P16).

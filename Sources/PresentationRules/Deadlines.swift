@@ -144,6 +144,9 @@ extension Turn {
       state.presentations[handle]!.phase = .dismissing(dismissal)
       expectAnswer(handle, for: destination.grace)
       outcome.commands.append(.kill(handle))
+    } else if dismissal.stage == .settling {
+      end(handle, with: [:])
+      advance()
     } else {
       outcome.commands.append(.abandon(handle))
       end(handle, with: ["error": .string("no answer to its dismissal within its grace period")])

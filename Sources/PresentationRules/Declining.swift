@@ -33,7 +33,7 @@ extension StateMachine {
     case .asked, .asking: return true
     // Windows that are still there after the grace are kept, and only then is it known (N6).
     case .killed: return presentation.item.destination?.window != nil
-    case .overtaken, .held, .departed: return false
+    case .overtaken, .held, .departed, .settling: return false
     }
   }
 

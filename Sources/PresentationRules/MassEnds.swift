@@ -40,7 +40,8 @@ extension StateMachine {
   /// What to end before a presenter's report is taken in.
   public mutating func massEnds(of report: Report) -> MassEnds {
     switch report {
-    case .ended(let handle, _, _): massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+    case .ended(let handle, _, _), .windowsGone(let handle, isFinal: true):
+      massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
     case .presentAnswered(let handle, error: .some) where state.presentations[handle]?.answerDue != nil:
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
     case .declined(let handle, let message) where mayBeMass && mayDecline(handle):
@@ -50,7 +51,9 @@ extension StateMachine {
       }
     case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
     case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
-    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded: MassEnds()
+    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded, .windowsGone,
+      .windowsBack:
+      MassEnds()
     }
   }
 

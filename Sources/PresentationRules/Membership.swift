@@ -42,8 +42,8 @@ extension Transaction {
   ) throws(Refusal) {
     let group = membership.group
     let other = selected(in: group)
-    // A fallback gives way (K1).
-    let isIdle = other.map { turn.machine.isFallback(self.item(at: $0)?.membership) } ?? true
+    // A fallback gives way (K1), and so does what has no window left (N3).
+    let isIdle = other.map { turn.machine.isFallback(self.item(at: $0)?.membership) || isWithoutWindow($0) } ?? true
     try spend(queue(of: group).count / 2)
     if other == binding {
       if policy != .queue { (item.queueAge, item.isInterrupted) = (nil, false) }

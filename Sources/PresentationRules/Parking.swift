@@ -59,11 +59,12 @@ extension Turn {
   /// Takes in that the windows of a presentation are hidden, and that its program goes on: this ends its dismissal.
   mutating func park(_ handle: Handle) {
     guard let presentation = state.presentations[handle], presentation.item.destination?.window?.hides == true,
-      let dismissal = presentation.phase.dismissal, dismissal.stage == .asked, !dismissal.isForced
+      let dismissal = presentation.phase.dismissal, dismissal.stage == .asked
     else { return }
     end(handle, with: [:])
     let parked = Parked(presentation)
     state.parked[parked.presentation.handle] = parked
+    if state.isShuttingDown { endParked(isForced: true) }
     advance()
   }
 

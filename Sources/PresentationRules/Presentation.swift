@@ -14,12 +14,14 @@ public struct Dismissal: Hashable, Sendable {
     case asked
     /// Its presenter asks its user, for as long as that takes (P16).
     case asking(message: String)
+    /// Its windows are gone, and the result of its program is to come (N3). Neither its slot nor its group waits for that.
+    case settling
     /// Its grace was over and its processes were killed; the end is due by another deadline.
     case killed
   }
 
   public package(set) var stage: Stage
-  public let reason: Reason
+  public package(set) var reason: Reason
   public let animated: Bool
   /// Whether no presenter may decline it (P15). Then the same is true of everything that has to end before it.
   public package(set) var isForced: Bool
@@ -104,6 +106,10 @@ public struct PresentationFields: Hashable, Sendable {
   @Unrecorded var awaitsUpdateAnswer = false
   /// The part of its result that is already known.
   public package(set) var result: Properties = [:]
+  /// Whether its windows are gone, and another one may follow (N3).
+  @Unrecorded public package(set) var isWithoutWindow = false
+  /// Whether its windows are gone, and the result of its program is to come (N3). None comes after a restart.
+  @Unrecorded var awaitsResult = false
   /// The client whose request ends it.
   public package(set) var endedBy: Requester?
   /// The presentation for which its program was started, if that was parked since (N8).

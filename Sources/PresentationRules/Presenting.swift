@@ -18,7 +18,7 @@ extension Transaction {
     var options = options
     let isOutdated = isOutdated(binding, options)
     if isOutdated { options.destination = binding.text }
-    let isRefresh = current?.id == id && !isOutdated
+    let isRefresh = current?.id == id && !isOutdated && !isWithoutWindow(binding)
     if let current, isRefresh {
       try refresh(binding, current, options)
     } else {
@@ -34,6 +34,14 @@ extension Transaction {
       let isTrusted = isTrusted && author.trust == .trusted
       try learn(membership, binding, id: id, options, isTrusted: isTrusted, addingToEarlier: isRefresh)
     }
+  }
+
+  /// Whether the windows of what a slot shows are gone, so that its user sees nothing (N3). A request for it shows it anew.
+  func isWithoutWindow(_ binding: BindingID) -> Bool {
+    guard draft.slots[binding]?.isNew != true, item(at: binding) != nil,
+      let presentation = state.slots[binding]?.current.flatMap({ state.presentations[$0] })
+    else { return false }
+    return presentation.isWithoutWindow && presentation.phase == .presented
   }
 
   /// Updates the item with the same id: options that the request gives are replaced, the others stay (P2).
@@ -153,6 +161,8 @@ extension Transaction {
     }
     let author = author
     let accepted = countAcceptance()
+    // Its user has closed what another one follows under the same id (N3).
+    let isClosed = isWithoutWindow(binding) && current?.id == id
     draft.renewed.append(binding)
     withSlot(binding) { [item] slot in
       slot.item = item
@@ -162,7 +172,7 @@ extension Transaction {
       slot.from = options.from.map(SlotDraft.From.named) ?? .implied(nil)
       slot.within = options.within
       slot.restartsTimeout = options.content.givesTimeout(with: destination)
-      slot.ends(.replaced, by: author)
+      slot.ends(isClosed ? .closed : .replaced, by: author)
       slot.author = author
     }
     reopen(binding)

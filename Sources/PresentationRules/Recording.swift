@@ -44,7 +44,8 @@ extension StateMachine {
 
   private func row(of handle: Handle) -> RecordedState.PresentationRow? {
     guard let presentation = state.presentations[handle] else { return state.parked[handle]?.row }
-    return RecordedState.PresentationRow(presentation, slotChanged: state.slots[presentation.binding]!.changed)
+    return RecordedState.PresentationRow(
+      presentation, slotChanged: state.slots[presentation.binding]?.changed ?? serial)
   }
 
   private func row(of subject: Subject) -> RecordedState.Changed? {

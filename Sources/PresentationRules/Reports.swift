@@ -94,10 +94,17 @@ extension Turn {
 
     case .dismissAnswered(let handle, let result):
       switch state.presentations[handle]?.phase.dismissal?.stage {
-      case .asked, .asking, .killed:
+      case .asked, .asking, .settling, .killed:
         end(handle, with: machine.limited(result))
         advance()
       case .overtaken, .held, .departed, nil: break
+      }
+
+    case .windowsGone(let handle, let isFinal): windowsGone(of: handle, isFinal: isFinal)
+
+    case .windowsBack(let handle):
+      if state.presentations[handle]?.isWithoutWindow == true {
+        state.presentations.modifyDerived(handle) { $0.isWithoutWindow = false }
       }
 
     case .hidden(let handle): park(handle)
@@ -145,8 +152,58 @@ extension Turn {
     case .asked, .asking, .killed:
       end(handle, with: machine.limited(result))
       advance()
+    case .departed where presentation.awaitsResult, .settling:
+      completeResult(of: handle, hasCrashed: reason == .failed, result)
     case .departed, .overtaken: break
     }
+  }
+
+  /// Takes in that the windows of a presentation are gone (N3, N5).
+  /// - Parameter isFinal: whether only the result of its program is to come.
+  private mutating func windowsGone(of handle: Handle, isFinal: Bool) {
+    guard let presentation = state.presentations[handle] else { return }
+    switch presentation.phase {
+    case .waiting: break
+    case .presenting, .presented:
+      // The result says whether its item is presented again (K3), so the item stays until then.
+      guard isFinal, machine.restartRule(of: presentation.item) == nil else {
+        return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
+      }
+      state.presentations.modifyDerived(handle) { $0.awaitsResult = true }
+      clear([End(handle: handle, reason: .closed, isOver: true)])
+    case .dismissing(var dismissal):
+      guard isFinal else { return }
+      switch dismissal.stage {
+      case .asked, .asking, .killed:
+        settle(handle)
+        advance()
+      case .held:
+        state.presentations.modifyDerived(handle) { $0.awaitsResult = true }
+        dismissal.stage = .departed
+        state.presentations[handle]!.phase = .dismissing(dismissal)
+        machine.lists.mayForce.append(handle)
+        advance()
+      case .overtaken, .departed, .settling: break
+      }
+    }
+  }
+
+  /// Takes in the result of a program whose windows were gone before. One that has crashed has failed: its user did not close it.
+  private mutating func completeResult(of handle: Handle, hasCrashed: Bool, _ result: Properties) {
+    var presentation = state.presentations[handle]!
+    guard var dismissal = presentation.phase.dismissal else { return }
+    var result = machine.limited(result)
+    if hasCrashed, dismissal.reason == .closed {
+      dismissal.reason = .failed
+      if result[PresentationResult.keys.error] == nil { result[PresentationResult.keys.error] = result.crash }
+    }
+    presentation.result.merge(result) { first, _ in first }
+    presentation.phase = .dismissing(dismissal)
+    presentation.awaitsResult = false
+    state.presentations[handle] = presentation
+    guard dismissal.stage == .settling else { return }
+    end(handle, with: [:])
+    advance()
   }
 
   /// Takes in the answer to an update, or to the showing: the latest update may follow (D8).

@@ -110,6 +110,10 @@ extension Turn {
     _ = machine.force(machine.dismissed(before: ends.map { $0.handle } + owned + departed.map { $0.0.handle }))
     for (presentation, survival) in open { resumeDismissal(of: presentation, survival) }
     loseParked(survivals)
+    // The result of a program whose windows were gone is lost (N3).
+    for handle in state.presentations.filter({ $0.value.phase.dismissal?.stage == .settling }).keys.sorted() {
+      end(handle, with: [:])
+    }
     advance()
     let gone = Set(ends.map { $0.handle } + owned)
     clear(
@@ -138,7 +142,7 @@ extension Turn {
     case (.asked, _), (.asking, _), (.killed, _):
       stopAsking(handle)
       askToDismiss(handle)
-    case (.held, _), (.departed, _), (.overtaken, _):
+    case (.held, _), (.departed, _), (.overtaken, _), (.settling, _):
       break
     }
   }
@@ -177,7 +181,7 @@ extension Turn {
 
 extension PresentationFields {
   var isShownByPresenter: Bool { item.destination.map { $0.presenter != .none } ?? false }
-  fileprivate var isOver: Bool { phase.dismissal?.stage == .departed }
+  fileprivate var isOver: Bool { phase.dismissal?.stage == .departed || phase.dismissal?.stage == .settling }
   fileprivate var hasDeadline: Bool { answerDue != nil || expires != nil || startsBy != nil }
   /// Whether other presentations are restored with it, or its phase is checked against theirs.
   fileprivate var isRelated: Bool {
@@ -262,6 +266,8 @@ extension State {
     bytesOfItems += presentation.item.byteCount
     if let owner = presentation.item.owner { ownedBy[owner, default: []].insert(presentation.handle) }
     if let creator = presentation.creator { countsOfClients[creator, default: 0] += 1 }
+    // Its slot, its group and its stack wait for nothing of it.
+    if presentation.phase.dismissal?.stage == .settling { return }
     bindingsOfRoot[presentation.binding.root, default: []].insert(presentation.binding)
     var slot = slots[presentation.binding] ?? Slot()
     if case .dismissing = presentation.phase {
@@ -287,6 +293,7 @@ extension State {
         presentations.modifyDerived(presentation.handle) { $0.hasNamedParent = true }
       }
     }
+    if presentation.phase.dismissal?.stage == .settling { return }
     let isGoing = presentation.phase.isDismissing
     if let membership = presentation.item.membership {
       var group = groups[membership.group] ?? Group()
@@ -367,8 +374,9 @@ extension State {
         let mayEnd = presentation.children.isEmpty && stack?.dismissing.first ?? handle == handle
         isAllowed =
           (parent == .presented || parent.isDismissing)
-          && (mayEnd || dismissal.stage == .held || dismissal.stage == .departed)
-          && slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true
+          && (mayEnd || dismissal.stage == .settling || dismissal.stage == .held || dismissal.stage == .departed)
+          && (dismissal.stage == .settling
+            || slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true)
       }
       guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }

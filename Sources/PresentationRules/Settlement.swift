@@ -82,6 +82,8 @@ extension Transaction {
     case .continued, .recreated, .cleared, .givenBack: return false
     case .renewed(let options): given = options
     }
+    // Its user sees nothing of it (N3).
+    if before.isWithoutWindow, before.phase == .presented { return false }
     guard item.id == before.item.id, item.position == before.item.position, item.membership == before.item.membership,
       !item.isQueued || before.item.isQueued
     else { return false }

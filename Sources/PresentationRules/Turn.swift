@@ -253,6 +253,8 @@ struct Turn: ~Copyable {
       canEnd(presentation)
     else { return }
     switch dismissal.stage {
+    case .departed where presentation.awaitsResult:
+      settle(handle)
     case .overtaken, .departed:
       end(handle, with: [:])
     case .held:
@@ -261,9 +263,22 @@ struct Turn: ~Copyable {
         return
       }
       askToDismiss(handle)
-    case .asked, .asking, .killed:
+    case .asked, .asking, .settling, .killed:
       break
     }
+  }
+
+  /// Lets what waits for a presentation begin, whose windows are gone, and waits for its result alone (N3).
+  mutating func settle(_ handle: Handle) {
+    stopAsking(handle)
+    var presentation = state.presentations[handle]!
+    guard var dismissal = presentation.phase.dismissal else { return }
+    dismissal.stage = .settling
+    presentation.phase = .dismissing(dismissal)
+    state.presentations[handle] = presentation
+    expectAnswer(handle, for: presentation.item.destination?.grace ?? Destination.defaultGrace)
+    leave(presentation)
+    keepForAWhile(presentation, dismissal.reason)
   }
 
   /// Asks the presenter to end a presentation within its grace (P14).
@@ -304,11 +319,17 @@ struct Turn: ~Copyable {
       state.presentations.modifyDerived(parent) { $0.children.remove(handle) }
       machine.lists.mayEnd.append(parent)
     }
+    giveUpClaim(of: presentation)
+    guard presentation.phase.dismissal?.stage != .settling else { return }
+    leave(presentation)
+    keepForAWhile(presentation, reason)
+  }
+
+  /// Removes a presentation from its group, its stack and its slot.
+  private mutating func leave(_ presentation: Presentation) {
     leaveGroup(presentation)
     leaveStack(presentation)
     leaveSlot(presentation)
-    giveUpClaim(of: presentation)
-    keepForAWhile(presentation, reason)
   }
 
   /// The time in milliseconds since 1970.

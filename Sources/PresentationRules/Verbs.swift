@@ -20,7 +20,7 @@ extension Transaction {
       return .presentation(binding)
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let current = item(at: binding), !isOutdated(binding, options),
+      if let current = item(at: binding), !isOutdated(binding, options), !isWithoutWindow(binding),
         anyID || current.id == requestedID(id, at: binding, options)
       {
         if !raisesInstead(of: binding) { clear(binding, reason: .dismissed) }
@@ -55,7 +55,7 @@ extension Transaction {
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       try turn.machine.check(tag: tag)
       if let selected = selected(in: group), selectedTag(in: group) == tag,
-        outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil
+        outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil, !isWithoutWindow(selected)
       {
         if !raisesInstead(of: selected) { deselect(group, tag) }
       } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: turn.now) {

@@ -10,7 +10,12 @@ public final class ProcessOrigin {
   private(set) lazy var mark = ProcessTable.mark(of: pid)
   /// The names of its cgroup and of all that contain it, such as a service's.
   public private(set) lazy var controlGroups = Set(readControlGroups(pid))
+  /// When it started, in milliseconds since the machine has; nil if it has ended.
+  public var started: UInt64? { identity.map { $0.startTime * 1000 / UInt64(sysconf(Int32(_SC_CLK_TCK))) } }
   private let readControlGroups: (pid_t) -> [ByteString]
+
+  /// Whether it descends from the command with a marker.
+  public func descends(from marker: ByteString) -> Bool { mark == DescentMark(marker) }
 
   public convenience init(of pid: pid_t) { self.init(of: pid, controlGroups: ProcessTable.controlGroups) }
 

@@ -4,8 +4,10 @@ import PresentationModel
 
 extension WindowTracker {
   /// Takes in that a presentation is to end.
-  /// - Parameter isForced: whether its windows and programs end without a question.
-  public mutating func dismiss(_ handle: Handle, isForced: Bool) {
+  /// - Parameters:
+  ///   - isForced: whether its windows and programs end without a question.
+  ///   - isFinal: whether no program stays behind with hidden windows, since everything ends (N8).
+  public mutating func dismiss(_ handle: Handle, isForced: Bool, isFinal: Bool = false) {
     if claims[handle] != nil, !isShown(handle) {
       giveUpClaim(handle)
       return effects.append(.dismissed(handle, result: [:]))
@@ -20,14 +22,20 @@ extension WindowTracker {
     case .recovered: break
     case .awaiting: withdraw(handle)
     case .withdrawing: break
-    case .unseen, .lingering, .ending: endProgram(handle)
-    case .shown where isForced: force(handle)
-    case .shown: if mayHide(following) { hide(handle) } else { askToClose(handle) }
-    case .hiding: if isForced { force(handle) }
-    case .parked: break
+    case .unseen: endProgram(handle)
+    case .lingering: leave(handle)
+    case .shown:
+      if !isFinal, mayHide(following) {
+        hide(handle, isForced: isForced)
+      } else if isForced {
+        force(handle)
+      } else {
+        askToClose(handle)
+      }
+    case .hiding: if isFinal { force(handle) } else if isForced { followed[handle]!.mustHide = true }
     case .closing(let closing): if isForced, !closing.isForced { force(handle) }
-    case .settling: endProgram(handle)
-    case .terminating: break
+    // Its result comes in a moment.
+    case .parked, .settling, .terminating: break
     case .leaving: reportDismissal(of: handle, result: following.result)
     }
   }
@@ -48,6 +56,20 @@ extension WindowTracker {
     followed[handle]!.stage = .terminating
     effects.append(.terminate(handle))
     limitParkedEnd(of: handle)
+  }
+
+  /// It has no window any more, and its program did not end by itself: it goes on without being seen, unless it is to end (N3).
+  mutating func leave(_ handle: Handle) {
+    let following = followed[handle]!
+    effects.append(.stopWaiting(handle))
+    guard following.isRunning else {
+      return reportEnd(of: handle, failed: following.hasFailed, result: following.result)
+    }
+    followed[handle]!.stage = .leaving
+    reportEnd(of: handle, failed: false, result: [:])
+    if following.rule.endsLeftover {
+      effects += [.terminate(handle), .wait(handle, milliseconds: following.settings.grace)]
+    }
   }
 
   /// Whether the window system has a capability that a dismissal needs. Without it, the dismissal is declined.
@@ -80,7 +102,9 @@ extension WindowTracker {
 
   mutating func askForeignWindows(of handle: Handle) {
     guard capabilities?.contains(.close) == true else { return }
-    for id in followed[handle]!.windows where windows[id]?.program != handle { effects.append(.close(window: id)) }
+    for id in followed[handle]!.windows where windows[id]?.process?.program != handle {
+      effects.append(.close(window: id))
+    }
   }
 
   mutating func force(_ handle: Handle) {
@@ -105,6 +129,8 @@ extension WindowTracker {
     guard let following = followed[handle] else { return }
     if let closing = following.closing, !closing.isForced, !following.rule.kills, let id = following.windows.first {
       keep(handle, "\(name(of: id)) is still open")
+    } else if case .settling = following.stage {
+      leave(handle)
     } else if case .hiding(let waiting) = following.stage, let id = waiting.min() {
       keepShown(handle, "\(name(of: id)) was not hidden")
     } else if following.isRunning {
@@ -128,11 +154,8 @@ extension WindowTracker {
     guard let following = followed[handle] else { return }
     switch following.stage {
     case .lingering: lastWindowClosed(handle)
-    case .ending:
-      followed[handle]!.stage = .leaving
-      reportEnd(of: handle, failed: false, result: [:])
-      effects += [.terminate(handle), .wait(handle, milliseconds: following.grace)]
-    case .settling, .withdrawing: endProgram(handle)
+    case .settling: leave(handle)
+    case .withdrawing: endProgram(handle)
     case .closing(let closing) where following.isParked && (closing.isForced || !closing.hasAsked):
       limitIsOver(for: handle)
     case .terminating where following.isParked: limitIsOver(for: handle)
@@ -146,7 +169,7 @@ extension WindowTracker {
   /// The dismissal of a parked program ends after its grace, or has SIGKILL end it, as that of others (P14).
   private mutating func limitParkedEnd(of program: Handle) {
     guard let following = followed[program], following.isParked else { return }
-    effects.append(.wait(program, milliseconds: following.grace))
+    effects.append(.wait(program, milliseconds: following.settings.grace))
   }
 
   private mutating func limitIsOver(for program: Handle) {

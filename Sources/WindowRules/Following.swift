@@ -1,6 +1,45 @@
 import DBusValues
 import PresentationModel
 
+/// A time since the machine has started, also while it slept: that of the start times of processes.
+public struct BootTime: Comparable, Hashable, Sendable {
+  public let milliseconds: UInt64
+  public init(milliseconds: UInt64) { self.milliseconds = milliseconds }
+  public static func < (a: BootTime, b: BootTime) -> Bool { a.milliseconds < b.milliseconds }
+}
+
+/// What a presentation that follows windows has of its destination besides the table `window`.
+public struct FollowingSettings: Hashable, Sendable {
+  /// The name of its destination; empty for a command of a request.
+  public var destination: String
+  /// Milliseconds between SIGTERM and SIGKILL.
+  public var grace: UInt64
+  /// Milliseconds in which it is to have a window. For as long its program counts as starting (N3).
+  public var startTimeout: UInt64
+  /// The startup id that its command gets; nil if it gets none (N1).
+  public var startupID: String?
+
+  public init(destination: String, grace: UInt64, startTimeout: UInt64, startupID: String? = nil) {
+    self.destination = destination
+    self.grace = grace
+    self.startTimeout = startTimeout
+    self.startupID = startupID
+  }
+}
+
+/// What is known of the process that shows a window.
+public struct WindowProcess: Hashable, Sendable {
+  /// The program that it belongs to, by the handle for which that was started.
+  public var program: Handle?
+  /// The program whose command it descends from, whatever scope that has.
+  public var ancestor: Handle?
+  public var started: BootTime
+
+  public init(program: Handle?, ancestor: Handle?, started: BootTime) {
+    (self.program, self.ancestor, self.started) = (program, ancestor, started)
+  }
+}
+
 /// A presentation that follows windows.
 struct Following {
   enum Program {
@@ -33,19 +72,17 @@ struct Following {
     case unseen
     /// Its last window is gone, and another one may still open (N3).
     case lingering
-    /// Its windows are gone. Its program may end by itself for a moment, and so give its result.
-    case ending
     /// It was dismissed, and its windows were asked to close (N5).
     case closing(Closing)
     /// It was dismissed, and its windows are being hidden: those that are not yet (N8).
     case hiding(Set<String>)
     /// Its windows are hidden, and its program goes on (N8).
     case parked
-    /// It was dismissed, and its windows are gone. Its program may end by itself for a moment.
+    /// Its windows are gone. Its program may end by itself for a moment, and so give its result (N3, N5).
     case settling
     /// It was dismissed, and its program gets SIGTERM.
     case terminating
-    /// Its end is reported, and its program gets SIGTERM.
+    /// Its end is reported, and its program goes on, or gets SIGTERM (N3).
     case leaving
   }
 
@@ -61,12 +98,13 @@ struct Following {
 
   var role: Role
   let rule: WindowFollowing
-  /// Milliseconds between SIGTERM and SIGKILL.
-  let grace: UInt64
+  let settings: FollowingSettings
   /// The output on which its windows are to appear (U1).
   var output: String?
   /// Windows that opened later than this may belong to it by its pattern.
   var began: UInt64 = 0
+  /// When it began.
+  var beganAt = BootTime(milliseconds: 0)
   /// Windows that match its pattern and were there before it; nil if nobody knew them.
   var before: Set<String>?
   /// Whether the previous navd began it, which may have missed windows.
@@ -75,13 +113,15 @@ struct Following {
   var windows: [String] = []
   var program = Program.running
   var stage: Stage
+  /// Whether its windows may not stay if they cannot be hidden (N8).
+  var mustHide = false
   /// Whether its program got SIGKILL.
   var isKilled = false
 
-  init(_ stage: Stage, _ rule: WindowFollowing, grace: UInt64, output: String?, for role: Role) {
+  init(_ stage: Stage, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String?, for role: Role) {
     self.stage = stage
     self.rule = rule
-    self.grace = grace
+    self.settings = settings
     self.output = output
     self.role = role
   }
@@ -96,15 +136,28 @@ struct Following {
 
   var hasFailed: Bool { if case .ended(let failed, _) = program { failed } else { false } }
 
+  /// Whether its command has handed over to a program that ran before, or that the bus has started for it (N2).
+  var hasHandedOver: Bool {
+    if case .ended(false, let result) = program { !result.hasExitedInError } else { false }
+  }
+
   var closing: Closing? {
     get { if case .closing(let closing) = stage { closing } else { nil } }
     set { if let newValue { stage = .closing(newValue) } }
   }
 
-  /// Whether windows may belong to it.
+  /// Whether it has begun, as far as is known.
   var hasBegun: Bool {
     switch stage {
     case .requested, .recovered: false
+    default: true
+    }
+  }
+
+  /// Whether new windows of its program belong to it.
+  var takesOwnWindows: Bool {
+    switch stage {
+    case .requested, .recovered, .settling, .leaving: false
     default: true
     }
   }
@@ -115,7 +168,7 @@ struct Following {
   /// Whether it takes windows by its pattern.
   var takesWindows: Bool {
     switch stage {
-    case .awaiting, .withdrawing, .shown, .unseen, .lingering, .ending: true
+    case .awaiting, .withdrawing, .shown, .unseen, .lingering: true
     case .requested, .recovered, .closing, .hiding, .parked, .settling, .terminating, .leaving: false
     }
   }
@@ -133,7 +186,7 @@ struct TrackedWindow {
   var properties: WindowProperties
   /// When it opened, among windows and presentations.
   let order: UInt64
-  /// The presentation whose program shows it.
-  let program: Handle?
+  /// What is known of its process; nil if nothing is.
+  let process: WindowProcess?
   var owner = Owner.none
 }

@@ -5,7 +5,7 @@ import PresentationModel
 extension WindowTracker {
   /// Whether a dismissal hides its windows.
   func mayHide(_ following: Following) -> Bool {
-    following.rule.hides && followed.values.count { $0.isParked } < maxParked
+    following.rule.hides && !following.rule.kills && followed.values.count { $0.isParked } < maxParked
   }
 
   /// Whether its windows are hidden, and nothing is asked of them.
@@ -13,7 +13,10 @@ extension WindowTracker {
     if case .parked? = followed[handle]?.stage { true } else { false }
   }
 
-  mutating func hide(_ handle: Handle) {
+  /// Hides its windows. Nobody needs to be asked for that, so a dismissal that is forced hides, too, where it can.
+  mutating func hide(_ handle: Handle, isForced: Bool) {
+    followed[handle]!.mustHide = isForced
+    if isForced, capabilities?.contains(.hide) != true { return force(handle) }
     guard isAble(to: .hide, "hidden", handle) else { return }
     let windows = followed[handle]!.windows
     followed[handle]!.stage = .hiding(Set(windows))
@@ -43,7 +46,9 @@ extension WindowTracker {
     keepShown(handle, "\(name(of: id)) cannot be hidden: \(message)")
   }
 
+  /// Its windows cannot be hidden: they stay, or their program ends if the dismissal is forced.
   mutating func keepShown(_ handle: Handle, _ message: String) {
+    if followed[handle]!.mustHide { return force(handle) }
     effects += followed[handle]!.windows.map { .show(window: $0) }
     keep(handle, message)
   }
@@ -65,7 +70,7 @@ extension WindowTracker {
   }
 
   /// Shows the windows of a parked program again, with the focus, for the presentation that claims it.
-  /// - Parameter output: as for ``request(_:_:grace:output:)``.
+  /// - Parameter output: as for ``request(_:_:_:output:)``.
   /// - Returns: whether there are windows.
   public mutating func showAgain(_ handle: Handle, on output: String? = nil) -> Bool {
     guard let program = claims[handle], let following = followed[program], case .parked(handle) = following.role,

@@ -5,21 +5,58 @@ import PresentationModel
 extension WindowTracker {
   mutating func assign(_ id: String) {
     let window = windows[id]!
-    if let handle = window.program, followed[handle]?.hasBegun == true { return give(id, to: handle) }
+    if let handle = program(of: id, window), takesOwnWindow(handle) { return give(id, to: handle) }
     if let parent = window.properties.parent, let handle = owner(of: parent) { return give(id, to: handle) }
     if let handle = candidate(for: id, window) { return give(id, to: handle) }
     if let handle = followed.keys.filter({ isDialog(id, of: $0) }).min() { give(id, to: handle) }
   }
 
-  /// The presentation whose pattern a window matches: the oldest that has no window, or else the oldest.
+  /// The program that shows a window: that with its startup id, which is a proof, or else that of its process.
+  private func program(of id: String, _ window: TrackedWindow) -> Handle? {
+    if let startupID = freshStartupID(of: id, window) {
+      return followed.filter { $0.value.hasBegun && $0.value.settings.startupID == startupID }.keys.min()
+    }
+    return window.process?.program.flatMap { followed[$0]?.hasBegun == true ? $0 : nil }
+  }
+
+  /// The startup id of a window; nil if it has none, or one that tells nothing: a program that runs for long may keep the one with
+  /// which it was started for all its windows.
+  private func freshStartupID(of id: String, _ window: TrackedWindow) -> String? {
+    guard let startupID = window.properties.startupID, !startupID.isEmpty,
+      !windows.contains(where: {
+        $0.key != id && $0.value.order < window.order && $0.value.process?.program == nil
+          && $0.value.properties.startupID == startupID
+      })
+    else { return nil }
+    return startupID
+  }
+
+  /// Whether a new window of its own program belongs to it. In a program in which its user opens more windows, only the first does.
+  private func takesOwnWindow(_ handle: Handle) -> Bool {
+    guard let following = followed[handle] else { return false }
+    guard following.takesOwnWindows else { return false }
+    return following.rule.takesAll || following.takesWindows && following.windows.isEmpty
+  }
+
+  /// The presentation whose pattern a window matches: the oldest that has no window.
   private func candidate(for id: String, _ window: TrackedWindow) -> Handle? {
-    let matching = followed.filter { handle, following in
-      guard following.takesWindows, following.rule.pattern.matches(window.properties) else { return false }
+    let isOfAnotherStart = freshStartupID(of: id, window) != nil
+    return followed.filter { handle, following in
+      guard following.takesWindows, following.windows.isEmpty, following.rule.pattern.matches(window.properties),
+        window.process?.ancestor == handle || !isOfAnotherStart && isHandedOver(window, to: following)
+      else { return false }
       return window.order > following.began
         || following.isRestored && following.isAwaiting && following.before?.contains(id) == false
-    }
-    let waiting = matching.filter { $0.value.windows.isEmpty }
-    return (waiting.isEmpty ? matching : waiting).min { ($0.value.began, $0.key) < ($1.value.began, $1.key) }?.key
+    }.min { ($0.value.began, $0.key) < ($1.value.began, $1.key) }?.key
+  }
+
+  /// Whether the process of a window may show it for a presentation whose command has not started it. One that its user has
+  /// started meanwhile does not.
+  private func isHandedOver(_ window: TrackedWindow, to following: Following) -> Bool {
+    guard let process = window.process else { return true }
+    if process.started < following.beganAt || following.hasHandedOver { return true }
+    guard let left = process.ancestor.flatMap({ followed[$0] }), case .leaving = left.stage else { return false }
+    return !left.settings.destination.isEmpty && left.settings.destination == following.settings.destination
   }
 
   /// A window that was there before counts as the first one if it comes forward after its program has handed over (N2).
@@ -40,9 +77,9 @@ extension WindowTracker {
     let wasAwaiting = following.isAwaiting
     switch following.stage {
     case .awaiting, .unseen: following.stage = .shown
-    case .lingering, .ending:
+    case .lingering:
       following.stage = .shown
-      effects.append(.stopWaiting(handle))
+      effects += [.stopWaiting(handle), .windowsBack(presentation(of: handle))]
     case .hiding(let waiting):
       following.stage = .hiding(waiting.union([id]))
       effects.append(.hide(window: id))

@@ -7,12 +7,13 @@ extension WindowTracker {
   /// Announces a presentation of the previous navd, or a program that it has parked. Its end waits until that is restored.
   /// - Parameters:
   ///   - program: the handle for which its program was started.
-  ///   - grace: as for ``request(_:_:grace:output:)``.
   ///   - presentation: the presentation that shows it; nil if it is parked.
-  public mutating func recover(_ program: Handle, _ rule: WindowFollowing, grace: UInt64, for presentation: Handle?) {
+  public mutating func recover(
+    _ program: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, for presentation: Handle?
+  ) {
     if let presentation, presentation != program { claims[presentation] = program }
     followed[program] = Following(
-      .recovered, rule, grace: grace, output: nil,
+      .recovered, rule, settings, output: nil,
       for: presentation.map { .presentation($0) } ?? .parked(claimant: nil))
   }
 
@@ -27,20 +28,22 @@ extension WindowTracker {
 
   /// Takes over what the previous navd has begun. Call it when the windows are known, or when there is no window system.
   /// - Parameters:
-  ///   - output: as for ``request(_:_:grace:output:)``.
+  ///   - output: as for ``request(_:_:_:output:)``.
   ///   - recorded: the windows that it had.
   ///   - before: as ``windowsBefore(_:)`` of the previous navd; nil if it has not recorded them. Then windows that are there now
   ///     may be strangers'.
+  ///   - beganAt: when it began; nil if that is not on record.
   ///   - end: the result of its program, if that has ended.
   ///   - isPresented: whether it was on the screen.
   /// - Returns: whether it has windows now.
   public mutating func restore(
-    _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?, end: Properties?,
-    isPresented: Bool = false
+    _ program: Handle, on output: String? = nil, windows recorded: [Window], before: Set<String>?,
+    beganAt: BootTime?, end: Properties?, isPresented: Bool = false
   ) -> Bool {
     let handle = program
     guard var following = followed[handle] else { return false }
     following.began = order
+    following.beganAt = beganAt ?? BootTime(milliseconds: 0)
     following.output = output
     following.before = before
     following.isRestored = true
@@ -49,7 +52,7 @@ extension WindowTracker {
     for window in recorded {
       let id: String?
       if capabilities == nil {
-        windows[window.id] = TrackedWindow(properties: window.properties, order: 0, program: nil)
+        windows[window.id] = TrackedWindow(properties: window.properties, order: 0, process: nil)
         id = window.id
       } else if windows[window.id] != nil {
         id = window.id
@@ -65,7 +68,7 @@ extension WindowTracker {
     if !following.windows.isEmpty {
       following.stage = following.isParked ? .parked : .shown
     } else if !recorded.isEmpty, following.isRunning {
-      following.stage = .ending
+      following.stage = .settling
       effects.append(.wait(handle, milliseconds: Self.timeToEnd))
     } else if isPresented {
       following.stage = .unseen

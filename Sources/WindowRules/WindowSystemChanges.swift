@@ -4,9 +4,9 @@ extension WindowTracker {
   /// Takes in that a window system is there, or what it tells after signals were missed.
   /// - Parameters:
   ///   - all: every window, in the order in which they opened.
-  ///   - programs: the presentations whose programs show new windows.
+  ///   - processes: what is known of the processes of new windows.
   public mutating func arrived(
-    _ capabilities: Set<WindowCapability>, _ all: [Window], programs: (Window) -> Handle?
+    _ capabilities: Set<WindowCapability>, _ all: [Window], at now: BootTime, processes: (Window) -> WindowProcess?
   ) {
     let isNew = self.capabilities == nil
     self.capabilities = capabilities
@@ -23,11 +23,11 @@ extension WindowTracker {
         rename(same, to: window.id)
         changed(window.id, window.properties)
       } else {
-        open(window, program: programs(window), at: isNew ? orderOfAbsence : nil)
+        open(window, by: processes(window), in: isNew ? orderOfAbsence : nil)
       }
     }
     for window in all where windows[window.id] != nil { changed(window.id, window.properties) }
-    for id in missing.values.joined().sorted() { closed(id) }
+    for id in missing.values.joined().sorted() { closed(id, at: now) }
     // Windows that opened in the absence are strangers to presentations that began in it, also for the next navd.
     for (handle, following) in followed where isNew && following.isAwaiting && !following.isRestored {
       guard following.before == nil else { continue }
@@ -39,7 +39,7 @@ extension WindowTracker {
       switch following.stage {
       case .closing(let closing):
         if closing.isForced { askForeignWindows(of: handle) } else { askWindows(of: handle, but: closing.dialogs) }
-      case .hiding: hide(handle)
+      case .hiding: hide(handle, isForced: following.mustHide)
       default: break
       }
     }
@@ -81,16 +81,16 @@ extension WindowTracker {
   }
 
   /// Takes in that a window has opened.
-  /// - Parameter program: the presentation whose program shows it.
-  public mutating func opened(_ window: Window, program: Handle?) { open(window, program: program, at: nil) }
+  /// - Parameter process: what is known of its process; nil if nothing is.
+  public mutating func opened(_ window: Window, by process: WindowProcess?) { open(window, by: process, in: nil) }
 
-  mutating func open(_ window: Window, program: Handle?, at earlier: UInt64?) {
+  private mutating func open(_ window: Window, by process: WindowProcess?, in earlier: UInt64?) {
     guard windows[window.id] == nil, windows.count < Self.maxWindows else { return }
     order += 1
+    var process = process
     // A parked program may show windows for others.
-    let program = program.flatMap { isResting($0) ? nil : $0 }
-    windows[window.id] = TrackedWindow(
-      properties: window.properties, order: earlier ?? order, program: program)
+    if let program = process?.program, isResting(program) { process?.program = nil }
+    windows[window.id] = TrackedWindow(properties: window.properties, order: earlier ?? order, process: process)
     assign(window.id)
     noteFocus(of: window.id)
   }
@@ -113,7 +113,7 @@ extension WindowTracker {
   }
 
   /// Takes in that a window is gone.
-  public mutating func closed(_ id: String) {
+  public mutating func closed(_ id: String, at now: BootTime) {
     guard let window = windows.removeValue(forKey: id), case .presentation(let handle) = window.owner,
       var following = followed[handle]
     else { return }
@@ -122,12 +122,7 @@ extension WindowTracker {
     effects.append(.windowsChanged(handle))
     switch following.stage {
     case .shown where following.windows.isEmpty:
-      if following.rule.linger > 0 {
-        followed[handle]!.stage = .lingering
-        effects.append(.wait(handle, milliseconds: following.rule.linger))
-      } else {
-        lastWindowClosed(handle)
-      }
+      linger(handle, at: now)
     case .closing(var closing):
       let wasDialog = closing.dialogs.remove(id) != nil
       followed[handle]!.stage = .closing(closing)
@@ -141,9 +136,25 @@ extension WindowTracker {
       followed[handle]!.stage = .hiding(waiting)
       if following.windows.isEmpty { windowsClosed(handle, isForced: false) } else { parkIfHidden(handle) }
     case .parked where following.windows.isEmpty: lastWindowClosed(handle)
-    case .requested, .recovered, .awaiting, .withdrawing, .shown, .unseen, .parked, .lingering, .ending, .settling,
+    case .requested, .recovered, .awaiting, .withdrawing, .shown, .unseen, .parked, .lingering, .settling,
       .terminating, .leaving:
       break
+    }
+  }
+
+  /// The last window of a presentation is gone. Another one may follow, such as after a splash screen (N3).
+  private mutating func linger(_ handle: Handle, at now: BootTime) {
+    let following = followed[handle]!
+    let age = now.milliseconds - min(now.milliseconds, following.beganAt.milliseconds)
+    let isStarting = following.isRunning && age < following.settings.startTimeout
+    let time = following.rule.linger ?? (isStarting ? Self.timeBetweenWindows : 0)
+    guard time > 0 else { return lastWindowClosed(handle) }
+    followed[handle]!.stage = .lingering
+    effects += [.windowsGone(presentation(of: handle), isFinal: false), .wait(handle, milliseconds: time)]
+    // A window may have opened beside the splash screen.
+    for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order })
+    where windows[id]!.owner == .none && windows[id]!.process?.program == handle {
+      assign(id)
     }
   }
 
@@ -153,7 +164,13 @@ extension WindowTracker {
     guard following.isRunning else {
       return reportEnd(of: handle, failed: following.hasFailed, result: following.result)
     }
-    followed[handle]!.stage = .ending
+    settle(handle)
+  }
+
+  /// Its windows are gone, and its program has a moment to give its result.
+  private mutating func settle(_ handle: Handle) {
+    followed[handle]!.stage = .settling
+    if !followed[handle]!.isParked { effects.append(.windowsGone(presentation(of: handle), isFinal: true)) }
     effects.append(.wait(handle, milliseconds: Self.timeToEnd))
   }
 
@@ -167,8 +184,7 @@ extension WindowTracker {
     if isForced {
       followed[handle]!.stage = .terminating
     } else {
-      followed[handle]!.stage = .settling
-      effects.append(.wait(handle, milliseconds: Self.timeToEnd))
+      settle(handle)
     }
   }
 }

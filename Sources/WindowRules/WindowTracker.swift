@@ -11,6 +11,10 @@ public struct WindowTracker {
     case start(Handle)
     /// It has its first window (N2).
     case presented(Handle)
+    /// Its windows are gone (N3, N5). `isFinal`: only the result of its program is to come; else another window may follow.
+    case windowsGone(Handle, isFinal: Bool)
+    /// It has a window again.
+    case windowsBack(Handle)
     /// It has ended by itself.
     case ended(Handle, failed: Bool, result: Properties)
     /// Its dismissal is complete.
@@ -58,6 +62,8 @@ public struct WindowTracker {
   /// How long a program may take to end by itself after its last window, in milliseconds. So it gives its result: a dialog closes
   /// its window before it prints the answer.
   static let timeToEnd: UInt64 = 250
+  /// How long a program that still starts may have no window, in milliseconds, such as between a splash screen and what follows.
+  static let timeBetweenWindows: UInt64 = 2000
   /// How long a window may stay after its dialog has closed, in milliseconds, before it counts as kept.
   static let timeAfterDialog: UInt64 = 500
   /// Windows that are tracked at most. A user has hundreds; an adapter that tells more is broken.
@@ -116,6 +122,14 @@ public struct WindowTracker {
   /// The windows that match its pattern and were there before the presentation; nil if there has never been a window system.
   public func windowsBefore(_ handle: Handle) -> Set<String>? { followed[handle]?.before }
 
+  /// Whether only a program is left of a presentation, whose windows are nobody's.
+  public func isLeft(_ program: Handle) -> Bool { if case .nobody? = followed[program]?.role { true } else { false } }
+
+  /// When a presentation began; nil if it has not.
+  public func beginning(of program: Handle) -> BootTime? {
+    followed[program].flatMap { $0.hasBegun ? $0.beganAt : nil }
+  }
+
   /// Whether a presentation, or a parked program, follows windows.
   public func follows(_ handle: Handle) -> Bool { followed[program(of: handle)] != nil }
 
@@ -123,10 +137,11 @@ public struct WindowTracker {
 
   /// Takes in that a presentation is to start. It begins with ``begin(_:)``, once the windows are known that are there before it.
   /// - Parameters:
-  ///   - grace: milliseconds between SIGTERM and SIGKILL.
   ///   - output: where its windows are to appear (U1); nil to leave that to the window system.
-  public mutating func request(_ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil) {
-    followed[handle] = Following(.requested, rule, grace: grace, output: output, for: .presentation(handle))
+  public mutating func request(
+    _ handle: Handle, _ rule: WindowFollowing, _ settings: FollowingSettings, output: String? = nil
+  ) {
+    followed[handle] = Following(.requested, rule, settings, output: output, for: .presentation(handle))
   }
 
   /// Whether a presentation is to start, or to show a parked program again, and neither has begun nor was dismissed.
@@ -137,10 +152,10 @@ public struct WindowTracker {
   }
 
   /// Begins a presentation that was requested: its program starts.
-  public mutating func begin(_ handle: Handle) {
+  public mutating func begin(_ handle: Handle, at now: BootTime) {
     guard var following = followed[handle], case .requested = following.stage else { return }
     order += 1
-    following.began = order
+    (following.began, following.beganAt) = (order, now)
     following.stage = .awaiting
     // While the window system is away, windows may open that nobody knows.
     if capabilities != nil { following.before = matching(following.rule) }
@@ -237,7 +252,9 @@ public struct WindowTracker {
     followed[handle] = following
     // The window system cannot tell that their windows are gone with them.
     if capabilities == nil {
-      for window in following.windows where windows[window]?.program == handle { closed(window) }
+      for window in following.windows where windows[window]?.process?.program == handle {
+        closed(window, at: following.beganAt)
+      }
     }
     guard followed[handle] != nil else { return }
     switch following.stage {
@@ -245,13 +262,15 @@ public struct WindowTracker {
     case .withdrawing:
       effects.append(.stopWaiting(handle))
       if failed || result.hasExitedInError { reportDismissal(of: handle, result: result) }
+    // No window follows that of a splash screen any more.
+    case .lingering where following.rule.linger == nil: leave(handle)
     case .requested, .recovered, .shown, .lingering, .hiding, .parked: break
     case .unseen: reportEnd(of: handle, failed: failed, result: result)
-    case .ending:
+    case .closing: if followed[handle]!.windows.isEmpty { reportDismissal(of: handle, result: result) }
+    case .settling:
       effects.append(.stopWaiting(handle))
       reportEnd(of: handle, failed: failed, result: result)
-    case .closing: if followed[handle]!.windows.isEmpty { reportDismissal(of: handle, result: result) }
-    case .settling, .terminating:
+    case .terminating:
       effects.append(.stopWaiting(handle))
       reportDismissal(of: handle, result: result)
     case .leaving: release(handle)
@@ -266,8 +285,12 @@ public struct WindowTracker {
       result[PresentationResult.keys.error] = "its program ended with status \(status) before it had a window"
       return reportEnd(of: handle, failed: true, result: result)
     }
-    let rule = followed[handle]!.rule
-    guard rule.adopts else { return }
+    // A program that the bus has started for it may have shown its window before the command ended.
+    for id in windows.keys.sorted(by: { windows[$0]!.order < windows[$1]!.order }) where windows[id]!.owner == .none {
+      assign(id)
+    }
+    guard let following = followed[handle], following.isAwaiting, following.rule.adopts else { return }
+    let rule = following.rule
     let forward = windows.filter { _, window in
       window.owner == .none && (window.properties.focused == true || window.properties.urgent == true)
         && rule.pattern.matches(window.properties)
@@ -282,5 +305,5 @@ public struct WindowTracker {
 
 extension Properties {
   /// Whether a command has ended with another status than 0, and so has not handed over (N2).
-  fileprivate var hasExitedInError: Bool { self[PresentationResult.keys.status].map { $0 != 0 } ?? false }
+  var hasExitedInError: Bool { self[PresentationResult.keys.status].map { $0 != 0 } ?? false }
 }

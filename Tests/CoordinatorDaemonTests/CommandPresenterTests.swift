@@ -213,7 +213,8 @@ func commandPresenter_launch_hasTheItem() throws {
   #expect(environment["DISPLAY"] == ":7")
   #expect(environment["NOTIFY_SOCKET"] == nil)
   #expect(environment["PATH"] != nil)
-  #expect(launch.given == ["NAVD_BINDING", "NAVD_ID", "NAVD_PRESENTATION", "DISPLAY"])
+  #expect(environment["DESKTOP_STARTUP_ID"] == "navd-token-1")
+  #expect(launch.given == ["NAVD_BINDING", "NAVD_ID", "NAVD_PRESENTATION", "DISPLAY", "DESKTOP_STARTUP_ID"])
   #expect(launch.marker == "token-1")
   #expect(launch.output.path == ByteString(fixture.path("token-1")))
   #expect(

@@ -101,8 +101,10 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
   ("[window]\napp-id = 'org.gnome.*'", WindowFollowing(WindowPattern(appID: "org.gnome.*"))),
   (
     "[window]\ntitle = 'Files*'\nadopt = true\nlinger = '1500ms'\nkill = true",
-    WindowFollowing(WindowPattern(title: "Files*"), adopts: true, linger: 1500, kills: true)
+    WindowFollowing(WindowPattern(title: "Files*"), adopts: true, linger: 1500, endsLeftover: true, kills: true)
   ),
+  ("[window]\nlinger = '0ms'\nleftover = 'end'", WindowFollowing(linger: 0, endsLeftover: true)),
+  ("[window]\nwindows = 'first'\nleftover = 'leave'", WindowFollowing(takesAll: false)),
 ])
 func destinationFile_window_isRead(_ text: String, _ window: WindowFollowing?) throws {
   #expect(try read("command = ['nautilus']\n\(text)").window == window)
@@ -352,7 +354,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ),
   (
     "command = ['x']\n[window]\nclass = 'x'",
-    "3:1: “class” is not a key of window; use one of app-id, title, linger, adopt, kill"
+    "3:1: “class” is not a key of window; use one of app-id, title, linger, windows, kill, leftover, adopt"
   ),
   (
     "command = ['x']\n[window]\napp-id = ''",

@@ -48,7 +48,10 @@ extension StateMachine {
     for (handle, presentation) in state.presentations {
       let slot = state.slots[presentation.binding]
       if handle != presentation.handle || handle > lastHandle { faults.append("\(handle) was not given out") }
-      if slot?.current != handle && slot?.dismissing != handle { faults.append("\(handle) is in no slot") }
+      let isPlaced = slot?.current == handle || slot?.dismissing == handle
+      if isPlaced == isSettling(presentation) {
+        faults.append("\(handle) is in no slot, or waits for its result in one")
+      }
       if state.endings[handle] != nil { faults.append("\(handle) has an ending and is not gone (P6)") }
       if presentation.announced != presentation.phase.name {
         faults.append("\(handle) is \(presentation.phase.name.rawValue), which nobody was told")
@@ -78,7 +81,7 @@ extension StateMachine {
           if hasToStay(presentation) { faults.append("\(handle) is told to go too early (C3, S2)") }
           break
         }
-        isAsked = dismissal.stage == .asked || dismissal.stage == .killed
+        isAsked = dismissal.stage == .asked || dismissal.stage == .killed || dismissal.stage == .settling
         if dismissal.stage == .overtaken { faults.append("\(handle) was never shown, and is not gone (P3)") }
         if isAsked == hasToStay(presentation) {
           faults.append("\(handle) " + (isAsked ? "is told to go too early" : "goes, and is not told to") + " (C3, S2)")
@@ -101,6 +104,12 @@ extension StateMachine {
     return faults
   }
 
+  /// Whether only its result is awaited, and nothing waits for that (N3).
+  private func isSettling(_ presentation: Presentation) -> Bool { presentation.phase.dismissal?.stage == .settling }
+
+  /// The presentations that are in slots, groups and stacks.
+  private var placed: [Presentation] { state.presentations.values.filter { !isSettling($0) } }
+
   /// The holds in force that keep a presentation from starting (H4).
   private func holdsNow(on presentation: Presentation) -> [Holder.Key] {
     state.holders.keys.filter { presentation.item.holds[$0.name] != nil }
@@ -110,7 +119,7 @@ extension StateMachine {
   private func hasToWait(_ presentation: Presentation) -> Bool {
     if presentation.item.isQueued { return true }
     if presentation.phase == .waiting, presentation.continuation?.due != nil { return true }
-    let all = state.presentations.values
+    let all = placed
     if all.contains(where: {
       $0.binding == presentation.binding && $0.handle < presentation.handle && $0.phase.isLive
     }) {
@@ -164,7 +173,9 @@ extension StateMachine {
   private func hasToStay(_ presentation: Presentation) -> Bool {
     state.presentations.values.contains { other in
       if other.parent == presentation.handle { return true }
-      guard let position = presentation.item.position, let above = other.item.position, other.phase.isDismissing else {
+      guard let position = presentation.item.position, let above = other.item.position, other.phase.isDismissing,
+        !isSettling(other)
+      else {
         return false
       }
       return above.stack == position.stack && above.index > position.index
@@ -189,7 +200,7 @@ extension StateMachine {
       {
         faults.append("group \(name) has a queue and nothing selected (G9)")
       }
-      let live = state.presentations.values.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(
+      let live = placed.filter { $0.item.membership?.group == name && $0.phase.isLive }.map(
         \.handle)
       if live.count > 1 { faults.append("group \(name) has \(live.count) live members (G1)") }
       if group.live != live.first { faults.append("group \(name) is wrong about what is live") }
@@ -250,7 +261,7 @@ extension StateMachine {
           faults.append("stack \(name) has \(stack.started) started, but “\(binding)” at \(position) says otherwise")
         }
       }
-      let going = state.presentations.values.filter { $0.item.position?.stack == name && $0.phase.isDismissing }
+      let going = placed.filter { $0.item.position?.stack == name && $0.phase.isDismissing }
         .sorted { $0.item.position!.index > $1.item.position!.index }.map(\.handle)
       if Array(stack.dismissing) != going {
         faults.append("stack \(name) is wrong about what goes: \(stack.dismissing), \(going)")

@@ -75,18 +75,26 @@ struct ParkingTests {
     #expect(fixture.shown == ["note=A"])
   }
 
-  @Test("N8: a forced dismissal is no hiding, nor is one of a destination that does not hide")
-  func dismissal_forced_hidesNothing() throws {
+  @Test("N8: a forced dismissal may hide, too, and one of a destination that does not hide never does")
+  func dismissal_forced_hides() throws {
     let files = try fixture.show("files", "", ItemOptions())
     try fixture.ask(.dismiss("files"), isForced: true)
     fixture.report(.hidden(files))
-    #expect(fixture.phase(files) == "dismissing")
-    fixture.goes(files)
+    #expect(parked == [files])
     let plain = try fixture.show("plain", "", ItemOptions())
     try fixture.dismiss("plain")
     fixture.report(.hidden(plain))
     fixture.goes(plain)
-    #expect(parked == [])
+    #expect(parked == [files])
+  }
+
+  @Test("N8, R5: what is hidden while navd quits ends all the same")
+  func hidden_duringQuit_isToEnd() throws {
+    let files = try fixture.show("files", "", ItemOptions())
+    try fixture.dismiss("files")
+    fixture.shutDown()
+    fixture.report(.hidden(files))
+    #expect(fixture.taken().last == "end parked \(files) forced")
   }
 
   @Test("N8: a program that cannot be shown again stays parked")

@@ -109,6 +109,20 @@ private final class RestartableMachine {
     #expect([command, state].map(navd.phase) == ["presented", "presented"])
   }
 
+  @Test("N3, R6: what only waits for its result has ended, beside the next one in its slot, and no program is ended")
+  func restored_waitingForResult_hasEnded() throws {
+    let navd = try RestartableMachine()
+    let first = try navd.present("a", to: "cmd")
+    navd.hear(.presentAnswered(first, error: nil))
+    navd.hear(.windowsGone(first, isFinal: true))
+    let second = try navd.present("a", to: "cmd")
+    navd.hear(.presentAnswered(second, error: nil))
+    #expect([first, second].map(navd.phase) == ["dismissing", "presented"])
+    #expect(try navd.restart([second: .shown]) == [])
+    #expect(navd.reason(first) == .closed)
+    #expect(navd.phase(second) == "presented")
+  }
+
   @Test("R2: a presentation that ended in the meantime is lost, with the known result, and ends its children")
   func restored_gone_isLost() throws {
     let navd = try RestartableMachine()

@@ -7,6 +7,8 @@ import Testing
 private let all = Set(WindowCapability.allCases)
 private let one = Handle(1)
 private let two = Handle(2)
+private let early = BootTime(milliseconds: 1_000_000)
+private let later = BootTime(milliseconds: 2_000_000)
 
 private func window(
   _ id: String, appID: String? = "app", title: String? = "Title", pid: UInt32? = nil, parent: String? = nil,
@@ -42,10 +44,31 @@ extension WindowTracker {
 
   /// Begins a presentation that has been requested, or shows a parked program again.
   fileprivate mutating func follow(
-    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil
+    _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, of destination: String = "app", startupID: String? = nil,
+    output: String? = nil
   ) {
-    request(handle, rule, grace: grace, output: output)
-    begin(handle)
+    request(handle, rule, settings(grace, destination, startupID), output: output)
+    begin(handle, at: early)
+  }
+
+  private func settings(_ grace: UInt64, _ destination: String, _ startupID: String?) -> FollowingSettings {
+    FollowingSettings(destination: destination, grace: grace, startTimeout: 10_000, startupID: startupID)
+  }
+
+  /// - Parameter program: the one that shows it, with a process that is younger than any presentation.
+  fileprivate mutating func opened(_ window: Window, program: Handle?) {
+    opened(window, by: program.map { WindowProcess(program: $0, ancestor: $0, started: later) })
+  }
+
+  /// The window closes when no program counts as starting any more.
+  fileprivate mutating func closed(_ id: String) { closed(id, at: later) }
+
+  fileprivate mutating func arrived(
+    _ capabilities: Set<WindowCapability>, _ all: [Window], programs: (Window) -> Handle?
+  ) {
+    arrived(capabilities, all, at: later) { window in
+      programs(window).map { WindowProcess(program: $0, ancestor: $0, started: later) }
+    }
   }
 
   fileprivate mutating func showAgain(_ program: Handle, as handle: Handle) -> Bool {
@@ -58,8 +81,9 @@ extension WindowTracker {
     _ handle: Handle, _ rule: WindowFollowing, grace: UInt64, output: String? = nil, windows: [Window],
     before: Set<String>?, end: Properties?, isPresented: Bool = false, isParked: Bool = false
   ) -> Bool {
-    recover(handle, rule, grace: grace, for: isParked ? nil : handle)
-    return restore(handle, on: output, windows: windows, before: before, end: end, isPresented: isPresented)
+    recover(handle, rule, settings(grace, "app", nil), for: isParked ? nil : handle)
+    return restore(
+      handle, on: output, windows: windows, before: before, beganAt: early, end: end, isPresented: isPresented)
   }
 
   /// Follows windows by an app-id, with a first window that its program shows.
@@ -73,6 +97,11 @@ extension WindowTracker {
 }
 
 private let byApp = WindowFollowing(WindowPattern(appID: "app"))
+
+/// The last window is gone, and only the result of the program is to come.
+private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
+  [.windowsGone(handle, isFinal: true), .wait(handle, milliseconds: WindowTracker.timeToEnd)]
+}
 
 @Suite struct WindowOwnershipTests {
   @Test("N1: a window of the presentation's own processes belongs to it")
@@ -117,6 +146,99 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     tracker.opened(window("w2"), program: nil)
     #expect(tracker.owner(of: "w1") == one)
     #expect(tracker.owner(of: "w2") == two)
+  }
+
+  @Test("N1: a pattern finds the first window, and no other; a dialog belongs to it")
+  func window_secondMatchingPattern_isItsUsers() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1"), program: nil)
+    tracker.opened(window("w2"), program: nil)
+    tracker.opened(window("dialog", parent: "w1"), program: nil)
+    #expect(tracker.windows(of: one).map(\.id) == ["w1", "dialog"])
+    #expect(tracker.owner(of: "w2") == nil)
+  }
+
+  @Test("N1: a program that its user starts meanwhile is his; one that ran before shows the window for the item")
+  func window_ofYoungerProcess_isItsUsers() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    func process(_ milliseconds: UInt64, ancestor: Handle? = nil) -> WindowProcess {
+      WindowProcess(program: nil, ancestor: ancestor, started: BootTime(milliseconds: milliseconds))
+    }
+    tracker.opened(window("by hand"), by: process(early.milliseconds + 1))
+    #expect(tracker.next() == [])
+    tracker.opened(window("of a server"), by: process(early.milliseconds - 1))
+    #expect(tracker.windows(of: one).map(\.id) == ["of a server"])
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.opened(window("of its own start"), by: process(early.milliseconds + 1, ancestor: two))
+    #expect(tracker.windows(of: two).map(\.id) == ["of its own start"])
+  }
+
+  @Test("N1, N2: after it has handed over, a window of a younger process is taken, also if it was there first")
+  func window_ofProcessThatTheBusStarted_isTakenAfterHandingOver() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("w1"), by: WindowProcess(program: nil, ancestor: nil, started: later))
+    #expect(tracker.next() == [])
+    tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
+    #expect(tracker.next() == [.presented(one)])
+    #expect(tracker.windows(of: one).map(\.id) == ["w1"])
+  }
+
+  @Test("N1: what an earlier presentation of the same destination has left may show the window, also by a new process")
+  func window_ofLeftover_isTaken() {
+    for (destination, isTaken) in [("app", true), ("other", false)] {
+      var tracker = tracker()
+      tracker.show(one)
+      tracker.closed("w1")
+      tracker.timeIsOver(for: one)
+      tracker.forget(one)
+      tracker.follow(two, byApp, grace: 2000, of: destination)
+      tracker.opened(window("w2"), by: WindowProcess(program: nil, ancestor: one, started: later))
+      #expect((tracker.owner(of: "w2") == two) == isTaken)
+    }
+  }
+
+  @Test("N1: a startup id is a proof, also without a pattern; a window with another one belongs to another start")
+  func window_withStartupID_belongsToItsStart() {
+    var tracker = tracker()
+    tracker.follow(one, byApp, grace: 2000, startupID: "first")
+    tracker.follow(two, WindowFollowing(), grace: 2000, startupID: "second")
+    func window(_ id: String, startupID: String) -> Window {
+      var properties = WindowProperties()
+      (properties.appID, properties.startupID) = ("app", startupID)
+      return Window(id: id, properties)
+    }
+    tracker.opened(window("w1", startupID: "of a menu"), program: nil)
+    tracker.opened(window("w2", startupID: "second"), program: nil)
+    tracker.opened(window("w3", startupID: "first"), program: nil)
+    #expect(tracker.owner(of: "w1") == nil)
+    #expect(tracker.owner(of: "w2") == two)
+    #expect(tracker.owner(of: "w3") == one)
+  }
+
+  @Test("N1: the startup id that a running program keeps for all its windows tells nothing")
+  func window_withStartupIDOfEarlierWindow_isFoundByPattern() {
+    func window(_ id: String) -> Window {
+      var properties = WindowProperties()
+      (properties.appID, properties.startupID) = ("app", "of its start")
+      return Window(id: id, properties)
+    }
+    var tracker = tracker([window("old")])
+    tracker.follow(one, byApp, grace: 2000)
+    tracker.opened(window("new"), program: nil)
+    #expect(tracker.owner(of: "new") == one)
+  }
+
+  @Test("N1: in a program of scope “process”, the item has the first window with its dialogs, and its user the others")
+  func window_ofHost_isItsUsers() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(WindowPattern(appID: "app"), takesAll: false))
+    tracker.opened(window("w2"), program: one)
+    tracker.opened(window("dialog", parent: "w1"), program: one)
+    #expect(tracker.windows(of: one).map(\.id) == ["w1", "dialog"])
+    #expect(tracker.owner(of: "w2") == nil)
   }
 
   @Test("N1: a pattern is tried again when the title changes")
@@ -230,15 +352,31 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     var tracker = tracker()
     tracker.show(one)
     tracker.closed("w1")
-    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    #expect(tracker.next() == gone(one))
     tracker.programEnded(one, failed: false, result: ["status": .int32(1)])
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(1)])])
   }
 
-  @Test("N3: its remaining processes get SIGTERM, and SIGKILL after the grace")
-  func program_stayingWithoutWindow_isEnded() {
+  @Test("N3: what is left of its program goes on, and is left alone")
+  func program_stayingWithoutWindow_goesOn() {
     var tracker = tracker()
     tracker.show(one)
+    tracker.closed("w1")
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    tracker.forget(one)
+    tracker.opened(window("w2"), program: one)
+    #expect(tracker.next() == [])
+    #expect(tracker.owner(of: "w2") == nil)
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.released(one)])
+  }
+
+  @Test("N3: with leftover = “end”, its remaining processes get SIGTERM, and SIGKILL after the grace")
+  func program_stayingWithoutWindow_isEnded() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(endsLeftover: true))
     tracker.closed("w1")
     _ = tracker.next()
     tracker.timeIsOver(for: one)
@@ -257,30 +395,81 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     var tracker = tracker()
     tracker.show(one, WindowFollowing(linger: 500), window: window("splash"))
     tracker.closed("splash")
-    #expect(tracker.next() == [.wait(one, milliseconds: 500)])
+    #expect(tracker.next() == [.windowsGone(one, isFinal: false), .wait(one, milliseconds: 500)])
     tracker.opened(window("main"), program: one)
-    #expect(tracker.next() == [])
+    #expect(tracker.next() == [.windowsBack(one)])
     tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
     tracker.closed("main")
-    #expect(tracker.next() == [.wait(one, milliseconds: 500)])
+    #expect(tracker.next() == [.windowsGone(one, isFinal: false), .wait(one, milliseconds: 500)])
     tracker.timeIsOver(for: one)
     #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
+  }
+
+  @Test("N3: a program that still starts may be between two windows, and one that is older, or has ended, is not")
+  func window_closedWhileStarting_mayBeFollowedByAnother() {
+    var tracker = tracker()
+    tracker.show(one, window: window("splash"))
+    tracker.closed("splash", at: BootTime(milliseconds: early.milliseconds + 9_999))
+    #expect(
+      tracker.next() == [
+        .windowsGone(one, isFinal: false), .wait(one, milliseconds: WindowTracker.timeBetweenWindows),
+      ])
+    tracker.opened(window("main"), program: one)
+    #expect(tracker.next() == [.windowsBack(one)])
+    tracker.closed("main", at: BootTime(milliseconds: early.milliseconds + 10_000))
+    #expect(tracker.next() == gone(one))
+    tracker.follow(two, byApp, grace: 2000)
+    tracker.opened(window("w2"), program: nil)
+    tracker.programEnded(two, failed: false, result: [:])
+    _ = tracker.next()
+    tracker.closed("w2", at: early)
+    #expect(tracker.next() == [.ended(two, failed: false, result: [:])])
+  }
+
+  @Test("N3: a program that ends between two windows ends the item at once, with its result")
+  func program_endingBetweenWindows_endsItem() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.closed("w1", at: early)
+    _ = tracker.next()
+    tracker.programEnded(one, failed: false, result: ["status": .int32(7)])
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(7)])])
+  }
+
+  @Test("N3: a dismissal between two windows leaves the program alone")
+  func dismissal_betweenWindows_leavesProgram() {
+    var tracker = tracker()
+    tracker.show(one, window: window("splash"))
+    tracker.closed("splash", at: early)
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+  }
+
+  @Test("N3: the window that opened beside a splash screen follows it, in a program that has only its first window")
+  func splash_closed_isFollowedByWindowBesideIt() {
+    var tracker = tracker()
+    tracker.show(one, WindowFollowing(takesAll: false), window: window("splash"))
+    tracker.opened(window("main"), program: one)
+    #expect(tracker.windows(of: one).map(\.id) == ["splash"])
+    tracker.closed("splash", at: early)
+    #expect(tracker.windows(of: one).map(\.id) == ["main"])
   }
 }
 
 @Suite struct WindowClosingTests {
-  @Test("N5: a dismissal asks its windows to close; a program that does not end then by itself gets SIGTERM")
-  func dismissal_asksWindows_thenEndsProgram() {
+  @Test("N5: a dismissal asks its windows to close; what is left of its program a moment later goes on")
+  func dismissal_asksWindows_thenLeavesProgram() {
     var tracker = tracker()
     tracker.show(one)
     tracker.dismiss(one, isForced: false)
     #expect(tracker.next() == [.close(window: "w1")])
     tracker.closed("w1")
-    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    #expect(tracker.next() == gone(one))
     tracker.timeIsOver(for: one)
-    #expect(tracker.next() == [.terminate(one)])
-    tracker.programEnded(one, failed: false, result: ["signal": .string("SIGTERM")])
-    #expect(tracker.next() == [.dismissed(one, result: ["signal": .string("SIGTERM")])])
+    #expect(tracker.next() == [.ended(one, failed: false, result: [:])])
+    tracker.programEnded(one, failed: false, result: [:])
+    #expect(tracker.next() == [.released(one)])
   }
 
   @Test("N5: a window of a process that ran before is asked, and no process is signalled")
@@ -313,7 +502,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     // A window that goes later is closed by its user.
     tracker.closed("w1")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next() == [.wait(one, milliseconds: 250), .ended(one, failed: false, result: [:])])
+    #expect(tracker.next() == gone(one) + [.ended(one, failed: false, result: [:])])
   }
 
   @Test("N6: if the window goes with its dialog, the dismissal is complete")
@@ -325,9 +514,9 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     tracker.closed("d")
     _ = tracker.next()
     tracker.closed("w1")
-    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    #expect(tracker.next() == gone(one))
     tracker.programEnded(one, failed: false, result: ["status": .int32(0)])
-    #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
+    #expect(tracker.next() == [.ended(one, failed: false, result: ["status": .int32(0)])])
   }
 
   @Test(
@@ -381,7 +570,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     tracker.closed("d")
     #expect(tracker.next() == [])
     tracker.closed("w1")
-    #expect(tracker.next() == [.wait(one, milliseconds: WindowTracker.timeToEnd)])
+    #expect(tracker.next() == gone(one))
   }
 
   @Test("N5: with a dialog open already, it is asking, and only windows without a dialog are asked to close")
@@ -508,7 +697,7 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
     #expect(tracker.next() == [])
     #expect(tracker.windows(of: one).map(\.id) == ["w1"])
     tracker.arrived(all, [window("w1")]) { _ in nil }
-    #expect(tracker.next() == [.wait(two, milliseconds: WindowTracker.timeToEnd)])
+    #expect(tracker.next() == gone(two))
     #expect(tracker.windows(of: one).map(\.id) == ["w1"])
   }
 
@@ -835,18 +1024,35 @@ private let byApp = WindowFollowing(WindowPattern(appID: "app"))
       ])
   }
 
-  @Test("N8: forced, it ends; so it does without windows, and without the capability it stays")
-  func dismissal_forced_endsProgram() {
+  @Test("N8: forced, it hides, too, and ends only where that is not possible, if all is to end, or with “kill”")
+  func dismissal_forced_hidesOrEndsProgram() {
     var tracker = dismissed()
     _ = tracker.next()
     tracker.dismiss(one, isForced: true)
+    #expect(tracker.next() == [])
+    tracker.hideRefused("w1", "no scratchpad")
     #expect(tracker.next() == [.terminate(one)])
     tracker = dismissed()
+    _ = tracker.next()
+    tracker.dismiss(one, isForced: true, isFinal: true)
+    #expect(tracker.next() == [.terminate(one)])
+    for (rule, capabilities) in [(Self.rule, Set([.close])), (WindowFollowing(kills: true, hides: true), all)] {
+      tracker = WindowTracker()
+      tracker.arrived(capabilities, []) { _ in nil }
+      tracker.show(one, rule)
+      tracker.dismiss(one, isForced: true)
+      #expect(tracker.next() == [.terminate(one)])
+    }
+  }
+
+  @Test("N8: it ends with its windows, and without the capability it stays")
+  func dismissal_withoutWindowsOrCapability_endsOrStays() {
+    var tracker = dismissed()
     _ = tracker.next()
     tracker.closed("w1")
     tracker.closed("w2")
     tracker.programEnded(one, failed: false, result: [:])
-    #expect(tracker.next().last == .dismissed(one, result: [:]))
+    #expect(tracker.next().last == .ended(one, failed: false, result: [:]))
     tracker = WindowTracker()
     tracker.arrived([.close], []) { _ in nil }
     tracker.show(one, Self.rule)

@@ -178,10 +178,11 @@ extension TableReader {
     guard let node = take(key) else { return nil }
     let following: WindowFollowing?
     switch node.content {
-    case .boolean(let isFollowing): following = isFollowing ? WindowFollowing() : nil
+    case .boolean(let isFollowing):
+      following = isFollowing ? WindowFollowing(takesAll: destination.scope == .tree) : nil
     case .table(let table):
       var reader = TableReader(table, name: key, file: file, position: node.position)
-      following = reader.windowFollowing()
+      following = reader.windowFollowing(in: destination.scope)
       add(reader.finish())
     default:
       expected("true, or a table such as window = \(DestinationKey.window.example)", at: key, found: node)
@@ -214,7 +215,16 @@ extension TableReader {
     return text == words.1
   }
 
-  fileprivate mutating func windowFollowing() -> WindowFollowing {
+  /// Reads one of two words; nil if the key is missing, or has something else, which is a fault.
+  private mutating func word(_ key: String, of words: (String, String)) -> String? {
+    guard let (text, position) = text(key, example: quoted(words.0)) else { return nil }
+    if text == words.0 || text == words.1 { return text }
+    fault(position, "“\(key)”: expected “\(words.0)” or “\(words.1)”, found \(quoted(text))")
+    return nil
+  }
+
+  /// - Parameter scope: the scope of the command. In a program of scope “process”, its user opens more windows.
+  fileprivate mutating func windowFollowing(in scope: CommandScope) -> WindowFollowing {
     func pattern(_ text: String) throws(Invalid) -> String {
       guard !text.isEmpty else { throw Invalid("expected a pattern, found an empty text") }
       return text
@@ -222,9 +232,16 @@ extension TableReader {
     let appID = value("app-id", example: "\"org.gnome.*\"", pattern)
     let title = value("title", example: "\"Files*\"", pattern)
     let linger = value("linger", example: "\"500ms\"") { text throws(Invalid) in try Self.milliseconds(text) }
+    let share = word("windows", of: ("first", "all"))
+    let kills = bool("kill", default: false) ?? false
+    let leftover = word("leftover", of: ("leave", "end"))
+    if kills, leftover == "leave" {
+      fault(nil, "“leftover” is “leave”, but “kill” ends the processes; use one of them")
+    }
     return WindowFollowing(
-      WindowPattern(appID: appID, title: title), adopts: bool("adopt", default: false) ?? false, linger: linger ?? 0,
-      kills: bool("kill", default: false) ?? false)
+      WindowPattern(appID: appID, title: title), takesAll: share.map { $0 == "all" } ?? (scope == .tree),
+      adopts: bool("adopt", default: false) ?? false, linger: linger, endsLeftover: kills || leftover == "end",
+      kills: kills)
   }
 
   /// - Returns: nil if the file has none of their keys.

@@ -158,6 +158,22 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool { running[handle]?.includes(process) ?? false }
 
+  func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool {
+    runs(handle, process) || process.descends(from: marker(of: handle))
+  }
+
+  /// The id that its request gives, of a launcher or a window manager, or else one of navd's own. One that the requester has only
+  /// inherited from a command of navd's says nothing about this one.
+  func startupID(of presentation: Presentation) -> String? {
+    let own = "\(Self.startupIDPrefix)\(marker(of: presentation.handle))"
+    guard let given = presentation.item.environment[ItemCommand.startupIDVariable], !given.isEmpty,
+      !given.hasPrefix(Self.startupIDPrefix)
+    else { return own }
+    return given
+  }
+
+  private static let startupIDPrefix = "navd-"
+
   // MARK: After a restart
 
   func adopt(
@@ -215,7 +231,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
-    let item = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties) {
+    let extra = [ByteString(ItemCommand.startupIDVariable): ByteString(startupID(of: presentation) ?? "")]
+    let item = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties, extra: extra) {
       $0.destination?.content.arguments(for: $0, at: presentation.binding, home: $1) ?? []
     }
     var command = item.command

@@ -7,10 +7,16 @@ import TextFormats
 
 /// A command that is run for an item, with all that it gets (D3, `docs/processes.md`).
 struct ItemCommand {
-  /// Variables that the service manager sets for navd alone.
+  /// Has the startup id of a program that is started (N1).
+  static let startupIDVariable = "DESKTOP_STARTUP_ID"
+  /// Has the token by which a program that is started may take the focus on Wayland.
+  private static let activationTokenVariable: ByteString = "XDG_ACTIVATION_TOKEN"
+
+  /// Variables that are about the start of navd itself, most of them set by the service manager.
   private static let privateVariables: [ByteString] = [
     "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
-    "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
+    ByteString(startupIDVariable), activationTokenVariable, "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET",
+    "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
   ]
 
   /// The variables that commands get from navd's environment. They are read once, since navd changes none.
@@ -40,6 +46,7 @@ struct ItemCommand {
         "NAVD_PRESENTATION": ByteString(handle.description),
       ] as ProcessEnvironment
     if let output = item.output { given["NAVD_OUTPUT"] = ByteString(output) }
+    if let token = item.activationToken { given[Self.activationTokenVariable] = ByteString(token) }
     given.merge(extra) { $1 }
     let settings = item.destination?.itemSettings?.options
     // The file's variables are meant for this command; those of a request are only where it was made.
@@ -63,4 +70,9 @@ struct ItemCommand {
       arguments(item, home).map { ByteString($0) }, environment: environment, directory: directory ?? home,
       input: Array((JSON(input).text + "\n").utf8))
   }
+}
+
+extension Item {
+  /// The token of the request by which its windows may take the focus; nil if there is none.
+  fileprivate var activationToken: String? { platformData["activation-token"].flatMap { String(value: $0) } }
 }

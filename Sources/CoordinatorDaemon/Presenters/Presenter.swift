@@ -39,6 +39,10 @@ protocol Presenter: AnyObject {
   func shows(_ handle: Handle, as client: Client) -> Bool
   /// Whether a process belongs to the program that shows it (N1).
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool
+  /// Whether a process descends from the program that was started for it, whatever the scope of that is (N1).
+  func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool
+  /// The startup id that the program gets; nil if it gets none (N1).
+  func startupID(of presentation: Presentation) -> String?
 }
 
 /// A presenter that shows items by running programs or calling them.
@@ -60,6 +64,8 @@ extension Presenter {
   func platform(of handle: Handle) -> Properties { [:] }
   func shows(_ handle: Handle, as client: Client) -> Bool { false }
   func runs(_ handle: Handle, _ process: ProcessOrigin) -> Bool { false }
+  func hasStarted(_ handle: Handle, _ process: ProcessOrigin) -> Bool { runs(handle, process) }
+  func startupID(of presentation: Presentation) -> String? { nil }
 }
 
 /// Finds the presenter of each presentation.

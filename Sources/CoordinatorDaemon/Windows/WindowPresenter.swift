@@ -1,3 +1,4 @@
+import CLinux
 import DBusValues
 import EventLoops
 import Glibc
@@ -49,23 +50,23 @@ final class WindowPresenter: Presenter {
     self.remember = remember
     self.report = report
     system.onArrival = { [unowned self] capabilities, windows in
-      tracker.arrived(capabilities, windows) { self.program(of: $0) }
+      tracker.arrived(capabilities, windows, at: .now) { self.process(of: $0) }
       perform()
     }
     system.onDeparture = { [unowned self] in
       tracker.left()
       perform()
     }
-    system.isNeeded = { [unowned self] in !programs.isEmpty }
+    system.isNeeded = { [unowned self] in programs.keys.contains { !tracker.isLeft($0) } }
     system.onOutputsGone = { [unowned self] gone in
       tracker.outputsGone(gone)
       perform()
     }
     system.onEvent = { [unowned self] event in
       switch event {
-      case .opened(let window): tracker.opened(window, program: program(of: window))
+      case .opened(let window): tracker.opened(window, by: process(of: window))
       case .changed(let id, let changed): tracker.changed(id, changed)
-      case .closed(let id): tracker.closed(id)
+      case .closed(let id): tracker.closed(id, at: .now)
       }
       perform()
     }
@@ -77,11 +78,18 @@ final class WindowPresenter: Presenter {
     if programs[program] == nil { programs[program] = Program(presenter: presenter) }
   }
 
-  /// The program that shows a window (N1).
-  private func program(of window: Window) -> Handle? {
+  /// What is known of the process that shows a window (N1).
+  private func process(of window: Window) -> WindowProcess? {
     guard let pid = window.properties.pid, pid > 1 else { return nil }
     let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
-    return programs.filter { $0.value.presenter.runs($0.key, process) }.keys.min()
+    guard let started = process.started else { return nil }
+    func first(where isOf: (any Presenter, Handle) -> Bool) -> Handle? {
+      programs.filter { isOf($0.value.presenter, $0.key) }.keys.min()
+    }
+    let program = first { $0.runs($1, process) }
+    return WindowProcess(
+      program: program, ancestor: program ?? first { $0.hasStarted($1, process) },
+      started: BootTime(milliseconds: started))
   }
 
   // MARK: Presenting
@@ -99,10 +107,16 @@ final class WindowPresenter: Presenter {
       return
     }
     programs[handle]?.start = (presentation, properties)
-    tracker.request(
-      handle, following, grace: presentation.item.destination?.grace ?? Destination.defaultGrace,
-      output: presentation.item.output)
+    tracker.request(handle, following, settings(of: presentation), output: presentation.item.output)
     system.whenKnown { [self] in begin(handle, following) }
+  }
+
+  private func settings(of presentation: Presentation) -> FollowingSettings {
+    let destination = presentation.item.destination
+    return FollowingSettings(
+      destination: destination?.name ?? "", grace: destination?.grace ?? Destination.defaultGrace,
+      startTimeout: destination?.startTimeout ?? Destination.defaultStartTimeout,
+      startupID: programs[presentation.program ?? presentation.handle]?.presenter.startupID(of: presentation))
   }
 
   private func begin(_ handle: Handle, _ following: WindowFollowing) {
@@ -113,7 +127,7 @@ final class WindowPresenter: Presenter {
         metadata: ["presentation": "\(handle)"])
     }
     if let error = system.whyNot(following, on: presentation.item.output) { return refuse(handle, error) }
-    tracker.begin(handle)
+    tracker.begin(handle, at: .now)
     perform()
   }
 
@@ -166,7 +180,8 @@ final class WindowPresenter: Presenter {
       guard programEnded(handle, failed: false, result) else { return false }
     case .ended(let handle, let failed, let result):
       guard programEnded(handle, failed: failed, result) else { return false }
-    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused: return false
+    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .windowsGone, .windowsBack:
+      return false
     }
     perform()
     return true
@@ -187,7 +202,7 @@ final class WindowPresenter: Presenter {
       perform()
       return report(.dismissAnswered(handle, result: [:]))
     }
-    tracker.dismiss(handle, isForced: isForced)
+    tracker.dismiss(handle, isForced: isForced, isFinal: reason == .shutdown)
     perform()
   }
 
@@ -221,6 +236,7 @@ final class WindowPresenter: Presenter {
   func forget(_ handle: Handle) {
     tracker.forget(handle)
     perform()
+    system.restIfUnneeded()
   }
 
   /// Ends a parked program (N8).
@@ -254,6 +270,8 @@ final class WindowPresenter: Presenter {
     switch effect {
     case .start(let program): start(program)
     case .presented(let handle): report(.presentAnswered(handle, error: nil))
+    case .windowsGone(let handle, let isFinal): report(.windowsGone(handle, isFinal: isFinal))
+    case .windowsBack(let handle): report(.windowsBack(handle))
     case .ended(let handle, let failed, let result): report(.ended(handle, failed: failed, result: result))
     case .dismissed(let handle, let result): report(.dismissAnswered(handle, result: result))
     case .declined(let handle, let message): report(.declined(handle, message: message))
@@ -306,7 +324,7 @@ final class WindowPresenter: Presenter {
   func platform(of handle: Handle) -> Properties {
     let program = tracker.program(of: handle)
     var all = programs[program]?.presenter.platform(of: program) ?? [:]
-    guard tracker.follows(handle) else { return all }
+    guard tracker.beginning(of: program) != nil else { return all }
     all[StateEntry.keys.windows] = tracker.windows(of: handle).map { window in
       var entry = window.properties.properties.filter { Self.keysOfState.contains($0.key) }
       entry["id"] = .string(window.id)
@@ -324,6 +342,7 @@ final class WindowPresenter: Presenter {
 
   private static let windowsKey = DictionaryKey<[String: Properties]>("windows", doc: "")
   private static let beforeKey = DictionaryKey<[String]>("before", doc: "")
+  private static let beganKey = DictionaryKey<UInt64>("began", doc: "")
 
   /// Records data of the presenter that runs the program.
   /// - Returns: whether the presentation follows windows.
@@ -340,6 +359,7 @@ final class WindowPresenter: Presenter {
     memory[Self.windowsKey] = Dictionary(
       tracker.windows(of: handle).map { ($0.id, $0.properties.properties) }, uniquingKeysWith: { $1 })
     memory[Self.beforeKey] = tracker.windowsBefore(handle)?.sorted()
+    memory[Self.beganKey] = tracker.beginning(of: handle)?.milliseconds
     remember(tracker.presentation(of: handle), memory)
   }
 
@@ -348,10 +368,9 @@ final class WindowPresenter: Presenter {
   /// Announces presentations of the previous navd. Ends of their programs wait until it is known which windows are left.
   func prepare(_ remembered: [Remembered]) {
     for one in remembered {
-      let destination = one.presentation.item.destination
       tracker.recover(
-        one.presentation.handle, destination?.window ?? WindowFollowing(),
-        grace: destination?.grace ?? Destination.defaultGrace, for: one.shownAs)
+        one.presentation.handle, one.presentation.item.destination?.window ?? WindowFollowing(),
+        settings(of: one.presentation), for: one.shownAs)
     }
   }
 
@@ -390,7 +409,9 @@ final class WindowPresenter: Presenter {
     programs[handle]?.memory = memory
     let hasWindows = tracker.restore(
       handle, on: presentation.item.output, windows: windows.sorted { $0.id < $1.id },
-      before: memory[Self.beforeKey].map { Set($0) }, end: end, isPresented: presentation.presentedAt != nil)
+      before: memory[Self.beforeKey].map { Set($0) },
+      beganAt: memory[Self.beganKey].map { BootTime(milliseconds: $0) }, end: end,
+      isPresented: presentation.presentedAt != nil)
     end = tracker.end(of: handle)
     if isParked {
       guard hasWindows || end == nil else {
@@ -415,5 +436,13 @@ extension WindowSystem {
   fileprivate func whyNot(_ following: WindowFollowing, on output: String?) -> String? {
     if output != nil, let why = whyNot(.move, for: "moving a window to an output") { return why }
     return following.needs.lazy.compactMap { self.whyNot($0.capability, for: $0.key) }.first
+  }
+}
+
+extension BootTime {
+  fileprivate static var now: BootTime {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return BootTime(milliseconds: UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000)
   }
 }

@@ -39,7 +39,6 @@ private typealias Rows = CoordinatorInterface
     // Its user closes it.
     files.adapter.close("w1")
     #expect(try session.ending(of: second).reason == "closed")
-    try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
   }
 
   @Test(
@@ -108,16 +107,21 @@ private typealias Rows = CoordinatorInterface
     try files.session.wait("quit returns") { quit.hasEnded }
   }
 
-  @Test("N8: a forced dismissal ends the program, and hides nothing")
-  func dismissal_forced_endsProgram() throws {
-    let files = try FollowedCommand(more: Self.hide)
-    let path = try files.show()
-    let pid = try files.pid()
-    try files.session.dismiss("files", ["force": .boolean(true)])
-    try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
-    files.adapter.close("w1")
-    #expect(try files.session.ending(of: path).reason == "dismissed")
-    #expect(files.adapter.requests == [])
+  @Test("N8: a forced dismissal hides, too; with kill = true it ends the program, and hides nothing")
+  func dismissal_forced_hides_unlessItKills() throws {
+    for kills in [false, true] {
+      let files = try FollowedCommand(window: "window = { kill = \(kills) }", more: Self.hide)
+      let path = try files.show()
+      let pid = try files.pid()
+      try files.session.dismiss("files", ["force": .boolean(true)])
+      if kills {
+        try files.session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
+        files.adapter.close("w1")
+      }
+      #expect(try files.session.ending(of: path).reason == "dismissed")
+      #expect(files.adapter.requests == (kills ? [] : ["hide w1"]))
+      #expect((kill(pid_t(pid), 0) == 0) == !kills)
+    }
   }
 
   @Test("N8: a backend that cannot hide refuses the item, in words")

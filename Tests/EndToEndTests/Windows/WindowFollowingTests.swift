@@ -90,14 +90,53 @@ final class FollowedCommand {
     #expect(result["status"] == .int32(7))
   }
 
-  @Test("N3: a command that stays without its window is ended", arguments: [false, true])
-  func command_stayingWithoutWindow_isEnded(managed: Bool) throws {
-    let files = try FollowedCommand(managed: managed)
+  @Test(
+    "N3: a command that stays without its window goes on; with leftover = “end” it is ended", arguments: [false, true],
+    [false, true])
+  func command_stayingWithoutWindow_goesOnOrIsEnded(managed: Bool, isToEnd: Bool) throws {
+    let files = try FollowedCommand(
+      window: "window = { linger = '0ms', leftover = '\(isToEnd ? "end" : "leave")' }", managed: managed)
     let path = try files.show()
     let pid = try files.pid()
     files.adapter.close("w1")
     #expect(try files.session.ending(of: path).reason == "closed")
-    try files.session.poll("the command has ended") { kill(pid_t(pid), 0) != 0 }
+    if isToEnd {
+      try files.session.poll("the command has ended") { kill(pid_t(pid), 0) != 0 }
+    } else {
+      #expect(kill(pid_t(pid), 0) == 0)
+    }
+  }
+
+  @Test("N3: in the turn in which its last window goes, the item is gone, and the next request opens it again")
+  func window_closed_freesItsNameAtOnce() throws {
+    let files = try FollowedCommand("trap '' TERM; exec sleep 1000", window: "window = { linger = '0ms' }")
+    let first = try files.show()
+    let watcher = try files.session.watch()
+    files.adapter.close("w1")
+    try files.session.wait("it is being dismissed") { watcher.lines.contains("phase files dismissing") }
+    #expect(try files.session.navctl("is-presented", "files").exitCode == 3)
+    let (second, pid) = try files.present()
+    files.adapter.open(Window("w2", appID: "files", pid: pid))
+    #expect(try files.session.call(Rows.wait, (second, "presented")).0 == "")
+    #expect(try files.session.ending(of: first).reason == "closed")
+  }
+
+  @Test("N3: between a splash screen and the next window the item stays, and a toggle opens it anew")
+  func window_ofSplashScreen_mayBeFollowedByAnother() throws {
+    let files = try FollowedCommand()
+    let first = try files.show()
+    let pid = try files.pid()
+    files.adapter.close("w1")
+    files.adapter.open(Window("w2", appID: "files", pid: pid))
+    try files.session.poll("it has the next window") { try files.windows() == ["w2"] }
+    #expect(try files.session.call(Rows.get, "files").0 == first)
+    files.adapter.close("w2")
+    try files.session.poll("it has no window") { try files.windows() == [] }
+    try files.session.runNavctl("toggle", "files")
+    let second = try files.session.call(Rows.get, "files").0
+    #expect(second != first && second != .root)
+    #expect(try files.session.ending(of: first).reason == "closed")
+    #expect(kill(pid_t(pid), 0) == 0)
   }
 
   @Test(
@@ -136,15 +175,17 @@ final class FollowedCommand {
     #expect(result["error"] == .string("no window of it opened within 100 ms (start-timeout)"))
   }
 
-  @Test("N5: a dismissal asks the window to close; then the rest of its command ends", arguments: [false, true])
+  @Test("N5: a dismissal asks the window to close; the rest of its command goes on", arguments: [false, true])
   func dismissal_asksWindowToClose(managed: Bool) throws {
     let files = try FollowedCommand(managed: managed)
     let path = try files.show()
+    let pid = try files.pid()
     try files.session.dismiss("files")
     let (reason, result) = try files.session.ending(of: path)
     #expect(reason == "dismissed")
-    #expect(result["signal"] == .string("SIGTERM"))
+    #expect(result["signal"] == nil)
     #expect(files.adapter.requests == ["close w1"])
+    #expect(kill(pid_t(pid), 0) == 0)
   }
 
   @Test("N6, P16: while the window asks its user, the item is asking; if the window stays, it was declined")
@@ -186,11 +227,12 @@ final class FollowedCommand {
 
   @Test("N6: with kill = true, SIGKILL ends the processes of a window that hangs", arguments: [false, true])
   func window_hanging_isKilled(managed: Bool) throws {
-    let files = try FollowedCommand(window: "window = { kill = true }", more: "grace = '100ms'", managed: managed)
+    let files = try FollowedCommand(window: "window = { kill = true }", more: "grace = '1s'", managed: managed)
     let path = try files.show()
+    let pid = try files.pid()
     files.adapter.onClose = { _ in }
     try files.session.dismiss("files")
-    try files.session.poll("the command has ended") { try files.session.call(Rows.get, "files").1["pid"] == nil }
+    try files.session.poll("the command has ended") { kill(pid_t(pid), 0) != 0 }
     files.adapter.close("w1")
     let (reason, result) = try files.session.ending(of: path)
     #expect(reason == "dismissed")
@@ -396,7 +438,6 @@ final class FollowedCommand {
       files.adapter.open(Window("stranger\(round)", appID: "stranger"))
       files.adapter.close("w\(round)")
       #expect(try session.ending(of: path).reason == "closed")
-      try session.poll("its process has ended") { kill(pid_t(pid), 0) != 0 }
     }
     #expect(
       try session.navctl("windows", "--app-id", "strange?", "--json").json?.array?.compactMap { $0["id"]?.string }

@@ -161,7 +161,7 @@ struct OrderChecker {
     case .asking, .focused: return nil
 
     // The model says whether that is possible.
-    case .hidden, .parkedEnded, .outputGone: return nil
+    case .hidden, .parkedEnded, .outputGone, .windowsGone, .windowsBack: return nil
 
     case .updateAnswered(let handle):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }

@@ -452,7 +452,7 @@ struct World: ~Copyable {
       model.end([token], end.reason, at: now, results: liveResults)
     }
     if case .hidden(let handle) = report, let showing = checker.showing(handle), case .asked = showing.stage,
-      mayDecline(showing), model.park(showing, as: handle)
+      model.park(showing, as: handle)
     {
       checker.hides(handle)
     }
