@@ -95,7 +95,7 @@ private final class CommandFixture {
     direct = ScriptedLauncher(isAllowed: mayStart)
     manager = SystemdManager(self.bus.connection)
     presenter = CommandPresenter(
-      manager: manager, direct: direct, services: services,
+      loop: self.bus.loop, manager: manager, direct: direct, services: services,
       runtime: try RuntimeDirectory(directory.path, bus: ("", "")),
       token: "token", outputLimit: 100, log: self.bus.logger, remember: { [unowned self] in memories[$0] = $1 },
       report: { [unowned self] in reports.append($0) })

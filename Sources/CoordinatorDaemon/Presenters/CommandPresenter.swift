@@ -21,6 +21,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private(set) var launcher: (any CommandLauncher)?
   /// How commands run, and why so.
   private(set) var summary = "navd does not know yet whether there is a user manager"
+  private let loop: EventLoop
   private let runtime: RuntimeDirectory
   private let outputLimit: Int
   private let log: Logger
@@ -33,16 +34,19 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private var waiting: Set<Handle> = []
   /// The output of commands whose results are not on record yet.
   private var outputs: [Handle: OutputCapture] = [:]
+  /// The output of commands that go on after their items, by their markers (N3).
+  private var drains: [ByteString: OutputDrain] = [:]
 
   /// - Parameters:
   ///   - token: identifies the record; no other record has it.
   ///   - outputLimit: the bytes of standard output that become part of a result (D6).
   ///   - remember: records the data with which the next navd adopts a command.
   init(
-    manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher, runtime: RuntimeDirectory,
+    loop: EventLoop, manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher, runtime: RuntimeDirectory,
     token: String, outputLimit: Int, log: Logger, remember: @escaping (Handle, Properties) -> Void,
     report: @escaping (Report) -> Void
   ) {
+    self.loop = loop
     self.manager = manager
     self.direct = direct
     self.services = services
@@ -62,7 +66,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     let supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
     let direct = DirectLauncher(supervisor, isAllowed: !OwnService.isRestricted)
     self.init(
-      manager: manager, direct: direct, services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
+      loop: loop, manager: manager, direct: direct, services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
       runtime: runtime, token: token, outputLimit: outputLimit, log: log, remember: remember, report: report)
     do throws(SystemError) {
       try supervisor.reapOrphans()
@@ -212,12 +216,16 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     return .gone(result: ProcessResult(status: .unknown, output: output.read()).properties)
   }
 
-  /// Removes the output of commands whose ends are on record.
+  /// Removes the output of commands whose ends are on record, and reads that of those that go on all the same.
   private func removeLeftovers() {
-    let kept = Set(outputs.keys.map { marker(of: $0).description })
-    for name in runtime.names(beginningWith: token + "-") {
-      guard let dot = name.lastIndex(of: "."), !kept.contains(String(name[..<dot])) else { continue }
-      unlink(runtime.path(ByteString(name)).description)
+    let kept = Set(outputs.keys.map { marker(of: $0) })
+    let left = runtime.names(beginningWith: token + "-").compactMap { name in
+      name.lastIndex(of: ".").map { ByteString(String(name[..<$0])) }
+    }
+    for marker in Set(left).subtracting(kept) {
+      drains[marker] = OutputDrain(of: OutputCapture(path: runtime.path(marker), limit: 0), loop: loop) { [weak self] in
+        self?.drains[marker] = nil
+      }
     }
   }
 

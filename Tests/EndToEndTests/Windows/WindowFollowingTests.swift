@@ -107,6 +107,22 @@ final class FollowedCommand {
     }
   }
 
+  @Test(
+    "N3, D9: a command that goes on without its window can write after a restart of navd, too", arguments: [false, true])
+  func command_goingOn_canWriteAfterRestart(managed: Bool) throws {
+    let files = try FollowedCommand(
+      "trap 'head -c 200000 /dev/zero; echo written >>$NAVD_TEST_JOURNAL; exit' USR1; while :; do sleep 1000 & wait; done",
+      window: "window = { linger = '0ms' }", managed: managed)
+    let path = try files.show()
+    let pid = try files.pid()
+    files.adapter.close("w1")
+    #expect(try files.session.ending(of: path).reason == "closed")
+    try files.session.stop(SIGKILL)
+    try files.session.start()
+    kill(pid_t(pid), SIGUSR1)
+    try files.session.wait("it has written more than a pipe holds") { files.session.journalLines == ["written"] }
+  }
+
   @Test("N3: in the turn in which its last window goes, the item is gone, and the next request opens it again")
   func window_closed_freesItsNameAtOnce() throws {
     let files = try FollowedCommand("trap '' TERM; exec sleep 1000", window: "window = { linger = '0ms' }")
