@@ -18,6 +18,8 @@ public struct Diagnosis: TypedDictionary {
     public let setAside = DictionaryKey<String>(
       "set-aside",
       doc: "The unreadable record that the start found, and why it could not be read; absent if there was none.")
+    public let left = DictionaryKey<[String]>(
+      "left", doc: "Programs that go on after the last windows of their items (N3), a line each; 100 at most.")
     public let directories = DictionaryKey<[String]>(
       "directories", doc: "Where destination files are looked for, the most important directory first.")
     public let mistakes = DictionaryKey<[String]>(

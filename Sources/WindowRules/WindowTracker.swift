@@ -125,6 +125,11 @@ public struct WindowTracker {
   /// Whether only a program is left of a presentation, whose windows are nobody's.
   public func isLeft(_ program: Handle) -> Bool { if case .nobody? = followed[program]?.role { true } else { false } }
 
+  /// The name of a program's destination; nil for a command of a request.
+  public func destination(of program: Handle) -> String? {
+    followed[program].flatMap { $0.settings.destination.isEmpty ? nil : $0.settings.destination }
+  }
+
   /// When a presentation began; nil if it has not.
   public func beginning(of program: Handle) -> BootTime? {
     followed[program].flatMap { $0.hasBegun ? $0.beganAt : nil }

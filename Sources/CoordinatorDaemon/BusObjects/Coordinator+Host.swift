@@ -23,6 +23,7 @@ extension Coordinator: CoordinatorHost {
     var diagnosis = ownFacts
     diagnosis.commands = presenters.commandSummary
     diagnosis.recordError = record.error
+    diagnosis.left = Array(presenters.programsLeft.prefix(most))
     diagnosis.directories = configuration.files.directories.map(displayed)
     diagnosis.mistakes = configuration.faults.prefix(most).map(\.description)
     let unfit = windowSystem.isPresent ? windowSystem.faults(of: service.machine.destinations) : []

@@ -42,7 +42,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   ///   - outputLimit: the bytes of standard output that become part of a result (D6).
   ///   - remember: records the data with which the next navd adopts a command.
   init(
-    loop: EventLoop, manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher, runtime: RuntimeDirectory,
+    loop: EventLoop, manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher,
+    runtime: RuntimeDirectory,
     token: String, outputLimit: Int, log: Logger, remember: @escaping (Handle, Properties) -> Void,
     report: @escaping (Report) -> Void
   ) {
@@ -66,7 +67,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     let supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
     let direct = DirectLauncher(supervisor, isAllowed: !OwnService.isRestricted)
     self.init(
-      loop: loop, manager: manager, direct: direct, services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
+      loop: loop, manager: manager, direct: direct,
+      services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
       runtime: runtime, token: token, outputLimit: outputLimit, log: log, remember: remember, report: report)
     do throws(SystemError) {
       try supervisor.reapOrphans()

@@ -87,6 +87,9 @@ final class PresenterTable {
   /// How commands run, and why so.
   var commandSummary: String { commands.summary }
 
+  /// The programs that go on after the last windows of their items (N3), a line each.
+  var programsLeft: [String] { windows.left }
+
   /// Assigns a presenter to a presentation; nil if the item is state only.
   func presenter(for presentation: Presentation) -> (any Presenter)? {
     guard let program = program(for: presentation) else { return nil }

@@ -333,6 +333,16 @@ final class WindowPresenter: Presenter {
     return all
   }
 
+  /// The programs that go on after the last windows of their items (N3), a line each, the oldest first.
+  var left: [String] {
+    programs.filter { tracker.isLeft($0.key) }.sorted { $0.key < $1.key }.map { handle, program in
+      let platform = StateEntry(program.presenter.platform(of: handle))
+      let place = platform.unit.map { "unit \($0)" } ?? platform.pid.map { "process \($0)" }
+      let name = tracker.destination(of: handle).map { "“\($0)”" } ?? "a command"
+      return "\(name) goes on without a window" + (place.map { " (\($0))" } ?? "")
+    }
+  }
+
   private static let keysOfState: Set<String> = [
     WindowProperties.keys.appID.name, WindowProperties.keys.title.name, WindowProperties.keys.output.name,
     WindowProperties.keys.focused.name,

@@ -200,7 +200,7 @@ private struct Examined {
     self.checked = checked
   }
 
-  var findings: [Finding] { [navd, commands, record] + files + warnings + [windows, ofFailures] }
+  var findings: [Finding] { [navd, commands, record] + files + warnings + [windows] + left + [ofFailures] }
 
   private var navd: Finding {
     var parts = ["navd \(release)"]
@@ -252,6 +252,8 @@ private struct Examined {
         + "open while its program runs",
       "start navd-windows, e.g. systemctl --user enable --now navd-windows")
   }
+
+  private var left: [Finding] { (diagnosis.left ?? []).map { Finding("left", $0) } }
 
   private var ofFailures: Finding {
     guard let last = failures.first else { return Finding("failures", "none") }

@@ -104,11 +104,16 @@ final class FollowedCommand {
       try files.session.poll("the command has ended") { kill(pid_t(pid), 0) != 0 }
     } else {
       #expect(kill(pid_t(pid), 0) == 0)
+      let doctor = try files.session.navctl("doctor").outputText
+      #expect(
+        doctor.contains(
+          "left\t“files” goes on without a window (\(managed ? "unit navd-files-1.service" : "process \(pid)"))"))
     }
   }
 
   @Test(
-    "N3, D9: a command that goes on without its window can write after a restart of navd, too", arguments: [false, true])
+    "N3, D9: a command that goes on without its window can write after a restart of navd, too",
+    arguments: [false, true])
   func command_goingOn_canWriteAfterRestart(managed: Bool) throws {
     let files = try FollowedCommand(
       "trap 'head -c 200000 /dev/zero; echo written >>$NAVD_TEST_JOURNAL; exit' USR1; while :; do sleep 1000 & wait; done",
