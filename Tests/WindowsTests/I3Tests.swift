@@ -138,6 +138,7 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
   let floating = node(10, "c", type: "floating_con", pid: 3)
   let model = model(tree([tiled], floating: [floating], hidden: [hidden]))
   func commands(_ request: WindowRequest, _ key: UInt64) -> String {
+    var model = model
     let (doing, after) = model.commands(request, key)
     return (doing + ["|"] + after).joined(separator: "; ")
   }
@@ -145,13 +146,140 @@ private func event(_ change: String, _ container: JSON) -> JSON { ["change": .st
   #expect(commands(.activate, 8) == "[con_id=8] focus; |")
   #expect(commands(.hide, 8) == "[con_id=8] mark --add _navd_tiled_8; [con_id=8] move scratchpad; |")
   #expect(commands(.hide, 10) == "[con_id=10] move scratchpad; |; [con_id=8] focus")
-  let shown = "[con_id=9] scratchpad show; [con_id=9] floating disable; [con_id=9] unmark _navd_tiled_9; |"
-  #expect(commands(.show, 9) == shown)
-  #expect(commands(.activate, 9) == shown)
+  let restored = [
+    ("tiled", "floating disable"), ("fullscreen", "fullscreen enable"), ("global", "fullscreen enable global"),
+  ]
+  .map { #"[con_mark="^_navd_\#($0)_9$"] \#($1); [con_mark="^_navd_\#($0)_9$"] unmark _navd_\#($0)_9"# }
+  .joined(separator: "; ")
+  #expect(commands(.show, 9) == "[con_id=9] focus; |; \(restored)")
+  #expect(commands(.activate, 9) == "[con_id=9] focus; |; \(restored)")
+  #expect(commands(.summon, 9) == "[con_id=9] move container to workspace current; [con_id=9] focus; |; \(restored)")
+  #expect(commands(.summon, 10) == "[con_id=10] move container to workspace current; [con_id=10] focus; |")
   #expect(commands(.hide, 9) == "nop; |")
   #expect(commands(.show, 8) == "nop; |")
   #expect(
     commands(.move(output: "a\" b\\"), 10) == #"[con_id=10] move container to output "a\" b\\"; |; [con_id=8] focus"#)
+}
+
+@Test("A request that follows another before the tree tells of it is for what that made of the window")
+func i3_requestsInARow_areEachForWhatTheLastOneMade() {
+  var model = model(tree([node(8, "a", pid: 1, focused: true), node(9, "b", pid: 2), node(10, "c", pid: 3)]))
+  func first(_ request: WindowRequest, _ key: UInt64) -> String { model.commands(request, key).doing.last ?? "" }
+  #expect(first(.show, 9) == "nop")
+  #expect(first(.hide, 9) == "[con_id=9] move scratchpad")
+  #expect(first(.hide, 9) == "nop")
+  // The tree that is read meanwhile may be older.
+  #expect(model.takeWants() == [.tree])
+  #expect(first(.show, 9) == "[con_id=9] focus")
+  model.take(tree: tree([node(8, "a", pid: 1, focused: true)], hidden: [node(9, "b", pid: 2)]), now: now)
+  #expect(first(.show, 9) == "nop")
+  // The window that gets the focus is the one that keeps it.
+  #expect(model.commands(.hide, 10).after == ["[con_id=9] focus"])
+  #expect(model.takeWants() == [.tree])
+  model.take(tree: tree([node(8, "a", pid: 1, focused: true), node(10, "c", pid: 3)]), now: now)
+  #expect(first(.show, 10) == "nop", "the tree says that it was not hidden")
+  #expect(model.commands(.move(output: "one"), 10).after == ["[con_id=8] focus"])
+}
+
+@Test("A tiled window that is hidden and shown and hidden again, before the tree tells it, is remembered as tiled")
+func i3_hidingInARow_keepsWhatTheWindowWas() {
+  let mark = "[con_id=9] mark --add _navd_tiled_9"
+  // The tree has it as it was, or hidden, with its mark.
+  let trees = [
+    tree([node(9, "b", pid: 2)]),
+    tree([], hidden: [node(9, "b", type: "floating_con", pid: 2, marks: ["_navd_tiled_9"])]),
+  ]
+  for tree in trees {
+    var model = model(tree)
+    _ = model.commands(.hide, 9)
+    _ = model.commands(.show, 9)
+    #expect(model.commands(.hide, 9).doing.first == mark)
+    _ = model.takeWants()
+    _ = model.commands(.summon, 9)
+    #expect(model.commands(.hide, 9).doing.first == mark)
+  }
+}
+
+@Test("What the scratchpad takes from a window is marked, and no more than that")
+func i3_hiding_marksWhatIsLost() {
+  func commands(fullscreen mode: Int, floats: Bool, marks: [String] = []) -> [String] {
+    let window = node(
+      8, "a", type: floats ? "floating_con" : "con", pid: 1, focused: true, marks: marks,
+      more: ["fullscreen_mode": JSON(mode)])
+    var model = model(floats ? tree([], floating: [window]) : tree([window]))
+    return model.commands(.hide, 8).doing
+  }
+  let hidden = "[con_id=8] move scratchpad"
+  func mark(_ name: String) -> String { "[con_id=8] mark --add _navd_\(name)_8" }
+  #expect(commands(fullscreen: 1, floats: false) == [mark("tiled"), mark("fullscreen"), hidden])
+  #expect(commands(fullscreen: 2, floats: true) == [mark("global"), hidden])
+  #expect(
+    commands(fullscreen: 0, floats: true, marks: ["_navd_tiled_8", "_navd_fullscreen_8", "mine"]) == [
+      "[con_id=8] unmark _navd_tiled_8", "[con_id=8] unmark _navd_fullscreen_8", hidden,
+    ])
+}
+
+@Test(
+  "Of the workspaces of an output, the windows of that which had the focus last are in view; of hidden ones none is")
+func i3_workspaces_tellWhatIsInView() {
+  // i3 has a container between the output and its workspaces.
+  for isI3 in [false, true] {
+    let workspaces = [
+      node(5, "1", type: "workspace", [node(8, "a", pid: 1, focused: true)]),
+      node(6, "2", type: "workspace", [node(9, "b", pid: 2)], floating: [node(10, "c", type: "floating_con", pid: 3)]),
+    ]
+    let content = node(7, "content", focus: [6, 5], workspaces)
+    let output =
+      isI3
+      ? node(3, "HEADLESS-1", type: "output", focus: [7], [content])
+      : node(3, "HEADLESS-1", type: "output", focus: [6, 5], workspaces)
+    let scratchpad = node(4, "__i3_scratch", type: "workspace", floating: [node(11, "d", type: "floating_con", pid: 4)])
+    let pseudo = node(2, "__i3", type: "output", focus: [4], [scratchpad])
+    let model = model(node(1, "root", type: "root", focus: [3, 2], [pseudo, output]))
+    #expect(model.state.windows.windows.map(\.properties.inView) == [false, true, true, false])
+  }
+}
+
+@Test("Without a window that has the focus, it comes back to the output and the workspace that had it")
+func i3_focusOfAnEmptyWorkspace_comesBackToIt() {
+  let workspaces = [
+    node(5, "1", type: "workspace", [node(8, "a", pid: 1)]), node(6, "say \"2\"", type: "workspace"),
+  ]
+  var model = model(
+    node(1, "root", type: "root", focus: [3], [node(3, "HEADLESS-1", type: "output", focus: [6, 5], workspaces)]))
+  #expect(
+    model.commands(.hide, 8).after == [
+      #"focus output "HEADLESS-1""#, #"workspace --no-auto-back-and-forth "say \"2\"""#,
+    ])
+}
+
+@Test("What the Wayland protocol tells of sway's windows is a reason to read the tree, if that may tell something new")
+func i3_toplevels_areAReasonToRead() {
+  var model = model(tree([node(8, "a", pid: 1, focused: true)]))
+  func wants(_ edit: (inout WindowProperties) -> Void) -> Set<I3Message.Kind> {
+    var changes = WindowProperties()
+    edit(&changes)
+    model.takeToplevel(changes)
+    return model.takeWants()
+  }
+  #expect(wants { $0.title = "b" } == [])
+  #expect(wants { $0.focused = true } == [])
+  #expect(wants { $0.appID = "b" } == [.tree])
+  #expect(wants { $0.focused = false } == [.tree])
+  model.take(tree: tree([node(8, "a", pid: 1)]), now: now)
+  #expect(wants { $0.focused = true } == [.tree])
+}
+
+@Test("A class and a startup id that come after the window are told, and are the window's in the tree from then on")
+func i3_lateProperties_areTold() {
+  var model = model(tree([node(8, "a", more: ["window": 100])]))
+  _ = model.takeEvents()
+  var late = WindowProperties()
+  (late.appID, late.startupID) = ("Late", "navd-1")
+  model.take(late, of: 100, now: now)
+  model.take(late, of: 7, now: now)
+  #expect(model.takeEvents() == [WindowEvent(.changed(id: "c8", late), serial: 2)])
+  #expect(model.takeWants() == [.tree])
 }
 
 @Test func i3_messages_areReadInAnyPieces() throws {

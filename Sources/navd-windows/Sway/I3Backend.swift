@@ -1,3 +1,4 @@
+import CXCB
 import EventLoops
 import Glibc
 import Logging
@@ -16,6 +17,8 @@ final class I3Backend: Backend {
   private let ids = WindowIDs()
   /// What i3 does not tell of its windows; nil for sway.
   private var display: XWindowFacts?
+  /// What sway's socket does not tell of its windows; nil for i3, or if it has no such protocol.
+  private var toplevels: WlrConnection?
   private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
   private var isReading: Set<I3Message.Kind> = []
   private var reading: Timer?
@@ -46,11 +49,12 @@ final class I3Backend: Backend {
 
   private func begin(isSway: Bool) {
     var capabilities: [WindowCapability] = [
-      .close, .activate, .hide, .move, .summon, .pid, .parent, .output, .focus,
+      .close, .activate, .hide, .move, .summon, .pid, .parent, .output, .focus, .inView, .startupID,
     ]
     if isSway {
-      // It tells no parents of Wayland's windows.
-      capabilities.removeAll { $0 == .parent }
+      // It tells no parents of Wayland's windows, and no startup ids.
+      capabilities.removeAll { $0 == .parent || $0 == .startupID }
+      followToplevels()
       // Its container ids are never used twice.
       let token = socket.peer.flatMap(ProcessIdentity.init(of:)).map { "\($0.pid)-\($0.startTime)" } ?? ids.token
       model = I3Model(capabilities: capabilities) { node, _ in I3Model.Identity(id: "\(token)-\(node.container)") }
@@ -58,15 +62,20 @@ final class I3Backend: Backend {
       do throws(BackendFailure) {
         let facts = try XWindowFacts(ids)
         try facts.connection.follow(loop)
+        facts.connection.onEvent = { [unowned self] in note($0) }
         display = facts
       } catch {
         log.warning("no X display, so that the processes of windows are not known: \(error)")
-        capabilities.removeAll { $0 == .pid }
+        capabilities.removeAll { $0 == .pid || $0 == .startupID }
       }
       // Its container ids are addresses, which other windows get again.
       model = I3Model(capabilities: capabilities) { [unowned self] node, isTaken in
         guard let window = node.xWindow, let display else { return I3Model.Identity(id: ids.next()) }
-        return I3Model.Identity(id: display.id(of: window, isTaken: isTaken), pid: display.pid(of: window))
+        // Before its properties are read, so that no change of them is missed.
+        xcb_select_events(display.connection.raw, window, XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+        let startupID = display.startupID(of: window)
+        return I3Model.Identity(
+          id: display.id(of: window, isTaken: isTaken), pid: display.pid(of: window), startupID: startupID)
       }
     }
     socket.onEvent = { [unowned self] event, json in
@@ -76,6 +85,42 @@ final class I3Backend: Backend {
     // Each by itself: sway 1.7 refuses a list with an event that it does not have.
     for event in ["window", "workspace", "output"] { send(.subscribe, "[\"\(event)\"]") { _ in } }
     readWanted()
+  }
+
+  /// Follows sway's windows by its Wayland protocol, too.
+  private func followToplevels() {
+    do {
+      let toplevels = try WlrConnection()
+      guard toplevels.peer == socket.peer else {
+        return log.warning("$WAYLAND_DISPLAY and $SWAYSOCK are of two compositors, so that \(Self.unseen)")
+      }
+      toplevels.onChange = { [unowned self] _, changes in
+        model.takeToplevel(changes)
+        readSoon()
+      }
+      try toplevels.follow(loop)
+      self.toplevels = toplevels
+    } catch {
+      log.warning("no Wayland connection, so that \(Self.unseen): \(error)")
+    }
+  }
+
+  private static let unseen = "a launcher or a click on the desktop that takes the focus is not seen"
+
+  /// Takes in an event of the X server: i3 does not report what else than the title of a window has changed.
+  private func note(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+    guard let display, Int32(event.pointee.response_type & 0x7F) == XCB_PROPERTY_NOTIFY else { return }
+    let (window, atom) = event.withMemoryRebound(to: xcb_property_notify_event_t.self, capacity: 1) {
+      ($0.pointee.window, $0.pointee.atom)
+    }
+    var properties = WindowProperties()
+    switch display.connection.knownName(of: atom) {
+    case "WM_CLASS": properties.appID = display.appID(of: window)
+    case "_NET_STARTUP_ID": properties.startupID = display.ownStartupID(of: window)
+    default: return
+    }
+    model.take(properties, of: window, now: loop.now)
+    readSoon()
   }
 
   /// Reads once for all events of a change, which come within a millisecond. By then, navd has told its clients what the events
@@ -130,6 +175,7 @@ final class I3Backend: Backend {
     }
     do throws(Refusal) {
       let (doing, after) = model.commands(request, key)
+      readSoon()
       try socket.send(.command, (doing + after).joined(separator: "; ")) { [unowned self] json in
         guard let failed = (json?.array ?? []).prefix(doing.count).first(where: { $0[.success] == false }) else {
           return completion(.success(()))

@@ -13,6 +13,7 @@ struct I3Model {
     let id: String
     /// The process, where the tree has none.
     var pid: UInt32?
+    var startupID: String?
   }
 
   private(set) var state = WindowSystemState()
@@ -25,6 +26,9 @@ struct I3Model {
   private var containers: [UInt32: Int64] = [:]
   private var nodes: [Int64: I3Tree.Node] = [:]
   private var hasTree = false
+  private var focusedWorkspace = ""
+  /// What requests have done to windows that the tree does not tell yet: those before it was asked for, and those since.
+  private var (asked, unasked) = (Foresight(), Foresight())
 
   /// - Parameter capabilities: what works with this window manager.
   init(capabilities: [WindowCapability], identify: @escaping Identifying) {
@@ -36,6 +40,20 @@ struct I3Model {
   static func container(_ key: Key) -> Int64 { Int64(bitPattern: key) }
 
   func node(_ key: Key) -> I3Tree.Node? { nodes[Self.container(key)] }
+
+  /// What requests make of windows. One may follow another before the tree tells what came of the first.
+  private struct Foresight {
+    var hidden: [Int64: Bool] = [:]
+    /// What windows that are hidden or shown were before, and are again when they are shown.
+    var memories: [Int64: Set<Memory>] = [:]
+    var focused: Int64?
+
+    func followed(by later: Foresight) -> Foresight {
+      Foresight(
+        hidden: hidden.merging(later.hidden) { $1 }, memories: memories.merging(later.memories) { $1 },
+        focused: later.focused ?? focused)
+    }
+  }
 
   // MARK: Input
 
@@ -79,6 +97,8 @@ struct I3Model {
     for node in tree.nodes.sorted(by: { $0.container < $1.container }) { see(node, now: now) }
     state.windows.setFocus(tree.focused.map(Self.key))
     state.focusedOutput = tree.focusedOutput
+    focusedWorkspace = tree.focusedWorkspace
+    asked = Foresight()
     if isFirst { state.windows.announceAll() }
   }
 
@@ -90,7 +110,24 @@ struct I3Model {
   /// The parts to ask for now; they count as asked for.
   mutating func takeWants() -> Set<I3Message.Kind> {
     defer { wants = [] }
+    if wants.contains(.tree) { (asked, unasked) = (asked.followed(by: unasked), Foresight()) }
     return wants
+  }
+
+  /// Takes in what only the Wayland protocol tells of sway's windows: that the focus has left all of them, as for a launcher or
+  /// after a click on the desktop, or that one got another app-id.
+  mutating func takeToplevel(_ changes: WindowProperties) {
+    let isUnknown = changes.focused == false || changes.focused == true && state.windows.focused == nil
+    if isUnknown || changes.appID != nil { wants.insert(.tree) }
+  }
+
+  /// Takes in properties that the tree does not have, or has later.
+  /// - Parameter window: an X window.
+  mutating func take(_ properties: WindowProperties, of window: UInt32, now: Instant) {
+    guard let container = containers[window] else { return }
+    if let appID = properties.appID { nodes[container]?.properties.appID = appID }
+    state.windows.see(Self.key(container), WindowTable.Sighting(properties: properties), now: now, id: "")
+    wants.insert(.tree)
   }
 
   mutating func announceDue(now: Instant) { state.windows.announceDue(now: now) }
@@ -112,6 +149,7 @@ struct I3Model {
       let windows = state.windows
       identity = identify(node) { windows.key(of: $0) != nil }
       if node.properties.pid == nil { sighting.properties.pid = identity?.pid }
+      sighting.properties.startupID = identity?.startupID
     }
     nodes[node.container] = node
     if let window = node.xWindow {
@@ -126,50 +164,101 @@ struct I3Model {
 
   // MARK: Requests
 
-  /// Marks a tiled window while it is hidden: the scratchpad makes it floating. A mark that begins with `_` is not shown, and
-  /// outlives the adapter.
-  private static func tiled(_ container: Int64) -> String { "_navd_tiled_\(container)" }
+  /// What the scratchpad takes from a window, which gets it back when it is shown. Marks that begin with `_` are not shown, and
+  /// outlive the adapter.
+  private enum Memory: String, CaseIterable {
+    case tiled
+    case fullscreen
+    /// Fullscreen over all outputs.
+    case global
 
-  /// The commands that carry out a request for a window, and those that follow it, and may fail.
-  func commands(_ request: WindowRequest, _ key: Key) -> (doing: [String], after: [String]) {
-    let container = Self.container(key)
-    let window = "[con_id=\(container)]"
-    let isHidden = state.windows.properties(of: key)?.hidden == true
-    switch request {
-    case .close: return (["\(window) kill"], [])
-    case .activate: return (isHidden ? showing(container) : ["\(window) focus"], [])
-    case .summon:
-      if isHidden { return (showing(container), []) }
-      return (["\(window) move container to workspace current", "\(window) focus"], [])
-    case .show: return (isHidden ? showing(container) : ["nop"], [])
-    case .hide:
-      if isHidden { return (["nop"], []) }
-      let isTiled = state.windows.properties(of: key)?.floating == false
-      return (
-        (isTiled ? ["\(window) mark --add \(Self.tiled(container))"] : []) + ["\(window) move scratchpad"],
-        // The compositor moves the focus to where the window was.
-        state.windows.focused == key ? [] : returning
-      )
-    case .move(let output):
-      return (["\(window) move container to output \(Self.literal(output))"], returning)
+    func mark(_ container: Int64) -> String { "_navd_\(rawValue)_\(container)" }
+
+    var restoring: String {
+      switch self {
+      case .tiled: "floating disable"
+      case .fullscreen: "fullscreen enable"
+      case .global: "fullscreen enable global"
+      }
+    }
+
+    func holds(for node: I3Tree.Node) -> Bool {
+      switch self {
+      case .tiled: node.properties.floating == false
+      case .fullscreen: node.properties.fullscreen == true && !node.isGloballyFullscreen
+      case .global: node.isGloballyFullscreen
+      }
     }
   }
 
-  private func showing(_ container: Int64) -> [String] {
+  /// The commands that carry out a request for a window, and those that follow it, and may fail.
+  mutating func commands(_ request: WindowRequest, _ key: Key) -> (doing: [String], after: [String]) {
+    let container = Self.container(key)
     let window = "[con_id=\(container)]"
-    let isTiled = nodes[container]?.marks.contains(Self.tiled(container)) == true
-    // In the scratchpad, every window floats.
-    let tiling = ["\(window) floating disable", "\(window) unmark \(Self.tiled(container))"]
-    return ["\(window) scratchpad show"] + (isTiled ? tiling : [])
+    let foreseen = asked.followed(by: unasked)
+    let isHidden = foreseen.hidden[container] ?? (state.windows.properties(of: key)?.hidden == true)
+    let focused = foreseen.focused ?? state.windows.focused.map(Self.container)
+    switch request {
+    case .close: return (["\(window) kill"], [])
+    case .show where !isHidden: return (["nop"], [])
+    // “scratchpad show” would hide it again, if it is shown.
+    case .activate, .show:
+      foreseeShown(container, wasHidden: isHidden, foreseen)
+      return (["\(window) focus"], isHidden ? restoring(container) : [])
+    case .summon:
+      foreseeShown(container, wasHidden: isHidden, foreseen)
+      return (
+        ["\(window) move container to workspace current", "\(window) focus"], isHidden ? restoring(container) : []
+      )
+    case .hide where isHidden: return (["nop"], [])
+    case .hide:
+      let node = nodes[container]
+      let held = foreseen.memories[container] ?? Set(Memory.allCases.filter { node.map($0.holds) ?? false })
+      unasked.hidden[container] = true
+      unasked.memories[container] = held
+      wants.insert(.tree)
+      let marking = Memory.allCases.compactMap { memory -> String? in
+        let mark = memory.mark(container)
+        if held.contains(memory) { return "\(window) mark --add \(mark)" }
+        return node?.marks.contains(mark) == true ? "\(window) unmark \(mark)" : nil
+      }
+      // The compositor moves the focus to where the window was.
+      return (marking + ["\(window) move scratchpad"], focused == container ? [] : returning(to: focused))
+    case .move(let output):
+      return (["\(window) move container to output \(Self.literal(output))"], returning(to: focused))
+    }
+  }
+
+  private mutating func foreseeShown(_ container: Int64, wasHidden: Bool, _ foreseen: Foresight) {
+    unasked.focused = container
+    unasked.hidden[container] = false
+    // Nothing may change, and no event come.
+    wants.insert(.tree)
+    guard wasHidden else { return }
+    let marks = nodes[container]?.marks ?? []
+    unasked.memories[container] =
+      foreseen.memories[container] ?? Set(Memory.allCases.filter { marks.contains($0.mark(container)) })
+  }
+
+  /// Gives a window that was hidden what it has lost, as its marks say.
+  private func restoring(_ container: Int64) -> [String] {
+    Memory.allCases.flatMap { memory in
+      let window = "[con_mark=\"^\(memory.mark(container))$\"]"
+      return ["\(window) \(memory.restoring)", "\(window) unmark \(memory.mark(container))"]
+    }
   }
 
   /// Gives the focus to what has it now.
-  private var returning: [String] {
-    if let focused = state.windows.focused { return ["[con_id=\(Self.container(focused))] focus"] }
-    return state.focusedOutput.isEmpty ? [] : ["focus output \(Self.literal(state.focusedOutput))"]
+  private func returning(to focused: Int64?) -> [String] {
+    if let focused { return ["[con_id=\(focused)] focus"] }
+    if state.focusedOutput.isEmpty { return [] }
+    let output = "focus output \(Self.literal(state.focusedOutput))"
+    // An empty workspace may be gone, and is made again on that output.
+    return focusedWorkspace.isEmpty
+      ? [output] : [output, "workspace --no-auto-back-and-forth \(Self.literal(focusedWorkspace))"]
   }
 
-  /// A text in a command; the window manager names outputs, and it reads an escaped quotation mark.
+  /// A text in a command; the window manager names outputs and workspaces, and it reads an escaped quotation mark.
   private static func literal(_ text: String) -> String {
     "\"" + text.replacingAll("\\", with: "\\\\").replacingAll("\"", with: "\\\"") + "\""
   }

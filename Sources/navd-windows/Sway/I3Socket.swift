@@ -5,14 +5,15 @@ import TextFormats
 
 /// A connection to i3 or sway. Replies come in the order of the requests, and events between them.
 final class I3Socket {
-  /// Requests without a reply; past that, no command of a client is sent. The adapter's own questions are few.
-  private static let mostRequests = 1024
+  /// Commands without a reply; past that, none is sent. The adapter's own questions are few, and not counted.
+  private static let maxCommands = 1024
 
   private let descriptor: Int32
   private var watch: Watch?
   private var reader = I3Reader()
   private var unsent: [UInt8] = []
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+  private var commands = 0
   private var requests: [(kind: I3Message.Kind, completion: (JSON?) -> Void)] = []
   /// Called with the content; nil if it cannot be read.
   var onEvent: ((I3Message.Event?, JSON?) -> Void)?
@@ -43,10 +44,7 @@ final class I3Socket {
       close(socket)
       throw error
     }
-    var credentials: (pid: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
-    var size = socklen_t(MemoryLayout.size(ofValue: credentials))
-    let known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0
-    peer = known && credentials.pid > 0 ? credentials.pid : nil
+    peer = peerProcess(of: socket)
     watch = try loop.watch(socket, .read) { [unowned self] readiness in
       if readiness.contains(.write) { write() }
       read()
@@ -61,11 +59,12 @@ final class I3Socket {
   /// Sends a request.
   /// - Parameter completion: is called with the reply; nil if that cannot be read.
   func send(_ kind: I3Message.Kind, _ payload: String = "", _ completion: @escaping (JSON?) -> Void) throws(Refusal) {
-    guard kind != .command || requests.count < Self.mostRequests else {
+    guard kind != .command || commands < Self.maxCommands else {
       throw Refusal(
         .limitExceeded,
-        "expected at most \(Self.mostRequests) requests that the window manager has not answered, found more")
+        "expected at most \(Self.maxCommands) requests that the window manager has not answered, found more")
     }
+    if kind == .command { commands += 1 }
     requests.append((kind, completion))
     unsent += I3Message.bytes(kind, payload)
     write()
@@ -106,6 +105,7 @@ final class I3Socket {
           + "found type \(message.type)")
     }
     requests.removeFirst()
+    if request.kind == .command { commands -= 1 }
     request.completion(message.content)
   }
 

@@ -10,8 +10,10 @@ struct I3Tree {
     let xWindow: UInt32?
     /// The X window that it is a dialog of; nil for none.
     let transientFor: UInt32?
-    /// The app-id, title, pid, urgent, floating, fullscreen; from a whole tree also output, hidden and focused.
+    /// The app-id, title, pid, urgent, floating, fullscreen; from a whole tree also output, hidden, in-view and focused.
     var properties: WindowProperties
+    /// Whether it fills all outputs, and not only its own.
+    let isGloballyFullscreen: Bool
     let marks: [String]
   }
 
@@ -20,6 +22,10 @@ struct I3Tree {
   private(set) var focused: Int64?
   /// Empty if the tree does not tell.
   private(set) var focusedOutput = ""
+  /// The workspace that the output with the focus shows; empty if the tree does not tell.
+  private(set) var focusedWorkspace = ""
+  /// The workspaces that are shown, by their outputs.
+  private var workspaces: [String: String] = [:]
 
   /// - Parameter root: the answer of GET_TREE.
   init(_ root: JSON) {
@@ -29,12 +35,16 @@ struct I3Tree {
       let output = root[.nodes]?.array?.first(where: { $0[.id] == first })?[.name]?.string
     {
       focusedOutput = Self.output(output)
+      focusedWorkspace = workspaces[focusedOutput] ?? ""
     }
   }
 
   private struct Place {
     var output = ""
+    /// The container that had the focus last, of those beside this one.
+    var front: JSON?
     var isHidden = false
+    var isInView = false
     var isFloating = false
   }
 
@@ -45,18 +55,24 @@ struct I3Tree {
     // Bars of i3.
     case "dockarea"?: return
     case "output"?: place.output = Self.output(name ?? "")
-    case "workspace"?: place.isHidden = name == "__i3_scratch"
+    case "workspace"?:
+      place.isHidden = name == "__i3_scratch"
+      // Of the workspaces of an output, the one that had the focus last is shown.
+      place.isInView = !place.isHidden && place.front != nil && place.front == json[.id]
+      if place.isInView { workspaces[place.output] = name }
     case "floating_con"?: place.isFloating = true
     default: break
     }
     if var node = Self.node(json) {
       node.properties.output = place.output
       node.properties.hidden = place.isHidden
+      node.properties.inView = place.isInView
       if place.isFloating { node.properties.floating = true }
       node.properties.focused = json[.focused] == true
       if node.properties.focused == true { focused = node.container }
       nodes.append(node)
     }
+    place.front = json[.focus]?.array?.first
     for inner in json[.nodes]?.array ?? [] { visit(inner, place) }
     for inner in json[.floatingNodes]?.array ?? [] { visit(inner, place) }
   }
@@ -79,10 +95,11 @@ struct I3Tree {
     // i3 tells it in words, and wraps the container in one that floats.
     properties.floating = json[.floating]?.string.map { $0.hasSuffix("_on") } ?? (json[.type] == "floating_con")
     properties.urgent = json[.urgent].map { $0 == true }
-    properties.fullscreen = json[.fullscreenMode]?.unsigned.map { $0 > 0 }
+    let mode = json[.fullscreenMode]?.unsigned
+    properties.fullscreen = mode.map { $0 > 0 }
     return Node(
       container: id, xWindow: xWindow,
       transientFor: window?[.transientFor]?.unsigned.flatMap(UInt32.init(exactly:)), properties: properties,
-      marks: json[.marks]?.array?.compactMap(\.string) ?? [])
+      isGloballyFullscreen: mode == 2, marks: json[.marks]?.array?.compactMap(\.string) ?? [])
   }
 }

@@ -26,6 +26,7 @@ final class X11Backend: Backend {
     var monitors = true
     var list = true
     var focus = true
+    var desktop = true
     var windows: Set<Window> = []
     /// Windows whose place has changed, and nothing else.
     var places: Set<Window> = []
@@ -33,6 +34,12 @@ final class X11Backend: Backend {
   private var stale = Stale()
   /// The window by which the window manager says that it runs; nil while none does.
   private var managerWindow: Window?
+  /// The number of the desktop that is shown; nil if the window manager has none.
+  private var desktop: UInt32?
+  /// The number by which a window is on all of them.
+  private static let everyDesktop = UInt32.max
+  /// Windows that were asked to be hidden, until their state changes: they are mapped still, so that to map them shows nothing.
+  private var hiding: Set<Window> = []
 
   /// Connects to the display of the environment.
   init(_ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
@@ -103,7 +110,7 @@ final class X11Backend: Backend {
         if event.pointee.window == managerWindow {
           stale.manager = true
         } else {
-          state.windows.close(WindowTable.Key(event.pointee.window))
+          close(event.pointee.window)
         }
       }
     default: break
@@ -113,32 +120,39 @@ final class X11Backend: Backend {
   private func propertyChanged(_ window: Window, _ name: String) {
     guard window == connection.root else {
       if Self.told.contains(name) { stale.windows.insert(window) }
+      if name == "_NET_WM_STATE" { hiding.remove(window) }
       if name == "WM_STATE" { stale.list = true }
       return
     }
     switch name {
     case "_NET_CLIENT_LIST": stale.list = true
     case "_NET_ACTIVE_WINDOW": stale.focus = true
+    case "_NET_CURRENT_DESKTOP": stale.desktop = true
     case "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK": (stale.manager, stale.list) = (true, true)
     default: break
     }
   }
 
   /// The properties of windows that clients hear of.
-  private static let told = ["_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR", "_NET_WM_STATE"]
+  private static let told = [
+    "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "WM_TRANSIENT_FOR", "_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_STARTUP_ID",
+  ]
   /// Those that say what windows there are, and what the window manager does with them.
   private static let ofRoot = [
-    "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK", "WM_STATE",
+    "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "_NET_CURRENT_DESKTOP", "_NET_SUPPORTED", "_NET_SUPPORTING_WM_CHECK",
+    "WM_STATE",
   ]
 
   private func readStale() {
     let stale = self.stale
-    self.stale = Stale(manager: false, monitors: false, list: false, focus: false)
+    self.stale = Stale(manager: false, monitors: false, list: false, focus: false, desktop: false)
     if stale.manager { readManager() }
     if stale.monitors { readMonitors() }
     if stale.list { readList() }
+    if stale.desktop { desktop = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first }
     for window in stale.windows where isKnown(window) { see(window) }
-    let moved = stale.monitors || stale.manager ? Set(state.windows.allKeys.map { Window($0) }) : stale.places
+    let isElsewhere = stale.monitors || stale.manager || stale.desktop
+    let moved = isElsewhere ? Set(state.windows.allKeys.map { Window($0) }) : stale.places
     for window in moved.subtracting(stale.windows) where isKnown(window) { see(window) }
     if stale.focus || stale.list { readFocus() }
     state.inferFocusedOutput()
@@ -167,10 +181,13 @@ final class X11Backend: Backend {
       case .activate, .focus: supports("_NET_ACTIVE_WINDOW")
       // i3 has the state, and ignores the request.
       case .hide: supports("_NET_WM_ACTION_MINIMIZE") && supports("_NET_WM_STATE_HIDDEN")
-      case .move, .summon, .inView, .startupID: false
+      case .move: false
+      case .summon: supports("_NET_ACTIVE_WINDOW") && supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
       case .pid: connection.knowsProcesses
       case .parent: true
       case .output: firstRandREvent != nil
+      case .inView: supports("_NET_WM_DESKTOP") && supports("_NET_CURRENT_DESKTOP")
+      case .startupID: true
       }
     }
   }
@@ -206,7 +223,7 @@ final class X11Backend: Backend {
     let list = connection.numbers(connection.root, "_NET_CLIENT_LIST")
     let present = Set(list.map { WindowTable.Key($0) })
     for key in state.windows.allKeys where !present.contains(key) && isWithdrawn(Window(key)) {
-      state.windows.close(key)
+      close(Window(key))
     }
     for window in list where !isKnown(window) {
       // Before its properties are read, so that no change of them is missed.
@@ -227,12 +244,15 @@ final class X11Backend: Backend {
       || types.contains(connection.atom("_NET_WM_WINDOW_TYPE_DESKTOP"))
   }
 
+  private func close(_ window: Window) {
+    hiding.remove(window)
+    state.windows.close(WindowTable.Key(window))
+  }
+
   private func see(_ window: Window) {
     let key = WindowTable.Key(window)
     var sighting = WindowTable.Sighting()
-    // The instance and the class, each with a zero byte at its end.
-    let names = connection.texts(window, "WM_CLASS")
-    if names.count > 1 { sighting.properties.appID = names[1] }
+    sighting.properties.appID = facts.appID(of: window)
     sighting.properties.title = connection.text(window, "_NET_WM_NAME") ?? connection.text(window, "WM_NAME") ?? ""
     let states = Set(connection.numbers(window, "_NET_WM_STATE"))
     sighting.properties.urgent = states.contains(connection.atom("_NET_WM_STATE_DEMANDS_ATTENTION"))
@@ -241,6 +261,10 @@ final class X11Backend: Backend {
       let isIconified = states.contains(connection.atom("_NET_WM_STATE_HIDDEN"))
       sighting.properties.minimized = isIconified
       sighting.properties.hidden = isIconified
+    }
+    if state.capabilities.contains(.inView), let desktop {
+      let own = connection.numbers(window, "_NET_WM_DESKTOP").first ?? Self.everyDesktop
+      sighting.properties.inView = sighting.properties.hidden != true && [desktop, Self.everyDesktop].contains(own)
     }
     let leader = connection.numbers(window, "WM_TRANSIENT_FOR").first ?? 0
     sighting.parent =
@@ -252,7 +276,12 @@ final class X11Backend: Backend {
     var id = ""
     if !state.windows.contains(key) {
       sighting.properties.pid = facts.pid(of: window)
+      sighting.properties.startupID = facts.startupID(of: window)
+      // Until the focus is read.
+      if state.capabilities.contains(.focus) { sighting.properties.focused = false }
       id = facts.id(of: window) { state.windows.key(of: $0) != nil }
+    } else if let own = facts.ownStartupID(of: window) {
+      sighting.properties.startupID = own
     }
     state.windows.see(key, sighting, now: loop.now, id: id)
   }
@@ -284,9 +313,17 @@ final class X11Backend: Backend {
       tell(window, "_NET_CLOSE_WINDOW", 0, pager)
     case .activate: tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
     // Iconic state (ICCCM 4.1.4). An unmapped window would be withdrawn.
-    case .hide: tell(window, "WM_CHANGE_STATE", 3, 0)
+    case .hide:
+      if state.windows.properties(of: key)?.hidden != true { hiding.insert(window) }
+      tell(window, "WM_CHANGE_STATE", 3, 0)
+    case .show where hiding.remove(window) != nil: tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
     case .show: xcb_map_window(connection.raw, window)
-    case .move, .summon: preconditionFailure("the capability is not offered")
+    case .summon:
+      if let current = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first {
+        tell(window, "_NET_WM_DESKTOP", current, pager)
+      }
+      tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
+    case .move: preconditionFailure("the capability is not offered")
     }
     connection.flush()
     completion(.success(()))

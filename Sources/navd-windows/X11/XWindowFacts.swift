@@ -1,7 +1,7 @@
 import PresentationModel
 
-/// What only the X server knows of an X window: its process, whether it can be asked to close, and the name that the adapter
-/// gave it.
+/// What only the X server knows of an X window: its process, its startup id, whether it can be asked to close, and the name
+/// that the adapter gave it.
 final class XWindowFacts {
   let connection: XConnection
   private let ids: WindowIDs
@@ -10,6 +10,7 @@ final class XWindowFacts {
   init(_ ids: WindowIDs, display: String? = nil) throws(BackendFailure) {
     connection = try XConnection(display: display)
     self.ids = ids
+    for name in Self.followed { _ = connection.atom(name) }
   }
 
   /// The property that holds the id: it ends with the window, and outlives the adapter.
@@ -26,6 +27,55 @@ final class XWindowFacts {
     // A client can put any id on its window.
     repeat { id = ids.next() } while isTaken(id)
     connection.setText(window, Self.property, id)
+    return id
+  }
+
+  /// The properties of a window whose changes matter, and that its manager may not tell.
+  static let followed = ["WM_CLASS", "_NET_STARTUP_ID"]
+
+  /// The class; nil if it has none yet.
+  func appID(of window: UInt32) -> String? {
+    // The instance and the class, each with a zero byte at its end.
+    let names = connection.texts(window, "WM_CLASS")
+    return names.count > 1 ? names[1] : nil
+  }
+
+  /// The startup id that the window itself has.
+  func ownStartupID(of window: UInt32) -> String? {
+    connection.text(window, "_NET_STARTUP_ID").flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The startup id with which its client opened a window that has none itself: that of its client leader or of its group.
+  private func leaderStartupID(of window: UInt32) -> String? {
+    let hints = connection.numbers(window, "WM_HINTS")
+    // Its ninth number is the group, if the flag says so (ICCCM 4.1.2.4).
+    let group = hints.count > 8 && hints[0] & 64 != 0 ? hints[8] : 0
+    for leader in [connection.numbers(window, "WM_CLIENT_LEADER").first ?? 0, group]
+    where leader != 0 && leader != window {
+      if let id = ownStartupID(of: leader) { return id }
+    }
+    return nil
+  }
+
+  /// The property that holds the startup id of a leader for the first window that was opened with it.
+  private static let startupProperty = "_NAVD_STARTUP_ID"
+  /// The startup ids of leaders that a window has got.
+  private var given: Set<String> = []
+
+  /// The startup id with which a window was opened; nil if it is not known. Ask before the window is given an id.
+  ///
+  /// A leader keeps the last id that its program got. So it counts for the first window that is seen with it: a later one may be
+  /// its user's, who has opened it in the same program.
+  func startupID(of window: UInt32) -> String? {
+    if let own = ownStartupID(of: window) { return own }
+    if let kept = connection.text(window, Self.startupProperty), !kept.isEmpty {
+      given.insert(kept)
+      return kept
+    }
+    guard connection.text(window, Self.property) == nil, let id = leaderStartupID(of: window),
+      given.insert(id).inserted
+    else { return nil }
+    connection.setText(window, Self.startupProperty, id)
     return id
   }
 

@@ -11,173 +11,7 @@ import TextFormats
 
 private typealias Rows = WindowSystemInterface
 
-/// A window manager, and the backend by which the adapter knows its windows.
-private struct Setup: CustomTestStringConvertible {
-  let manager: Desktop.Manager
-  let backend: String
-  var testDescription: String { "\(backend) on \(manager)" }
-
-  static let all = [
-    Setup(manager: .sway, backend: "sway"), Setup(manager: .i3, backend: "sway"), Setup(manager: .sway, backend: "wlr"),
-    Setup(manager: .openbox, backend: "x11"), Setup(manager: .i3, backend: "x11"),
-  ]
-
-  /// The row of the table in docs/windows.md: what was found to work.
-  func capabilities() throws -> [String] {
-    let row = try Markdown("windows.md").lines.map { $0.split(separator: "|").map { $0.filter { !"` ".contains($0) } } }
-      .first { $0.count > WindowCapability.allCases.count && $0[0] == backend && $0[1].hasPrefix(manager.rawValue) }
-    let cells = try #require(row, "docs/windows.md has no row for \(testDescription)").dropFirst(2)
-    return zip(WindowCapability.allCases, cells).filter { $1.hasPrefix("yes") }.map(\.0.rawValue)
-  }
-}
-
-/// A program with a window, which does what it reads: `title TEXT`, `dialog`.
-private let editor = """
-  import gi, os, sys
-  gi.require_version("Gdk", "3.0")
-  gi.require_version("GLib", "2.0")
-  gi.require_version("Gtk", "3.0")
-  from gi.repository import Gdk, GLib, Gtk
-  name, pipe = sys.argv[1:]
-  GLib.set_prgname(name)
-  Gdk.set_program_class(name)
-  window = Gtk.Window(title="one")
-  window.set_default_size(300, 200)
-  window.connect("destroy", Gtk.main_quit)
-  window.show_all()
-  def do(source, condition):
-      verb, _, text = os.read(source, 4096).decode().strip().partition(" ")
-      if verb == "title":
-          window.set_title(text)
-      if verb == "dialog":
-          dialog = Gtk.Dialog(title="dialog", transient_for=window, modal=True)
-          dialog.set_default_size(100, 100)
-          dialog.connect("delete-event", lambda *_: dialog.destroy())
-          dialog.show_all()
-      return True
-  os.mkfifo(pipe)
-  GLib.io_add_watch(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), GLib.IO_IN, do)
-  Gtk.main()
-  """
-
-/// The adapter on a session's desktop, and the windows as its signals tell them.
-private final class Adapter {
-  let session: Session
-  let program: Program
-  private(set) var windows: [Window] = []
-  /// `opened editor`, `closed editor`.
-  private(set) var log: [String] = []
-  private(set) var serial: UInt64 = 0
-  private(set) var properties: Properties = [:]
-  /// Whether no serial was left out.
-  private(set) var isGapless = true
-  /// The signals as the bus delivers them, and as the socket does.
-  private(set) var (byBus, bySocket): ([[Value]], [[Value]]) = ([], [])
-  private var subscriptions: [Subscription] = []
-  private var socket: SignalSocket?
-
-  /// - Parameter variables: variables that replace those of the session.
-  init(_ session: Session, _ arguments: String..., variables: [String: String] = [:]) throws {
-    self.session = session
-    var owner: BusName?
-    let watch = session.client.watchName(Rows.bus) { owner = $0 }
-    defer { watch.cancel() }
-    var isReady = false
-    program = try session.start(
-      program: "/usr/bin/env",
-      variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")] + arguments)
-    subscriptions = [
-      session.client.subscribe(MatchRule(path: Rows.object), ready: { _ in isReady = true }) { [unowned self] in
-        take($0)
-      }
-    ]
-    let program = program
-    try session.wait("the adapter owns its name") { isReady && owner != nil || program.hasEnded }
-    try #require(program.status == nil, "\(program.errorText)")
-    socket = try SignalSocket(try call(Rows.acquireSignals, ()), on: session.loop) { [unowned self] in
-      bySocket.append(Self.content(of: $0))
-    } onEnd: {
-    }
-    let (windows, serial) = try call(Rows.getWindows, ())
-    byBus = []
-    bySocket = []
-    self.windows = windows.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) }
-    self.serial = serial
-    log = []
-    properties = try call(PropertyAccessing.getAll, Rows.name.text)
-  }
-
-  deinit { for subscription in subscriptions { subscription.cancel() } }
-
-  private static func content(of signal: Message) -> [Value] {
-    [.string(signal.path?.text ?? ""), .string(signal.member?.text ?? "")] + ((try? signal.body()) ?? [])
-  }
-
-  private func take(_ message: Message) {
-    byBus.append(Self.content(of: message))
-    if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: message),
-      interface == Rows.name.text
-    {
-      properties.merge(changed) { $1 }
-    }
-    guard let event = try? WindowEvent(message), event.serial > serial else { return }
-    if event.serial != serial + 1 { isGapless = false }
-    serial = event.serial
-    switch event.kind {
-    case .opened(let window):
-      windows.append(window)
-      log.append("opened \(window.properties.appID ?? "?") \(window.properties.title ?? "?")")
-    case .changed(let id, let changed):
-      guard let index = windows.firstIndex(where: { $0.id == id }) else { return isGapless = false }
-      windows[index].properties.merge(changed)
-    case .closed(let id):
-      log.append("closed \(windows.first { $0.id == id }?.properties.appID ?? "?")")
-      windows.removeAll { $0.id == id }
-    }
-  }
-
-  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
-    var result: Result<Output, DBusError>?
-    session.client.call(method, on: Rows.bus, at: Rows.object, input) { result = $0 }
-    try session.wait("\(method.name) is answered") { result != nil }
-    return try #require(result).get()
-  }
-
-  /// Calls a method that is refused.
-  func refusal<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> ErrorCode? {
-    do {
-      try call(method, input)
-      return nil
-    } catch let error as DBusError {
-      return ErrorCode(error.name)
-    }
-  }
-
-  func window(_ appID: String, _ title: String? = nil) -> Window? {
-    windows.first { $0.properties.appID == appID && (title == nil || $0.properties.title == title) }
-  }
-
-  func wait(_ what: String, until condition: () -> Bool) throws {
-    do {
-      try session.wait(what, until: condition)
-    } catch {
-      throw Session.Failure("\(error)\n\(windows)\n\(log)\n\(program.errorText)")
-    }
-  }
-
-  /// Waits for a window with the application id.
-  func open(_ appID: String, _ title: String? = nil) throws -> Window {
-    try wait("there is the window \(appID)") { window(appID, title) != nil }
-    return try #require(window(appID, title))
-  }
-}
-
 extension Session {
-  /// Starts the editor with a window of that application id.
-  fileprivate func edit(_ name: String) throws -> Program {
-    try start(program: "/usr/bin/python3", ["-c", editor, name, path("bin/\(name).pipe")])
-  }
-
   /// Starts a sway whose outputs are windows of the session's own, and waits until it runs.
   /// - Returns: the program, the name of its Wayland display, and the variable that says where its socket is.
   fileprivate func startInnerSway(outputs: Int) throws -> (sway: Program, display: String, variables: [String: String])
@@ -195,20 +29,14 @@ extension Session {
     let display = String(decoding: Files.contents(of: "\(inner).display").dropLast(), as: UTF8.self)
     return (sway, display, ["SWAYSOCK": "\(inner).sock"])
   }
-
-  /// Makes an editor do something.
-  fileprivate func tell(_ name: String, _ line: String) throws {
-    let run = try run(program: "/bin/sh", ["-c", "echo \"$1\" >\"$2\"", "sh", line, path("bin/\(name).pipe")])
-    #expect(run.exitCode == 0, "\(run.errorText)")
-  }
 }
 
 @Test(
   "The adapter tells windows, and closes, raises, hides and moves them, as the window manager itself has them",
-  arguments: Setup.all)
-private func windows_ofEachBackend_areThoseOfTheManager(_ setup: Setup) throws {
+  arguments: AdapterSetup.all)
+private func windows_ofEachBackend_areThoseOfTheManager(_ setup: AdapterSetup) throws {
   let session = try Session(starting: false, desktop: setup.manager)
-  let adapter = try Adapter(session, "--backend", setup.backend)
+  let adapter = try RunningAdapter(session, "--backend", setup.backend)
   let reference = ManagersWindows(session: session)
   let can = try Set(setup.capabilities())
   #expect([String](value: adapter.properties["Capabilities"] ?? .string("")).map(Set.init) == can)
@@ -323,22 +151,22 @@ private func windows_ofEachBackend_areThoseOfTheManager(_ setup: Setup) throws {
 
 @Test(
   "An adapter that is killed finds the same windows again, with their ids where the window system can tell",
-  arguments: Setup.all)
-private func windows_afterAKill_areTheSame(_ setup: Setup) throws {
+  arguments: AdapterSetup.all)
+private func windows_afterAKill_areTheSame(_ setup: AdapterSetup) throws {
   let session = try Session(starting: false, desktop: setup.manager)
   let programs = try ["editor", "other"].map { try session.edit($0) }
-  var adapter = try Adapter(session)
+  var adapter = try RunningAdapter(session)
   #expect(adapter.properties["Backend"] == .string(setup.manager == .openbox ? "x11" : "sway"), "it finds its backend")
   adapter.program.send(SIGTERM)
   try session.wait("it ends") { adapter.program.hasEnded }
   #expect(adapter.program.exitCode == 0)
 
-  adapter = try Adapter(session, "--backend", setup.backend)
+  adapter = try RunningAdapter(session, "--backend", setup.backend)
   let before = [try adapter.open("editor"), try adapter.open("other")]
   adapter.program.send(SIGKILL)
   try session.wait("it ends") { adapter.program.status != nil }
   let first = adapter
-  adapter = try Adapter(session, "--backend", setup.backend)
+  adapter = try RunningAdapter(session, "--backend", setup.backend)
   let after = [try adapter.open("editor"), try adapter.open("other")]
   if setup.backend == "wlr" {
     #expect(Set(after.map(\.id)).isDisjoint(with: before.map(\.id)), "an id is never used twice")
@@ -370,20 +198,20 @@ private func windows_displayOfAFormerI3_isOfItsManager() throws {
   let set = try session.run(
     program: "/usr/bin/xprop", ["-root", "-f", property, "8u", "-set", property, session.path("gone")])
   #expect(set.exitCode == 0, "\(set.errorText)")
-  #expect(try Adapter(session).properties["Backend"] == .string("x11"))
+  #expect(try RunningAdapter(session).properties["Backend"] == .string("x11"))
 }
 
 @Test("i3 is found by its display alone, whose windows it knows better than X11")
 private func windows_displayOfI3_isAskedByItsSocket() throws {
   let session = try Session(starting: false, desktop: .i3)
-  #expect(try Adapter(session, variables: ["I3SOCK": ""]).properties["Backend"] == .string("sway"))
+  #expect(try RunningAdapter(session, variables: ["I3SOCK": ""]).properties["Backend"] == .string("sway"))
 }
 
 @Test("Windows of an X window manager that is killed and replaced stay, with their ids")
 private func windows_managerReplaced_stay() throws {
   let session = try Session(starting: false, desktop: .openbox)
   let editor = try session.edit("editor")
-  let adapter = try Adapter(session, "--backend", "x11")
+  let adapter = try RunningAdapter(session, "--backend", "x11")
   let window = try adapter.open("editor")
   for pid in session.managers() { kill(pid, SIGKILL) }
   try adapter.wait("nothing can be raised") {
@@ -411,8 +239,8 @@ private func windows_managerReplaced_stay() throws {
 // By i3's own protocol, the order of those that were there before is not known.
 @Test(
   "The windows that were there before the adapter are in the order in which they were opened",
-  arguments: Setup.all.filter { $0.manager != .i3 || $0.backend != "sway" })
-private func windows_beforeTheAdapter_areInTheirOrder(_ setup: Setup) throws {
+  arguments: AdapterSetup.all.filter { $0.manager != .i3 || $0.backend != "sway" })
+private func windows_beforeTheAdapter_areInTheirOrder(_ setup: AdapterSetup) throws {
   let session = try Session(starting: false, desktop: setup.manager)
   let reference = ManagersWindows(session: session)
   let names = ["first", "second", "third"]
@@ -421,7 +249,7 @@ private func windows_beforeTheAdapter_areInTheirOrder(_ setup: Setup) throws {
     try reference.poll(name, "is there") { $0 != nil }
     return program
   }
-  let adapter = try Adapter(session, "--backend", setup.backend)
+  let adapter = try RunningAdapter(session, "--backend", setup.backend)
   #expect(adapter.windows.map(\.properties.appID) == names)
   #expect(programs.allSatisfy { $0.status == nil })
 }
@@ -430,7 +258,7 @@ private func windows_beforeTheAdapter_areInTheirOrder(_ setup: Setup) throws {
 private func windows_unpluggedOutput_areWhereTheyAre() throws {
   let session = try Session(starting: false, desktop: .sway)
   let (sway, display, variables) = try session.startInnerSway(outputs: 2)
-  let adapter = try Adapter(session, variables: variables)
+  let adapter = try RunningAdapter(session, variables: variables)
   #expect(adapter.properties["Outputs"] == ["WL-1", "WL-2"].value)
   let terminal = try session.start(
     program: "/usr/bin/env", ["WAYLAND_DISPLAY=\(display)", "/usr/bin/foot", "--app-id=foot", "sleep", "1000"])
@@ -458,7 +286,7 @@ private func windows_outputThatComesLater_isKnown() throws {
     #expect(run.exitCode == 0, "\(run.outputText)")
   }
   try request("[title=\"WL-1\"] kill")
-  let adapter = try Adapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": display])
+  let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": display])
   try adapter.wait("the output is gone") { adapter.properties["Outputs"] == [String]().value }
   #expect(adapter.properties["Capabilities"] == ["close", "activate", "focus"].value)
   try request("create_output", variables)
@@ -474,7 +302,7 @@ private func windows_outputThatComesLater_isKnown() throws {
 private func windows_badData_isLeftOut() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
-  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  let adapter = try RunningAdapter(session, variables: ["SWAYSOCK": manager.socket])
   #expect(adapter.windows.map(\.properties.title) == ["first"])
   let memory = Session.peakMemory(of: adapter.program.processID)
   try manager.tell(
@@ -508,7 +336,7 @@ private func windows_badData_isLeftOut() throws {
 private func windows_managerThatDoesNotAnswer_isReadLater() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
-  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  let adapter = try RunningAdapter(session, variables: ["SWAYSOCK": manager.socket])
   let window = try #require(adapter.windows.first)
   try manager.tell(
     "gate = threading.Event()", "answers[0] = lambda: (gate.wait(), [dict(success=True)])[1]",
@@ -538,7 +366,7 @@ private func windows_managerThatDoesNotAnswer_isReadLater() throws {
 private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
-  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  let adapter = try RunningAdapter(session, variables: ["SWAYSOCK": manager.socket])
   try manager.tell("for n in range(20000): window('title', node(8, str(n)))", "window('title', node(8, 'last'))")
   var reads = 0
   while adapter.window("fake")?.properties.title != "last" {
@@ -558,7 +386,7 @@ private func windows_readWhileTheyChange_containTheSignalsBefore() throws {
 private func windows_dialogOfWlrWithoutItsParent_isOfNone() throws {
   let session = try Session(starting: false)
   let compositor = try FakeWlr(session)
-  let adapter = try Adapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
+  let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
   // Many, since libwayland may give the memory of a closed window to a later one.
   try compositor.tell(
     "parents = [opened(f'parent {n}') for n in range(100)]",
@@ -577,7 +405,7 @@ private func windows_dialogOfWlrWithoutItsParent_isOfNone() throws {
 private func windows_ofWlrThatWereTooMany_areReportedLater() throws {
   let session = try Session(starting: false)
   let compositor = try FakeWlr(session)
-  let adapter = try Adapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
+  let adapter = try RunningAdapter(session, "--backend", "wlr", variables: ["WAYLAND_DISPLAY": compositor.socket])
   try compositor.tell("windows = [opened(f'window {n}') for n in range(4096)]", "late = [opened('a'), opened('b')]")
   try adapter.wait("all have opened that may") { adapter.windows.count == 4096 }
   try compositor.tell("for window in windows: closed(window)")
@@ -644,7 +472,7 @@ func windows_systemThatDoesNotAnswer_adapterEndsAtSignal() throws {
 private func windows_moreChangesThanTheBusTakes_gapIsSeen() throws {
   let session = try Session(starting: false)
   let manager = try FakeI3(session)
-  let adapter = try Adapter(session, variables: ["SWAYSOCK": manager.socket])
+  let adapter = try RunningAdapter(session, variables: ["SWAYSOCK": manager.socket])
   // With titles of 4 KiB, these are more than 16 MiB in one turn.
   try manager.tell(
     "windows[:] = [node(1000 + n, f'{n} ' + 'x' * 4096) for n in range(4096)]", "window('move', windows[0])")

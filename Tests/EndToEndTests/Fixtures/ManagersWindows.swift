@@ -12,6 +12,9 @@ struct ManagersWindows {
     let name: String
     var title = ""
     var output = ""
+    /// The workspace that it is on; empty if it is hidden.
+    var workspace = ""
+    var isFullscreen = false
     var isTiled = false
     var isHidden = false
     var isFocused = false
@@ -31,7 +34,7 @@ struct ManagersWindows {
   func window(_ name: String) throws -> Window? { try all().first { $0.name == name } }
 
   /// Waits until the manager has the window as the condition says.
-  func poll(_ name: String, _ what: String, until condition: (Window?) -> Bool) throws {
+  func poll(_ name: String, _ what: String, until condition: (Window?) throws -> Bool) throws {
     try session.poll("the window \(name) \(what)") { try condition(window(name)) }
   }
 
@@ -71,6 +74,37 @@ struct ManagersWindows {
     try session.poll("\(window.name) has the focus") { try all().first { $0.id == window.id }?.isFocused == true }
   }
 
+  /// The workspace that its user sees, on the output with the focus.
+  func workspace() throws -> String {
+    if session.desktop?.manager == .openbox {
+      let number = try xprop("-root", "_NET_CURRENT_DESKTOP").split { " \n".contains($0) }.last.flatMap { Int($0) }
+      return number.map { String($0 + 1) } ?? ""
+    }
+    let run = try session.run(program: session.desktop!.manager.messenger, ["-t", "get_workspaces"])
+    return try JSON.parse(run.outputText).array?.first { $0["focused"] == true }?["name"]?.string ?? ""
+  }
+
+  /// Shows a workspace, as its user does. Openbox has four of them.
+  func show(workspace: Int) throws {
+    if session.desktop?.manager == .openbox {
+      try session.runTool("/usr/bin/xdotool", ["set_desktop", String(workspace - 1)])
+    } else {
+      try ask("workspace \(workspace)")
+    }
+    try session.poll("workspace \(workspace) is shown") { try self.workspace() == String(workspace) }
+  }
+
+  /// Makes a window fill its output, as its user does.
+  func makeFullscreen(_ window: Window) throws {
+    if session.desktop?.manager == .openbox {
+      return try session.runTool("/usr/bin/wmctrl", ["-i", "-r", window.id, "-b", "add,fullscreen"])
+    }
+    try ask("[con_id=\(window.id)] fullscreen enable")
+  }
+
+  /// Makes a window of sway or i3 float.
+  func makeFloating(_ window: Window) throws { try ask("[con_id=\(window.id)] floating enable") }
+
   /// Makes a window ask for attention.
   func makeUrgent(_ window: Window) throws {
     guard let id = window.xWindow else { return try ask("[con_id=\(window.id)] urgent enable") }
@@ -96,7 +130,9 @@ struct ManagersWindows {
       var place = place
       switch node["type"]?.string {
       case "output": place.output = node["name"]?.string ?? ""
-      case "workspace": place.isHidden = node["name"] == "__i3_scratch"
+      case "workspace":
+        place.isHidden = node["name"] == "__i3_scratch"
+        place.workspace = place.isHidden ? "" : node["name"]?.string ?? ""
       case "floating_con": place.isTiled = false
       default: break
       }
@@ -106,7 +142,8 @@ struct ManagersWindows {
       {
         return [
           Window(
-            id: String(id), name: name, title: node["name"]?.string ?? "", output: place.output, isTiled: place.isTiled,
+            id: String(id), name: name, title: node["name"]?.string ?? "", output: place.output,
+            workspace: place.workspace, isFullscreen: node["fullscreen_mode"]?.number ?? 0 > 0, isTiled: place.isTiled,
             isHidden: place.isHidden, isFocused: node["focused"] == true, isUrgent: node["urgent"] == true,
             xWindow: node["window"]?.number.map(String.init), pid: node["pid"]?.number.map(pid_t.init))
         ]
@@ -132,15 +169,18 @@ struct ManagersWindows {
   private func x11() throws -> [Window] {
     let focused = try ids("_NET_ACTIVE_WINDOW").first
     return try ids("_NET_CLIENT_LIST").compactMap { id in
-      let text = try xprop("-id", id, "WM_CLASS", "_NET_WM_STATE", "_NET_WM_NAME")
+      let text = try xprop("-id", id, "WM_CLASS", "_NET_WM_STATE", "_NET_WM_NAME", "_NET_WM_DESKTOP")
       let words = text.split(separator: "\n").reduce(into: [:]) { words, line in
         words[line.prefix { $0 != "(" }] = line.split(separator: "\"", omittingEmptySubsequences: false).map(
           String.init)
       }
       // A window may end between the two.
       guard let names = words["WM_CLASS"], names.count > 3 else { return nil }
+      let desktop = text.split(separator: "\n").first { $0.hasPrefix("_NET_WM_DESKTOP") }
+        .flatMap { Int($0.split(separator: " ").last ?? "") }
       return Window(
         id: id, name: names[3], title: words["_NET_WM_NAME"]?.dropFirst().first ?? "", output: "screen",
+        workspace: desktop.map { String($0 + 1) } ?? "", isFullscreen: text.contains("_NET_WM_STATE_FULLSCREEN"),
         isHidden: text.contains("_NET_WM_STATE_HIDDEN"), isFocused: id == focused,
         isUrgent: text.contains("_NET_WM_STATE_DEMANDS_ATTENTION"), xWindow: id)
     }

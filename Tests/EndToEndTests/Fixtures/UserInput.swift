@@ -27,6 +27,17 @@ extension Session {
     try runTool("/usr/bin/xdotool", ["mousemove", String(x), String(y), "click", "1", "mousemove", "640", "360"])
   }
 
+  /// Clicks where no window is, at the right edge; sway needs `seat seat0 fallback true`.
+  func clickOnTheDesktop() throws {
+    if desktop?.manager == .sway {
+      try runTool(
+        "/usr/bin/swaymsg",
+        ["seat seat0 cursor set 1200 600, seat seat0 cursor press button1, seat seat0 cursor release button1"])
+    } else {
+      try runTool("/usr/bin/xdotool", ["mousemove", "1200", "600", "click", "1"])
+    }
+  }
+
   /// Waits for a window that the window manager does not manage, like rofi's. X server only.
   func waitForUnmanaged(_ name: String) throws {
     try runTool("/usr/bin/xdotool", ["search", "--sync", "--onlyvisible", "--class", name])

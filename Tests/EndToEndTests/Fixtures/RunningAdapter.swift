@@ -1,0 +1,190 @@
+import CoordinatorAPI
+import DBus
+import DBusValues
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = WindowSystemInterface
+
+/// A window manager, and the backend by which the adapter knows its windows.
+struct AdapterSetup: CustomTestStringConvertible {
+  let manager: Desktop.Manager
+  let backend: String
+  var testDescription: String { "\(backend) on \(manager)" }
+
+  static let all = [
+    AdapterSetup(manager: .sway, backend: "sway"), AdapterSetup(manager: .i3, backend: "sway"),
+    AdapterSetup(manager: .sway, backend: "wlr"),
+    AdapterSetup(manager: .openbox, backend: "x11"), AdapterSetup(manager: .i3, backend: "x11"),
+  ]
+
+  /// The row of the table in docs/windows.md: what was found to work.
+  func capabilities() throws -> [String] {
+    let row = try Markdown("windows.md").lines.map { $0.split(separator: "|").map { $0.filter { !"` ".contains($0) } } }
+      .first { $0.count > WindowCapability.allCases.count && $0[0] == backend && $0[1].hasPrefix(manager.rawValue) }
+    let cells = try #require(row, "docs/windows.md has no row for \(testDescription)").dropFirst(2)
+    return zip(WindowCapability.allCases, cells).filter { $1.hasPrefix("yes") }.map(\.0.rawValue)
+  }
+}
+
+/// A program with a window, which does what it reads: `title TEXT`, `dialog`, `window TITLE`.
+private let editor = """
+  import gi, os, sys
+  gi.require_version("Gdk", "3.0")
+  gi.require_version("GLib", "2.0")
+  gi.require_version("Gtk", "3.0")
+  from gi.repository import Gdk, GLib, Gtk
+  name, pipe = sys.argv[1:]
+  GLib.set_prgname(name)
+  Gdk.set_program_class(name)
+  window = Gtk.Window(title="one")
+  window.set_default_size(300, 200)
+  window.connect("destroy", Gtk.main_quit)
+  window.show_all()
+  def do(source, condition):
+      verb, _, text = os.read(source, 4096).decode().strip().partition(" ")
+      if verb == "title":
+          window.set_title(text)
+      if verb == "dialog":
+          dialog = Gtk.Dialog(title="dialog", transient_for=window, modal=True)
+          dialog.set_default_size(100, 100)
+          dialog.connect("delete-event", lambda *_: dialog.destroy())
+          dialog.show_all()
+      if verb == "window":
+          other = Gtk.Window(title=text)
+          other.show_all()
+      return True
+  os.mkfifo(pipe)
+  GLib.io_add_watch(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), GLib.IO_IN, do)
+  Gtk.main()
+  """
+
+/// The adapter on a session's desktop, and the windows as its signals tell them.
+final class RunningAdapter {
+  let session: Session
+  let program: Program
+  private(set) var windows: [Window] = []
+  /// `opened editor`, `closed editor`.
+  private(set) var log: [String] = []
+  private(set) var serial: UInt64 = 0
+  private(set) var properties: Properties = [:]
+  /// Whether no serial was left out.
+  private(set) var isGapless = true
+  /// The signals as the bus delivers them, and as the socket does.
+  private(set) var (byBus, bySocket): ([[Value]], [[Value]]) = ([], [])
+  private var subscriptions: [Subscription] = []
+  private var socket: SignalSocket?
+
+  /// - Parameter variables: variables that replace those of the session.
+  init(_ session: Session, _ arguments: String..., variables: [String: String] = [:]) throws {
+    self.session = session
+    var owner: BusName?
+    let watch = session.client.watchName(Rows.bus) { owner = $0 }
+    defer { watch.cancel() }
+    var isReady = false
+    program = try session.start(
+      program: "/usr/bin/env",
+      variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")] + arguments)
+    subscriptions = [
+      session.client.subscribe(MatchRule(path: Rows.object), ready: { _ in isReady = true }) { [unowned self] in
+        take($0)
+      }
+    ]
+    let program = program
+    try session.wait("the adapter owns its name") { isReady && owner != nil || program.hasEnded }
+    try #require(program.status == nil, "\(program.errorText)")
+    socket = try SignalSocket(try call(Rows.acquireSignals, ()), on: session.loop) { [unowned self] in
+      bySocket.append(Self.content(of: $0))
+    } onEnd: {
+    }
+    let (windows, serial) = try call(Rows.getWindows, ())
+    byBus = []
+    bySocket = []
+    self.windows = windows.map { Window(id: $0.fields.0, WindowProperties($0.fields.1)) }
+    self.serial = serial
+    log = []
+    properties = try call(PropertyAccessing.getAll, Rows.name.text)
+  }
+
+  deinit { for subscription in subscriptions { subscription.cancel() } }
+
+  private static func content(of signal: Message) -> [Value] {
+    [.string(signal.path?.text ?? ""), .string(signal.member?.text ?? "")] + ((try? signal.body()) ?? [])
+  }
+
+  private func take(_ message: Message) {
+    byBus.append(Self.content(of: message))
+    if let (interface, changed, _) = try? PropertyAccessing.propertiesChanged.arguments(of: message),
+      interface == Rows.name.text
+    {
+      properties.merge(changed) { $1 }
+    }
+    guard let event = try? WindowEvent(message), event.serial > serial else { return }
+    if event.serial != serial + 1 { isGapless = false }
+    serial = event.serial
+    switch event.kind {
+    case .opened(let window):
+      windows.append(window)
+      log.append("opened \(window.properties.appID ?? "?") \(window.properties.title ?? "?")")
+    case .changed(let id, let changed):
+      guard let index = windows.firstIndex(where: { $0.id == id }) else { return isGapless = false }
+      windows[index].properties.merge(changed)
+    case .closed(let id):
+      log.append("closed \(windows.first { $0.id == id }?.properties.appID ?? "?")")
+      windows.removeAll { $0.id == id }
+    }
+  }
+
+  func call<Input, Output>(_ method: Method<Input, Output>, _ input: Input) throws -> Output {
+    var result: Result<Output, DBusError>?
+    session.client.call(method, on: Rows.bus, at: Rows.object, input) { result = $0 }
+    try session.wait("\(method.name) is answered") { result != nil }
+    return try #require(result).get()
+  }
+
+  /// Calls a method that is refused.
+  func refusal<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> ErrorCode? {
+    do {
+      try call(method, input)
+      return nil
+    } catch let error as DBusError {
+      return ErrorCode(error.name)
+    }
+  }
+
+  func window(_ appID: String, _ title: String? = nil) -> Window? {
+    windows.first { $0.properties.appID == appID && (title == nil || $0.properties.title == title) }
+  }
+
+  func wait(_ what: String, until condition: () -> Bool) throws {
+    do {
+      try session.wait(what, until: condition)
+    } catch {
+      throw Session.Failure("\(error)\n\(windows)\n\(log)\n\(program.errorText)")
+    }
+  }
+
+  /// Waits for a window with the application id.
+  func open(_ appID: String, _ title: String? = nil) throws -> Window {
+    try wait("there is the window \(appID)") { window(appID, title) != nil }
+    return try #require(window(appID, title))
+  }
+}
+
+extension Session {
+  /// Starts the editor with a window of that application id.
+  /// - Parameter variables: of its environment, besides those of the session.
+  func edit(_ name: String, _ variables: [String: String] = [:]) throws -> Program {
+    try start(
+      program: "/usr/bin/env",
+      variables.map { "\($0.key)=\($0.value)" }
+        + ["/usr/bin/python3", "-c", editor, name, path("bin/\(name).pipe")])
+  }
+
+  /// Makes an editor do something.
+  func tell(_ name: String, _ line: String) throws {
+    let run = try run(program: "/bin/sh", ["-c", "echo \"$1\" >\"$2\"", "sh", line, path("bin/\(name).pipe")])
+    #expect(run.exitCode == 0, "\(run.errorText)")
+  }
+}
