@@ -71,6 +71,8 @@ public enum Report: Hashable, Sendable {
   case declined(Handle, message: String)
   /// The window with the focus is another one: of a presentation, or of none. `isOwn`: the coordinator has moved the focus.
   case focused(Handle?, isOwn: Bool)
+  /// No window has the focus. It may be at another one in a moment; else `focused` follows.
+  case noFocus
   /// The other answer to `Command.dismiss`: its windows are hidden, and its program goes on (N8).
   case hidden(Handle)
   /// The output of its windows was unplugged (U3).

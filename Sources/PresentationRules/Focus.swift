@@ -58,7 +58,8 @@ extension StateMachine {
     guard let handle = state.slots[binding]?.current, let presentation = state.presentations[handle] else {
       return false
     }
-    return presentation.phase == .presented && presentation.item.destination?.window != nil && handle != state.focused
+    return presentation.phase == .presented && presentation.item.destination?.window != nil
+      && (handle != state.focused || state.isWithoutFocus)
   }
 }
 
@@ -67,6 +68,7 @@ extension Turn {
   mutating func take(focusOf handle: Handle?, isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
     state.focused = handle
+    state.isWithoutFocus = false
     for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: now) }
     clear(ends)
   }

@@ -119,6 +119,8 @@ extension Turn {
     case .asking(let handle, let message):
       if machine.mayDecline(handle) { ask(handle, machine.limited(message)) }
 
+    case .noFocus: state.isWithoutFocus = true
+
     case .focused(let handle, let isOwn):
       take(focusOf: handle, isOwn: isOwn)
 

@@ -10,16 +10,35 @@ extension WindowTracker {
     effects.append(.activate(window: id))
   }
 
-  /// Reports the focus if it is at another window, or if that belongs to a presentation now.
+  /// Reports the focus if it is at another window, if that belongs to a presentation now, or if no window has it any more.
   mutating func noteFocus(of id: String) {
-    guard windows[id]?.properties.focused == true else { return }
+    guard let isFocused = windows[id]?.properties.focused else { return }
+    guard isFocused else { return noteNoFocus(after: id) }
     let owner = owner(of: id)
-    if let focus, focus == (id, owner) { return }
+    if isWithoutFocus { effects.append(.stopWaitingForFocus) }
+    if let focus, focus == (id, owner), !isWithoutFocus { return }
+    isWithoutFocus = false
     let isMoved = moved != nil && moved == focus?.window && moved != id
     if isMoved { moved = nil }
     let isOwn = activated == id || isMoved
     activated = nil
     focus = (id, owner)
     effects.append(.focused(owner.map(presentation), isOwn: isOwn))
+  }
+
+  /// A window has lost the focus. Another one may get it in a moment, and then this was no loss to nobody (N9).
+  mutating func noteNoFocus(after id: String) {
+    guard focus?.window == id, !isWithoutFocus else { return }
+    isWithoutFocus = true
+    effects += [.noFocus, .waitForFocus(milliseconds: Self.timeWithoutFocus)]
+  }
+
+  /// Takes in that the time of ``Effect/waitForFocus(milliseconds:)`` is over: no window has the focus.
+  public mutating func focusTimeIsOver() {
+    guard isWithoutFocus, let before = focus else { return }
+    isWithoutFocus = false
+    focus = nil
+    effects.append(.focused(nil, isOwn: moved == before.window))
+    if moved == before.window { moved = nil }
   }
 }

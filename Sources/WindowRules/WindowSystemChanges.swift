@@ -114,6 +114,7 @@ extension WindowTracker {
 
   /// Takes in that a window is gone.
   public mutating func closed(_ id: String, at now: BootTime) {
+    noteNoFocus(after: id)
     guard let window = windows.removeValue(forKey: id), case .presentation(let handle) = window.owner,
       var following = followed[handle]
     else { return }

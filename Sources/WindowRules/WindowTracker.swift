@@ -43,6 +43,12 @@ public struct WindowTracker {
     case move(window: String, output: String)
     /// The focus is at a window of a presentation, or at one that belongs to none. `isOwn`: navd has moved it.
     case focused(Handle?, isOwn: Bool)
+    /// No window has the focus. It may be at another one in a moment.
+    case noFocus
+    /// Call ``WindowTracker/focusTimeIsOver()`` after so many milliseconds.
+    case waitForFocus(milliseconds: UInt64)
+    /// That is not needed any more.
+    case stopWaitingForFocus
     /// The output of its windows was unplugged (U3).
     case outputGone(Handle)
     /// Send SIGTERM to its program.
@@ -66,6 +72,8 @@ public struct WindowTracker {
   static let timeBetweenWindows: UInt64 = 2000
   /// How long a window may stay after its dialog has closed, in milliseconds, before it counts as kept.
   static let timeAfterDialog: UInt64 = 500
+  /// How long no window may have the focus, in milliseconds, before it is lost (N9).
+  static let timeWithoutFocus: UInt64 = 250
   /// Windows that are tracked at most. A user has hundreds; an adapter that tells more is broken.
   public static let maxWindows = 10_000
 
@@ -84,6 +92,8 @@ public struct WindowTracker {
   var orderOfAbsence: UInt64 = 0
   /// The focused window and its presentation, as reported last.
   var focus: (window: String, handle: Handle?)?
+  /// Whether that window has lost the focus since, and no other one has it yet.
+  var isWithoutFocus = false
   /// The window that navd itself has activated, until the focus is at some window.
   var activated: String?
   /// The window that navd itself moves to another output, until it is there or the focus has left it.

@@ -108,6 +108,18 @@ struct FocusTests {
 
   // MARK: Raising
 
+  @Test("N7: with raise, a toggle raises what has just lost the focus to no window, and dismisses it when it has it again")
+  func toggle_raisingWithoutFocus_raises() throws {
+    let editor = try fixture.show("editor", "", ItemOptions())
+    focus(editor)
+    fixture.report(.noFocus)
+    try fixture.raise(.toggle("editor", id: "", ItemOptions(), anyID: false))
+    #expect(fixture.taken() == ["raise 1"])
+    focus(editor, isOwn: true)
+    try fixture.raise(.toggle("editor", id: "", ItemOptions(), anyID: false))
+    #expect(fixture.taken() == ["dismissing editor", "dismiss 1 dismissed"])
+  }
+
   @Test("N7: with raise, what is shown already is raised, and changes nothing else")
   func present_raising_raisesWhatIsShown() throws {
     try fixture.show("editor", "", ItemOptions())

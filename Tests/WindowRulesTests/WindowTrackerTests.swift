@@ -874,6 +874,27 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
 }
 
 @Suite struct WindowFocusTests {
+  @Test("N9: it is lost if no window has had it for a moment, and not if another one gets it")
+  func focus_atNoWindow_isLostAfterAMoment() {
+    var tracker = tracker()
+    tracker.show(one, window: window("w1", focused: true))
+    tracker.changed("w1", window("w1", focused: false).properties)
+    #expect(tracker.next() == [.noFocus, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
+    tracker.focusTimeIsOver()
+    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+    tracker.changed("w1", window("w1", focused: true).properties)
+    #expect(tracker.next() == [.focused(one, isOwn: false)])
+    tracker.changed("w1", window("w1", focused: false).properties)
+    tracker.changed("w1", window("w1", focused: true).properties)
+    #expect(
+      tracker.next() == [
+        .noFocus, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus), .stopWaitingForFocus,
+        .focused(one, isOwn: false),
+      ])
+    tracker.focusTimeIsOver()
+    #expect(tracker.next() == [])
+  }
+
   @Test("N9: the focus is reported once for each window, with its presentation")
   func focus_moving_isReported() {
     var tracker = tracker([window("stranger", focused: true)])

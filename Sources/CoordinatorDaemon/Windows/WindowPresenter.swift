@@ -31,6 +31,8 @@ final class WindowPresenter: Presenter {
   /// By the handles for which they were started.
   private var programs: [Handle: Program] = [:]
   private var isPerforming = false
+  /// Runs while no window has the focus, which another one may get in a moment (N9).
+  private var focusTimer: Timer?
   /// The focused window has become fullscreen, and of no presentation, or no longer is (H2).
   var onOtherFullscreen: ((Bool) -> Void)?
   private var isOtherFullscreen = false
@@ -180,7 +182,7 @@ final class WindowPresenter: Presenter {
       guard programEnded(handle, failed: false, result) else { return false }
     case .ended(let handle, let failed, let result):
       guard programEnded(handle, failed: failed, result) else { return false }
-    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .windowsGone, .windowsBack:
+    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .noFocus, .windowsGone, .windowsBack:
       return false
     }
     perform()
@@ -310,6 +312,14 @@ final class WindowPresenter: Presenter {
     case .move(let id, let output):
       system.move(id, to: output) { [log] message in log.warning("a window could not be moved: \(message)") }
     case .focused(let handle, let isOwn): report(.focused(handle, isOwn: isOwn))
+    case .noFocus: report(.noFocus)
+    case .waitForFocus(let milliseconds):
+      focusTimer?.cancel()
+      focusTimer = loop.timer(after: .milliseconds(Int64(clamping: milliseconds))) { [weak self] in
+        self?.tracker.focusTimeIsOver()
+        self?.perform()
+      }
+    case .stopWaitingForFocus: focusTimer?.cancel()
     case .outputGone(let handle): report(.outputGone(handle))
     case .stopWaiting(let handle):
       programs[handle]?.timer?.cancel()
