@@ -59,7 +59,7 @@ extension StateMachine {
       return false
     }
     return presentation.phase == .presented && presentation.item.destination?.window != nil
-      && (handle != state.focused || state.isWithoutFocus)
+      && (handle != state.focused || state.focusLostAt != nil)
   }
 }
 
@@ -68,8 +68,10 @@ extension Turn {
   mutating func take(focusOf handle: Handle?, isOwn: Bool) {
     let ends = machine.ends(ofFocusGoingTo: handle, isOwn: isOwn)
     state.focused = handle
-    state.isWithoutFocus = false
-    for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: now) }
+    // The click that took the focus was then (N10).
+    let lostAt = state.focusLostAt ?? now
+    state.focusLostAt = nil
+    for end in ends { state.noteUnfocused(state.presentations[end.handle]!, at: lostAt) }
     clear(ends)
   }
 

@@ -119,7 +119,7 @@ extension Turn {
     case .asking(let handle, let message):
       if machine.mayDecline(handle) { ask(handle, machine.limited(message)) }
 
-    case .noFocus: state.isWithoutFocus = true
+    case .noFocus: state.focusLostAt = now
 
     case .focused(let handle, let isOwn):
       take(focusOf: handle, isOwn: isOwn)

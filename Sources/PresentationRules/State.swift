@@ -84,8 +84,8 @@ struct State: Sendable {
 
   /// The presentation whose window has the focus; nil if the focused window belongs to none.
   var focused: Handle?
-  /// Whether its window has lost the focus since, and no other one has it yet.
-  var isWithoutFocus = false
+  /// When its window has lost the focus since, and no other one has it yet.
+  var focusLostAt: Instant?
   /// Presentations that have just ended because they had lost the focus.
   var unfocused: [Unfocused] = []
 

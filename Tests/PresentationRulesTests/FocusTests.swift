@@ -106,6 +106,18 @@ struct FocusTests {
     #expect(fixture.shown == ["member", "popup"])
   }
 
+  @Test("N9, N10: if no window got the focus, the time since the click began when it was lost")
+  func toggle_afterLossToNoWindow_countsFromTheLoss() throws {
+    let popup = try fixture.show("popup", "", ItemOptions())
+    focus(popup)
+    fixture.report(.noFocus)
+    fixture.pass(250)
+    focus(nil)
+    fixture.goes(popup)
+    fixture.pass(51)
+    #expect(try fixture.ask(.toggle("popup", id: "", ItemOptions(), anyID: false)) == .toggled(presented: true, 2))
+  }
+
   // MARK: Raising
 
   @Test("N7: with raise, a toggle raises what has just lost the focus to no window, and dismisses it when it has it again")

@@ -906,9 +906,9 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.focused(one, isOwn: false)])
     // No window has the focus.
     tracker.changed("w1", window("w1", focused: false).properties)
-    #expect(tracker.next() == [])
+    #expect(tracker.next() == [.noFocus, .waitForFocus(milliseconds: WindowTracker.timeWithoutFocus)])
     tracker.changed("stranger", window("stranger", focused: true).properties)
-    #expect(tracker.next() == [.focused(nil, isOwn: false)])
+    #expect(tracker.next() == [.stopWaitingForFocus, .focused(nil, isOwn: false)])
   }
 
   @Test("N7, N9: the focus after navd has raised a window is its own doing")
