@@ -51,7 +51,8 @@ extension StateMachine {
       }
     case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
     case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
-    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded, .noFocus, .windowsGone,
+    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded, .noFocus,
+      .windowsGone,
       .windowsBack:
       MassEnds()
     }

@@ -120,7 +120,8 @@ struct FocusTests {
 
   // MARK: Raising
 
-  @Test("N7: with raise, a toggle raises what has just lost the focus to no window, and dismisses it when it has it again")
+  @Test(
+    "N7: with raise, a toggle raises what has just lost the focus to no window, and dismisses it when it has it again")
   func toggle_raisingWithoutFocus_raises() throws {
     let editor = try fixture.show("editor", "", ItemOptions())
     focus(editor)
