@@ -182,7 +182,8 @@ final class WindowPresenter: Presenter {
       guard programEnded(handle, failed: false, result) else { return false }
     case .ended(let handle, let failed, let result):
       guard programEnded(handle, failed: failed, result) else { return false }
-    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .noFocus, .windowsGone, .windowsBack:
+    case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .noFocus, .windowsGone,
+      .windowsBack:
       return false
     }
     perform()
