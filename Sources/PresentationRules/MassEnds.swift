@@ -40,7 +40,8 @@ extension StateMachine {
   /// What to end before a presenter's report is taken in.
   public mutating func massEnds(of report: Report) -> MassEnds {
     switch report {
-    case .ended(let handle, _, _), .windowsGone(let handle, isFinal: true):
+    case .ended(let handle, _, _): massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+    case .windowsGone(let handle, isFinal: true) where mayEndWithWindows(handle):
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
     case .presentAnswered(let handle, error: .some) where state.presentations[handle]?.answerDue != nil:
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])

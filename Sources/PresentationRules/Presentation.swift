@@ -134,6 +134,7 @@ extension PresentationFields {
   mutating func becomePresented(at now: Instant, _ wallTime: UInt64?) {
     phase = .presented
     announced = .presented
+    isWithoutWindow = false
     answerDue = nil
     presentedAt = now
     since = wallTime

@@ -38,9 +38,12 @@ extension Transaction {
 
   /// Whether the windows of what a slot shows are gone, so that its user sees nothing (N3). A request for it shows it anew.
   func isWithoutWindow(_ binding: BindingID) -> Bool {
-    guard draft.slots[binding]?.isNew != true, item(at: binding) != nil,
-      let presentation = state.slots[binding]?.current.flatMap({ state.presentations[$0] })
-    else { return false }
+    switch draft.slots[binding]?.change {
+    case .edited, .refreshed, nil: break
+    // This transaction shows it anew already.
+    case .renewed, .continued, .recreated, .cleared, .givenBack: return false
+    }
+    guard let presentation = state.slots[binding]?.current.flatMap({ state.presentations[$0] }) else { return false }
     return presentation.isWithoutWindow && presentation.phase == .presented
   }
 
@@ -147,6 +150,8 @@ extension Transaction {
         id: id, destination: destination, options: options, membership: membership,
         holds: turn.machine.holds(for: destination), author: author))
     item.isStateMeant = meansState && destination == nil
+    // Its user has closed what another one follows under the same id (N3).
+    let isClosed = current?.id == id && isWithoutWindow(binding)
     if let position = current?.position { cut(position.stack, to: position.index + 1) }
     if let current { leave(current, at: binding) }
     if let membership {
@@ -161,8 +166,6 @@ extension Transaction {
     }
     let author = author
     let accepted = countAcceptance()
-    // Its user has closed what another one follows under the same id (N3).
-    let isClosed = isWithoutWindow(binding) && current?.id == id
     draft.renewed.append(binding)
     withSlot(binding) { [item] slot in
       slot.item = item

@@ -93,7 +93,7 @@ extension RecordedState {
       throw RecordFault("presentation \(handle) has an age in a queue, and is in a stack or in no group")
     }
     switch (presentation.phase, presentation.phase.dismissal?.stage) {
-    case (.presenting, _), (_, .asked), (_, .asking), (_, .killed):
+    case (.presenting, _), (_, .asked), (_, .asking), (_, .settling), (_, .killed):
       guard item.destination.map({ $0.presenter != .none }) ?? false else {
         throw RecordFault("presentation \(handle) waits for a presenter, and has none")
       }

@@ -163,18 +163,17 @@ extension Turn {
   /// Takes in that the windows of a presentation are gone (N3, N5).
   /// - Parameter isFinal: whether only the result of its program is to come.
   private mutating func windowsGone(of handle: Handle, isFinal: Bool) {
-    guard let presentation = state.presentations[handle] else { return }
+    guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else { return }
+    guard isFinal, machine.mayEndWithWindows(handle) else {
+      // Should it be kept (P15), that is still so.
+      return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
+    }
     switch presentation.phase {
     case .waiting: break
     case .presenting, .presented:
-      // The result says whether its item is presented again (K3), so the item stays until then.
-      guard isFinal, machine.restartRule(of: presentation.item) == nil else {
-        return state.presentations.modifyDerived(handle) { $0.isWithoutWindow = true }
-      }
       state.presentations.modifyDerived(handle) { $0.awaitsResult = true }
       clear([End(handle: handle, reason: .closed, isOver: true)])
     case .dismissing(var dismissal):
-      guard isFinal else { return }
       switch dismissal.stage {
       case .asked, .asking, .killed:
         settle(handle)
@@ -227,6 +226,13 @@ extension Properties {
 }
 
 extension StateMachine {
+  /// Whether a presentation ends when its windows are gone for good, whatever its result. Where that says whether its item is
+  /// presented again (K3), the item stays until then.
+  func mayEndWithWindows(_ handle: Handle) -> Bool {
+    guard let presentation = state.presentations[handle] else { return false }
+    return presentation.phase.isDismissing || restartRule(of: presentation.item) == nil
+  }
+
   /// The result within its limit; a result past it is left out, with an error that says so (L1).
   func limited(_ result: Properties) -> Properties {
     // A file descriptor cannot be kept.

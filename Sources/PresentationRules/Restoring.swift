@@ -253,7 +253,7 @@ extension State {
       // Those that other phases have are damage.
       switch (presentation.phase, presentation.phase.dismissal?.stage) {
       case (.presented, _): if !presentation.isShownByPresenter { presentation.answerDue = nil }
-      case (.presenting, _), (_, .asked), (_, .killed): presentation.expires = nil
+      case (.presenting, _), (_, .asked), (_, .settling), (_, .killed): presentation.expires = nil
       case (.waiting, _), (.dismissing, _): (presentation.answerDue, presentation.expires) = (nil, nil)
       }
       if presentation.phase != .waiting { presentation.startsBy = nil }
@@ -371,12 +371,14 @@ extension State {
       case .presenting, .presented: isAllowed = parent == .presented
       case .dismissing(let dismissal):
         let stack = presentation.item.position.flatMap { stacks[$0.stack] }
-        let mayEnd = presentation.children.isEmpty && stack?.dismissing.first ?? handle == handle
+        // Neither a slot nor a stack waits for it any more (N3).
+        let isSettling = dismissal.stage == .settling
+        let mayEnd =
+          presentation.children.isEmpty && (isSettling || stack?.dismissing.first ?? handle == handle)
         isAllowed =
           (parent == .presented || parent.isDismissing)
-          && (mayEnd || dismissal.stage == .settling || dismissal.stage == .held || dismissal.stage == .departed)
-          && (dismissal.stage == .settling
-            || slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true)
+          && (mayEnd || dismissal.stage == .held || dismissal.stage == .departed)
+          && (isSettling || slots[presentation.binding]?.current.flatMap { presentations[$0] }?.phase.isLive != true)
       }
       guard isAllowed else { throw RecordFault("presentation \(handle) is shown, or asked to end, before its turn") }
     }

@@ -220,6 +220,10 @@ extension Transaction {
         "the option tag is \(quoted(other)), but the request selects \(quoted(tag)); leave the option out")
     }
     let key = GroupTag(group: group, tag: tag)
+    // What its user has closed is selected as if nothing were (N3).
+    if let selected = selected(in: group), selectedTag(in: group) == tag, isWithoutWindow(selected) {
+      clear(selected, reason: .closed)
+    }
     if let selected = selected(in: group), let item = item(at: selected), item.membership?.tag == tag {
       if binding == nil, let declared = outdated(key, at: selected, given), declared.binding != selected {
         clear(selected, reason: .replaced)

@@ -11,7 +11,8 @@ import Testing
 private let fixtures = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Fixtures"
 
 /// A directory with the files of a fixture. The last release with tables wrote the state of `fullState`, and closed its record;
-/// then it made other changes, and was killed (“killed”), or closed its record once more (“closed”).
+/// then it made other changes, and was killed (“killed”), or closed its record once more (“closed”). Release 0.1 wrote
+/// “release-0.1”.
 private func copy(of fixture: String) throws -> TemporaryDirectory {
   let directory = TemporaryDirectory()
   for name in ["record.sqlite", "record.sqlite-wal", "record.journal"] {
@@ -55,6 +56,53 @@ private func expectedState() throws -> RecordedState {
   return state
 }
 
+/// What “release-0.1” has on record, as the present release says it: the state of `fullState`, and each setting of its own.
+private func expectedStateOf01() throws -> RecordedState {
+  var state = try fullState()
+  func set(_ number: UInt64, _ change: (inout Destination) -> Void) {
+    var destination = state.presentations[Handle(number)]!.presentation.item.destination!.content
+    change(&destination)
+    state.presentations[Handle(number)]!.presentation.item.destination = Shared(destination)
+  }
+  var settings = ItemSettings()
+  settings.id = "main"
+  settings.options.title = "Volume"
+  settings.options.timeout = 2000
+  settings.onDismiss = [Array("b".utf8)]
+  settings.holds = ["dnd": .postpone]
+  settings.restart = RestartRule(.onFailure)
+  settings.inhibits = [.idle]
+  set(2) {
+    $0.presenter = .command([[1]], scope: .process)
+    $0.isProtected = true
+    $0.itemSettings = Shared(settings)
+    // 0.1 ended with `kill` what its windows had left, and let only the scope say which windows are an item's.
+    $0.window = WindowFollowing(
+      WindowPattern(appID: "a*", title: "t?"), takesAll: false, adopts: true, linger: 7, endsLeftover: true,
+      kills: true, endsUnfocused: true, endsWithOutput: true, hides: true)
+  }
+  set(3) { $0.window = WindowFollowing() }
+  set(6) { $0.window = WindowFollowing(endsLeftover: true, kills: true) }
+  state.presentations[Handle(4)]!.isParked = true
+  state.presentations[Handle(5)]!.presentation.program = Handle(4)
+  for (number, stage) in [(8, .overtaken), (9, .departed)] as [(UInt64, Dismissal.Stage)] {
+    var item = Item(id: "")
+    // Its `linger` was 0, which stood for none.
+    item.destination = Shared(
+      Destination(
+        name: "w", presenter: .command([[2]], scope: .process), source: .file(path: "/w"),
+        window: WindowFollowing(takesAll: false, linger: nil)))
+    state.presentations[Handle(number)] = RecordedState.PresentationRow(
+      Presentation(
+        handle: Handle(number), binding: try BindingID("w.x\(number)"), item: Shared(item),
+        phase: .dismissing(Dismissal(stage, reason: .closed))), slotChanged: Serial(5))
+  }
+  var holder = Holder()
+  (holder.client, holder.message) = (Client(":1.4"), "é")
+  state.holders[Holder.Key(name: "dnd", cookie: 4)] = holder
+  return state
+}
+
 /// Runs statements on a database.
 private func execute(_ sql: String, in path: String) throws {
   var database: OpaquePointer?
@@ -86,6 +134,22 @@ func earlierRelease_record_isReadAndReplaced(fixture: String) throws {
     #expect(content.session == Record.Session(bus: "b2", boot: "c", clock: -6, token: "t"))
     #expect(content.memories == [Handle(3): ["pid": .int32(6)], Handle(1003): ["turn": .uint64(1003)]])
     #expect(names(in: directory) == ["record.journal"])
+  }
+}
+
+@Test("R1: a record of release 0.1 is read, and its windows are followed as they were, where that can still be said")
+func release01_record_isRead() throws {
+  let directory = try copy(of: "release-0.1")
+  for _ in 0..<2 {
+    let (record, content) = try Record.open(in: directory.path) { $0 }
+    #expect(content.setAside == nil)
+    let expected = try expectedStateOf01()
+    #expect(content.state == expected)
+    #expect(content.session == Record.Session(bus: "b", boot: "c", clock: -5, token: "t"))
+    #expect(content.memories == [Handle(2): ["pid": .int32(5)]])
+    // From then on it has the rows of this release.
+    record.note(changes(to: content.state))
+    try record.commit()
   }
 }
 

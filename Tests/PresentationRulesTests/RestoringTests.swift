@@ -17,6 +17,9 @@ private final class RestartableMachine {
       Destination(
         name: "bus", presenter: .bus(name: "org.example.Bar", path: "/p"), startTimeout: 100, grace: 50,
         source: .file(path: "bus")),
+      Destination(
+        name: "viewer", presenter: .command([Array("mpv".utf8)]), source: .file(path: "viewer"),
+        window: WindowFollowing()),
     ])
     record.apply(machine.takeUnrecorded())
   }
@@ -112,10 +115,10 @@ private final class RestartableMachine {
   @Test("N3, R6: what only waits for its result has ended, beside the next one in its slot, and no program is ended")
   func restored_waitingForResult_hasEnded() throws {
     let navd = try RestartableMachine()
-    let first = try navd.present("a", to: "cmd")
+    let first = try navd.present("a", to: "viewer")
     navd.hear(.presentAnswered(first, error: nil))
     navd.hear(.windowsGone(first, isFinal: true))
-    let second = try navd.present("a", to: "cmd")
+    let second = try navd.present("a", to: "viewer")
     navd.hear(.presentAnswered(second, error: nil))
     #expect([first, second].map(navd.phase) == ["dismissing", "presented"])
     #expect(try navd.restart([second: .shown]) == [])

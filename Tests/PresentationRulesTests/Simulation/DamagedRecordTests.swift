@@ -39,7 +39,9 @@ private struct Damage {
   private mutating func instant() -> Instant { Instant(nanoseconds: number()) }
 
   private mutating func lifecycle() -> Lifecycle {
-    let stage = dice.pick([Dismissal.Stage.overtaken, .held, .departed, .asked, .asking(message: ""), .killed])
+    let stage: Dismissal.Stage = dice.pick([
+      .overtaken, .held, .departed, .asked, .asking(message: ""), .settling, .killed,
+    ])
     return dice.pick([
       .waiting, .presenting, .presented,
       .dismissing(

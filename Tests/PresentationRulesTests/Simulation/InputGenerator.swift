@@ -14,7 +14,7 @@ struct InputGenerator {
   let groups: [BindingID]
   let stacks: [BindingID]
   let ids = ["", "1", "2"]
-  let tags = ["m", "n", "bus2", "two words"]
+  let tags = ["m", "n", "bus2", "two words", "viewer"]
   let titles = ["", "T"]
   let hasTransactions: Bool
   let hasNamedParents: Bool
@@ -115,6 +115,12 @@ struct InputGenerator {
         $0.restoresAtLogin = restores
       },
       destination("hider", .command([Array("editor".utf8)]), window: WindowFollowing(hides: true)),
+      destination(
+        "viewer", .command([Array("mpv".utf8)]), group: dice.chance(50) ? "g" : nil, window: WindowFollowing()),
+      destination("browser", .unit("browser.service"), window: WindowFollowing()) {
+        $0.restart = restart
+        $0.restoresAtLogin = restores
+      },
       destination("unit", .unit("x.service")) {
         $0.options.title = "Unit"
         if hasHolds { $0.holds = ["dnd": .show, "locked": .dismiss, "quiet": .refuse] }
@@ -140,7 +146,7 @@ struct InputGenerator {
   /// The fallbacks of groups (K1).
   func fallbacks(_ dice: inout SplitMix64) -> [BindingID: String] {
     guard hasDestinations, let group = groups.first, limits.items > 100, dice.chance(30) else { return [:] }
-    return [group: dice.pick(["command", "b.x", "bus2", "state"])]
+    return [group: dice.pick(["command", "b.x", "bus2", "state", "viewer"])]
   }
 
   /// The registration of a program on the bus.
@@ -346,7 +352,8 @@ struct InputGenerator {
     let isLight = isUpdate && dice.chance(70)
     if hasDestinations, !isLight, dice.chance(60) {
       options.destination = dice.pick([
-        "command", "command", "unit", "state", "bus", "bus", "bus2", "b.x", "hider", "hider",
+        "command", "command", "unit", "state", "bus", "bus", "bus2", "b.x", "hider", "hider", "viewer", "viewer",
+        "viewer", "browser",
       ])
     }
     if hasDestinations, !isLight, options.destination == nil, dice.chance(5) {

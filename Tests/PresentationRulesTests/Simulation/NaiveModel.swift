@@ -152,6 +152,8 @@ struct NaiveModel {
   var programs: [Handle: Handle] = [:]
   /// What has started.
   var live: Set<Token> = []
+  /// What had windows, and has none (N3).
+  var withoutWindow: Set<Token> = []
   /// K1: of groups, by the names of their destinations.
   var fallbacks: [BindingID: NaiveFallback] = [:]
   /// The groups whose fallback this input has selected.
@@ -325,8 +327,24 @@ struct NaiveModel {
     }
   }
 
+  /// N3: whether an item waits for the result of its program, which may say that it comes again.
+  func mayComeAgain(_ token: Token) -> Bool {
+    slots.values.contains {
+      $0.token == token && ($0.item.destination?.itemSettings?.restart != nil || isFallback($0.item))
+    }
+  }
+
+  /// N3: what its user seemed to have closed had crashed.
+  mutating func crash(_ token: Token) {
+    if reasons[token]?.remove(.closed) != nil { reasons[token]!.insert(.failed) }
+  }
+
+  /// N3: whether its user, for whom it should be on the screen, sees nothing of it.
+  func isUnseen(_ token: Token) -> Bool { withoutWindow.contains(token) && presented.contains(token) }
+
   /// O2: the timeout starts, or goes on (K3).
   mutating func becamePresented(_ token: Token, at now: UInt64) {
+    withoutWindow.remove(token)
     presented.insert(token)
     start(token)
     presentedAt[token] = now

@@ -160,7 +160,9 @@ struct NaivePlan {
       answers.append(.slot(binding))
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let item = items[binding], !isLate(binding, options), anyID || item.id == itsID(id, binding, options) {
+      if let item = items[binding], !isLate(binding, options), !isUnseen(binding),
+        anyID || item.id == itsID(id, binding, options)
+      {
         clear(binding, .dismissed)
       } else {
         try present(binding, id, options)
@@ -199,7 +201,9 @@ struct NaivePlan {
 
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
-      if let selected = selected(in: group), items[selected]!.tag == tag, lateTarget(selected, options) == nil {
+      if let selected = selected(in: group), items[selected]!.tag == tag, lateTarget(selected, options) == nil,
+        !isUnseen(selected)
+      {
         deselect(group, tag)
       } else {
         _ = try select(group, tag, binding, id, options)
@@ -268,11 +272,17 @@ struct NaivePlan {
     var options = options
     let isLate = isLate(binding, options)
     if isLate { options.destination = binding.text }
-    if let item = items[binding], item.id == id, !isLate {
+    if let item = items[binding], item.id == id, !isLate, !isUnseen(binding) {
       try presentAgain(binding, item, options)
     } else {
       try presentAnother(binding, id, options)
     }
+  }
+
+  /// N3: whether a slot still has what its user does not see any more.
+  private func isUnseen(_ binding: BindingID) -> Bool {
+    guard given[binding] == nil, let slot = before.slots[binding] else { return false }
+    return before.isUnseen(slot.token)
   }
 
   /// D1: whether a request for a person finds something that nothing shows, and that a destination of its name could.
@@ -361,7 +371,7 @@ struct NaivePlan {
     if options.ifBusy == .queue, stack != nil { faults.insert(.invalidArgument) }
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
 
-    clear(binding, .replaced)
+    clear(binding, items[binding]?.id == id && isUnseen(binding) ? .closed : .replaced)
     var item = NaiveItem(id: id, destination: destination)
     let settings = destination?.itemSettings?.options
     // D13: what the file says, then what the request gives.
@@ -410,7 +420,7 @@ struct NaivePlan {
       }
       return
     }
-    let isIdle = before.isFallback(items[other]!)
+    let isIdle = before.isFallback(items[other]!) || isUnseen(other)
     if options.ifBusy == .queue || options.ifBusy == .interrupt, before.isFallback(item) {
       throw NaiveRefusal(.invalidArgument)
     }
@@ -505,6 +515,8 @@ struct NaivePlan {
     var options = options
     options.group = group
     options.tag = tag
+    // N3: as if it were closed already.
+    if let selected = selected(in: group), items[selected]!.tag == tag, isUnseen(selected) { clear(selected, .closed) }
     if let selected = selected(in: group), items[selected]!.tag == tag {
       if binding == nil, let target = lateTarget(selected, options), target != selected {
         options.destination = before.declaredTags(of: group)[tag]!.destination

@@ -50,6 +50,8 @@ extension NaivePlan {
     guard let old = before.slots[binding], let item = items[binding], again[binding] == nil else { return false }
     if interrupted[binding] != nil, item.queuedAt != nil { return false }
     guard var options = given[binding] else { return true }
+    // N3: it comes anew, though nothing else makes a difference.
+    guard !before.isUnseen(old.token) else { return false }
     let place = place(of: binding, in: paths)
     let oldPlace = before.position(of: binding)
     guard item.id == old.item.id, place?.stack == oldPlace?.stack, place?.index == oldPlace?.index,
@@ -268,7 +270,7 @@ extension NaivePlan {
     case .parent, nil: reasons.insert(isPopped ? .popped : .parent)
     case .some(let cause): reasons.insert(cause)
     }
-    if items[binding] != nil, again[binding] == nil { reasons.insert(.replaced) }
+    if items[binding] != nil, again[binding] == nil, causes[binding] != .closed { reasons.insert(.replaced) }
     return reasons
   }
 }

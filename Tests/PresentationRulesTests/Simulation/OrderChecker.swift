@@ -16,6 +16,8 @@ struct OrderChecker {
     /// Its presenter asks its user (P16).
     case asking
     case killed(due: UInt64)
+    /// Its windows are gone, and its result is awaited by a deadline in milliseconds (N3).
+    case settling(due: UInt64)
     case ended
   }
 
@@ -40,8 +42,10 @@ struct OrderChecker {
     var isGoing = false
     /// Whether its presenter was asked to end it without leave to decline (P15).
     var isForced = false
-    /// Whether its presenter ended it without being asked.
+    /// Whether its presenter ended it without being asked, or its windows are gone for good.
     var hasDeparted = false
+    /// Whether its windows are gone for good, and its result is to come (N3).
+    var awaitsResult = false
     /// The result that its end has to have, as far as its presenter reported one.
     var result: Properties?
     var isUpdateUnderWay = false
@@ -60,7 +64,7 @@ struct OrderChecker {
     var hasStarted: Bool { stage != .waiting && stage != .ended }
     var due: UInt64? {
       switch stage {
-      case .presenting(let due), .asked(let due), .killed(let due): due
+      case .presenting(let due), .asked(let due), .killed(let due), .settling(let due): due
       // What is to go is waited for in another way.
       case .waiting, .presented, .asking, .ended: isGoing ? nil : againDue
       }
@@ -71,9 +75,13 @@ struct OrderChecker {
       switch stage {
       case .asked, .asking: true
       case .killed: followsWindows
-      case .waiting, .presenting, .presented, .ended: false
+      case .waiting, .presenting, .presented, .settling, .ended: false
       }
     }
+    var isSettling: Bool { if case .settling = stage { true } else { false } }
+
+    /// Adds to the result, of which the first word counts.
+    mutating func add(_ more: Properties) { result = (result ?? [:]).merging(more) { first, _ in first } }
   }
 
   /// The presentations that a hold keeps from being presented (H4).
@@ -161,7 +169,16 @@ struct OrderChecker {
     case .asking, .focused, .noFocus: return nil
 
     // The model says whether that is possible.
-    case .hidden, .parkedEnded, .outputGone, .windowsGone, .windowsBack: return nil
+    case .hidden, .parkedEnded, .outputGone, .windowsBack: return nil
+
+    // The model says whether its item stays until the result (K3).
+    case .windowsGone(let handle, let isFinal):
+      guard isFinal, let index = alive.firstIndex(where: { $0.handle == handle }), alive[index].hasStarted,
+        !alive[index].hasDeparted
+      else { return nil }
+      alive[index].hasDeparted = true
+      alive[index].awaitsResult = true
+      return alive[index].isGoing ? nil : (handle, .closed)
 
     case .updateAnswered(let handle):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
@@ -171,7 +188,7 @@ struct OrderChecker {
     case .dismissAnswered(let handle, let result):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
       switch alive[index].stage {
-      case .asked, .asking, .killed: acknowledge(index, result)
+      case .asked, .asking, .killed, .settling: acknowledge(index, result)
       default: break
       }
       return nil
@@ -180,7 +197,15 @@ struct OrderChecker {
     case .declined: return nil
 
     case .ended(let handle, let failed, let result):
-      guard let index = alive.firstIndex(where: { $0.handle == handle }), !alive[index].hasDeparted else { return nil }
+      guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
+      if alive[index].isSettling {
+        acknowledge(index, result)
+      } else if alive[index].awaitsResult {
+        // What depends on it has to end first.
+        alive[index].awaitsResult = false
+        alive[index].add(result)
+      }
+      guard !alive[index].hasDeparted else { return nil }
       switch alive[index].stage {
       case .presenting, .presented:
         alive[index].hasDeparted = true
@@ -189,14 +214,23 @@ struct OrderChecker {
       case .asked, .asking, .killed:
         acknowledge(index, result)
         return nil
-      case .waiting, .ended: return nil
+      case .waiting, .settling, .ended: return nil
       }
     }
   }
 
   private mutating func acknowledge(_ index: Int, _ result: Properties) {
     acknowledged.insert(alive[index].handle)
-    alive[index].result = alive[index].result ?? result
+    alive[index].add(result)
+  }
+
+  /// Lets slots, groups and stacks wait no longer for those whose results alone are awaited, and on which nothing depends (N3).
+  private mutating func settle(at now: UInt64) {
+    while let index = alive.firstIndex(where: {
+      $0.awaitsResult && $0.hasStarted && !$0.isSettling && obstacle(toEndOf: $0) == nil
+    }) {
+      alive[index].stage = .settling(due: now + alive[index].grace)
+    }
   }
 
   /// The windows of a presentation are hidden, which ends its dismissal (N8).
@@ -215,6 +249,9 @@ struct OrderChecker {
     for index in alive.indices {
       alive[index].isUpdateUnderWay = false
       alive[index].againDue = nil
+      // No result comes any more (N3).
+      if alive[index].isSettling { acknowledged.insert(alive[index].handle) }
+      alive[index].awaitsResult = false
       guard let survival = survivals[alive[index].handle] else { continue }
       switch (survival, alive[index].stage) {
       case (.gone(let result), .presenting), (.gone(let result), .presented):
@@ -257,6 +294,7 @@ struct OrderChecker {
       endedUnanswered = []
     }
     var goingAfterwards: [Handle] = []
+    settle(at: now)
     for change in outcome.changes {
       switch change.event {
       case .presented(let handle, _, _, _):
@@ -284,7 +322,8 @@ struct OrderChecker {
         if alive[index].againDue != nil { alive[index].isUpdateUnderWay = false }
         alive[index].againDue = nil
       case .dismissed(let handle, _, _, _, let result):
-        try checkEnd(try index(handle), result)
+        try checkEnd(try index(handle), result, at: now)
+        settle(at: now)
       default: break
       }
     }
@@ -381,13 +420,15 @@ struct OrderChecker {
   func obstacle(to showing: Showing, _ selected: [Token: Bool]) -> Violation? {
     if let due = showing.startDue { return Violation("K3", "it may come at \(due)") }
     if let other = alive.first(where: {
-      $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended
+      $0.binding == showing.binding && $0.handle < showing.handle && $0.stage != .ended && !$0.isSettling
     }) {
       return Violation("P13", "\(other.handle) at the same binding is not gone")
     }
     if let group = showing.group {
       if selected[showing.token] == false { return Violation("G9", "it is not the selected one of \(group)") }
-      if let other = alive.first(where: { $0.group == group && $0.handle != showing.handle && $0.hasStarted }) {
+      if let other = alive.first(where: {
+        $0.group == group && $0.handle != showing.handle && $0.hasStarted && !$0.isSettling
+      }) {
         return Violation("G1", "\(other.handle) of the group \(group) is live")
       }
     }
@@ -397,7 +438,9 @@ struct OrderChecker {
       if parent.stage != .presented { return Violation("C2", "its parent \(parent.handle) is \(parent.stage)") }
     }
     if let stack = showing.stack {
-      let others = alive.filter { $0.stack == stack && $0.handle != showing.handle && $0.stage != .ended }
+      let others = alive.filter {
+        $0.stack == stack && $0.handle != showing.handle && $0.stage != .ended && !$0.isSettling
+      }
       if let above = others.first(where: { $0.isGoing && $0.position >= showing.position }) {
         return Violation("S2", "\(above.handle), which stood there or above, is not gone")
       }
@@ -426,9 +469,9 @@ struct OrderChecker {
     if let child = alive.first(where: { $0.parent == showing.handle && $0.stage != .ended }) {
       return Violation("C3", "its child \(child.handle) is not gone")
     }
-    if let stack = showing.stack,
+    if let stack = showing.stack, !showing.isSettling,
       let above = alive.first(where: {
-        $0.stack == stack && $0.position > showing.position
+        $0.stack == stack && $0.position > showing.position && !$0.isSettling
           && ($0.hasStarted && showing.hasStarted || $0.isGoing && $0.stage == .waiting)
       })
     {
@@ -437,17 +480,21 @@ struct OrderChecker {
     return nil
   }
 
-  private mutating func checkEnd(_ index: Int, _ result: Properties) throws(Violation) {
+  private mutating func checkEnd(_ index: Int, _ result: Properties, at now: UInt64) throws(Violation) {
     let showing = alive[index]
     try checkCanEnd(index)
     switch showing.stage {
     case .waiting: break
     case .presenting, .presented:
       try require(
-        showing.isStateOnly || showing.hasDeparted, "P6",
-        "\(showing.handle) ended, but its presenter was not asked to end it")
+        showing.isStateOnly || showing.hasDeparted && !showing.awaitsResult, "P6",
+        "\(showing.handle) ended, but its presenter was not asked to end it, or its result is to come")
     case .asked, .asking, .killed:
       if !acknowledged.contains(showing.handle) { endedUnanswered.insert(showing.handle) }
+    case .settling(let due):
+      try require(
+        acknowledged.contains(showing.handle) || due <= now, "N3",
+        "\(showing.handle) ended before its result, and before \(due)")
     case .ended: throw Violation("P6", "\(showing.handle) ended twice")
     }
     if let expected = showing.result {
@@ -482,7 +529,7 @@ struct OrderChecker {
         if showing.isGoing {
           try require(obstacle(toEndOf: showing) != nil, "P14", "\(showing.handle) is to go, and could be told to")
         }
-      case .asked, .asking, .killed, .ended: break
+      case .asked, .asking, .killed, .settling, .ended: break
       }
     }
   }

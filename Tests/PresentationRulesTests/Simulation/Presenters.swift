@@ -2,10 +2,12 @@ import DBusValues
 import PresentationModel
 import PresentationRules
 
-/// Simulated presenters: they are slow, fail, answer late, twice or never, decline, ask their users, and end presentations by
-/// themselves. Their reports wait in a box until the dice deliver them.
+/// Simulated presenters: they are slow, fail, answer late, twice or never, decline, ask their users, lose windows, and end
+/// presentations by themselves. Their reports wait in a box until the dice deliver them.
 struct Presenters {
   private var box: [Input] = []
+  /// The presentations that follow windows.
+  private var withWindows: Set<Handle> = []
   private var lastResult: Int32 = 0
 
   var isEmpty: Bool { box.isEmpty }
@@ -22,9 +24,14 @@ struct Presenters {
   /// - Parameters:
   ///   - faults: the percentage of commands that are not answered exactly once.
   ///   - wishes: the percentage of dismissals that are declined, or about which a user is asked, forced or not.
-  ///   - hides: whether it hides windows (N8).
-  mutating func take(_ command: Command, faults: Int, wishes: Int, hides: Bool, _ dice: inout SplitMix64) {
-    if case .dismiss(let handle, _, _, let isForced) = command, hides, !isForced || dice.chance(10), dice.chance(70) {
+  ///   - window: how it follows windows, if it does.
+  mutating func take(
+    _ command: Command, faults: Int, wishes: Int, window: WindowFollowing?, _ dice: inout SplitMix64
+  ) {
+    if case .present(let handle) = command, window != nil { withWindows.insert(handle) }
+    if case .dismiss(let handle, _, _, let isForced) = command, window?.hides == true, !isForced || dice.chance(10),
+      dice.chance(70)
+    {
       box.append(.report(.hidden(handle)))
       if dice.chance(faults) { box.append(.report(.hidden(handle))) }
       // Should it be too late, the dismissal is answered otherwise.
@@ -37,6 +44,8 @@ struct Presenters {
       case 1: box += [.report(.declined(handle, message: "")), .report(.declined(handle, message: "twice"))]
       default: box.append(.asking(handle, byPresenter: true))
       }
+    } else if case .dismiss(let handle, _, _, _) = command, window != nil, dice.chance(60) {
+      box.append(.report(.windowsGone(handle, isFinal: true)))
     } else {
       box += answers(to: command, faults: faults, &dice).map { .report($0) }
     }
@@ -88,19 +97,49 @@ struct Presenters {
   mutating func next(_ dice: inout SplitMix64) -> Input? {
     guard !box.isEmpty else { return nil }
     let input = box.remove(at: dice.below(box.count))
-    if case .asking(let handle, _) = input {
+    switch input {
+    case .asking(let handle, _):
       // Its user answers some time, however late that is.
       box.append(
         .report(
           dice.chance(50) ? .declined(handle, message: "") : .dismissAnswered(handle, result: result())))
+    case .report(let report): box += whatFollows(report, &dice).map { .report($0) }
+    default: break
     }
     return input
+  }
+
+  /// What a presenter of windows reports some time after another report (N3).
+  private mutating func whatFollows(_ report: Report, _ dice: inout SplitMix64) -> [Report] {
+    switch report {
+    case .presentAnswered(let handle, error: nil), .windowsBack(let handle):
+      guard withWindows.contains(handle), dice.chance(40) else { return [] }
+      return [.windowsGone(handle, isFinal: dice.chance(40))]
+    case .windowsGone(let handle, isFinal: false):
+      return switch dice.below(4) {
+      case 0: []
+      case 1: [.windowsBack(handle)]
+      case 2: [.windowsGone(handle, isFinal: true)]
+      default: [end(handle, failed: dice.chance(30))]
+      }
+    case .windowsGone(let handle, isFinal: true):
+      return switch dice.below(6) {
+      case 0: []
+      case 1: [end(handle, failed: dice.chance(30)), end(handle, failed: dice.chance(30))]
+      case 2: [.dismissAnswered(handle, result: result())]
+      default: [end(handle, failed: dice.chance(30))]
+      }
+    default: return []
+    }
   }
 
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(8) {
+    return switch dice.below(11) {
+    case 8: .windowsGone(handle, isFinal: true)
+    case 9: .windowsGone(handle, isFinal: false)
+    case 10: .windowsBack(handle)
     case 0: .presentAnswered(handle, error: nil)
     case 6: .hidden(handle)
     case 7: .parkedEnded(handle)
@@ -113,6 +152,13 @@ struct Presenters {
   }
 
   mutating func end(_ handle: Handle, failed: Bool) -> Report { .ended(handle, failed: failed, result: result()) }
+
+  /// The report that the windows of a presentation are gone; what follows goes into the box.
+  mutating func loseWindows(of handle: Handle, _ dice: inout SplitMix64) -> Report {
+    let report = Report.windowsGone(handle, isFinal: dice.chance(50))
+    box += whatFollows(report, &dice).map { .report($0) }
+    return report
+  }
 
   mutating func closing() -> Properties { result() }
 }

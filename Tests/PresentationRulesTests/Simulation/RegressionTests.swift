@@ -271,4 +271,118 @@ import Testing
       }
     }
   }
+
+  // MARK: Items whose windows are gone (N3)
+
+  /// Items that follow windows: “office” in no group, “mixer” and “wifi” in “panels”, and “browser”, which is presented again.
+  private func fixtureWithWindows(_ limits: Limits = Limits()) -> RulesFixture {
+    func destination(_ name: String, group: BindingID? = nil, restart: RestartRule? = nil) -> Destination {
+      var settings = ItemSettings()
+      settings.restart = restart
+      return Destination(
+        name: name, presenter: .command([[1]]), group: group, source: RulesFixture.file(name),
+        itemSettings: restart == nil ? nil : Shared(settings), window: WindowFollowing())
+    }
+    return RulesFixture(
+      limits: limits,
+      destinations: [
+        destination("office"), destination("mixer", group: "panels"), destination("wifi", group: "panels"),
+        destination("browser", restart: RestartRule(.onFailure)),
+      ])
+  }
+
+  @Test("N3, G7: selecting the selected tag between two windows repeats what is remembered", arguments: [false, true])
+  func select_betweenWindows_repeatsWhatIsRemembered(isToggle: Bool) throws {
+    let fixture = fixtureWithWindows()
+    let given = options {
+      $0.destination = "office"
+      $0.group = "panels"
+      $0.tag = "text"
+      $0.title = "T"
+    }
+    let first = try fixture.show("note", "7", given)
+    fixture.report(.windowsGone(first, isFinal: false))
+    try fixture.ask(
+      isToggle
+        ? .toggleSelection("panels", tag: "text", binding: nil, id: nil, ItemOptions())
+        : .select("panels", tag: "text", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.handle("note") == 2)
+    #expect(fixture.item("note")?.id == "7")
+    #expect(fixture.item("note")?.title == "T")
+    #expect(fixture.item("note")?.destination?.name == "office")
+    fixture.report(.ended(first, failed: false, result: [:]))
+    #expect(fixture.ending(first)?.reason == .closed)
+  }
+
+  @Test("N3, T1: what a transaction opens anew between two windows is there for its later requests")
+  func transaction_opensAnewBetweenWindows_goesOnWithThat() throws {
+    let fixture = fixtureWithWindows()
+    let first = try fixture.show("mixer", "", ItemOptions())
+    fixture.report(.windowsGone(first, isFinal: false))
+    let titled = options { $0.title = "T" }
+    try fixture.apply(
+      .present("mixer", id: "", titled), .present("mixer", id: "", options { $0.value = ["k": .int32(1)] }),
+      .present("wifi", id: "", options { $0.ifBusy = .queue }))
+    #expect(fixture.item("mixer")?.title == "T")
+    #expect(fixture.item("mixer")?.value == ["k": .int32(1)])
+    #expect(fixture.machine.queuedTags(of: "panels") == ["wifi"])
+    try fixture.apply(.present("office", id: "", titled), .toggle("office", id: "", ItemOptions(), anyID: false))
+    #expect(fixture.handle("office") == nil)
+  }
+
+  @Test("N3, P15: an item that lost its window while it was to end is still without it when it is kept")
+  func item_losesWindowAndIsKept_isOpenedAnew() throws {
+    let fixture = fixtureWithWindows()
+    let parent = try fixture.show("office", "", ItemOptions())
+    let child = try fixture.show("office.dialog", "", .with(to: "bus"))
+    try fixture.dismiss("office")
+    fixture.report(.windowsGone(parent, isFinal: false))
+    fixture.declines(child)
+    #expect(fixture.phase(parent) == "presented")
+    try fixture.present("office")
+    #expect(fixture.handle("office") == 3)
+  }
+
+  @Test("N3, K3, L2: nothing ends before its time because an item that may come again has lost its windows")
+  func massEnds_windowsOfRestartingItemGone_areNone() throws {
+    var limits = Limits()
+    limits.ends = 2
+    let fixture = fixtureWithWindows(limits)
+    let browser = try fixture.show("browser", "", ItemOptions())
+    for index in 0..<4 { try fixture.show(binding("browser[\(index)]"), "", .with(to: "bare")) }
+    let afterWindows = fixture.machine.massEnds(of: .windowsGone(browser, isFinal: true))
+    let afterResult = fixture.machine.massEnds(of: .ended(browser, failed: false, result: [:]))
+    #expect(afterWindows.isEmpty)
+    #expect(!afterResult.isEmpty)
+  }
+
+  @Test("N3: a report on windows of an item that follows none changes nothing")
+  func item_withoutWindows_losesNone() throws {
+    let fixture = fixtureWithWindows()
+    try fixture.present("a", "", .with(to: "bare"))
+    fixture.report(.windowsGone(1, isFinal: true))
+    fixture.report(.windowsGone(1, isFinal: false))
+    try fixture.ask(.toggle("a", id: "", ItemOptions(), anyID: false))
+    #expect(fixture.handle("a") == nil)
+  }
+
+  @Test("N3, P14: after a restart, what waits for its result still ends after its grace")
+  func restored_settling_hasItsDeadline() throws {
+    var machine = try StateMachine(restoring: RecordedState())
+    _ = machine.load([
+      Destination(
+        name: "office", presenter: .command([[1]]), source: RulesFixture.file("office"), window: WindowFollowing())
+    ])
+    let (reply, _) = try machine.perform(
+      Request(.present(binding("office"), id: "", ItemOptions())), by: client, at: now)
+    #expect(reply == .presentation(Handle(1), changed: true))
+    _ = machine.report(.presentAnswered(Handle(1), error: nil), at: now)
+    _ = machine.report(.windowsGone(Handle(1), isFinal: true), at: now)
+    var record = RecordedState()
+    record.apply(machine.takeUnrecorded())
+    let restored = try StateMachine(restoring: record)
+    let due = Instant(nanoseconds: Destination.defaultGrace * 1_000_000)
+    #expect(machine.nextDeadline == due)
+    #expect(restored.nextDeadline == due)
+  }
 }

@@ -78,7 +78,8 @@ struct World: ~Copyable {
   // MARK: What happens
 
   private enum Kind {
-    case request, transaction, hear, nonsense, end, close, act, time, leave, register, rest, die, hold, release, fact
+    case request, transaction, hear, nonsense, end, closeWindow, close, act, time, leave, register, rest, die, hold,
+      release, fact
   }
 
   /// The number of inputs.
@@ -101,7 +102,8 @@ struct World: ~Copyable {
     let kind = dice.pick(weighted: [
       (38, Kind.request), (generator.hasTransactions ? 12 : 0, .transaction), (generator.attention, .hear),
       (2, .nonsense),
-      (4, .end), (3, .close), (1, .act), (9, .time), (generator.hasOwners ? 2 : 1, .leave), (2, .register), (1, .rest),
+      (4, .end), (4, .closeWindow), (3, .close), (1, .act), (9, .time), (generator.hasOwners ? 2 : 1, .leave),
+      (2, .register), (1, .rest),
       (generator.isMortal ? 3 : 0, .die),
       (generator.hasHolds ? 4 : 0, .hold), (generator.hasHolds ? 4 : 0, .release), (generator.hasHolds ? 2 : 0, .fact),
     ])
@@ -115,6 +117,10 @@ struct World: ~Copyable {
       let shown = checker.alive.filter { !$0.isStateOnly && $0.hasStarted }
       guard !shown.isEmpty else { return }
       try happen(.report(presenters.end(dice.pick(shown).handle, failed: dice.chance(30))), &dice)
+    case .closeWindow:
+      let shown = checker.alive.filter { $0.followsWindows && $0.hasStarted }
+      guard !shown.isEmpty else { return }
+      try happen(.report(presenters.loseWindows(of: dice.pick(shown).handle, &dice)), &dice)
     case .close: try happen(.closed(someHandle(&dice), presenters.closing(), byPresenter: dice.chance(50)), &dice)
     case .act: try happen(.act(someHandle(&dice), byPresenter: dice.chance(50)), &dice)
     case .time:
@@ -317,11 +323,14 @@ struct World: ~Copyable {
   /// - Parameter hearsPresenters: whether presenters answer what the navd before has asked.
   private mutating func restart(hearsPresenters: Bool = true) throws(Violation) {
     if isTracing { trace.append("    navd starts anew, with \(disk.tags.map { "\($0.key.tag) \($0.value.stamp)" })") }
-    // The record does not have it, and this one is in memory.
+    // The record does not have these, and this one is in memory.
     for handle in disk.presentations.keys {
-      let isAwaited = hearsPresenters && machine.presentation(handle)?.awaitsUpdateAnswer == true
-      disk.presentations[handle]!.presentation.awaitsUpdateAnswer = isAwaited
+      let before = hearsPresenters ? machine.presentation(handle) : nil
+      disk.presentations[handle]!.presentation.awaitsUpdateAnswer = before?.awaitsUpdateAnswer ?? false
+      disk.presentations[handle]!.presentation.awaitsResult = before?.awaitsResult ?? false
+      disk.presentations[handle]!.presentation.isWithoutWindow = before?.isWithoutWindow ?? false
     }
+    if !hearsPresenters { model.withoutWindow = [] }
     do throws(RecordFault) {
       machine = try StateMachine(limits: generator.limits, restoring: disk, destinations: files)
       machine.setHolds(generator.holdsOfAll)
@@ -448,6 +457,18 @@ struct World: ~Copyable {
       model.decline(showing.token, at: now)
     }
     if case .parkedEnded(let program) = report { model.parked[program] = nil }
+    switch report {
+    case .windowsGone(let handle, let isFinal):
+      guard let showing = checker.showing(handle), showing.followsWindows, showing.hasStarted else { return }
+      guard isFinal, showing.isGoing || !model.mayComeAgain(showing.token) else {
+        model.withoutWindow.insert(showing.token)
+        return
+      }
+    case .windowsBack(let handle): if let token = tokens[handle] { model.withoutWindow.remove(token) }
+    case .ended(let handle, failed: true, _):
+      if let showing = checker.showing(handle), showing.awaitsResult { model.crash(showing.token) }
+    default: break
+    }
     if let end = checker.hear(report), let token = tokens[end.handle] {
       model.end([token], end.reason, at: now, results: liveResults)
     }
@@ -536,7 +557,7 @@ struct World: ~Copyable {
       }
       presenters.take(
         command, faults: generator.presenterFaults, wishes: generator.presenterWishes,
-        hides: machine.presentation(command.handle)?.item.destination?.window?.hides == true, &dice)
+        window: machine.presentation(command.handle)?.item.destination?.window, &dice)
     }
     try checker.checkWaits(shown, now: now, nextDeadline: machine.nextDeadline.map { $0.nanoseconds / 1_000_000 })
     if case .time = input {
@@ -609,8 +630,9 @@ struct World: ~Copyable {
             "P3", "\(handle) at \(binding) is \(presentation.phase.name.rawValue), but should not be shown")
         }
         try checkReason(dismissal.reason, of: handle)
+        // Nobody can decline what settles (N3).
         try require(
-          dismissal.isForced == model.going[tokens[handle]!]?.isForced, "P15",
+          dismissal.stage == .settling || dismissal.isForced == model.going[tokens[handle]!]?.isForced, "P15",
           "\(handle) is\(dismissal.isForced ? "" : " not") forced, but the rules say otherwise")
         continue
       }
