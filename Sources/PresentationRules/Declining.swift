@@ -182,6 +182,7 @@ extension Turn {
     state.schedule(presentation.expires, .expiry, handle)
     state.slots[binding]!.dismissing = nil
     state.slots[binding]!.current = handle
+    if let membership = presentation.item.membership { note(handle, staysIn: membership) }
     if let stack = presentation.item.position?.stack {
       // The lowest is the last, and comes first.
       if let index = state.stacks[stack]!.dismissing.lastIndex(of: handle) {
@@ -235,8 +236,8 @@ extension Transaction {
         clear(other.binding, reason: .declined)
       }
       if let other = selected(in: membership.group), let item = item(at: other) {
-        if let age = item.queueAge, item.membership?.tag != membership.tag {
-          requeue(other, item, age)
+        if item.queueAge != nil, item.membership?.tag != membership.tag {
+          requeue(other, item)
         } else {
           clear(other, reason: .declined)
         }
@@ -248,18 +249,16 @@ extension Transaction {
   }
 
   /// Puts the selected member back into its queue, whatever the limit of that.
-  private mutating func requeue(_ binding: BindingID, _ item: Shared<Item>, _ age: UInt64) {
+  private mutating func requeue(_ binding: BindingID, _ item: Shared<Item>) {
+    loseChildren(of: binding)
+    moveIntoQueue(binding, item, item.membership!)
+    reopen(binding)
+  }
+
+  /// Ends what is presented from an item that is queued again: a queued item is nobody's parent (G9).
+  mutating func loseChildren(of binding: BindingID) {
     let children = state.slots[binding]?.current.flatMap { state.presentations[$0]?.children } ?? []
     for child in children.sorted() { lose(child) }
-    withGroup(item.membership!.group) { group in
-      group.selected = nil
-      group.enqueue(
-        QueueEntry(
-          priority: item.priority, age: age, binding: binding, tag: item.membership!.tag,
-          isInterrupted: item.isInterrupted))
-    }
-    withSlot(binding) { $0.item!.isQueued = true }
-    reopen(binding)
   }
 }
 

@@ -13,6 +13,8 @@ struct Fallback: Sendable {
   var due: Instant?
   /// The last reason that was reported for a refusal.
   var told: String?
+  /// The presentation of it that has declined to give way (P15). It is not asked again by itself.
+  var declining: Handle?
 }
 
 /// A fallback that cannot be selected.
@@ -28,6 +30,8 @@ extension StateMachine {
     state.fallbacks = fallbacks.sorted { $0.key.text < $1.key.text }.map {
       Fallback(group: $0.key, destination: $0.value)
     }
+    // What is selected may be a fallback now, and gives way then.
+    state.hasNewFallbacks = true
     // A fallback is not kept (K4).
     forgetOtherKeptItems()
   }
@@ -45,6 +49,11 @@ extension StateMachine {
   func isIdle(_ group: Group) -> Bool {
     guard let selected = group.selected.flatMap({ current(at: $0) }) else { return true }
     return isFallback(selected.item.membership) && !selected.isProtected
+  }
+
+  /// Whether a presentation is a fallback that stays, though others may come: it has declined to give way, or is protected.
+  func isStayingFallback(_ presentation: Presentation) -> Bool {
+    presentation.isProtected || state.fallbacks.contains { $0.declining == presentation.handle }
   }
 
   /// Whether an item is a fallback whose group has somebody in its queue who may come (K1).
@@ -69,7 +78,11 @@ extension Turn {
   /// Selects the fallbacks of groups that have nothing selected, after their queues were served. One that is refused ends
   /// nothing and changes nothing, and is tried again after a delay only, so that what happens meanwhile costs nothing.
   mutating func fallBack() {
-    guard !state.fallbacks.isEmpty, !state.isShuttingDown else { return }
+    guard !state.isShuttingDown else { return }
+    if state.hasNewFallbacks {
+      state.hasNewFallbacks = false
+      presentHeld()
+    }
     for index in state.fallbacks.indices {
       let fallback = state.fallbacks[index]
       guard state.groups[fallback.group]?.selected == nil else {
@@ -115,7 +128,48 @@ extension Turn {
   }
 }
 
+extension Turn {
+  /// Notes that a presentation has declined, and stays in its group, if it is the fallback of that.
+  mutating func note(_ handle: Handle, staysIn membership: GroupTag) {
+    for index in state.fallbacks.indices
+    where state.fallbacks[index].group == membership.group && state.fallbacks[index].destination == membership.tag {
+      state.fallbacks[index].declining = handle
+    }
+  }
+
+  /// Lets the queues of groups ask again for what has declined to give way.
+  mutating func forgetDeclining(in groups: some Sequence<BindingID>) {
+    guard !state.fallbacks.isEmpty else { return }
+    let groups = Set(groups)
+    for index in state.fallbacks.indices where groups.contains(state.fallbacks[index].group) {
+      state.fallbacks[index].declining = nil
+    }
+  }
+}
+
 extension Transaction {
+  /// Has fallbacks give way to queues in which somebody may come, whoever has selected them (K1).
+  /// - Returns: whether one did.
+  mutating func letFallbacksGiveWay() -> Bool {
+    guard !state.fallbacks.isEmpty, !state.isShuttingDown, !draft.groups.isEmpty else { return false }
+    var haveGivenWay = false
+    for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
+      guard let selected = selected(in: group), givesWay(selected), nextInQueue(of: group) != nil else { continue }
+      clear(selected, reason: .deselected)
+      haveGivenWay = true
+    }
+    return haveGivenWay
+  }
+
+  private func givesWay(_ binding: BindingID) -> Bool {
+    guard turn.machine.isFallback(item(at: binding)?.membership) else { return false }
+    if let slot = draft.slots[binding] {
+      if case .givenBack = slot.change { return false }
+      if slot.isNew { return true }
+    }
+    return turn.machine.current(at: binding).map { !turn.machine.isStayingFallback($0) } ?? true
+  }
+
   /// Plans to present a fallback as its group's member. It takes nothing away.
   fileprivate mutating func select(_ fallback: Fallback) throws(Refusal) {
     let name = fallback.destination

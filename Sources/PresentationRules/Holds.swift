@@ -130,6 +130,21 @@ extension StateMachine {
     return dismissals(by: name)
   }
 
+  /// Whether a hold postpones a member of a group that is in a stack, where it cannot wait in the queue (H4).
+  func isHeldInStack(_ item: Shared<Item>) -> Bool {
+    item.membership != nil && item.position != nil && item.isHeld(by: state.holdsInForce)
+  }
+
+  /// The members of groups that are selected, though a hold keeps them from being presented (H4): they were so when it began, or
+  /// when an earlier release recorded them.
+  fileprivate var heldSelections: [Handle] {
+    guard !state.holdsInForce.isEmpty else { return [] }
+    return state.presentations.values.filter { presentation in
+      presentation.phase == .waiting && presentation.item.membership != nil && !presentation.item.isQueued
+        && presentation.item.isHeld(by: state.holdsInForce) && !isFallback(presentation.item.membership)
+    }.map { $0.handle }.sorted()
+  }
+
   fileprivate func dismissals(by name: String) -> [End] {
     state.presentations.values.filter { presentation in
       presentation.item.holds[name] == .dismiss && presentation.phase.isLive
@@ -147,6 +162,19 @@ extension Turn {
     let ends = machine.ends(ofHold: key.name)
     begin(key, holder)
     clear(ends)
+    queueHeldSelections()
+  }
+
+  /// Has selected members that are held wait in the queues of their groups, before all others (H4).
+  mutating func queueHeldSelections() {
+    let held = machine.heldSelections
+    guard !held.isEmpty else { return }
+    var transaction = Transaction(in: consume self, by: nil)
+    for handle in held { transaction.postpone(handle) }
+    transaction.settleEnds()
+    let draft = transaction.draft
+    self = transaction.turn
+    commit(draft)
   }
 
   /// Puts a hold in force. The presentations that end because of it are still there.
@@ -190,12 +218,9 @@ extension Turn {
       .sorted { $0.text < $1.text }
     outcome.hasHeld = max(waiting.count, groups.count) > Self.heldPerTurn
     guard !groups.isEmpty else { return advance() }
+    forgetDeclining(in: groups)
     var transaction = Transaction(in: consume self, by: nil)
-    for group in groups.prefix(Self.heldPerTurn) {
-      // A fallback gives way (K1).
-      if let fallback = transaction.selected(in: group) { transaction.clear(fallback, reason: .deselected) }
-      transaction.withGroup(group) { _ in }
-    }
+    for group in groups.prefix(Self.heldPerTurn) { transaction.withGroup(group) { _ in } }
     transaction.settleEnds()
     let draft = transaction.draft
     self = transaction.turn
@@ -241,6 +266,37 @@ extension Transaction {
       if slot.author.client == nil, turn.machine.isFallback(item.membership) { continue }
       throw held(item, at: binding, .refuse, "").about(slot.author)
     }
+  }
+
+  /// Plans that a selected member waits in the queue. What is presented from it ends.
+  fileprivate mutating func postpone(_ handle: Handle) {
+    guard let binding = state.presentations[handle]?.binding, let item = item(at: binding), !item.isQueued else {
+      return
+    }
+    guard item.position == nil else { return clear(binding, reason: .held) }
+    loseChildren(of: binding)
+    queueFirst(binding, item, item.membership!)
+    reopen(binding)
+  }
+
+  /// Has new items that are selected, and that a hold postpones, wait in the queues of their groups, before all others (H4): those whose
+  /// presentations have ended, and that are presented again.
+  mutating func queueHeld() throws(Refusal) {
+    guard !state.holdsInForce.isEmpty else { return }
+    for index in draft.slots.indices where draft.slots[index].isNew {
+      let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
+      guard let item = slot.item, let membership = item.membership, !item.isQueued,
+        item.isHeld(by: state.holdsInForce), !turn.machine.isFallback(membership)
+      else { continue }
+      if item.position != nil { throw heldInStack(item, at: binding).about(slot.author) }
+      queueFirst(binding, item, membership)
+    }
+  }
+
+  func heldInStack(_ item: Shared<Item>, at binding: BindingID) -> Refusal {
+    held(
+      item, at: binding, .postpone,
+      ", and what is in a stack cannot wait in the queue of “\(item.membership?.group.text ?? "")”")
   }
 
   /// The refusal of an item that holds keep from being presented.

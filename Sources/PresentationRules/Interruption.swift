@@ -14,18 +14,10 @@ extension Transaction {
         "“\(binding)” is in the stack “\(position.stack)”, and what is in a stack cannot be interrupted; use if-busy “replace”"
       )
     }
-    draft.lastQueueAge += 1
-    let (age, author, now) = (draft.lastQueueAge, author, turn.now)
-    withGroup(membership.group) { group in
-      group.selected = nil
-      group.enqueue(
-        QueueEntry(priority: item.priority, age: age, binding: binding, tag: membership.tag, isInterrupted: true))
-    }
+    queueFirst(binding, item, membership)
+    let (author, now) = (author, turn.now)
     let shown = before(binding).flatMap { $0.phase.isLive || !$0.children.isEmpty ? $0 : nil }
     withSlot(binding) { slot in
-      slot.item!.isQueued = true
-      slot.item!.queueAge = age
-      slot.item!.isInterrupted = true
       if case .renewed = slot.change { return }
       guard let shown else { return }
       slot.change = slot.isRequested ? .recreated : .continued
@@ -35,6 +27,29 @@ extension Transaction {
       slot.ends(.deselected, by: author)
     }
     reopen(binding)
+  }
+
+  /// Moves the selected member of a group into its queue, before all others.
+  mutating func queueFirst(_ binding: BindingID, _ item: Shared<Item>, _ membership: GroupTag) {
+    draft.lastQueueAge += 1
+    var item = item
+    item.queueAge = draft.lastQueueAge
+    item.isInterrupted = true
+    moveIntoQueue(binding, item, membership)
+  }
+
+  /// Moves the selected member of a group into its queue, by the age that the item has.
+  mutating func moveIntoQueue(_ binding: BindingID, _ item: Shared<Item>, _ membership: GroupTag) {
+    withGroup(membership.group) { group in
+      group.selected = nil
+      group.enqueue(
+        QueueEntry(
+          priority: item.priority, age: item.queueAge ?? 0, binding: binding, tag: membership.tag,
+          isInterrupted: item.isInterrupted))
+    }
+    var queued = item
+    queued.isQueued = true
+    withSlot(binding) { [queued] in $0.item = queued }
   }
 
   /// The slot's presentation before the transaction.

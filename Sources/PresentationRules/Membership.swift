@@ -61,13 +61,15 @@ extension Transaction {
         "group “\(group)” has \(quoted(self.item(at: other)?.membership?.tag ?? "")) selected; deselect it, or use "
           + "if-busy “replace” or “queue”")
     }
-    let isHeld = other != nil && item.isHeld(by: state.holdsInForce)
-    if isHeld, stack != nil || turn.machine.isFallback(membership) {
-      let cause = stack == nil ? "a fallback is never queued" : "what is in a stack cannot wait in a queue"
+    let isHeld = (other != nil || item.isQueued) && item.isHeld(by: state.holdsInForce)
+    if isHeld, other != nil, turn.machine.isFallback(membership) {
       throw held(
-        item, at: binding, .postpone, ", another member of “\(group)” is selected, and \(cause)")
+        item, at: binding, .postpone, ", another member of “\(group)” is selected, and a fallback is never queued")
     }
-    if isHeld || (!isIdle && policy == .queue) { return try enqueue(&item, membership, for: binding) }
+    if isHeld, stack != nil { throw heldInStack(item, at: binding) }
+    if isHeld && !turn.machine.isFallback(membership) || (!isIdle && policy == .queue) {
+      return try enqueue(&item, membership, for: binding)
+    }
     if let other {
       if try depends(dependencies, on: other) {
         throw Refusal(
@@ -89,6 +91,24 @@ extension Transaction {
       draft.dequeue(binding)
       draft.selected = binding
     }
+  }
+
+  /// Has a new item that was selected wait in the queue if a hold postpones it (H4). It stays if it is on the screen after all (T1), and
+  /// if it is a fallback, which blocks nobody (K1).
+  mutating func queueIfHeld(_ binding: BindingID) throws(Refusal) {
+    guard !state.holdsInForce.isEmpty, var item = item(at: binding), let membership = item.membership, !item.isQueued,
+      item.isHeld(by: state.holdsInForce), !turn.machine.isFallback(membership), !staysLive(binding)
+    else { return }
+    if item.position != nil { throw heldInStack(item, at: binding) }
+    withGroup(membership.group) { $0.selected = nil }
+    try enqueue(&item, membership, for: binding)
+    withSlot(binding) { [item] in $0.item = item }
+  }
+
+  /// Whether the presentation of a drafted slot is on the screen, and would stay there.
+  private func staysLive(_ binding: BindingID) -> Bool {
+    let slot = draft.slots[existing: binding]
+    return slot.before.flatMap { state.presentations[$0] }?.phase.isLive == true && stays(binding, slot)
   }
 
   /// Queues an item; one that is queued already keeps its age (G6).

@@ -179,6 +179,7 @@ extension Transaction {
       slot.author = author
     }
     reopen(binding)
+    try queueIfHeld(binding)
   }
 
   /// The destination of a request (D2).

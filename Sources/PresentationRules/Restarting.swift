@@ -15,11 +15,13 @@ public struct RestartRule: Hashable, Sendable {
   public static let defaultDelay: UInt64 = 1000
   public static let defaultMaxDelay: UInt64 = 60_000
   public static let defaultLimit: UInt32 = 10
+  /// Milliseconds that an item is presented for before it counts as one that runs.
+  private static let longEnough: UInt64 = 10_000
 
   public var condition: Condition
   /// Milliseconds before the first restart. Each further one comes after twice as long.
   public var delay: UInt64
-  /// The longest delay in milliseconds. An item that was presented for as long begins with the first delay again.
+  /// The longest delay in milliseconds. An item that was presented for as long, or for ten seconds, begins with the first delay again.
   public var maxDelay: UInt64
   /// The number of restarts before the item is given up.
   public var limit: UInt32
@@ -30,6 +32,9 @@ public struct RestartRule: Hashable, Sendable {
   ) {
     (self.condition, self.delay, self.maxDelay, self.limit) = (condition, delay, maxDelay, limit)
   }
+
+  /// Milliseconds after which an item that was presented begins with the first delay again.
+  var longEnough: UInt64 { min(maxDelay, Self.longEnough) }
 
   /// Milliseconds before a restart; the first one is number 1.
   func delay(before number: UInt32) -> UInt64 {
@@ -79,7 +84,8 @@ extension StateMachine {
     for end in ends {
       guard !end.isFinal, let presentation = state.presentations[end.handle], presentation.phase.isLive,
         let rule = restartRule(of: presentation.item),
-        rule.applies(to: end.reason, presentation.result), !hasSuccessorInQueue(presentation.item)
+        rule.applies(to: end.reason, presentation.result), !hasSuccessorInQueue(presentation.item),
+        !isHeldInStack(presentation.item)
       else { continue }
       found[end.handle] = continuation(of: presentation, by: rule, at: now())
     }
@@ -89,7 +95,7 @@ extension StateMachine {
   private func continuation(of presentation: Presentation, by rule: RestartRule, at now: Instant) -> Continuation? {
     // Its time is over, too.
     if let expires = presentation.expires, expires <= now { return nil }
-    let wasLong = presentation.presentedAt.map { $0.after(milliseconds: rule.maxDelay) <= now } ?? false
+    let wasLong = presentation.presentedAt.map { $0.after(milliseconds: rule.longEnough) <= now } ?? false
     let earlier = wasLong ? 0 : presentation.continuation?.restarts ?? 0
     guard earlier < rule.limit else { return nil }
     return Continuation(

@@ -126,6 +126,7 @@ extension Turn {
     advance()
     // After a damaged record, something may wait for nothing; so may what a hold has held.
     machine.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
+    queueHeldSelections()
     presentHeld()
   }
 

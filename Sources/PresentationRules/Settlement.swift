@@ -7,10 +7,12 @@ extension Transaction {
   mutating func settle() throws(Refusal) {
     try refuseStandingOnChildren()
     resolve()
+    while letFallbacksGiveWay() { resolve() }
     keepWhatCameBack()
     try requireTrustForWhatCameBack()
     nameOverStacks()
     try refuseHeld()
+    try queueHeld()
     // An item that a queue supplies can be a parent (C1).
     serveQueues()
     try findParents()
@@ -74,7 +76,7 @@ extension Transaction {
   }
 
   /// Whether a slot's presentation stays with the drafted item: whether that is an update (P2), at the same position.
-  private func stays(_ binding: BindingID, _ slot: Shared<SlotDraft>) -> Bool {
+  func stays(_ binding: BindingID, _ slot: Shared<SlotDraft>) -> Bool {
     guard let item = slot.item, let before = slot.before.flatMap({ state.presentations[$0] }) else { return false }
     let given: ItemOptions
     switch slot.change {
@@ -318,10 +320,7 @@ extension Transaction {
   private mutating func serveQueues() {
     guard !state.isShuttingDown, !draft.groups.isEmpty else { return }
     for group in draft.groups.keys.sorted(by: { $0.text < $1.text }) {
-      guard let drafted = draft.groups[group], drafted.selected == nil,
-        let next = drafted.queue.first(where: { item(at: $0.binding).map { $0.isHeld(by: state.holdsInForce) } != true }
-        )
-      else { continue }
+      guard selected(in: group) == nil, let next = nextInQueue(of: group) else { continue }
       withGroup(group) { draft in
         draft.dequeue(next.binding)
         draft.selected = next.binding
@@ -331,6 +330,11 @@ extension Transaction {
         if slot.resolution == .undecided { slot.resolution = .kept }
       }
     }
+  }
+
+  /// The first one of a queue that is not held; nil if there is none.
+  func nextInQueue(of group: BindingID) -> QueueEntry? {
+    queue(of: group).first { item(at: $0.binding)?.isHeld(by: state.holdsInForce) == false }
   }
 
   /// Refuses too many items, in all or of the client, and too many bytes of items (L1).

@@ -79,6 +79,8 @@ struct State: Sendable {
 
   /// In the order of their groups. Files say which there are, so they are not recorded (K1).
   var fallbacks: [Fallback] = []
+  /// Whether files have said so since the last input with a time.
+  var hasNewFallbacks = false
 
   // Facts of the window system, which a restart learns anew.
 

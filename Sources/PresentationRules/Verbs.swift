@@ -58,6 +58,8 @@ extension Transaction {
         outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil, !isWithoutWindow(selected)
       {
         if !raisesInstead(of: selected) { deselect(group, tag) }
+      } else if let held = heldInQueue(GroupTag(group: group, tag: tag)) {
+        clear(held, reason: .deselected)
       } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: turn.now) {
         try requireTrust(of: author, toRunBy: options)
         _ = try select(group, tag, binding, id, options)
@@ -161,6 +163,12 @@ extension Transaction {
 
   func selectedTag(in group: BindingID) -> String? {
     selected(in: group).flatMap { item(at: $0)?.membership?.tag }
+  }
+
+  /// The binding of a member that waits in its group's queue until a hold ends, and that no request can select before (H4).
+  private func heldInQueue(_ member: GroupTag) -> BindingID? {
+    guard let queued = queue(of: member.group).first(where: { $0.tag == member.tag })?.binding else { return nil }
+    return item(at: queued)?.isHeld(by: state.holdsInForce) == true ? queued : nil
   }
 
   private mutating func dismissAll(_ scope: Scope<BindingID>) throws(Refusal) -> Int {

@@ -271,3 +271,19 @@ func earlierRelease_schema4_isRead() throws {
   #expect(content.state.numbers.serial == Serial(7))
   #expect(content.state.presentations == [Handle(9): row])
 }
+
+@Test("H4, K1: what release 0.1 has recorded of groups blocked by a held item, and by a fallback, is put right")
+func earlierRelease_blockedGroups_areServed() throws {
+  // “memo” is held and the selection of “notes”, before “alarm”; the fallback “home” is that of “kiosk”, before “film”.
+  let directory = try copy(of: "0.1-held")
+  let content = try Record.open(in: directory.path) { $0 }.restored
+  #expect(content.setAside == nil)
+  var machine = try StateMachine(restoring: content.state)
+  let (notes, kiosk) = (try BindingID("notes"), try BindingID("kiosk"))
+  #expect(machine.selection(of: notes) == "memo" && machine.selection(of: kiosk) == "home")
+  machine.load(fallbacks: [kiosk: "home"])
+  _ = machine.resume([:], left: [], at: Instant(nanoseconds: .max / 2))
+  #expect(machine.selection(of: notes) == "alarm" && machine.selection(of: kiosk) == "film")
+  #expect(machine.queuedTags(of: notes) == ["memo"])
+  #expect(machine.current(at: try BindingID("alarm"))?.phase == .presented)
+}

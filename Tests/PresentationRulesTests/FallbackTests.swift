@@ -107,18 +107,72 @@ struct FallbackTests {
     }
   }
 
-  @Test("K1: when it ends by itself, the queue comes before it")
-  func fallback_endsWhileQueueWaits_queueIsServed() throws {
+  @Test("K1: whoever selects it, a queue in which somebody may come is served at once")
+  func fallback_selectedWhileQueueWaits_isNeverShown() throws {
     start()
     try fixture.present("a", "", member())
     fixture.goes(1)
     try fixture.present("b", "", member(ifBusy: .queue))
-    try fixture.present("board", "", .with(group: "main"))
-    fixture.shows(try #require(fixture.handle("board")))
-    fixture.ends(try #require(fixture.handle("board")), failed: true)
-    #expect(fixture.shown == ["b"] && selection == "b")
+    _ = fixture.taken()
+    try fixture.ask(.select("main", tag: "board", binding: nil, id: nil, ItemOptions()))
+    #expect(
+      fixture.taken() == [
+        "selection main b", "group main a b board ·", "dismissed a deselected", "presented b",
+      ])
+  }
+
+  @Test("K1: a member that becomes the fallback gives way to the queue")
+  func member_becomesFallback_givesWay() throws {
+    let fixture = RulesFixture()
+    try fixture.present("home", "", .with(group: "main"))
+    try fixture.present("film", "", .with(group: "main", ifBusy: .queue))
+    fixture.machine.load(fallbacks: ["main": "home"])
+    fixture.report(.updateAnswered(1))
+    #expect(fixture.machine.selection(of: "main") == "film")
+  }
+
+  /// A fallback that has declined to give way to “b” and “c”, which wait in the queue.
+  private func declining() throws -> (fixture: RulesFixture, board: Handle) {
+    let fixture = RulesFixture(destinations: [RulesFixture.bus("board")], fallbacks: ["main": "board"])
+    fixture.report(.updateAnswered(1))
+    let board = try #require(fixture.handle("board"))
+    fixture.shows(board)
+    try fixture.present("a", "", .with(group: "main"))
+    for name: BindingID in ["b", "c"] { try fixture.present(name, "", .with(group: "main", ifBusy: .queue)) }
+    try fixture.dismiss("a")
+    fixture.declines(board)
+    #expect(fixture.machine.selection(of: "main") == "board")
+    #expect(fixture.machine.queuedTags(of: "main") == ["b", "c"])
+    _ = fixture.taken()
+    return (fixture, board)
+  }
+
+  @Test(
+    "K1, P15: one that has declined to give way is not asked again by itself, but by a request and at the end of a hold"
+  )
+  func fallback_hasDeclined_isAskedByRequests() throws {
+    let (fixture, board) = try declining()
+    try fixture.dismiss("c")
+    #expect(fixture.machine.selection(of: "main") == "board")
+    try fixture.ask(.select("main", tag: "b", binding: nil, id: nil, ItemOptions()))
+    fixture.declines(board)
+    try fixture.present("d", "", .with(group: "main"))
+    fixture.goes(board)
+    #expect(fixture.shown == ["d"])
+    let (other, otherBoard) = try declining()
+    try other.release(try other.hold("dnd"))
+    other.goes(otherBoard)
+    #expect(other.shown == ["b", "c"])
+  }
+
+  @Test("K1: when it ends by itself, the queue comes before it")
+  func fallback_endsWhileQueueWaits_queueIsServed() throws {
+    let (fixture, board) = try declining()
+    fixture.ends(board, failed: true)
+    #expect(fixture.shown == ["b", "c"] && fixture.machine.selection(of: "main") == "b")
     try fixture.dismiss("b")
-    #expect(selection == "board")
+    try fixture.dismiss("c")
+    #expect(fixture.machine.selection(of: "main") == "board")
   }
 
   @Test("K1: while it waits for its delay, others come at once")

@@ -196,13 +196,133 @@ struct HoldTests {
     #expect(fixture.machine.selection(of: "g") == "note")
   }
 
+  @Test(
+    "H4: a held member is never selected: others come at once, and it is not dropped for them",
+    arguments: BusyPolicy.allCases)
+  func heldMember_othersCome_itWaits(policy: BusyPolicy) throws {
+    let cookie = try fixture.hold("dnd")
+    try fixture.present("note", "1", note(.with(group: "g")))
+    try fixture.present("offer", "", .with(to: "note", group: "g"))
+    #expect(fixture.machine.selection(of: "g") == nil)
+    #expect(fixture.machine.queuedTags(of: "g") == ["note", "offer"])
+    #expect(fixture.machine.heldBy(fixture.machine.presentation(1)!) == ["dnd"])
+    try fixture.present("a", "", .with(group: "g", ifBusy: policy))
+    #expect(fixture.machine.selection(of: "g") == "a")
+    #expect(fixture.phase(3) == "presented")
+    try fixture.release(cookie)
+    #expect(fixture.machine.queuedTags(of: "g") == ["note", "offer"])
+    try fixture.dismiss("a")
+    #expect(fixture.machine.selection(of: "g") == "note")
+    #expect(fixture.phase(1) == "presenting")
+    fixture.shows(1)
+    try fixture.dismiss("note")
+    fixture.goes(1)
+    #expect(fixture.machine.selection(of: "g") == "offer")
+  }
+
+  @Test("H4: in one transaction, too, what comes after a held member neither waits for it nor drops it")
+  func heldMember_inTransaction_blocksNobody() throws {
+    try fixture.hold("dnd")
+    try fixture.apply(
+      .present("note", id: "", note(.with(group: "g"))), .present("a", id: "", .with(group: "g", ifBusy: .refuse)))
+    #expect(fixture.machine.selection(of: "g") == "a")
+    #expect(fixture.machine.queuedTags(of: "g") == ["note"])
+  }
+
+  @Test("H4, T1: what is on the screen stays selected, also if it is dismissed and presented in one transaction")
+  func liveMember_holdBegins_staysSelected() throws {
+    try fixture.present("note", "", note(.with(group: "g")))
+    fixture.shows(1)
+    try fixture.hold("dnd")
+    try fixture.apply(.dismiss("note"), .present("note", id: "", note(.with(group: "g"))))
+    #expect(fixture.machine.selection(of: "g") == "note")
+    #expect(fixture.phase(1) == "presented")
+    try fixture.apply(.dismiss("note"), .present("note", id: "2", note(.with(group: "g"))))
+    #expect(fixture.machine.selection(of: "g") == nil)
+    #expect(fixture.machine.queuedTags(of: "g") == ["note"])
+  }
+
+  @Test(
+    "H4: a selected member that waits when the hold begins returns to the queue, before all others; its children end")
+  func waitingMember_holdBegins_isQueuedFirst() throws {
+    try fixture.show("old", "", .with(to: "bus", group: "g"))
+    try fixture.present("a", "", .with(group: "g", ifBusy: .queue))
+    try fixture.present("note", "", note(.with(group: "g")))
+    try fixture.present("note.child")
+    #expect(fixture.machine.selection(of: "g") == "note")
+    let cookie = try fixture.hold("dnd")
+    #expect(fixture.ending(4)?.reason == .parent)
+    #expect(fixture.machine.selection(of: "g") == "a")
+    #expect(fixture.machine.queuedTags(of: "g") == ["note"])
+    fixture.goes(1)
+    #expect(fixture.phase(2) == "presented")
+    try fixture.present("b", "", .with(group: "g", ifBusy: .queue))
+    try fixture.release(cookie)
+    #expect(fixture.machine.queuedTags(of: "g") == ["note", "b"])
+    try fixture.dismiss("a")
+    #expect(fixture.machine.selection(of: "g") == "note")
+  }
+
+  @Test("H4, K3: what is to be presented again while it is held waits in the queue, before all others")
+  func heldMember_restarts_isQueuedFirst() throws {
+    var destination = Destination(
+      name: "board", presenter: .command([[1]]), source: RulesFixture.file("board"))
+    var settings = ItemSettings()
+    (settings.restart, settings.holds) = (RestartRule(.always), ["dnd": .postpone])
+    destination.itemSettings = Shared(settings)
+    let fixture = RulesFixture(destinations: [destination])
+    try fixture.show("board", "", .with(group: "g"))
+    try fixture.hold("dnd")
+    fixture.ends(1, failed: true)
+    #expect(fixture.machine.selection(of: "g") == nil)
+    #expect(fixture.machine.queuedTags(of: "g") == ["board"])
+    try fixture.present("a", "", .with(group: "g", ifBusy: .queue))
+    #expect(fixture.machine.selection(of: "g") == "a")
+  }
+
+  @Test("H4: a queued member that is held keeps its place, whoever asks for it again; a toggle of its tag ends it")
+  func heldMember_askedForAgain_keepsItsPlace() throws {
+    try fixture.hold("dnd")
+    try fixture.present("note", "1", note(.with(group: "g")))
+    try fixture.present("offer", "", .with(to: "note", group: "g"))
+    try fixture.present("note", "1", .with(title: "T"))
+    try fixture.ask(.select("g", tag: "note", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.machine.queuedTags(of: "g") == ["note", "offer"])
+    #expect(fixture.handle("note") == 1)
+    try fixture.ask(.toggleSelection("g", tag: "note", binding: nil, id: nil, ItemOptions()))
+    #expect(fixture.machine.queuedTags(of: "g") == ["offer"])
+    #expect(fixture.ending(1)?.reason == .deselected)
+  }
+
   @Test("H4: in a stack it cannot wait in a queue, and is refused")
   func heldMember_inStack_isRefused() throws {
-    try fixture.present("a", "", .with(group: "g"))
     try fixture.hold("dnd")
+    #expect(fixture.refusal(.push("s", "note", id: "", note(.with(group: "g")))) == .held)
+    try fixture.present("a", "", .with(group: "g"))
     #expect(fixture.refusal(.push("s", "note", id: "", note(.with(group: "g")))) == .held)
     try fixture.ask(.push("s", "note", id: "", note()))
     #expect(fixture.phase(2) == "waiting")
+  }
+
+  @Test("H4: an element of a stack that is its group's selection, and waits when the hold begins, ends as held")
+  func waitingElement_holdBegins_ends() throws {
+    try fixture.show("old", "", .with(to: "bus", group: "g"))
+    try fixture.ask(.push("s", "note", id: "", note(.with(group: "g"))))
+    try fixture.ask(.push("s", "above", id: "", ItemOptions()))
+    try fixture.hold("dnd")
+    #expect([2, 3].map { fixture.ending($0)?.reason } == [.held, .popped])
+    #expect(fixture.machine.selection(of: "g") == nil)
+  }
+
+  @Test("H4, K1: a fallback that is held stays selected, and blocks nobody")
+  func heldFallback_isSelected_blocksNobody() throws {
+    let fixture = RulesFixture(
+      destinations: [HoldTests.destination("note", ["dnd": .postpone])], fallbacks: ["g": "note"])
+    try fixture.hold("dnd")
+    #expect(fixture.machine.selection(of: "g") == "note")
+    #expect(fixture.phase(1) == "waiting")
+    try fixture.present("a", "", .with(group: "g", ifBusy: .refuse))
+    #expect(fixture.machine.selection(of: "g") == "a")
   }
 
   @Test("H4: queues pass over what is held, and are served when the hold ends")
@@ -358,6 +478,27 @@ struct HoldTests {
     let outcome = recorded.machine.resume([1: .toBeShown], left: [], facts: [.locked: true], at: recorded.now)
     #expect(outcome.commands == [.dismiss(1, .held, animated: true, isForced: true)])
     #expect(outcome.changes.first?.event == .hold("locked", isInForce: true))
+  }
+
+  @Test("H4: a held item that an earlier release has recorded as its group's selection is put into the queue")
+  func restart_heldSelection_isQueued() throws {
+    let recorded = try Recorded()
+    var member = ItemOptions()
+    (member.group, member.ifBusy) = ("g", .queue)
+    _ = try recorded.machine.perform(Request(.present("note", id: "", member)), by: nil, at: recorded.now)
+    _ = try recorded.machine.perform(Request(.present("alarm", id: "", member)), by: nil, at: recorded.now)
+    #expect(recorded.machine.queuedTags(of: "g") == ["alarm"])
+    recorded.disk.apply(recorded.machine.takeUnrecorded())
+    // As that release had it: the hold had begun before.
+    recorded.disk.presentations[1]!.presentation.phase = .waiting
+    var holder = Holder()
+    holder.client = "anna"
+    recorded.disk.holders[Holder.Key(name: "dnd", cookie: 1)] = holder
+    recorded.machine = try StateMachine(restoring: recorded.disk)
+    _ = recorded.machine.resume([:], left: [], at: recorded.now)
+    #expect(recorded.machine.brokenInvariants() == [])
+    #expect(recorded.machine.selection(of: "g") == "alarm")
+    #expect(recorded.machine.queuedTags(of: "g") == ["note"])
   }
 
   @Test("R8: holds of clients do not outlive their session")

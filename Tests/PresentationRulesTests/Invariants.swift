@@ -184,6 +184,19 @@ extension StateMachine {
 
   // MARK: Groups
 
+  /// What is wrong with a selected member that waits though it may not, or that keeps others waiting though it should not.
+  private func selectionFaults(of name: BindingID, _ group: Group) -> [String] {
+    guard let presentation = group.selected.flatMap({ current(at: $0) }), !state.isShuttingDown else { return [] }
+    guard isFallback(presentation.item.membership) else {
+      return presentation.phase == .waiting && !holdsNow(on: presentation).isEmpty
+        ? ["group \(name) has “\(presentation.binding)” selected, which is held (H4)"] : []
+    }
+    let hasToStay = presentation.isProtected || state.fallbacks.contains { $0.declining == presentation.handle }
+    let others = group.queue.filter { current(at: $0.binding).map { holdsNow(on: $0).isEmpty } == true }
+    return hasToStay || others.isEmpty || state.hasNewFallbacks
+      ? [] : ["group \(name) has its fallback selected, and \(others.map(\.tag)) wait (K1)"]
+  }
+
   private func groupFaults() -> [String] {
     var faults: [String] = []
     for (name, group) in state.groups {
@@ -192,6 +205,7 @@ extension StateMachine {
         if item?.membership?.group != name || item?.isQueued != false {
           faults.append("group \(name) has “\(selected)” selected, which says otherwise (G6)")
         }
+        faults += selectionFaults(of: name, group)
       } else if !state.isShuttingDown,
         group.queue.contains(where: { entry in
           guard let presentation = current(at: entry.binding) else { return false }

@@ -12,6 +12,7 @@ struct RestartTests {
 
   private static let destinations = [
     destination("kiosk", RestartRule(.always)), destination("careful", RestartRule(.onFailure, limit: 2)),
+    destination("brisk", RestartRule(.always, delay: 100, maxDelay: 4000)),
   ]
 
   private static func destination(_ name: String, _ rule: RestartRule) -> Destination {
@@ -59,19 +60,35 @@ struct RestartTests {
     #expect(fixture.ending(11)?.reason == .failed)
   }
 
-  @Test("K3: who was presented for the longest delay begins anew")
+  @Test("K3: what was presented for ten seconds begins anew")
   func failure_afterLong_countsFromOne() throws {
     try fixture.show("careful", "", ItemOptions())
     fixture.ends(1, failed: true)
     #expect(pause(before: 2) == 1000)
     fixture.shows(2)
-    fixture.pass(59_999)
+    fixture.pass(9999)
     fixture.ends(2, failed: true)
     #expect(pause(before: 3) == 2000)
     fixture.shows(3)
-    fixture.pass(60_000)
+    fixture.pass(10_000)
     fixture.ends(3, failed: true)
     #expect(pause(before: 4) == 1000)
+    try fixture.clearAway()
+  }
+
+  @Test("K3: what was presented for the longest delay begins anew, if that is shorter than ten seconds")
+  func failure_afterShortLongestDelay_countsFromOne() throws {
+    try fixture.show("brisk", "", ItemOptions())
+    fixture.ends(1, failed: true)
+    #expect(pause(before: 2) == 100)
+    fixture.shows(2)
+    fixture.pass(3999)
+    fixture.ends(2, failed: true)
+    #expect(pause(before: 3) == 200)
+    fixture.shows(3)
+    fixture.pass(4000)
+    fixture.ends(3, failed: true)
+    #expect(pause(before: 4) == 100)
     try fixture.clearAway()
   }
 

@@ -45,7 +45,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
       "whether an item that ended by itself is presented again: `no` (the default), `on-failure` or `always`"
     case .restartDelay: "the delay before the first restart; each further one is twice as long; default `1s`"
     case .restartDelayMax:
-      "the longest delay; an item that was presented for that long begins with the first delay again; default `1m`"
+      "the longest delay; an item that was presented for that long, or for ten seconds, begins with the first delay again; default `1m`"
     case .restartLimit: "how many times it is presented again before it is given up; default `10`"
     case .restore:
       "whether its items are kept beyond the session, and presented again at the next login: `no` (the default) or `login`"

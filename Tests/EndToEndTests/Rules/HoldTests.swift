@@ -60,6 +60,35 @@ func hold_ofAnItemThatWaits_isInTheState() throws {
   #expect(try session.entry("letter")?["phase"] == "presented")
 }
 
+@Test(
+  "H4, R2: a held member of a group blocks nobody, also after navd was killed; what was held comes one after the other")
+func hold_ofMembers_blocksNobody() throws {
+  let session = try session()
+  func present(_ binding: String, to destination: String? = nil) throws {
+    var options: Properties = ["group": .string("notes"), "if-busy": .string("queue")]
+    if let destination { options["destination"] = .string(destination) }
+    try session.call(Rows.present, (binding, "", options))
+  }
+  func phases() throws -> [String?] {
+    try ["mail[1]", "mail[2]", "alarm"].map { try session.entry($0)?["phase"]?.string }
+  }
+  let cookie = try session.call(Rows.hold, ("dnd", [:]))
+  try present("mail[1]", to: "note")
+  try present("mail[2]", to: "note")
+  try present("alarm")
+  #expect(try phases() == ["waiting", "waiting", "presented"])
+  #expect(try session.entry("mail[1]")?["held-by"] == ["dnd"])
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try phases() == ["waiting", "waiting", "presented"])
+  try session.call(Rows.releaseHold, cookie)
+  #expect(try phases() == ["waiting", "waiting", "presented"])
+  try session.call(Rows.dismiss, ("alarm", [:]))
+  #expect(try phases() == ["presented", "waiting", nil])
+  try session.call(Rows.dismiss, ("mail[1]", [:]))
+  #expect(try phases() == [nil, "presented", nil])
+}
+
 @Test("W1: watchers learn of holds from events")
 func hold_changes_areEvents() throws {
   let session = try session()

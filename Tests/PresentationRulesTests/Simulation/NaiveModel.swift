@@ -65,6 +65,8 @@ struct NaiveFallback {
   let destination: String
   var refusals = 0
   var due: UInt64?
+  /// What has declined to give way (P15).
+  var declining: Token?
 }
 
 struct NaiveModel {
@@ -156,6 +158,8 @@ struct NaiveModel {
   var withoutWindow: Set<Token> = []
   /// K1: of groups, by the names of their destinations.
   var fallbacks: [BindingID: NaiveFallback] = [:]
+  /// Whether a fallback may have been selected before it was one.
+  var hasNewFallbacks = false
   /// The groups whose fallback this input has selected.
   var fellBack: Set<BindingID> = []
   /// The clients that are no longer on the bus.
@@ -273,6 +277,9 @@ struct NaiveModel {
     // K1: “if somebody in the queue may come, after that”.
     let others = slots.values.filter { $0.item.group == slot.item.group && $0.item.queuedAt != nil }
     if isFallback(slot.item), others.contains(where: { hold(on: $0.item) == .show }) { return nil }
+    // H4: in a stack it cannot wait in a queue.
+    let isInStack = binding(of: slot.token).flatMap { position(of: $0) } != nil
+    if slot.item.group != nil, isInStack, hold(on: slot.item) != .show { return nil }
     let hasFailed = reason == .failed || reason == .lost || result["status"] == .int32(1)
     guard reason == .failed || reason == .lost || reason == .closed, hasFailed || rule.condition == .always else {
       return nil
@@ -280,7 +287,7 @@ struct NaiveModel {
     let expiry = expiries[slot.token]
     if let expiry, expiry <= now { return nil }
     var restarts = slot.again?.restarts ?? 0
-    if let since = presentedAt[slot.token], now - since >= rule.maxDelay { restarts = 0 }
+    if let since = presentedAt[slot.token], now - since >= min(10_000, rule.maxDelay) { restarts = 0 }
     guard restarts < rule.limit else { return nil }
     var delay = rule.delay
     for _ in 0..<restarts { delay = min(2 * delay, rule.maxDelay) }
@@ -290,10 +297,19 @@ struct NaiveModel {
   /// K1.
   func isFallback(_ item: NaiveItem) -> Bool { item.group.map { fallbacks[$0]?.destination == item.tag } ?? false }
 
+  /// K1: whether it is a fallback that gives way to those who may come: it has not declined that.
+  func givesWay(_ token: Token?, _ item: NaiveItem) -> Bool {
+    isFallback(item) && (token == nil || fallbacks[item.group!]!.declining != token)
+  }
+
   /// K1: what has nothing selected gets its fallback.
   mutating func fallBack(at now: UInt64) {
     fellBack = []
     guard !isShutDown else { return }
+    if hasNewFallbacks {
+      hasNewFallbacks = false
+      serveQueues(at: now)
+    }
     for group in fallbacks.keys.sorted(by: { $0.text < $1.text }) {
       guard selection(of: group) == nil else {
         if fallbacks[group]!.due != nil { fallbacks[group] = NaiveFallback(destination: fallbacks[group]!.destination) }
@@ -461,6 +477,27 @@ struct NaiveModel {
     let ends = live.filter { items[$0]?.holds[holder.name] == .dismiss }
     end(ends, .held, at: now)
     if holder.name == "locked" { force(ends) }
+    postponeSelected(at: now)
+  }
+
+  /// H4: what a hold postpones is not selected. In a stack it cannot wait in a queue.
+  private mutating func postponeSelected(at now: UInt64) {
+    let held = slots.filter { _, slot in
+      slot.item.group != nil && slot.item.queuedAt == nil && !self.live.contains(slot.token)
+        && hold(on: slot.item) != .show && !isFallback(slot.item)
+    }
+    guard !held.isEmpty else { return }
+    var plan = NaivePlan(self, by: nil, at: now)
+    for binding in held.keys.sorted(by: { held[$0]!.token < held[$1]!.token }) where plan.items[binding] != nil {
+      if position(of: binding) != nil {
+        plan.clear(binding, .held)
+      } else {
+        plan.loseChildren(of: binding)
+        plan.queueFirst(binding)
+      }
+    }
+    try? plan.settle()
+    self = plan.result(at: now)
   }
 
   /// H4.
@@ -472,13 +509,8 @@ struct NaiveModel {
 
   /// H4, K1: what waits in queues comes, if nothing but a fallback is selected.
   mutating func serveQueues(at now: UInt64) {
+    for group in fallbacks.keys { fallbacks[group]!.declining = nil }
     var plan = NaivePlan(self, by: nil)
-    for (binding, slot) in slots where isFallback(slot.item) && slot.item.queuedAt == nil {
-      let waits = slots.values.contains {
-        $0.item.group == slot.item.group && $0.item.queuedAt != nil && hold(on: $0.item) == .show
-      }
-      if waits { plan.clear(binding, .deselected) }
-    }
     try? plan.settle()
     self = plan.result(at: now)
   }
@@ -546,6 +578,7 @@ extension NaiveModel {
       let token = one.showing.token
       slots[one.binding] = one.showing
       if let stack = one.place?.stack { paths[stack, default: []].append(one.binding) }
+      if isFallback(one.showing.item) { fallbacks[one.showing.item.group!]!.declining = token }
       presented.insert(token)
       expiries[token] = one.left.map { saturatingSum(now, $0) }
       reasons[token] = nil
@@ -555,6 +588,20 @@ extension NaiveModel {
 }
 
 extension NaivePlan {
+  /// G9: a queued item is nobody's parent.
+  mutating func loseChildren(of binding: BindingID) {
+    let children = before.slots.filter { $0.value.parent == before.slots[binding]!.token }.keys
+    clearEach(children.sorted { $0.text < $1.text }, .parent)
+  }
+
+  /// K2, H4: it waits before all others.
+  mutating func queueFirst(_ binding: BindingID) {
+    lastQueued += 1
+    items[binding]!.queuedAt = lastQueued
+    items[binding]!.mayQueueAt = lastQueued
+    items[binding]!.isInterrupted = true
+  }
+
   mutating func makeRoom(for one: NaiveModel.Going) {
     clear(one.binding, .declined)
     itemsOfKept[one.binding] = one.showing.item
@@ -567,8 +614,7 @@ extension NaivePlan {
       }
       if let other = selected(in: group) {
         if let age = items[other]!.mayQueueAt, items[other]!.tag != tag {
-          let children = before.slots.filter { $0.value.parent == before.slots[other]!.token }.keys
-          clearEach(children.sorted { $0.text < $1.text }, .parent)
+          loseChildren(of: other)
           items[other]!.queuedAt = age
         } else {
           clear(other, .declined)

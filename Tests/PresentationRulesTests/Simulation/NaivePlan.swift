@@ -205,6 +205,11 @@ struct NaivePlan {
         !isUnseen(selected)
       {
         deselect(group, tag)
+      } else if let held = items.first(where: {
+        $0.value.group == group && $0.value.tag == tag && $0.value.queuedAt != nil && before.hold(on: $0.value) != .show
+      }) {
+        // H4: no request can select it.
+        clear(held.key, .deselected)
       } else {
         _ = try select(group, tag, binding, id, options)
       }
@@ -401,7 +406,29 @@ struct NaivePlan {
     } else {
       timeoutGiven.insert(binding)
     }
+    try queueIfHeld(binding)
     remember(binding, options, isAgain: false)
+  }
+
+  /// H4: what a hold postpones is not selected, unless it is on the screen and stays there.
+  private mutating func queueIfHeld(_ binding: BindingID) throws(NaiveRefusal) {
+    var item = items[binding]!
+    guard let group = item.group, item.queuedAt == nil, before.hold(on: item) != .show, !before.isFallback(item) else {
+      return
+    }
+    if let old = before.slots[binding], before.live.contains(old.token), isSameAsBefore(binding) { return }
+    if place(of: binding, in: paths) != nil { throw NaiveRefusal(.held) }
+    try queue(&item, in: group)
+    items[binding] = item
+  }
+
+  /// G9, L1.
+  private mutating func queue(_ item: inout NaiveItem, in group: BindingID) throws(NaiveRefusal) {
+    let waiting = items.values.count { $0.group == group && $0.queuedAt != nil && !$0.isInterrupted }
+    guard waiting < before.limits.queue else { throw NaiveRefusal(.limitExceeded) }
+    lastQueued += 1
+    item.queuedAt = lastQueued
+    item.mayQueueAt = lastQueued
   }
 
   /// G6, G8, G9: it becomes the selected one, or waits, or is refused.
@@ -410,6 +437,8 @@ struct NaivePlan {
     dependingOn dependencies: BindingID?...
   ) throws(NaiveRefusal) {
     guard let other = selected(in: group) else {
+      // H4: it goes on to wait.
+      if item.queuedAt != nil, before.hold(on: item) != .show, !before.isFallback(item) { return }
       item.queuedAt = nil
       item.isInterrupted = false
       if options.ifBusy != .queue {
@@ -435,15 +464,7 @@ struct NaivePlan {
       throw NaiveRefusal(.busy)
     case .queue:
       guard item.queuedAt == nil else { return }
-      guard
-        items.values.count(where: { $0.group == group && $0.queuedAt != nil && !$0.isInterrupted })
-          < before.limits.queue
-      else {
-        throw NaiveRefusal(.limitExceeded)
-      }
-      lastQueued += 1
-      item.queuedAt = lastQueued
-      item.mayQueueAt = lastQueued
+      try queue(&item, in: group)
     case .replace, .interrupt:
       // C7: what it would depend on would go for its sake.
       guard !closure(dependencies.compactMap(\.self)).contains(other) else { throw NaiveRefusal(.invalidArgument) }
@@ -461,10 +482,7 @@ struct NaivePlan {
 
   /// K2.
   private mutating func interrupt(_ other: BindingID) {
-    lastQueued += 1
-    items[other]!.queuedAt = lastQueued
-    items[other]!.mayQueueAt = lastQueued
-    items[other]!.isInterrupted = true
+    queueFirst(other)
     guard let slot = before.slots[other], given[other] == nil else { return }
     let isLive = before.live.contains(slot.token)
     let hasChildren = (before.slots.values + before.going.values.map(\.showing)).contains { $0.parent == slot.token }

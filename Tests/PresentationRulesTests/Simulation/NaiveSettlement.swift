@@ -7,10 +7,12 @@ extension NaivePlan {
     stays = Set(before.slots.keys.filter(isSameAsBefore))
     let standing = standingOnChildren()
     takeAlong()
+    while letFallbacksGiveWay() { takeAlong() }
     takeOver()
+    let refused = refused().union(queueHeld())
     serveQueues()
     // Of several faults, the rules do not say which is told.
-    let faults = standing.union(refused()).union(findParents()).union(cycles())
+    let faults = standing.union(refused).union(findParents()).union(cycles())
     guard faults.isEmpty else { throw NaiveRefusal(faults) }
   }
 
@@ -46,7 +48,7 @@ extension NaivePlan {
 
   /// T1: “a slot whose final item P2 would take as an update keeps its presentation” — at the same place, with the same
   /// tag, and not back in the queue that it had left.
-  private func isSameAsBefore(_ binding: BindingID) -> Bool {
+  func isSameAsBefore(_ binding: BindingID) -> Bool {
     guard let old = before.slots[binding], let item = items[binding], again[binding] == nil else { return false }
     if interrupted[binding] != nil, item.queuedAt != nil { return false }
     guard var options = given[binding] else { return true }
@@ -164,6 +166,35 @@ extension NaivePlan {
       }
     }
     return []
+  }
+
+  /// K1: whoever has selected a fallback, it gives way to those who wait and may come.
+  /// - Returns: whether one did.
+  private mutating func letFallbacksGiveWay() -> Bool {
+    guard !before.isShutDown else { return false }
+    for (binding, item) in items where item.queuedAt == nil && !groupsOfKept.contains(item.group ?? binding) {
+      let token = stays.contains(binding) ? before.slots[binding]?.token : nil
+      let waits = items.values.contains {
+        $0.group == item.group && $0.queuedAt != nil && before.hold(on: $0) == .show
+      }
+      guard before.givesWay(token, item), waits else { continue }
+      clear(binding, .deselected)
+      return true
+    }
+    return false
+  }
+
+  /// H4: what is new because it is presented again, and is held, waits before the others.
+  private mutating func queueHeld() -> Set<ErrorCode> {
+    var faults: Set<ErrorCode> = []
+    for binding in isNew {
+      let item = items[binding]!
+      guard item.group != nil, item.queuedAt == nil, before.hold(on: item) != .show, !before.isFallback(item) else {
+        continue
+      }
+      if place(of: binding, in: paths) != nil { faults.insert(.held) } else { queueFirst(binding) }
+    }
+    return faults
   }
 
   /// G9: “when the selection becomes nil, by whatever way, the next in the queue is selected”.

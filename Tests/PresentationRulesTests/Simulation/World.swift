@@ -60,6 +60,7 @@ struct World: ~Copyable {
     machine.setHolds(generator.holdsOfAll)
     fallbacks = generator.fallbacks(&dice)
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
+    model.hasNewFallbacks = true
     model.containerValueDefaults = ["badge": .int32(0)]
     do {
       try machine.declareContainerValue("badge", defaultValue: .int32(0))
@@ -346,6 +347,7 @@ struct World: ~Copyable {
     machine.forgetOtherKeptItems()
     machine.load(fallbacks: fallbacks)
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
+    model.hasNewFallbacks = true
     twin = nil
     // The record does not have the requests to programs to end.
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
@@ -722,7 +724,7 @@ struct World: ~Copyable {
     }
   }
 
-  /// T1: nothing takes away what the last request of a transaction presents.
+  /// T1: nothing takes away what the last request of a transaction presents, unless it is a fallback, which gives way (K1).
   private func judgeLast(_ requests: [Request], _ replies: [Reply]) throws(Violation) {
     let isThere =
       switch (requests.last?.operation, replies.last) {
@@ -732,7 +734,13 @@ struct World: ~Copyable {
       case (.setPath, .path(let handles)): !handles.contains(nil)
       default: true
       }
-    try require(isThere, "T1", "the last request has nothing to show: \(replies)")
+    let isFallback =
+      switch requests.last?.operation {
+      case .present(let binding, _, _), .push(_, let binding, _, _): fallbacks.values.contains(binding.text)
+      case .select(let group, let tag, _, _, _): fallbacks[group] == tag
+      default: false
+      }
+    try require(isThere || isFallback, "T1", "the last request has nothing to show: \(replies)")
   }
 
   private func handle(at binding: BindingID) -> Handle? { model.slots[binding].flatMap { handles[$0.token] } }
