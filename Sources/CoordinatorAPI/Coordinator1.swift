@@ -45,7 +45,7 @@ public enum CoordinatorInterface {
     apply, wait, get, getState, members, hold, releaseHold, holds,
     declareContainerValue, containerValue,
     registerPresenter, unregisterPresenter, destinations,
-    closed, asking, act, history, reload, quit,
+    closed, asking, act, history, reload, importEnvironment, quit,
     presented, updated, phaseChanged, dismissed, declined, askingChanged, action,
     selectionChanged, pathChanged, groupChanged, holdChanged, parkedChanged, destinationsChanged,
     version, release, serial, limits, diagnosis,
@@ -487,6 +487,18 @@ extension CoordinatorInterface {
     doc: """
       Reads the configuration files again. For a file with a mistake, the version loaded before stays in effect; the \
       error (InvalidConfiguration) gives file, line and mistake.
+      """)
+
+  public static let importEnvironment = Method(
+    name, "ImportEnvironment",
+    in: Arg<[String: String]>(
+      "variables", doc: "By their names. Each replaces an earlier one; one with an empty value is removed."),
+    out: Arg<Bool>("changed", doc: "Whether any is different now."),
+    doc: """
+      Gives navd variables for commands, since it may have started before the compositor: programs that nobody asked for \
+      find the display by them. The variables of a destination's file, and those that come with a request, take precedence. \
+      What waits to be presented again is tried at once. navd keeps them until the session ends. A client in a sandbox may \
+      not (AccessDenied).
       """)
 
   public static let quit = Method(

@@ -26,12 +26,9 @@ package protocol CoordinatorHost: AnyObject {
     _ requests: [Request], isTransaction: Bool, _ call: some ServiceCall<Output>,
     _ body: @escaping (Trust, [Request]) throws(Refusal) -> Output?
   ) throws(Refusal)
-  /// Answers a call with the value of `body` after its client is authorized to hold (H1).
-  func authorizeHold<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?)
-  /// Answers a call with the value of `body` after its client is authorized to register presenters.
-  func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?)
+  /// Answers a call with the value of `body` after its client is authorized to make it.
+  func authorize<Output>(
+    _ privilege: ServicePrivilege, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?)
   /// - Throws: `Refusal` with the code `notRecorded` if changes cannot be recorded (R1).
   func requireRecord() throws(Refusal)
   /// Reads the configuration files again.
@@ -82,6 +79,11 @@ package protocol CoordinatorHost: AnyObject {
   /// Lets the later calls of a client wait until `release`.
   func hold(_ client: Client)
   func release(_ client: Client)
+}
+
+/// What only a client outside of any sandbox may do, beside its requests (L3).
+package enum ServicePrivilege: Sendable {
+  case holding, registeringPresenters, importingEnvironment
 }
 
 extension CoordinatorHost {

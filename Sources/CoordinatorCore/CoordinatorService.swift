@@ -280,6 +280,9 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Replaces the fallbacks of groups (K1); the next input selects those that are missing.
   package func load(fallbacks: [BindingID: String]) { machine.load(fallbacks: fallbacks) }
 
+  /// Forgets the variables for commands, which were those of another session.
+  package func forgetEnvironment() { machine.forgetEnvironment() }
+
   /// Declares container values: all, or none if one is refused (V1).
   /// - Parameter overridingRecord: whether a declaration replaces a recorded one.
   /// - Returns: the refusals by the index of the declaration.

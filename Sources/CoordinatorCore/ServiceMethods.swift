@@ -50,13 +50,13 @@ extension CoordinatorService {
       binder.bind(Rows.hold) { [unowned self] input, call in
         answer(call) { () throws(Refusal) in
           let request = try HoldRequest(input.0, input.1)
-          host.authorizeHold(call) { [unowned self] () throws(Refusal) in try hold(request, call) }
+          host.authorize(.holding, call) { [unowned self] () throws(Refusal) in try hold(request, call) }
           return nil
         }
       }
     case "ReleaseHold":
       binder.bind(Rows.releaseHold) { [unowned self] cookie, call in
-        host.authorizeHold(call) { [unowned self] () throws(Refusal) in
+        host.authorize(.holding, call) { [unowned self] () throws(Refusal) in
           try host.requireRecord()
           take(try machine.releaseHold(cookie, at: tick()))
         }
@@ -122,7 +122,7 @@ extension CoordinatorService {
       binder.bind(Rows.registerPresenter) { [unowned self] input, call in
         answer(call) { () throws(Refusal) in
           let destination = try Destination(name: input.0, path: input.1, options: input.2, client: call.client)
-          host.authorizePresenter(call) { [unowned self] () throws(Refusal) in
+          host.authorize(.registeringPresenters, call) { [unowned self] () throws(Refusal) in
             try register(destination, by: call.client)
           }
           return nil
@@ -185,6 +185,15 @@ extension CoordinatorService {
     case "Reload":
       binder.bind(Rows.reload) { [unowned self] _, call in
         answer(call) { () throws(Refusal) in try host.reload() }
+      }
+    case "ImportEnvironment":
+      binder.bind(Rows.importEnvironment) { [unowned self] variables, call in
+        host.authorize(.importingEnvironment, call) { [unowned self] () throws(Refusal) in
+          try host.requireRecord()
+          let (changed, outcome) = try machine.importEnvironment(variables, at: tick())
+          take(outcome)
+          return changed
+        }
       }
     case "Quit":
       binder.bind(Rows.quit) { [unowned self] _, call in

@@ -12,6 +12,8 @@ public struct Diagnosis: TypedDictionary {
     public let startedBy = DictionaryKey<String>(
       "started-by", doc: "The program that started it, such as systemd or dbus-daemon; absent if that has ended.")
     public let commands = DictionaryKey<String>("commands", doc: "How commands run, and why so.")
+    public let environment = DictionaryKey<[String]>(
+      "environment", doc: "The names of the variables that clients have given for commands (ImportEnvironment).")
     public let record = DictionaryKey<String>("record", doc: "The directory of the record.")
     public let recordError = DictionaryKey<String>(
       "record-error", doc: "Why the last changes are not on record; absent if they are.")

@@ -125,7 +125,7 @@ extension PayloadWriter {
         case .changed: [number, name]
         case .tag: [name, detail]
         case .containerValue, .registration: [name]
-        case .hold, .kept: throw Unreadable("a turn has a row of no table")
+        case .hold, .kept, .environment: throw Unreadable("a turn has a row of no table")
         }
       let count: UInt8 = try reader.get()
       var content: [Column] = []

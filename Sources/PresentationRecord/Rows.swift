@@ -4,7 +4,8 @@ import PresentationRules
 
 /// What a row is of; the first byte of its key.
 enum RowKind: UInt8 {
-  case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration, hold, kept
+  case numbers = 1, session, presentation, memory, changed, tag, ending, containerValue, registration, hold, kept,
+    environment
 }
 
 extension PayloadWriter {
@@ -52,6 +53,7 @@ extension PayloadWriter {
       self.row(.registration, name, row) { payload, list in for destination in list { payload.put(destination) } }
     }
     for (key, row) in changes.holders { self.row(.hold, key, row) }
+    for (name, row) in changes.environment { self.row(.environment, name, row) }
   }
 }
 
@@ -170,8 +172,9 @@ struct LiveRows {
         let name: String = try key.get()
         while !payload.isAtEnd { content.state.registrations[name, default: []].append(try payload.get()) }
       case .hold: content.state.holders[try key.get()] = try payload.get()
+      case .environment: content.state.environment[try key.get()] = try payload.get()
       case .kept: content.state.kept[try key.get()] = try payload.get()
-      case nil: throw Unreadable("expected a kind of row, 1 to 11, found \(code)")
+      case nil: throw Unreadable("expected a kind of row, 1 to 12, found \(code)")
       }
       guard key.isAtEnd else { throw Unreadable("a row's key is longer than expected") }
       try payload.finish()

@@ -137,7 +137,7 @@ extension StateMachine {
 
   /// The members of groups that are selected, though a hold keeps them from being presented (H4): they were so when it began, or
   /// when an earlier release recorded them.
-  fileprivate var heldSelections: [Handle] {
+  var heldSelections: [Handle] {
     guard !state.holdsInForce.isEmpty else { return [] }
     return state.presentations.values.filter { presentation in
       presentation.phase == .waiting && presentation.item.membership != nil && !presentation.item.isQueued
@@ -161,20 +161,7 @@ extension Turn {
   fileprivate mutating func hold(_ key: Holder.Key, _ holder: Holder) {
     let ends = machine.ends(ofHold: key.name)
     begin(key, holder)
-    clear(ends)
-    queueHeldSelections()
-  }
-
-  /// Has selected members that are held wait in the queues of their groups, before all others (H4).
-  mutating func queueHeldSelections() {
-    let held = machine.heldSelections
-    guard !held.isEmpty else { return }
-    var transaction = Transaction(in: consume self, by: nil)
-    for handle in held { transaction.postpone(handle) }
-    transaction.settleEnds()
-    let draft = transaction.draft
-    self = transaction.turn
-    commit(draft)
+    clear(ends, postponing: machine.heldSelections)
   }
 
   /// Puts a hold in force. The presentations that end because of it are still there.
@@ -269,7 +256,7 @@ extension Transaction {
   }
 
   /// Plans that a selected member waits in the queue. What is presented from it ends.
-  fileprivate mutating func postpone(_ handle: Handle) {
+  mutating func postpone(_ handle: Handle) {
     guard let binding = state.presentations[handle]?.binding, let item = item(at: binding), !item.isQueued else {
       return
     }

@@ -60,6 +60,10 @@ public struct Limits: Sendable, Hashable {
   public var registrations = 4096
   /// Holders of holds.
   public var holds = 1024
+  /// Variables that clients have given for commands.
+  public var variables = 256
+  /// Bytes of their names and values.
+  public var environment = 128 << 10
   /// Commands of `on-present` and `on-dismiss` that run or wait; past that, they are left out.
   public var hooks = 1024
   /// Programs whose windows are hidden (N8); past that, a dismissal closes the windows.
@@ -90,7 +94,8 @@ public struct Limits: Sendable, Hashable {
       "stack": stack,
       "members": members,
       "queue": queue, "tags": tags, "tags-per-group": tagsPerGroup, "endings": endings,
-      "registrations": registrations, "holds": holds, "hooks": hooks, "parked": parked,
+      "registrations": registrations, "holds": holds, "variables": variables, "environment": environment,
+      "hooks": hooks, "parked": parked,
       "calls-per-presenter": callsPerPresenter,
       "calls": calls,
     ]

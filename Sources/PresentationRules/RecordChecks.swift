@@ -58,6 +58,10 @@ extension RecordedState {
       else { throw RecordFault("\(quoted(key.name)) is no hold of a client, and no fact of a session") }
     }
     try check("the number of holders", UInt64(holders.count), UInt64(Self.spare * limits.holds))
+    for (name, value) in environment {
+      do throws(Refusal) { try EnvironmentVariable.check(name, value) } catch { throw RecordFault(error.message) }
+    }
+    try check("the number of variables", UInt64(environment.count), UInt64(Self.spare * limits.variables))
   }
 
   // MARK: Presentations

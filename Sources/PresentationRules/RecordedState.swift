@@ -75,6 +75,8 @@ public struct RecordedState: Hashable, Sendable {
 
   /// Those for whom holds are in force (H1).
   public var holders: [Holder.Key: Holder] = [:]
+  /// Variables for commands (K6).
+  public var environment: [String: String] = [:]
   /// Items that are kept for the next login, by their slots (K4). They have a file of their own, which outlives the session.
   public var kept: [BindingID: KeptItem] = [:]
 
@@ -93,13 +95,15 @@ public struct RecordChanges: Sendable {
   public var containerValues: Rows<String, Value> = []
   public var registrations: Rows<String, [Destination]> = []
   public var holders: Rows<Holder.Key, Holder> = []
+  public var environment: Rows<String, String> = []
   public var kept: Rows<BindingID, KeptItem> = []
 
   public init() {}
 
   public var isEmpty: Bool {
     numbers == nil && presentations.isEmpty && changed.isEmpty && tags.isEmpty && endings.isEmpty
-      && containerValues.isEmpty && registrations.isEmpty && holders.isEmpty && kept.isEmpty
+      && containerValues.isEmpty && registrations.isEmpty && holders.isEmpty && environment.isEmpty
+      && kept.isEmpty
   }
 }
 

@@ -36,6 +36,7 @@ extension StateMachine {
     changes.containerValues = state.containerValueDeclarations.takeNoted { $0.defaultValue }
     changes.registrations = state.registry.takeNoted()
     changes.holders = state.holders.takeNoted { $0 }
+    changes.environment = state.environment.takeNoted { $0 }
     return changes
   }
 
@@ -65,7 +66,7 @@ extension State {
   fileprivate var hasNoted: Bool {
     presentations.hasNoted || slots.hasNoted || groups.hasNoted || stacks.hasNoted || parked.hasNoted
       || containerValueDeclarations.hasNoted || tagMemory.hasNoted || endings.hasNoted || changesOfAbsent.hasNoted
-      || registry.hasNoted || holders.hasNoted || departed.hasNoted || comparesKeptItems
+      || registry.hasNoted || holders.hasNoted || environment.hasNoted || departed.hasNoted || comparesKeptItems
   }
 
   mutating func beginNoting() {
@@ -80,6 +81,7 @@ extension State {
     changesOfAbsent.isNoting = true
     registry.isNoting = true
     holders.isNoting = true
+    environment.isNoting = true
     departed.isNoting = true
   }
 }

@@ -126,7 +126,7 @@ extension Turn {
     advance()
     // After a damaged record, something may wait for nothing; so may what a hold has held.
     machine.lists.mayEnd += state.presentations.values.filter { $0.phase.isDismissing }.map { $0.handle }.sorted()
-    queueHeldSelections()
+    clear([], postponing: machine.heldSelections)
     presentHeld()
   }
 
@@ -236,6 +236,7 @@ extension State {
       holdsInForce.insert(key.name)
       schedule(holder.expires, .hold, Handle(key.cookie))
     }
+    for (name, value) in recorded.environment { environment[name] = value }
     for presentation in related { try restoreRelations(of: presentation) }
     restoreClaims()
     try finishStacks()

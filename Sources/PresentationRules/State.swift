@@ -64,6 +64,8 @@ struct State: Sendable {
   var requesters = Requesters()
   var deadlines = Heap<Deadline>()
   var holders = NotedDictionary<Holder.Key, Holder>()
+  /// Variables for commands, by their names (K6).
+  var environment = NotedDictionary<String, String>()
   /// Items that have ended by themselves shortly before, by the slots that they left empty (K4).
   var departed = NotedDictionary<BindingID, DepartedItem>()
   /// Kept items as last recorded (K4).

@@ -63,14 +63,17 @@ struct Turn: ~Copyable {
 
   /// Empties the slots of presentations, as one change. Of presentations that are not the current ones of their slots, only
   /// forces the dismissal where the end is forced.
-  /// - Parameter client: the client whose request causes it.
-  mutating func clear(_ ends: [End], by client: Client? = nil) {
+  /// - Parameters:
+  ///   - client: the client whose request causes it.
+  ///   - postponed: members of groups that return to their queues by the same change (H4).
+  mutating func clear(_ ends: [End], by client: Client? = nil, postponing postponed: [Handle] = []) {
     let current = ends.filter { machine.isCurrent($0.handle) }
     machine.lists.mayForce += ends.filter(\.isForced).map { $0.handle }
-    guard !current.isEmpty else { return advance() }
+    guard !current.isEmpty || !postponed.isEmpty else { return advance() }
     let continuations = machine.continuations(after: current, at: now)
     var transaction = Transaction(in: consume self, by: client)
     transaction.clear(current, continuations)
+    for handle in postponed { transaction.postpone(handle) }
     transaction.settleEnds()
     let draft = transaction.draft
     self = transaction.turn

@@ -196,7 +196,7 @@ final class ServiceFixture: CoordinatorHost {
       refusal.index = isTransaction ? 0 : nil
       throw refusal
     }
-    authorizePresenter(call) { [unowned self] () throws(Refusal) in
+    authorize(.registeringPresenters, call) { [unowned self] () throws(Refusal) in
       do throws(Refusal) { return try body(trust, requests) } catch {
         guard error.needsTrust, trust == .unknown else { throw error }
         log.append("find out")
@@ -205,14 +205,8 @@ final class ServiceFixture: CoordinatorHost {
     }
   }
 
-  func authorizeHold<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
-  ) {
-    authorizePresenter(call, body)
-  }
-
-  func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  func authorize<Output>(
+    _ privilege: ServicePrivilege, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
     switch decision {
     case .allow: answer(call, body)

@@ -38,7 +38,8 @@ private final class AuthorizationFixture {
     authorization = Authorization(bus.connection) { [unowned self] in lookUps.append(($0, $1)) }
     let object = ImplementedInterface(Interface(Example.name, members: [Example.ask]))
     object.implement(Example.ask) { [unowned self] input, call in
-      authorization.authorize(input.1 ? .registeringPresenters : nil, call) { [unowned self] trust throws(Refusal) in
+      authorization.authorize(input.1 ? Authorization.Privilege(.registeringPresenters) : nil, call) {
+        [unowned self] trust throws(Refusal) in
         if input.0.hasPrefix("another"), trust != .trusted {
           var refusal = Refusal(.accessDenied, input.0)
           refusal.needsTrust = true

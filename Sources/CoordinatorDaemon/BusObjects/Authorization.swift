@@ -53,8 +53,18 @@ final class Authorization {
     }
 
     static let namingDestinations = "; name a destination that the user's files declare"
-    static let registeringPresenters = Privilege(subject: "RegisterPresenter")
-    static let holding = Privilege(subject: "holds", advice: "")
+
+    fileprivate init(subject: String, index: Int? = nil, advice: String = Self.namingDestinations) {
+      (self.subject, self.index, self.advice) = (subject, index, advice)
+    }
+
+    init(_ privilege: ServicePrivilege) {
+      switch privilege {
+      case .holding: self.init(subject: "holds", advice: "")
+      case .registeringPresenters: self.init(subject: "RegisterPresenter")
+      case .importingEnvironment: self.init(subject: "ImportEnvironment", advice: "")
+      }
+    }
   }
 
   typealias CredentialsLookup = (BusName, @escaping (Result<Credentials, DBusError>) -> Void) -> Void

@@ -55,16 +55,10 @@ extension Coordinator: CoordinatorHost {
     }
   }
 
-  func authorizeHold<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  func authorize<Output>(
+    _ privilege: ServicePrivilege, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
-    authorization.authorize(.holding, call) { _ throws(Refusal) in try body() }
-  }
-
-  func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
-  ) {
-    authorization.authorize(.registeringPresenters, call) { _ throws(Refusal) in try body() }
+    authorization.authorize(Authorization.Privilege(privilege), call) { _ throws(Refusal) in try body() }
   }
 
   func reload() throws(Refusal) {

@@ -74,9 +74,11 @@ final class Coordinator {
     let report: (Report) -> Void = { [unowned self] in if !windows.take($0) { take($0) } }
     let commands = CommandPresenter(
       loop: loop, manager: manager, runtime: runtime, token: recovered.token, outputLimit: limits.output,
-      log: log, remember: { if !windows.note($1, of: $0) { record.note(memory: $1, of: $0) } }, report: report)
+      environment: { [unowned self] in service.machine.environment }, log: log,
+      remember: { if !windows.note($1, of: $0) { record.note(memory: $1, of: $0) } }, report: report)
     hooks = HookRunner(
-      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks, log: log,
+      loop: loop, runtime: runtime, token: recovered.token, maxCount: limits.hooks,
+      environment: { [unowned self] in service.machine.environment }, log: log,
       launcher: { commands.launcher })
     manager.onPresenceChanged = { commands.managerChanged() }
     presenters = PresenterTable(

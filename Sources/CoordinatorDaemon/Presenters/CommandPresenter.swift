@@ -24,6 +24,8 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private let loop: EventLoop
   private let runtime: RuntimeDirectory
   private let outputLimit: Int
+  /// The variables that clients have given for all commands (K6).
+  private let environment: () -> [String: String]
   private let log: Logger
   /// Identifies a command together with its handle.
   private let token: String
@@ -42,10 +44,10 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   ///   - outputLimit: the bytes of standard output that become part of a result (D6).
   ///   - remember: records the data with which the next navd adopts a command.
   init(
-    loop: EventLoop, manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher,
-    runtime: RuntimeDirectory,
-    token: String, outputLimit: Int, log: Logger, remember: @escaping (Handle, Properties) -> Void,
-    report: @escaping (Report) -> Void
+    loop: EventLoop,
+    manager: SystemdManager, direct: any CommandLauncher, services: any CommandLauncher, runtime: RuntimeDirectory,
+    token: String, outputLimit: Int, environment: @escaping () -> [String: String] = { [:] }, log: Logger,
+    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
   ) {
     self.loop = loop
     self.manager = manager
@@ -55,21 +57,24 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     self.remember = remember
     self.runtime = runtime
     self.outputLimit = outputLimit
+    self.environment = environment
     self.log = log
     self.report = report
   }
 
   /// A presenter that starts real processes, and makes navd the reaper of their orphans.
   convenience init(
-    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int, log: Logger,
-    remember: @escaping (Handle, Properties) -> Void, report: @escaping (Report) -> Void
+    loop: EventLoop, manager: SystemdManager, runtime: RuntimeDirectory, token: String, outputLimit: Int,
+    environment: @escaping () -> [String: String], log: Logger, remember: @escaping (Handle, Properties) -> Void,
+    report: @escaping (Report) -> Void
   ) {
     let supervisor = ProcessSupervisor(loop: loop, markerVariable: Self.markerVariable)
     let direct = DirectLauncher(supervisor, isAllowed: !OwnService.isRestricted)
     self.init(
       loop: loop, manager: manager, direct: direct,
       services: ServiceLauncher(loop: loop, manager, direct: direct, log: log),
-      runtime: runtime, token: token, outputLimit: outputLimit, log: log, remember: remember, report: report)
+      runtime: runtime, token: token, outputLimit: outputLimit, environment: environment, log: log, remember: remember,
+      report: report)
     do throws(SystemError) {
       try supervisor.reapOrphans()
     } catch {
@@ -242,7 +247,9 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private func launch(of presentation: Presentation, _ properties: Properties) -> Launch {
     let handle = presentation.handle
     let extra = [ByteString(ItemCommand.startupIDVariable): ByteString(startupID(of: presentation) ?? "")]
-    let item = ItemCommand(presentation.item.content, at: presentation.binding, handle, properties, extra: extra) {
+    let item = ItemCommand(
+      presentation.item.content, at: presentation.binding, handle, properties, session: environment(), extra: extra
+    ) {
       $0.destination?.content.arguments(for: $0, at: presentation.binding, home: $1) ?? []
     }
     var command = item.command

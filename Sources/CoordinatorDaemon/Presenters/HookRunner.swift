@@ -19,6 +19,8 @@ final class HookRunner {
   private let runtime: RuntimeDirectory
   private let token: String
   private let maxCount: Int
+  /// The variables that clients have given for all commands (K6).
+  private let environment: () -> [String: String]
   private let log: Logger
   /// The launcher of new commands; nil until the manager's presence is known.
   private let launcher: () -> (any CommandLauncher)?
@@ -30,13 +32,15 @@ final class HookRunner {
   private var isLeavingOut = false
 
   init(
-    loop: EventLoop, runtime: RuntimeDirectory, token: String, maxCount: Int, log: Logger,
+    loop: EventLoop, runtime: RuntimeDirectory, token: String, maxCount: Int,
+    environment: @escaping () -> [String: String] = { [:] }, log: Logger,
     launcher: @escaping () -> (any CommandLauncher)?
   ) {
     self.loop = loop
     self.runtime = runtime
     self.token = token
     self.maxCount = maxCount
+    self.environment = environment
     self.log = log
     self.launcher = launcher
   }
@@ -99,8 +103,8 @@ final class HookRunner {
       let hook = waiting.remove(at: index)
       running[ObjectIdentifier(hook)] = hook
       if !isLast { busy.insert(hook.destination) }
-      hook.start(by: launcher, loop, marker: ByteString("\(token)-\(hook.handle)-\(hook.occasion)"), runtime) {
-        [unowned self] failure in
+      let marker = ByteString("\(token)-\(hook.handle)-\(hook.occasion)")
+      hook.start(by: launcher, loop, marker: marker, runtime, environment()) { [unowned self] failure in
         if let failure { log.warning("\(hook): \(failure)") }
         running[ObjectIdentifier(hook)] = nil
       }
@@ -144,13 +148,13 @@ private final class Hook: LaunchObserver, CustomStringConvertible {
 
   func start(
     by launcher: any CommandLauncher, _ loop: EventLoop, marker: ByteString, _ runtime: RuntimeDirectory,
-    _ completion: @escaping (String?) -> Void
+    _ environment: [String: String], _ completion: @escaping (String?) -> Void
   ) {
     self.completion = completion
     let output = OutputCapture(path: runtime.path(marker), limit: 0)
     self.output = output
     let command = ItemCommand(
-      item.content, at: binding, handle, item.entry(parent: nil).properties,
+      item.content, at: binding, handle, item.entry(parent: nil).properties, session: environment,
       extra: reason.map { ["NAVD_REASON": ByteString($0.rawValue)] } ?? [:]
     ) { item, home in Destination.expanded(arguments, for: item, at: binding, home: home) }
     limit = loop.timer(after: HookRunner.timeLimit) { [weak self] in

@@ -12,33 +12,27 @@ struct ItemCommand {
   /// Has the token by which a program that is started may take the focus on Wayland.
   private static let activationTokenVariable: ByteString = "XDG_ACTIVATION_TOKEN"
 
-  /// Variables that are about the start of navd itself, most of them set by the service manager.
-  private static let privateVariables: [ByteString] = [
-    "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
-    ByteString(startupIDVariable), activationTokenVariable, "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET",
-    "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
-  ]
-
   /// The variables that commands get from navd's environment. They are read once, since navd changes none.
   private static let inherited = {
     var variables = ProcessEnvironment.ofThisProcess()
-    for name in privateVariables { variables[name] = nil }
+    for name in EnvironmentVariable.ofOneProgram { variables[ByteString(name)] = nil }
     // navd itself may have been started by a command that was given one.
     variables["NAVD_OUTPUT"] = nil
     return variables
   }()
 
   let command: Processes.Command
-  /// Those of its variables that do not come from navd's environment alone.
+  /// Those of its variables that do not come from navd's environment alone, so that a service manager has to be told them.
   let given: Set<ByteString>
 
   /// - Parameters:
   ///   - properties: the item as every presenter receives it.
+  ///   - session: variables that clients have given for all commands (K6).
   ///   - extra: variables about the occasion.
   ///   - arguments: the program and its arguments, from the item and the home directory.
   init(
-    _ item: Item, at binding: BindingID, _ handle: Handle, _ properties: Properties, extra: ProcessEnvironment = [:],
-    arguments: (_ item: Item, _ home: ByteString) -> [[UInt8]]
+    _ item: Item, at binding: BindingID, _ handle: Handle, _ properties: Properties, session: [String: String],
+    extra: ProcessEnvironment = [:], arguments: (_ item: Item, _ home: ByteString) -> [[UInt8]]
   ) {
     var given =
       [
@@ -50,7 +44,7 @@ struct ItemCommand {
     given.merge(extra) { $1 }
     let settings = item.destination?.itemSettings?.options
     // The file's variables are meant for this command; those of a request are only where it was made.
-    for variables in [settings?.environment ?? [:], item.environment] {
+    for variables in [settings?.environment ?? [:], item.environment, session] {
       for (name, value) in variables where given[ByteString(name)] == nil {
         given[ByteString(name)] = ByteString(value)
       }

@@ -40,6 +40,7 @@ extension Coordinator {
       let clients = service.machine.knownClients
       let left = recovered.left(of: clients)
       record.note(recovered.session)
+      if recovered.isFirst { service.forgetEnvironment() }
       // What ends now is among it.
       let kept = recovered.isFirst ? service.machine.keptItems : []
       let before = service.machine.count

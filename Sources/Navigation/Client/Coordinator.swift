@@ -207,6 +207,16 @@ public final class Coordinator: Sendable {
   /// - Throws: `refused` with file, line and fault; the version of the file that was loaded before stays in effect.
   public func reload() async throws(NavigationError) { try await change(Rows.reload, ()) }
 
+  /// Gives navd variables for commands that nobody asks for, since it may have started before the desktop (K6). They are kept until
+  /// the session ends.
+  /// - Parameter variables: by their names. Each replaces an earlier one; one with an empty value is removed.
+  /// - Returns: whether any is different now.
+  /// - Throws: `refused`: `invalidArgument`, `limitExceeded`, `accessDenied`; by an embedded coordinator, `notSupported`.
+  @discardableResult
+  public func importEnvironment(_ variables: [String: String]) async throws(NavigationError) -> Bool {
+    try await change(Rows.importEnvironment, variables)
+  }
+
   /// Ends every presentation, then the daemon.
   public func quit() async throws(NavigationError) { try await change(Rows.quit, ()) }
 

@@ -246,16 +246,18 @@ extension EmbeddedBackend: @MainActor CoordinatorHost {
     answer(call) { () throws(Refusal) in try body(.trusted, requests) }
   }
 
-  func authorizeHold<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
+  func authorize<Output>(
+    _ privilege: ServicePrivilege, _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
   ) {
-    answer(call, body)
-  }
-
-  func authorizePresenter<Output>(
-    _ call: some ServiceCall<Output>, _ body: @escaping () throws(Refusal) -> Output?
-  ) {
-    call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter with the library"))
+    switch privilege {
+    case .holding: answer(call, body)
+    case .registeringPresenters:
+      call.fail(Refusal(.invalidArgument, "an embedded coordinator has no bus; register a presenter with the library"))
+    case .importingEnvironment:
+      call.fail(
+        Refusal(
+          .notSupported, "an embedded coordinator starts no programs; give variables to the session's coordinator"))
+    }
   }
 
   func requireRecord() throws(Refusal) {}

@@ -29,13 +29,13 @@ enum ClientContext {
     if !platformData.isEmpty { options[Options.platformData] = platformData }
     guard !isRemote, !isSandboxed else { return }
     options[Options.directory] = directory
-    let environment = environment
+    let environment = sessionEnvironment
     if !environment.isEmpty { options[Options.environment] = environment }
   }
 
-  /// Those of the variables that are neither empty nor without UTF-8. Names are compared as bytes: making a string of each variable took
+  /// The variables of the session that are neither empty nor without UTF-8. Names are compared as bytes: making a string of each variable took
   /// a quarter of navctl's instructions.
-  private static var environment: [String: String] {
+  static var sessionEnvironment: [String: String] {
     var found: [String: String] = [:]
     guard var entry = linux_environment() else { return found }
     while let text = entry.pointee {

@@ -10,6 +10,7 @@ import TextFormats
 extension Verbs {
   static let ofDaemon: [Verb] = [
     ("destinations", { Destinations.self }), ("reload", { Reload.self }), ("check-config", { CheckConfiguration.self }),
+    ("import-environment", { ImportEnvironment.self }),
     ("doctor", { Doctor.self }), ("introspect", { Introspect.self }), ("quit", { Quit.self }),
   ]
 }
@@ -57,6 +58,44 @@ struct Reload: ParsableCommand {
     let daemon = try DaemonClient(global, "reload")
     try daemon.call(CoordinatorInterface.reload, ())
     global.write(json: [:], plain: "")
+  }
+}
+
+struct ImportEnvironment: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    verb: "import-environment", "Give navd variables of this session for the programs that it starts by itself.",
+    """
+    navd may have started before the desktop, and then what it starts by itself finds no display: fallbacks of groups, what \
+    is presented again, what is there at the start, and hooks. Run this when the desktop starts, unless navd-windows does, \
+    which gives navd the variables of its compositor. What waits to be presented again is tried at once.
+
+    Without a name: the variables that every request of navctl sends. A variable that is not set is left out; one that is \
+    empty is taken away from navd. navd keeps them until the session ends. Starts navd if it is not running.
+    """)
+
+  @OptionGroup var global: GlobalOptions
+  @Argument(help: ArgumentHelp("Variables to give, e.g. WAYLAND_DISPLAY.", valueName: "name")) var names: [String] = []
+
+  func run() throws {
+    let operation = names.isEmpty ? "import-environment" : "import-environment \(names.joined(separator: " "))"
+    let daemon = try DaemonClient(global, operation)
+    guard !daemon.isRemote else {
+      throw Failure(
+        operation, "the variables of this machine are of no use on another one; run it there, without -H",
+        status: .usage)
+    }
+    var variables: [String: String] =
+      names.isEmpty
+      ? ClientContext.sessionEnvironment.filter { !EnvironmentVariable.ofOneProgram.contains($0.key) } : [:]
+    for name in names {
+      guard let value = getenv(name) else { continue }
+      guard let text = String(validatingCString: value) else {
+        throw Failure(operation, "the value of \(name) is not UTF-8, which the bus cannot carry", status: .usage)
+      }
+      variables[name] = text
+    }
+    let changed = try daemon.call(CoordinatorInterface.importEnvironment, variables)
+    global.write(json: ["changed": .boolean(changed)], plain: "")
   }
 }
 

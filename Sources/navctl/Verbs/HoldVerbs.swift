@@ -19,7 +19,8 @@ struct Hold: ParsableCommand {
     What a hold does is written in the configuration files: items wait, close or are refused. Use any name; “locked”, \
     “idle”, “fullscreen” and “sleep” are also facts of the session.
 
-    With a command: while that runs, and exits with its status. Otherwise until “navctl release”, or for as long as --for \
+    With a command: while that or a process that it has started runs, also in the background; exits with its status. What a \
+    service manager or the bus starts for it does not count. Otherwise until “navctl release”, or for as long as --for \
     says.
     """)
 
@@ -57,18 +58,25 @@ struct Hold: ParsableCommand {
   }
 }
 
-/// A command that runs in the foreground.
+/// A command that runs in the foreground, with all processes that descend from it.
 private enum HeldCommand {
-  /// The running command, for handlers of signals.
+  /// The command's first process while it runs, for handlers of signals.
   nonisolated(unsafe) private static var process: pid_t = 0
 
-  /// - Returns: the exit status; 128 and the number of the signal that has ended it.
+  /// Runs a command until the last process of its tree has ended: a locker that puts itself into the background locks on.
+  ///
+  /// While the first process runs, signals are for that. After it, they end navctl, and with it the hold: what is left lives on.
+  /// - Returns: the exit status of the first process; 128 and the number of the signal that has ended it.
   static func run(_ command: [[UInt8]], _ operation: String) throws(Failure) -> Int32 {
     var words: [UnsafeMutablePointer<CChar>?] = command.map { bytes in
       (bytes + [0]).withUnsafeBytes { strdup($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
     }
     words.append(nil)
     defer { words.forEach { free($0) } }
+    // A process of the tree whose parent has ended becomes a child of this one.
+    linux_set_child_subreaper(1)
+    // Such as the ssh of “-H”.
+    let others = children()
     let error = posix_spawnp(&process, words[0]!, nil, nil, &words, linux_environment())
     guard error == 0 else {
       let program = quoted(String(decoding: command[0], as: UTF8.self))
@@ -78,10 +86,36 @@ private enum HeldCommand {
     // A terminal sends these to the command, too, which decides.
     for number in [SIGINT, SIGQUIT] { signal(number, SIG_IGN) }
     for number in [SIGTERM, SIGHUP] { signal(number) { kill(HeldCommand.process, $0) } }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    let code = status & 0x7f
-    return code == 0 ? status >> 8 & 0xff : 128 + code
+    let first = process
+    var result: Int32 = 0
+    while true {
+      var status: Int32 = 0
+      let ended = waitpid(-1, &status, 0)
+      if ended < 0, errno != EINTR { return result }
+      if ended == first {
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+        process = 0
+        let code = status & 0x7f
+        result = code == 0 ? status >> 8 & 0xff : 128 + code
+      }
+      if process == 0, children().subtracting(others).isEmpty { return result }
+    }
+  }
+
+  /// The children of this process.
+  private static func children() -> Set<pid_t> {
+    guard let file = fopen("/proc/thread-self/children", "r") else { return [] }
+    defer { fclose(file) }
+    var found: Set<pid_t> = []
+    var bytes = [CChar](repeating: 0, count: 4096)
+    var text = ""
+    while true {
+      let count = fread(&bytes, 1, bytes.count, file)
+      if count == 0 { break }
+      text += String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    for word in text.split(separator: " ") { if let pid = pid_t(word) { found.insert(pid) } }
+    return found
   }
 }
 

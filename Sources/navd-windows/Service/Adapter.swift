@@ -63,6 +63,7 @@ final class Adapter {
       switch result {
       case .success:
         let capabilities = backend.state.capabilities.map(\.rawValue).joined(separator: " ")
+        DesktopVariables.give(by: connection, log)
         log.notice("ready", metadata: ["backend": "\(backend.name)", "capabilities": "\(capabilities)"])
       case .failure(let error):
         let reason = "cannot own the name \(WindowSystemInterface.bus): \(error.message)"

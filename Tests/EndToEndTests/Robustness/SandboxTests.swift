@@ -93,6 +93,7 @@ extension Session {
     try expectDenied(gdbus("RegisterPresenter", "panel", "/p", "{}"), "RegisterPresenter")
     try expectDenied(gdbus("Hold", "dnd", "{}"), "holds")
     try expectDenied(gdbus("ReleaseHold", "1"), "holds")
+    try expectDenied(gdbus("ImportEnvironment", "{'LD_PRELOAD': 'x.so'}"), "ImportEnvironment")
     #expect(try state()["serial"] == before)
     #expect(processes() == [])
 

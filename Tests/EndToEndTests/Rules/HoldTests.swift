@@ -180,6 +180,24 @@ func navctl_holdCommand_holdsWhileItRuns() throws {
   #expect(missing.exitCode == 125 && missing.errorText.contains("No such file"))
 }
 
+@Test("navctl hold -- COMMAND holds until the last process of the command has ended, in whatever session it is")
+func navctl_holdCommandInBackground_holdsUntilTheTreeHasEnded() throws {
+  let session = try session()
+  let fifo = "\(session.environment["HOME"] ?? "")/go"
+  mkfifo(fifo, 0o600)
+  // As a daemon does: a session of its own, and a parent that has ended.
+  let hold = try session.startNavctl(
+    "hold", "dnd", "--", "sh", "-c", "(setsid sh -c 'read line <\"$0\"' \"$0\" &) ; echo gone; exit 3", fifo)
+  try session.wait("the first process has said that it ends") { hold.lines == ["gone"] }
+  try session.poll("only the one in the background is left") {
+    Files.contents(of: "/proc/\(hold.pid)/task/\(hold.pid)/children").count { $0 == UInt8(ascii: " ") } == 1
+  }
+  #expect(try session.state()["holds"] == ["dnd"])
+  try put(Array("\n".utf8), fifo)
+  #expect(try session.end(of: hold) == 3)
+  try session.poll("it ends") { try session.state()["holds"] == nil }
+}
+
 @Test("H1: a hold ends with navctl that is killed, however its command continues")
 func navctl_holdKilled_ends() throws {
   let session = try session()

@@ -475,19 +475,23 @@ struct NaiveModel {
     let items = Dictionary(
       uniqueKeysWithValues: slots.values.map { ($0.token, $0.item) } + going.map { ($0, $1.showing.item) })
     let ends = live.filter { items[$0]?.holds[holder.name] == .dismiss }
-    end(ends, .held, at: now)
+    let current = ends.compactMap { token in binding(of: token).map { ($0, Reason.held, NaiveModel.Again?.none) } }
+    postponeSelected(clearing: current, at: now)
     if holder.name == "locked" { force(ends) }
-    postponeSelected(at: now)
   }
 
   /// H4: what a hold postpones is not selected. In a stack it cannot wait in a queue.
-  private mutating func postponeSelected(at now: UInt64) {
+  /// - Parameter ends: what the same hold dismisses.
+  private mutating func postponeSelected(
+    clearing ends: [(binding: BindingID, reason: Reason, again: Again?)], at now: UInt64
+  ) {
     let held = slots.filter { _, slot in
       slot.item.group != nil && slot.item.queuedAt == nil && !self.live.contains(slot.token)
         && hold(on: slot.item) != .show && !isFallback(slot.item)
     }
-    guard !held.isEmpty else { return }
+    guard !held.isEmpty || !ends.isEmpty else { return }
     var plan = NaivePlan(self, by: nil, at: now)
+    plan.clearEach(ends)
     for binding in held.keys.sorted(by: { held[$0]!.token < held[$1]!.token }) where plan.items[binding] != nil {
       if position(of: binding) != nil {
         plan.clear(binding, .held)

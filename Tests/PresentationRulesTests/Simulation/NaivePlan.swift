@@ -60,6 +60,8 @@ struct NaivePlan {
   var again: [BindingID: NaiveModel.Again] = [:]
   /// K2: the slots whose items gave way, and wait under a new handle unless a later request selects them.
   var interrupted: [BindingID: NaiveModel.Again] = [:]
+  /// K1: whether a fallback has given way.
+  var hasGivenWay = false
   // What settling finds; the functions for it stand in NaiveSettlement.swift.
   var stays: Set<BindingID> = []
   var parents: [BindingID: BindingID?] = [:]

@@ -179,6 +179,7 @@ extension NaivePlan {
       }
       guard before.givesWay(token, item), waits else { continue }
       clear(binding, .deselected)
+      hasGivenWay = true
       return true
     }
     return false

@@ -295,7 +295,9 @@ struct World: ~Copyable {
       }
       if serials.last != machine.serial.number { serials.append(machine.serial.number) }
       if let plan { try compare(effect.replies, plan.answers, before.model) }
-      if case .perform(let requests, _) = input { try judgeLast(requests, effect.replies) }
+      if case .perform(let requests, _) = input {
+        try judgeLast(requests, effect.replies, fallbackGaveWay: plan?.hasGivenWay == true)
+      }
     case (.success, .failure(let refusal)):
       throw Violation("refusals", "accepted, but the rules refuse it: \(refusal)")
     case (.failure(let refusal), .success):
@@ -724,8 +726,10 @@ struct World: ~Copyable {
     }
   }
 
-  /// T1: nothing takes away what the last request of a transaction presents, unless it is a fallback, which gives way (K1).
-  private func judgeLast(_ requests: [Request], _ replies: [Reply]) throws(Violation) {
+  /// T1: nothing takes away what the last request of a transaction presents, but a fallback gives way, with all that depends on it (K1).
+  private func judgeLast(
+    _ requests: [Request], _ replies: [Reply], fallbackGaveWay: Bool
+  ) throws(Violation) {
     let isThere =
       switch (requests.last?.operation, replies.last) {
       case (.present, .presentation(let handle, _)), (.push, .presentation(let handle, _)),
@@ -734,13 +738,7 @@ struct World: ~Copyable {
       case (.setPath, .path(let handles)): !handles.contains(nil)
       default: true
       }
-    let isFallback =
-      switch requests.last?.operation {
-      case .present(let binding, _, _), .push(_, let binding, _, _): fallbacks.values.contains(binding.text)
-      case .select(let group, let tag, _, _, _): fallbacks[group] == tag
-      default: false
-      }
-    try require(isThere || isFallback, "T1", "the last request has nothing to show: \(replies)")
+    try require(isThere || fallbackGaveWay, "T1", "the last request has nothing to show: \(replies)")
   }
 
   private func handle(at binding: BindingID) -> Handle? { model.slots[binding].flatMap { handles[$0.token] } }

@@ -1,0 +1,28 @@
+import CoordinatorAPI
+import DBus
+import Glibc
+import Logging
+
+/// Gives navd the variables of the desktop that the adapter belongs to, since navd may have started before it (K6).
+enum DesktopVariables {
+  /// What programs need to find the desktop and its session, and to know which one it is.
+  private static let names = [
+    "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET",
+    "WAYFIRE_SOCKET", "LABWC_PID", "XDG_CURRENT_DESKTOP", "XDG_SESSION_DESKTOP", "XDG_SESSION_TYPE", "DESKTOP_SESSION",
+  ]
+
+  /// Gives them to the navd that runs, and to each that comes. Starts none.
+  static func give(by connection: Connection, _ log: Logger) {
+    let variables = Dictionary(
+      uniqueKeysWithValues: names.compactMap { name in Environment[name].map { (name, $0) } })
+    _ = connection.watchName(CoordinatorNames.bus) { [unowned connection] owner in
+      guard let owner else { return }
+      connection.call(CoordinatorInterface.importEnvironment, on: owner, at: CoordinatorNames.object, variables) {
+        result in
+        if case .failure(let error) = result, error.name != .nameHasNoOwner {
+          log.warning("navd does not take the variables of the desktop: \(error.message)")
+        }
+      }
+    }
+  }
+}

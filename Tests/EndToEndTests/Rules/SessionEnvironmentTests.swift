@@ -1,0 +1,83 @@
+import CoordinatorAPI
+import Glibc
+import TestSupport
+import Testing
+import TextFormats
+
+/// A fallback that fails without a display, and is tried again by itself only after a minute.
+private let files = [
+  "home": """
+  command = ["sh", "-c", 'test -n "$DISPLAY$WAYLAND_DISPLAY" && exec sleep 1000']
+  restart-delay = "1m"
+  on-present = ["sh", "-c", 'echo "$DISPLAY" >>said']
+
+  """
+]
+
+extension Session {
+  /// The variables of the process that shows the item at a binding, once there is one.
+  fileprivate func variables(of binding: String, after earlier: pid_t? = nil) throws -> (pid: pid_t, all: Set<String>) {
+    var found: pid_t?
+    try poll("“\(binding)” is on the screen") {
+      let entry = try state()["presentations"]?.array?.first { $0["binding"]?.string == binding }
+      guard entry?["phase"] == "presented",
+        let process = processes().first(where: { $0.binding == binding && $0.pid != earlier })
+      else { return false }
+      found = process.pid
+      return true
+    }
+    let pid = try #require(found)
+    let bytes = Files.contents(of: "/proc/\(pid)/environ")
+    return (pid, Set(bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }))
+  }
+
+  fileprivate func waitForFailure() throws {
+    try poll("the fallback has failed") {
+      try state()["presentations"]?.array?.first { $0["binding"] == "home" }?["phase"] == "waiting"
+    }
+  }
+}
+
+@Test(
+  "K6: variables that come after navd are for what nobody asks for, with and without a user manager, also after a kill",
+  arguments: [false, true])
+func environment_imported_isThatOfCommands(hasManager: Bool) throws {
+  let session = try Session(destinations: files, starting: false, managed: hasManager)
+  try session.write("[groups.main]\nfallback = \"home\"\n", to: "config/navd/navd.toml")
+  try session.start()
+  try session.waitForFailure()
+  let bare = session.environment
+  session.environment["DISPLAY"] = ":77"
+  let run = try session.navctl("import-environment", "DISPLAY", "NAVD_TEST_SESSION")
+  #expect(run.exitCode == 2 && run.errorText.contains("“NAVD_TEST_SESSION” is set by navd"), "\(run.errorText)")
+  let given = try session.navctl("import-environment", "DISPLAY", "NOT_SET", "--json")
+  #expect(given.outputText == "{\"changed\":true}\n", "\(given.errorText)")
+  let first = try session.variables(of: "home")
+  #expect(first.all.contains("DISPLAY=:77"))
+  try session.poll("its hook has it, too") { Files.contents(of: session.path("said")) == Array(":77\n".utf8) }
+  #expect(try session.navctl("import-environment", "DISPLAY", "--json").outputText == "{\"changed\":false}\n")
+  #expect(try session.navctl("doctor").outputText.contains("imported for them: DISPLAY"))
+  session.environment = bare
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try session.navctl("dismiss", "home").exitCode == 0)
+  #expect(try session.variables(of: "home", after: first.pid).all.contains("DISPLAY=:77"))
+}
+
+@Test("K6: an adapter gives navd the variables of its compositor, in whatever order they start")
+func environment_ofCompositor_isGivenByItsAdapter() throws {
+  let session = try Session(destinations: files, starting: false, desktop: .sway)
+  try session.write("[groups.main]\nfallback = \"home\"\n", to: "config/navd/navd.toml")
+  session.wrapper = ["/usr/bin/env", "-u", "WAYLAND_DISPLAY", "-u", "DISPLAY", "-u", "SWAYSOCK"]
+  try session.start()
+  try session.waitForFailure()
+  let adapter = try WindowedDesktop.startAdapter(session)
+  let first = try session.variables(of: "home")
+  #expect(first.all.contains { $0.hasPrefix("WAYLAND_DISPLAY=") } && first.all.contains { $0.hasPrefix("SWAYSOCK=") })
+  #expect(!adapter.hasEnded)
+  // The next navd has them, too. The adapter starts none.
+  #expect(try session.navctl("quit").exitCode == 0)
+  try session.wait("navd has ended") { session.navd?.hasEnded ?? true }
+  try session.start()
+  #expect(try session.variables(of: "home", after: first.pid).all.contains { $0.hasPrefix("WAYLAND_DISPLAY=") })
+}
