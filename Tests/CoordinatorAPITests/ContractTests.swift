@@ -42,6 +42,7 @@ import TextFormats
       "Act (o presentation, s action, a{sv} parameters) → (t serial)",
       "History (u most, a{sv} filter) → (aa{sv} endings)",
       "Reload () → ()",
+      "ImportEnvironment (a{ss} variables) → (b changed)",
       "Quit () → ()",
       "signal Presented (s binding, s id, o presentation, t serial, a{sv} item)",
       "signal Updated (s binding, s id, o presentation, t serial, a{sv} item)",

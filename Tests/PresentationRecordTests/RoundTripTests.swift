@@ -135,6 +135,7 @@ func changes(to state: RecordedState) -> RecordChanges {
   changes.containerValues = state.containerValues.map { ($0.key, $0.value) }
   changes.registrations = state.registrations.map { ($0.key, $0.value) }
   changes.holders = state.holders.map { ($0.key, $0.value) }
+  changes.environment = state.environment.map { ($0.key, $0.value) }
   changes.kept = state.kept.map { ($0.key, $0.value) }
   return changes
 }
@@ -164,6 +165,7 @@ func record_committed_isReadAgain() throws {
   state.presentations[Handle(3)]?.presentation.item.output = "DP-1"
   state.presentations[Handle(3)]?.presentation.item.destination?.group = .perOutput("panels-{output}")
   state.tags[GroupTag(group: try binding("g"), tag: "full")]?.options.output = ""
+  state.environment = ["DISPLAY": ":0", "LANG": "é"]
   var settings = ItemSettings()
   state.presentations[Handle(2)]?.presentation.item.destination?.itemSettings = Shared(settings)
   settings.id = "main"

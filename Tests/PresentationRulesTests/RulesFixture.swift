@@ -470,6 +470,7 @@ extension RecordedState {
     for (key, row) in changes.containerValues { containerValues[key] = row }
     for (key, row) in changes.registrations { registrations[key] = row }
     for (key, row) in changes.holders { holders[key] = row }
+    for (name, row) in changes.environment { environment[name] = row }
     for (key, row) in changes.kept { kept[key] = row }
   }
 }

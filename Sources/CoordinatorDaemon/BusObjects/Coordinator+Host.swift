@@ -22,6 +22,8 @@ extension Coordinator: CoordinatorHost {
     let most = 100
     var diagnosis = ownFacts
     diagnosis.commands = presenters.commandSummary
+    let names = service.machine.environment.keys.sorted()
+    if !names.isEmpty { diagnosis.environment = names }
     diagnosis.recordError = record.error
     diagnosis.left = Array(presenters.programsLeft.prefix(most))
     diagnosis.directories = configuration.files.directories.map(displayed)

@@ -213,7 +213,8 @@ private struct Examined {
   }
 
   private var commands: Finding {
-    let text = diagnosis.commands ?? "not known"
+    var text = diagnosis.commands ?? "not known"
+    if let names = diagnosis.environment { text += "; imported for them: \(names.joined(separator: ", "))" }
     return Finding(
       "commands", text,
       text.parted(at: "cannot be started") != nil ? "start the user manager, or navd outside its unit" : nil)

@@ -183,18 +183,20 @@ func navctl_holdCommand_holdsWhileItRuns() throws {
 @Test("navctl hold -- COMMAND holds until the last process of the command has ended, in whatever session it is")
 func navctl_holdCommandInBackground_holdsUntilTheTreeHasEnded() throws {
   let session = try session()
-  let fifo = "\(session.environment["HOME"] ?? "")/go"
+  let fifo = session.path("go")
   mkfifo(fifo, 0o600)
   // As a daemon does: a session of its own, and a parent that has ended.
-  let hold = try session.startNavctl(
-    "hold", "dnd", "--", "sh", "-c", "(setsid sh -c 'read line <\"$0\"' \"$0\" &) ; echo gone; exit 3", fifo)
-  try session.wait("the first process has said that it ends") { hold.lines == ["gone"] }
-  try session.poll("only the one in the background is left") {
-    Files.contents(of: "/proc/\(hold.pid)/task/\(hold.pid)/children").count { $0 == UInt8(ascii: " ") } == 1
-  }
+  let script = """
+    (setsid sh -c 'while kill -0 "$1"; do sleep 0.01; done 2>/dev/null; echo alone; read line <"$0"' "$0" $$ &); exit 3
+    """
+  let hold = try session.startNavctl("hold", "dnd", "--", "sh", "-c", script, fifo)
+  try session.wait("only the one in the background is left") { hold.lines == ["alone"] }
   #expect(try session.state()["holds"] == ["dnd"])
-  try put(Array("\n".utf8), fifo)
-  #expect(try session.end(of: hold) == 3)
+  let go = open(fifo, O_WRONLY)
+  #expect(write(go, "\n", 1) == 1)
+  close(go)
+  try session.wait("navctl ends") { hold.hasEnded }
+  #expect(hold.exitCode == 3)
   try session.poll("it ends") { try session.state()["holds"] == nil }
 }
 

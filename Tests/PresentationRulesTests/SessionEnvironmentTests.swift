@@ -1,0 +1,83 @@
+import PresentationModel
+import Testing
+
+@testable import PresentationRules
+
+/// K6: variables for commands that nobody asks for.
+struct SessionEnvironmentTests {
+  private let fixture = RulesFixture(
+    destinations: [
+      Destination(name: "board", presenter: .command([[1]]), source: RulesFixture.file("board"))
+    ], fallbacks: ["main": "board"])
+
+  private func give(_ variables: [String: String]) throws(Refusal) -> Bool {
+    let (changed, outcome) = try fixture.machine.importEnvironment(variables, at: fixture.now)
+    fixture.take(outcome)
+    return changed
+  }
+
+  @Test("K6: variables are kept by name, replaced, and removed by an empty value")
+  func variables_given_areKept() throws {
+    #expect(try give(["DISPLAY": ":0", "XAUTHORITY": "/x"]))
+    #expect(try !give(["DISPLAY": ":0"]))
+    #expect(try give(["DISPLAY": ":1", "XAUTHORITY": ""]))
+    #expect(try !give(["NONE": ""]))
+    #expect(fixture.machine.environment == ["DISPLAY": ":1"])
+  }
+
+  @Test(
+    "K6: what is no variable of a session is refused, and nothing changes",
+    arguments: ["", "1A", "a-b", "A=B", "é", "NAVD_ID", "NOTIFY_SOCKET"])
+  func variable_invalid_isRefused(name: String) throws {
+    do throws(Refusal) {
+      _ = try give(["DISPLAY": ":0", name: "x"])
+      Issue.record("it was accepted")
+    } catch {
+      #expect(error.code == .invalidArgument)
+    }
+    #expect(throws: Refusal.self) { try give(["DISPLAY": "a\0b"]) }
+    #expect(fixture.machine.environment == [:])
+  }
+
+  @Test("L1: their number and their bytes have limits")
+  func variables_beyondLimit_areRefused() throws {
+    let limits = Limits()
+    let many = Dictionary(uniqueKeysWithValues: (0...limits.variables).map { ("V\($0)", "x") })
+    #expect(throws: Refusal.self) { try give(many) }
+    #expect(throws: Refusal.self) { try give(["BIG": String(repeating: "x", count: limits.environment)]) }
+    #expect(fixture.machine.environment == [:])
+  }
+
+  @Test("K6, K1, K3: what waits for its next attempt is presented at once, and its delays begin anew")
+  func restart_variableGiven_isAtOnce() throws {
+    fixture.report(.updateAnswered(1))
+    for handle: Handle in [1, 2, 3] {
+      fixture.fails(handle)
+      if handle < 3 { fixture.pass(10_000) }
+    }
+    #expect(fixture.phase(4) == "waiting")
+    #expect(try give(["DISPLAY": ":0"]))
+    #expect(fixture.phase(4) == "presenting")
+    fixture.fails(4)
+    fixture.pass(1000)
+    #expect(fixture.phase(5) == "presenting")
+    fixture.fails(5)
+    #expect(try !give(["DISPLAY": ":0"]))
+    #expect(fixture.phase(6) == "waiting")
+  }
+
+  @Test("K6, R2: they are on record, until they are forgotten")
+  func variables_restart_areThere() throws {
+    var disk = RecordedState()
+    var machine = try StateMachine(restoring: disk)
+    _ = try machine.importEnvironment(["A": "b", "C": "d"], at: fixture.now)
+    _ = try machine.importEnvironment(["C": ""], at: fixture.now)
+    disk.apply(machine.takeUnrecorded())
+    #expect(disk.environment == ["A": "b"])
+    machine = try StateMachine(restoring: disk)
+    #expect(machine.environment == ["A": "b"])
+    machine.forgetEnvironment()
+    disk.apply(machine.takeUnrecorded())
+    #expect(disk.environment == [:])
+  }
+}
