@@ -85,6 +85,12 @@ extension StateMachine {
 
   /// The answer of `Holds`.
   package func holdEntries(at now: Instant) -> [HoldEntry] {
+    let entries = holderEntries(at: now) + holding.map { HoldEntry(holding: $0, $1) }
+    return entries.enumerated().sorted { ($0.element.name ?? "", $0.offset) < ($1.element.name ?? "", $1.offset) }
+      .map(\.element)
+  }
+
+  private func holderEntries(at now: Instant) -> [HoldEntry] {
     holders.map { key, holder in
       var entry = HoldEntry([:])
       entry.name = key.name
@@ -186,6 +192,7 @@ extension Destination {
       entry.onDismiss = settings.onDismiss.map(texts)
       entry.restart = settings.restart?.properties
       if settings.restoresAtLogin { entry.restore = "login" }
+      entry.hold = settings.hold
       if !settings.holds.isEmpty { entry.holds = settings.holds.mapValues(\.rawValue) }
       if !settings.inhibits.isEmpty { entry.inhibit = settings.inhibits.map(\.rawValue).sorted() }
     }
@@ -265,5 +272,17 @@ extension StateEvent {
     case .parked: kind = .parked(machine.parkedEntries.map(ParkedEntry.init))
     }
     self.init(kind, serial: change.serial.number)
+  }
+}
+
+extension HoldEntry {
+  /// A presentation that holds (H8).
+  fileprivate init(holding name: String, _ presentation: Presentation) {
+    self.init([:])
+    self.name = name
+    self.presentation = presentation.handle.number
+    binding = presentation.binding.text
+    if let title = presentation.item.title { message = title }
+    since = presentation.since
   }
 }

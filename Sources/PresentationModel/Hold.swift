@@ -76,8 +76,12 @@ public struct HoldEntry: TypedDictionary {
   public final class Keys: Sendable {
     public let name = DictionaryKey<String>("name", doc: "The name of the hold.")
     public let cookie = DictionaryKey<UInt64>(
-      "cookie", doc: "For ReleaseHold; absent for a fact of the session, which nobody can release.")
+      "cookie",
+      doc: "For ReleaseHold; absent for a fact of the session, and for a presentation, which nobody can release.")
     public let client = DictionaryKey<String>("client", doc: "The unique name of the client that holds.")
+    public let presentation = DictionaryKey<UInt64>(
+      "presentation", doc: "The presentation that holds, as its destination says; it ends with that.")
+    public let binding = DictionaryKey<String>("binding", doc: "The binding of that presentation.")
     public let owned = DictionaryKey<Bool>("owned", doc: "True if it ends when this client leaves the bus.")
     public let message = DictionaryKey<String>("message", doc: "Its purpose, for people.")
     public let since = DictionaryKey<UInt64>("since", doc: "When it began, in milliseconds since 1970.")

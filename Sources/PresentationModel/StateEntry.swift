@@ -254,6 +254,7 @@ public struct DestinationEntry: TypedDictionary {
       "restore", doc: "login, if its items are kept beyond the session and presented again at the next login.")
     public let holds = DictionaryKey<[String: String]>(
       "holds", doc: "What holds do with its items, by their names: show, postpone, refuse or dismiss.")
+    public let hold = DictionaryKey<String>("hold", doc: "The hold that is in force while one of its items is live.")
     public let inhibit = DictionaryKey<[String]>(
       "inhibit", doc: "What logind is kept from while an item is presented.")
     public let file = DictionaryKey<String>("file", doc: "The file that declares it.")

@@ -2,7 +2,7 @@ import DBusValues
 import PresentationModel
 import TextFormats
 
-// Holds (H1–H6): named facts while which items wait, end or are refused.
+// Holds (H1–H6, H8): named facts while which items wait, end or are refused.
 
 /// One of those for whom a hold is in force.
 public struct Holder: Hashable, Sendable {
@@ -50,7 +50,29 @@ extension State {
     }
   }
 
-  fileprivate func hasHolder(_ name: String) -> Bool { holders.keys.contains { $0.name == name } }
+  fileprivate func hasHolder(_ name: String) -> Bool {
+    holding[name] != nil || holders.keys.contains { $0.name == name }
+  }
+
+  /// Notes that a live presentation holds, if its destination says so (H8).
+  /// - Returns: the name of the hold; nil if it holds nothing.
+  mutating func beginHolding(_ presentation: Presentation) -> String? {
+    guard let name = presentation.item.destination?.itemSettings?.hold else { return nil }
+    holding[name, default: []].insert(presentation.handle)
+    holdsInForce.insert(name)
+    return name
+  }
+
+  /// Notes that a presentation is gone, which may have held.
+  /// - Returns: the name of the hold; nil if it held nothing.
+  fileprivate mutating func endHolding(_ presentation: Presentation) -> String? {
+    guard let name = presentation.item.destination?.itemSettings?.hold,
+      holding[name]?.remove(presentation.handle) != nil
+    else { return nil }
+    if holding[name]?.isEmpty == true { holding[name] = nil }
+    if !hasHolder(name) { holdsInForce.remove(name) }
+    return name
+  }
 }
 
 extension StateMachine {
@@ -58,6 +80,13 @@ extension StateMachine {
   public var holders: [(key: Holder.Key, holder: Holder)] {
     state.holders.map { (key: $0.key, holder: $0.value) }
       .sorted { ($0.key.name, $0.key.cookie) < ($1.key.name, $1.key.cookie) }
+  }
+
+  /// The presentations that hold, by the names of their holds and in the order in which they were presented (H8).
+  public var holding: [(name: String, presentation: Presentation)] {
+    state.holding.sorted { $0.key < $1.key }.flatMap { name, handles in
+      handles.sorted().compactMap { handle in state.presentations[handle].map { (name, $0) } }
+    }
   }
 
   /// The names of the holds in force, sorted.
@@ -76,7 +105,9 @@ extension StateMachine {
   func holds(for destination: Shared<Destination>?) -> [String: HoldAction] {
     let own = destination?.itemSettings?.holds ?? [:]
     guard !own.isEmpty || !state.holdsOfAll.isEmpty else { return [:] }
-    return state.holdsOfAll.merging(own) { $1 }.filter { $0.value != .show }
+    // An item is not held by its own hold, which would be in its way for ever (H8).
+    let itsOwn = destination?.itemSettings?.hold
+    return state.holdsOfAll.merging(own) { $1 }.filter { $0.value != .show && $0.key != itsOwn }
   }
 
   // MARK: Inputs
@@ -127,7 +158,7 @@ extension StateMachine {
   /// What a hold ends when it begins (H5). No request ends a protected item, and no hold (D12).
   public func ends(ofHold name: String) -> [End] {
     guard !state.holdsInForce.contains(name) else { return [] }
-    return dismissals(by: name)
+    return dismissals(by: [name])
   }
 
   /// Whether a hold postpones a member of a group that is in a stack, where it cannot wait in the queue (H4).
@@ -145,13 +176,15 @@ extension StateMachine {
     }.map { $0.handle }.sorted()
   }
 
-  fileprivate func dismissals(by name: String) -> [End] {
-    state.presentations.values.filter { presentation in
-      presentation.item.holds[name] == .dismiss && presentation.phase.isLive
-        && presentation.item.destination?.isProtected != true
-    }.map { $0.handle }.sorted().map { handle in
-      End(handle: handle, reason: .held, isForced: name == SessionFact.locked.rawValue)
-    }
+  fileprivate func dismissals(by names: Set<String>) -> [End] {
+    let locked = SessionFact.locked.rawValue
+    return state.presentations.values.compactMap { presentation in
+      let dismissing = presentation.item.holds.filter { $0.value == .dismiss && names.contains($0.key) }
+      guard !dismissing.isEmpty, presentation.phase.isLive, presentation.item.destination?.isProtected != true else {
+        return nil
+      }
+      return End(handle: presentation.handle, reason: .held, isForced: dismissing[locked] != nil)
+    }.sorted { $0.handle < $1.handle }
   }
 }
 
@@ -212,6 +245,40 @@ extension Turn {
     let draft = transaction.draft
     self = transaction.turn
     commit(draft)
+  }
+
+  // MARK: Presentations that hold
+
+  /// Puts the hold of a presentation in force that goes on the screen (H8). What follows from that is settled at the end of the input.
+  mutating func beginHold(of presentation: Presentation) {
+    guard let name = state.beginHolding(presentation) else { return }
+    machine.lists.begunHolds.insert(name)
+    announce(.hold(name, isInForce: true))
+  }
+
+  /// Ends the hold of a presentation that is gone.
+  mutating func endHold(of presentation: Presentation) {
+    guard let name = state.endHolding(presentation) else { return }
+    machine.lists.hasEndedHold = true
+    announce(.hold(name, isInForce: state.holdsInForce.contains(name)))
+  }
+
+  /// How many times holds of presentations may follow from each other in one input. Files can have two of them end each other for ever.
+  private static var mostHoldRounds: Int { 16 }
+
+  /// Does what follows from holds that presentations have begun or ended in this input: dismisses, postpones, and presents what waited.
+  mutating func settleHolds() {
+    for _ in 0..<Self.mostHoldRounds {
+      guard !machine.lists.begunHolds.isEmpty || machine.lists.hasEndedHold else { return }
+      let begun = machine.lists.begunHolds.intersection(state.holdsInForce)
+      let hasEnded = machine.lists.hasEndedHold
+      machine.lists.begunHolds = []
+      machine.lists.hasEndedHold = false
+      if !begun.isEmpty { clear(machine.dismissals(by: begun), postponing: machine.heldSelections) }
+      if hasEnded { presentHeld() }
+    }
+    // After others were served.
+    outcome.hasHeld = true
   }
 
   // MARK: Restarts

@@ -12,6 +12,8 @@ public struct ItemSettings: Hashable, Sendable {
   public var onDismiss: [[UInt8]]?
   /// What holds do with its items (H3).
   public var holds: [String: HoldAction] = [:]
+  /// The hold that is in force while one of its items is live (H8); nil for none.
+  public var hold: String?
   /// What its items keep the computer from doing while they are presented (H7).
   public var inhibits: Set<InhibitedAction> = []
   /// When and how often an item is presented again that ended by itself (K3); nil for never.

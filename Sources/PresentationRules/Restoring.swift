@@ -237,6 +237,10 @@ extension State {
       schedule(holder.expires, .hold, Handle(key.cookie))
     }
     for (name, value) in recorded.environment { environment[name] = value }
+    for presentation in presentations.values
+    where presentation.phase.isLive && presentation.phase.dismissal?.stage != .settling {
+      _ = beginHolding(presentation)
+    }
     for presentation in related { try restoreRelations(of: presentation) }
     restoreClaims()
     try finishStacks()

@@ -103,8 +103,10 @@ struct State: Sendable {
   var countsOfClients: [Client: Int] = [:]
   /// Bytes of the items of all presentations (L1).
   var bytesOfItems = 0
-  /// The names of the holders.
+  /// The names of the holders, and of what presentations hold.
   var holdsInForce: Set<String> = []
+  /// The live presentations that hold, by the names of their holds (H8).
+  var holding: [String: Set<Handle>] = [:]
 
   init(limits: Limits, serial: Serial = Serial(0), lastHandle: Handle = Handle(0)) {
     self.limits = limits

@@ -59,7 +59,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
   mutating func process(at now: Instant? = nil, _ body: (inout Turn) -> Void) -> Outcome {
     var turn = Turn(of: consume self, at: now)
     body(&turn)
-    if now != nil { turn.fallBack() }
+    if now != nil { turn.followUp() }
     let outcome = turn.finish()
     self = turn.machine
     return outcome
@@ -138,7 +138,7 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
     let draft = transaction.draft
     var turn = transaction.turn
     turn.commit(draft)
-    turn.fallBack()
+    turn.followUp()
     let result = reply(turn, planned)
     let outcome = turn.finish()
     self = turn.machine

@@ -48,6 +48,13 @@ struct Turn: ~Copyable {
     outcome.changes.reserveCapacity(4)
   }
 
+  /// Does what follows from an input: what presentations hold (H8), and fallbacks (K1), which may hold, too.
+  mutating func followUp() {
+    settleHolds()
+    fallBack()
+    settleHolds()
+  }
+
   /// Ends the input: announces phases, and notes serials on what changed.
   /// - Returns: the outcome of the input.
   mutating func finish() -> Outcome {
@@ -176,6 +183,7 @@ struct Turn: ~Copyable {
     if presentation.item.queueAge != nil { state.presentations[handle]!.item.leaveQueue() }
     if let membership = presentation.item.membership { state.groups[membership.group]!.live = handle }
     if let position = presentation.item.position { state.stacks[position.stack]!.started += 1 }
+    beginHold(of: presentation)
     guard let destination = presentation.item.destination, destination.presenter != .none else {
       becomePresented(handle)
       return
@@ -328,11 +336,12 @@ struct Turn: ~Copyable {
     keepForAWhile(presentation, reason)
   }
 
-  /// Removes a presentation from its group, its stack and its slot.
+  /// Removes a presentation from its group, its stack and its slot. What it holds is over.
   private mutating func leave(_ presentation: Presentation) {
     leaveGroup(presentation)
     leaveStack(presentation)
     leaveSlot(presentation)
+    endHold(of: presentation)
   }
 
   /// The time in milliseconds since 1970.

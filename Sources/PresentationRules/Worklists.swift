@@ -11,6 +11,10 @@ struct Worklists: Sendable {
   var mayStart: [Handle] = []
   /// Presentations that may be able to end.
   var mayEnd: [Handle] = []
+  /// Holds of presentations that have begun, and whose consequences have yet to follow (H8).
+  var begunHolds: Set<String> = []
+  /// Whether a hold of a presentation has ended, and what waited for that has yet to be presented.
+  var hasEndedHold = false
   /// Presentations that are new or changed their phase in this input.
   var touched: [Handle] = []
 
@@ -18,6 +22,8 @@ struct Worklists: Sendable {
   private static let mostKept = 64
 
   mutating func finish() {
+    if !begunHolds.isEmpty { begunHolds.removeAll() }
+    hasEndedHold = false
     if !changed.isEmpty { changed.removeAll(keepingCapacity: changed.count <= Self.mostKept) }
     Self.empty(&mayForce)
     Self.empty(&mayStart)

@@ -177,6 +177,7 @@ func record_committed_isReadAgain() throws {
   settings.onPresent = [Array("a".utf8), [0xff]]
   settings.onDismiss = [Array("b".utf8)]
   settings.holds = ["dnd": .postpone, "locked": .dismiss]
+  settings.hold = "quiet"
   settings.options.within = 5000
   settings.inhibits = [.idle, .lidSwitch]
   state.presentations[Handle(1)]?.presentation.item.holds = ["dnd": .refuse]

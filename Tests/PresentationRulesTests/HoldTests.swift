@@ -428,6 +428,109 @@ struct HoldTests {
     #expect(fixture.phase(handle) == "presented")
   }
 
+  // MARK: H8
+
+  /// A locker, whose destination holds “locked”.
+  private static func locker(_ holds: [String: HoldAction] = [:]) -> Destination {
+    var locker = RulesFixture.bus("locker")
+    var settings = ItemSettings()
+    (settings.hold, settings.holds) = ("locked", holds)
+    locker.itemSettings = Shared(settings)
+    return locker
+  }
+
+  private func withLocker() throws -> RulesFixture {
+    let fixture = RulesFixture(destinations: [
+      Self.locker(), HoldTests.destination("note", ["locked": .postpone]),
+      HoldTests.destination("secret", ["locked": .dismiss]),
+    ])
+    return fixture
+  }
+
+  @Test("H8: a hold is in force while the item of its destination is live, and does what every hold does")
+  func hold_ofItem_isInForceWhileItIsLive() throws {
+    let fixture = try withLocker()
+    let secret = try fixture.show("secret", "", ItemOptions())
+    try fixture.present("locker")
+    #expect(
+      fixture.taken() == [
+        "hold locked", "presenting locker", "dismissing secret", "present 2 locker", "dismiss \(secret) held forced",
+      ])
+    try fixture.present("note")
+    #expect(fixture.phase(3) == "waiting")
+    #expect(fixture.machine.holding.map(\.name) == ["locked"])
+    fixture.shows(2)
+    try fixture.dismiss("locker")
+    #expect(fixture.machine.holdsInForce == ["locked"])
+    fixture.log.removeAll()
+    fixture.goes(2)
+    #expect(fixture.taken() == ["dismissed locker dismissed", "hold locked over", "presenting note", "present 3 note"])
+    #expect(fixture.machine.holdsInForce == [] && fixture.machine.holders.isEmpty)
+  }
+
+  @Test("H8: it is one of several holders, and ends for itself alone; one that could not be shown ends it, too")
+  func hold_ofItem_amongOthers_endsForItself() throws {
+    let fixture = try withLocker()
+    let cookie = try fixture.hold("locked")
+    try fixture.present("locker")
+    fixture.fails(1)
+    #expect(fixture.machine.holdsInForce == ["locked"])
+    try fixture.present("locker")
+    try fixture.release(cookie)
+    #expect(fixture.machine.holdsInForce == ["locked"])
+    fixture.shows(2)
+    fixture.ends(2)
+    #expect(fixture.machine.holdsInForce == [])
+  }
+
+  @Test("H8: an item is not held by its own hold, whoever holds under that name, and whatever is said for all")
+  func hold_itsOwn_doesNotHoldIt() throws {
+    let fixture = try withLocker()
+    fixture.machine.setHolds(["locked": .postpone])
+    fixture.set(.locked, true)
+    try fixture.present("other")
+    try fixture.present("locker", "", .with(group: "g"))
+    #expect([1, 2].map { fixture.phase($0) } == ["waiting", "presenting"])
+    #expect(fixture.machine.selection(of: "g") == "locker")
+  }
+
+  @Test("H8: two that dismiss each other, and return, do not go on for ever in one input")
+  func holds_ofFallbacks_thatDismissEachOther_areBounded() throws {
+    func destination(_ name: String, hold: String, dismissedBy other: String) -> Destination {
+      var settings = ItemSettings()
+      (settings.hold, settings.holds) = (hold, [other: .dismiss])
+      return Destination(
+        name: name, presenter: .none, source: RulesFixture.file(name), itemSettings: Shared(settings))
+    }
+    let fixture = RulesFixture(
+      destinations: [
+        destination("a", hold: "x", dismissedBy: "y"), destination("b", hold: "y", dismissedBy: "x"),
+      ], fallbacks: ["g": "a", "h": "b"])
+    fixture.report(.updateAnswered(1))
+    #expect(fixture.machine.selection(of: "g") == "a" && fixture.machine.selection(of: "h") == "b")
+  }
+
+  @Test("H8, R2: after a restart it is in force from the start, and ends once, with its item")
+  func restart_holdingItem_holds() throws {
+    var disk = RecordedState()
+    let now = Instant(nanoseconds: 1_000_000_000)
+    var machine = try StateMachine(restoring: disk)
+    _ = machine.load([Self.locker(), HoldTests.destination("note", ["locked": .postpone])])
+    _ = try machine.perform(Request(.present("locker", id: "", ItemOptions())), by: nil, at: now)
+    _ = try machine.perform(Request(.present("note", id: "", ItemOptions())), by: nil, at: now)
+    disk.apply(machine.takeUnrecorded())
+    #expect(disk.holders.isEmpty)
+    machine = try StateMachine(restoring: disk)
+    #expect(machine.holdsInForce == ["locked"])
+    _ = machine.resume([1: .shown], left: [], at: now)
+    #expect(machine.holdsInForce == ["locked"] && machine.presentation(2)?.phase == .waiting)
+    disk.apply(machine.takeUnrecorded())
+    machine = try StateMachine(restoring: disk)
+    let outcome = machine.resume([1: .gone(result: [:])], left: [], at: now)
+    #expect(outcome.changes.filter { $0.event == .hold("locked", isInForce: false) }.count == 1)
+    #expect(machine.holdsInForce == [] && machine.presentation(2)?.phase == .presenting)
+  }
+
   // MARK: Restarts
 
   /// A machine with its record.

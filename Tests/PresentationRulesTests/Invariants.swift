@@ -362,13 +362,20 @@ extension StateMachine {
     if state.countsOfClients.contains(where: { counts[$0.key] != $0.value }) {
       faults.append("counts of clients are \(counts), not \(state.countsOfClients) (L1)")
     }
-    if state.holdsInForce != Set(state.holders.keys.map(\.name)) {
+    if state.holdsInForce != Set(state.holders.keys.map(\.name)).union(state.holding.keys) {
       faults.append("holds are in force without holders (H1)")
     }
     for (key, holder) in state.holders
     where holder.expires.map({ due in nextDeadline.map { $0 > due } ?? true }) == true {
       faults.append("nobody ends the holder \(key) (H1)")
     }
+    var holding: [String: Set<Handle>] = [:]
+    for (handle, presentation) in state.presentations where presentation.phase.isLive {
+      guard let name = presentation.item.destination?.itemSettings?.hold else { continue }
+      holding[name, default: []].insert(handle)
+      if presentation.item.holds[name] != nil { faults.append("\(handle) is held by its own hold (H8)") }
+    }
+    if holding != state.holding { faults.append("\(state.holding) hold, not \(holding) (H8)") }
     if let next = state.deadlines.min, !state.holds(next) { faults.append("the next deadline no longer holds") }
     if Dictionary(grouping: state.slots.keys, by: \.root).mapValues(Set.init) != state.bindingsOfRoot {
       faults.append("the bindings of the roots are not those of the slots")

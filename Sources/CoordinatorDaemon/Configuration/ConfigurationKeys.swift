@@ -12,7 +12,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case restore
   case window, unfocus
   case outputGone = "output-gone"
-  case dismissal, holds, inhibit
+  case dismissal, holds, hold, inhibit
   case startTimeout = "start-timeout"
   case grace
 
@@ -64,6 +64,8 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .holds:
       "a table: what holds do with its items, by the name of the hold, `show`, `postpone`, `refuse` or `dismiss`; default: that of "
         + "`navd.toml`"
+    case .hold:
+      "the name of a hold that is in force while one of its items is live, such as `locked` for a screen locker; default: none"
     case .inhibit:
       "an array: what logind is kept from while an item is presented, such as `idle` and `sleep`"
     case .startTimeout: "how long showing may take before it has failed; default `10s`"
@@ -101,6 +103,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .outputGone: "\"dismiss\""
     case .dismissal: "\"hide\""
     case .holds: "{ dnd = \"postpone\", locked = \"dismiss\" }"
+    case .hold: "\"locked\""
     case .inhibit: "[\"idle\", \"sleep\"]"
     case .startTimeout: "\"10s\""
     case .grace: "\"2s\""

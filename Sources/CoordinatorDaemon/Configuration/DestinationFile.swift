@@ -255,7 +255,11 @@ extension TableReader {
     settings.options.environment = environment(of: destination)
     settings.onPresent = take(DestinationKey.onPresent.rawValue).flatMap { command(.onPresent, $0) }
     settings.onDismiss = take(DestinationKey.onDismiss.rawValue).flatMap { command(.onDismiss, $0) }
-    settings.holds = holds(of: destination)
+    settings.hold = value(.hold) { name throws(Invalid) in
+      guard HoldRequest.isName(name) else { throw Invalid(expected: "a name such as “locked”", found: name) }
+      return name
+    }
+    settings.holds = holds(of: destination, holding: settings.hold)
     settings.inhibits = inhibits()
     settings.restart = restart(of: destination)
     settings.restoresAtLogin = restoresAtLogin()
@@ -283,13 +287,18 @@ extension TableReader {
     }
   }
 
-  private mutating func holds(of destination: Destination) -> [String: HoldAction] {
+  /// - Parameter hold: the hold that is in force while an item of the destination is live.
+  private mutating func holds(of destination: Destination, holding hold: String?) -> [String: HoldAction] {
     let key = DestinationKey.holds
+    let position = node(key.rawValue)?.position
     let holds = holds(key.rawValue, example: key.example)
     if destination.isProtected, let name = holds.filter({ $0.value == .dismiss }).keys.min() {
       fault(
         node(key.rawValue)?.position,
         "“holds”: “dismiss” for “\(name)” would end an item that “protected” keeps; use one of them")
+    }
+    if let hold, holds[hold] != nil {
+      fault(position, "“holds”: “\(hold)” is the item's own “hold”, which does nothing with the item; leave it out")
     }
     return holds
   }

@@ -6,10 +6,12 @@ import PresentationModel
 public struct HoldState: Hashable, Sendable {
   /// The name of the hold.
   public let name: String
-  /// The number by which it is released; nil for a fact of the session, which nobody can release (H2).
+  /// The number by which it is released; nil for a fact of the session, and for a presentation, which nobody can release (H2, H8).
   public let cookie: UInt64?
-  /// The unique name of the client that holds; nil for a fact of the session.
+  /// The unique name of the client that holds; nil for a fact of the session, and for a presentation.
   public let client: String?
+  /// The binding of the presentation that holds, as its destination says (H8); nil for the others.
+  public let binding: String?
   /// Its purpose, for people.
   public let message: String
   /// Whether it ends when its client leaves the bus.
@@ -23,6 +25,7 @@ public struct HoldState: Hashable, Sendable {
     name = entry.name ?? ""
     cookie = entry.cookie
     client = entry.client
+    binding = entry.binding
     message = entry.message ?? ""
     isOwned = entry.owned ?? false
     since = entry.since

@@ -102,6 +102,7 @@ struct NamedDestination {
     let words = [
       entry.protected == true ? "protected" : nil, restart.map { "restart=\($0)" },
       entry.restore.map { "restore=\($0)" },
+      entry.hold.map { "hold=\($0)" },
       entry.inhibit.map { "inhibit=\($0.joined(separator: ","))" },
       entry.holds.map { holds in
         "holds=" + holds.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: ",")

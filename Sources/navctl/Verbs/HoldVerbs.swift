@@ -121,7 +121,8 @@ private enum HeldCommand {
 
 struct ReleaseHold: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "release", "End a hold of any program.", "Facts of the session, such as “locked”, end only by themselves.")
+    verb: "release", "End a hold of any program.",
+    "Facts of the session, such as “locked”, and what open items hold, end only by themselves.")
 
   @OptionGroup var global: GlobalOptions
   @Argument(help: "Name of the hold.", completion: .holds) var name: String?
@@ -149,6 +150,11 @@ struct ReleaseHold: ParsableCommand {
       }
     }
     global.write(json: ["changed": .boolean(changed)], plain: "")
+    if let name, let presented = holders.first(where: { $0.binding != nil }) {
+      throw Failure(
+        daemon.operation, "“\(name)” is also held by “\(presented.binding ?? "")”, and ends when that closes",
+        status: .refused)
+    }
     if let name, holders.contains(where: { $0.cookie == nil }) {
       throw Failure(
         daemon.operation, "“\(name)” is also a fact of the session, which ends by itself", status: .refused)
@@ -158,17 +164,17 @@ struct ReleaseHold: ParsableCommand {
 
 struct Holds: ParsableCommand {
   static let configuration = CommandConfiguration(
-    verb: "holds", "List who holds up what, and the facts of the session that are true.")
+    verb: "holds", "List who holds up what: programs, open items, and facts of the session.")
 
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
     let daemon = try DaemonClient(global, "holds")
     let holders = try daemon.holders()
-    var table = Table("NAME", "CLIENT", "SINCE", "LEFT", "MESSAGE")
+    var table = Table("NAME", "HOLDER", "SINCE", "LEFT", "MESSAGE")
     for holder in holders {
       table.add(
-        Table.Cell(holder.text(\.name)), Table.Cell(holder.client ?? "session"),
+        Table.Cell(holder.text(\.name)), Table.Cell(holder.client ?? holder.binding ?? "session"),
         Table.Cell(holder.since.map { WallClock.local($0) } ?? ""),
         Table.Cell(holder.timeoutLeft.map { DurationText.text($0) } ?? (holder.owned == true ? "owned" : "")),
         holder.cell(\.message))

@@ -4,6 +4,39 @@ import TestSupport
 import Testing
 import TextFormats
 
+@Test(
+  "H8: a locker that navd presents holds “locked” while it locks, also after navd was killed, as its file in the documentation says"
+)
+func locker_presented_holds() throws {
+  let file = try #require(try Markdown("programs.md").files["navd/destinations/lock.toml"])
+  let session = try Session(
+    destinations: ["lock": file, "secret": "state = true\nholds.locked = 'postpone'\n"], desktop: .sway)
+  func phase(_ binding: String) throws -> String? {
+    try session.state()["presentations"]?.array?.first { $0["binding"]?.string == binding }?["phase"]?.string
+  }
+  try session.present("lock")
+  try session.poll("it is presented") { try phase("lock") == "presented" }
+  #expect(try session.state()["holds"] == ["locked"])
+  #expect(try session.navctl("holds").lines.first?.hasPrefix("locked\tlock") == true)
+  #expect(try session.navctl("release", "locked").exitCode == 6)
+  try session.present("secret")
+  try session.stop(SIGKILL)
+  try session.start()
+  #expect(try session.state()["holds"] == ["locked"])
+  #expect(try phase("lock") == "presented" && phase("secret") == "waiting")
+  let watcher = try session.watch()
+  let home = session.environment["HOME"] ?? ""
+  try session.poll("swaylock has unlocked, as it does on this signal") {
+    let lockers = Session.remains(of: home).filter {
+      Files.contents(of: "/proc/\($0)/comm") == Array("swaylock\n".utf8)
+    }
+    for locker in lockers { kill(locker, SIGUSR1) }
+    return try phase("secret") == "presented"
+  }
+  #expect(try session.state()["holds"] == nil)
+  #expect(watcher.events.filter { $0.json["event"]?.string == "hold" }.count == 1)
+}
+
 @Test("H2: a locker that tells nobody, started by swayidle, is held around as the documentation says")
 func locker_heldAround_isHold() throws {
   let document = try Markdown("holds.md").lines
