@@ -281,8 +281,8 @@ extension HoldEntry {
     self.init([:])
     self.name = name
     self.presentation = presentation.handle.number
-    binding = presentation.binding.text
-    if let title = presentation.item.title { message = title }
-    since = presentation.since
+    self.binding = presentation.binding.text
+    if let title = presentation.item.title { self.message = title }
+    self.since = presentation.since
   }
 }

@@ -4,7 +4,8 @@ import TextFormats
 public enum EnvironmentVariable {
   /// Variables about the start of one program, most of them set by a service manager or the bus for a service.
   public static let ofOneProgram: Set<String> = [
-    "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "DESKTOP_STARTUP_ID", "INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS",
+    "DBUS_STARTER_ADDRESS", "DBUS_STARTER_BUS_TYPE", "DESKTOP_STARTUP_ID", "INVOCATION_ID", "JOURNAL_STREAM",
+    "LISTEN_FDNAMES", "LISTEN_FDS",
     "LISTEN_PID", "MANAGERPID", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC",
     "XDG_ACTIVATION_TOKEN",
   ]

@@ -19,6 +19,8 @@ struct NavdWindowsCommand: ParsableCommand {
       The backend sway is for sway and i3, by their socket ($SWAYSOCK, $I3SOCK). The backend wlr is for other Wayland \
       compositors that have wlr-foreign-toplevel-management ($WAYLAND_DISPLAY). The backend x11 is for X window managers \
       ($DISPLAY). Without --backend, the first of them that works is used.
+
+      It also gives navd the variables of the compositor, since navd may have started before that.
       """,
     version: "navd-windows \(Release.version)")
 

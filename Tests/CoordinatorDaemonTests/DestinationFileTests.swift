@@ -168,7 +168,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "colour = 'x'",
-    "1:1: “colour” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, id, title, value, timeout, directory, environment, on-present, on-dismiss, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
+    "1:1: “colour” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",

@@ -110,9 +110,11 @@ extension StateMachine {
   /// The presentations that are in slots, groups and stacks.
   private var placed: [Presentation] { state.presentations.values.filter { !isSettling($0) } }
 
-  /// The holds in force that keep a presentation from starting (H4).
-  private func holdsNow(on presentation: Presentation) -> [Holder.Key] {
-    state.holders.keys.filter { presentation.item.holds[$0.name] != nil }
+  /// The holds in force that keep a presentation from starting (H4): those of clients, facts, and live presentations (H8).
+  private func holdsNow(on presentation: Presentation) -> [String] {
+    let all = placed.filter { $0.phase.isLive }
+    let names = state.holders.keys.map(\.name) + all.compactMap { $0.item.destination?.itemSettings?.hold }
+    return names.filter { presentation.item.holds[$0] != nil }
   }
 
   /// Whether something else keeps a presentation from starting (P13).
@@ -370,7 +372,7 @@ extension StateMachine {
       faults.append("nobody ends the holder \(key) (H1)")
     }
     var holding: [String: Set<Handle>] = [:]
-    for (handle, presentation) in state.presentations where presentation.phase.isLive {
+    for (handle, presentation) in state.presentations where presentation.phase.isLive && !isSettling(presentation) {
       guard let name = presentation.item.destination?.itemSettings?.hold else { continue }
       holding[name, default: []].insert(handle)
       if presentation.item.holds[name] != nil { faults.append("\(handle) is held by its own hold (H8)") }

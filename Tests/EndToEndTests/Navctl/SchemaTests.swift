@@ -239,6 +239,7 @@ func schema_output_fits() throws {
   written += owned.lines.map { ("present-wait", $0) }
   try session.write("group = \"panels\"\n", toDestination: "wrong")
   try record("reload", "reload")
+  try record("import-environment", "import-environment", "LANG")
   try record("history", "history", "-n", "0")
   let endings = try session.startNavctl("history", "--follow", "--json")
   try session.wait("the endings are there") { !endings.lines.isEmpty }
