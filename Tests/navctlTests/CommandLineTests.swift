@@ -118,7 +118,7 @@ func commandLine_incomplete_isRefused(line: String) {
 @Test("The verbs that present an item offer each option that the contract gives their methods")
 func options_ofTheContract_areOfferedByTheVerbs() {
   // These are arguments of the command line, flags with another name, or found by navctl itself.
-  let others = ["command", "directory", "environment", "platform-data", "animated", "any-id"]
+  let others = ["command", "directory", "environment", "input", "platform-data", "animated", "any-id"]
   let words = ["destination": "to", "container-values": "container-value", "known": "state"]
   func missing(_ verb: ParsableCommand.Type, _ table: OptionTable, except positional: [String] = []) -> [String] {
     let help = Navctl.helpMessage(for: verb, columns: 200)
