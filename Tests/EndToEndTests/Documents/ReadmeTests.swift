@@ -52,7 +52,11 @@ func readme_firstExample_isAsItIsWritten() throws {
     }
   }
   try session.wait("there are all events") { watch.lines.count >= events.count - 1 }
-  #expect(watch.lines.map { $0.split(separator: " ").joined(separator: " ") } == Array(events.dropFirst()))
+  // The window of the first item goes before the second one begins, and its program ends at its own time (N3).
+  let end = "dismissed fact 1 replaced"
+  let lines = watch.lines.map { $0.split(separator: " ").joined(separator: " ") }
+  #expect(lines.sorted() == events.dropFirst().sorted())
+  #expect(lines.filter { $0 != end } == events.dropFirst().filter { $0 != end })
 }
 
 @Test("The README's destinations follow their windows on sway, by the commands of its keys")

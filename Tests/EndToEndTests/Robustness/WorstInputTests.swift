@@ -210,6 +210,14 @@ private func worstInput(of method: String) -> WorstInput? {
           try session.call(Rows.declareContainerValue, ("k\(number)", .string("".padded(to: 50))))
         }
       }, ask: { [$0.begun(Rows.members, ("all", ""), $1)] })
+  case "ImportEnvironment":
+    return WorstInput(
+      prepare: { _, _ in },
+      ask: { session, client in
+        let variables = Dictionary(
+          uniqueKeysWithValues: (0..<200).map { ("V\($0)", String(repeating: "x", count: 100)) })
+        return (0..<16).map { _ in session.begun(Rows.importEnvironment, variables, client) }
+      })
   case "Hold":
     return WorstInput(
       prepare: { session, count in
