@@ -177,14 +177,14 @@ func limit_ofEachName_isTestedAndDocumented() throws {
     "value-depth", "declared-container-values", "registrations", "destination", "state", "request", "result",
   ]
   // Tested elsewhere: in WindowTrackerTests; in HookRunnerTests; in EndingTests; in WaitTests; in HostilePeerTests (at full scale by `make fuzz`); for the rules alone in
-  // PresentationTests and WorkTests; in UnreadTests.
+  // PresentationTests, WorkTests and SessionEnvironmentTests; in UnreadTests.
   let elsewhere = [
     "parked", "hooks", "output", "waits", "calls-per-presenter", "calls", "items", "items-per-client", "tags",
     "remembered",
     "unread",
     "work",
     "ends",
-    "stack", "tags-per-group", "members", "holds",
+    "stack", "tags-per-group", "members", "holds", "variables", "environment",
   ]
   let limits = try Session().limits()
   #expect(limits.keys.sorted() == (here + elsewhere).sorted())
