@@ -24,7 +24,7 @@ public enum PresenterInterface {
     doc: """
       Shows the item. Reply when it is on the screen. An error, or no reply within the destination's start timeout, \
       ends the presentation as failed; so does a call past the limits “calls-per-presenter” and “calls”, which is not \
-      made. With “restored” the coordinator was restarted: an item that is still on the \
+      made. With “restored” the coordinator or the presenter was restarted: an item that is still on the \
       screen stays.
       """)
 

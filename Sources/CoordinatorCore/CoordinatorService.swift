@@ -195,9 +195,10 @@ package final class CoordinatorService<Host: CoordinatorHost> {
 
   /// Processes the report of a presenter.
   package func report(_ report: Report) {
-    let mass = machine.massEnds(of: report)
+    let now = tick()
+    let mass = machine.massEnds(of: report, at: now)
     guard mass.isEmpty else { return endSoon(mass.ends[...], by: nil) { [unowned self] in self.report(report) } }
-    take(machine.report(report, at: tick()))
+    take(machine.report(report, at: now))
   }
 
   // MARK: Destinations and container values
@@ -205,7 +206,7 @@ package final class CoordinatorService<Host: CoordinatorHost> {
   /// Registers a presenter for a destination (D1).
   package func register(_ destination: Destination, by client: Client) throws(Refusal) {
     try host.requireRecord()
-    take(try machine.register(destination, by: client))
+    take(try machine.register(destination, by: client, at: tick()))
     let late = machine.lateItems(of: [destination.name])
     // A presenter expects calls when its registration is answered.
     if !late.isEmpty { host.soon { [unowned self] in present(late) } }

@@ -120,6 +120,7 @@ extension PresentationFields {
     try coder.field(55, &startsBy)
     if let message { dismissing?.stage = .asking(message: message) }
     try coder.field(56, &continuation)
+    try coder.mark(57, &awaitsPresenter)
     if let dismissing { phase = .dismissing(dismissing) }
     try coder.mark(50, &isParked)
     try coder.field(51, &program)

@@ -85,6 +85,10 @@ public enum Report: Hashable, Sendable {
   case parkedEnded(Handle)
   /// It asks its user before it answers `Command.dismiss` (P16).
   case asking(Handle, message: String)
+  /// The presenter on the bus that shows it has left the bus (D4).
+  case presenterLeft(Handle)
+  /// The name of the presenter that has left belongs to a program again (D4).
+  case presenterReturned(Handle)
   /// It ended, whether or not it was dismissed.
   case ended(Handle, failed: Bool, result: Properties)
 }

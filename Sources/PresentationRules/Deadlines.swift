@@ -35,7 +35,7 @@ extension StateMachine {
   /// Gives a presenter its whole time, since it is asked later than it was to be. This is no input, so it has no outcome: what else
   /// is due waits for the next one.
   public mutating func restartAnswer(of handle: Handle, at now: Instant) {
-    guard let presentation = state.presentations[handle], presentation.answerDue != nil,
+    guard let presentation = state.presentations[handle], presentation.answerDue != nil, !presentation.awaitsPresenter,
       let destination = presentation.item.destination
     else { return }
     let time = presentation.phase.isDismissing ? destination.grace : destination.startTimeout
@@ -121,10 +121,8 @@ extension Turn {
       case (.expiry, _), (.start, _): ends.append(End(handle: handle, reason: .expired))
       case (.answer, .presenting), (.answer, .presented):
         // It may still appear, so it is dismissed and not forgotten.
-        let destination = state.presentations[handle]!.item.destination
-        let late = destination?.window == nil ? "not shown" : "no window of it opened"
         state.presentations[handle]!.result[PresentationResult.keys.error] =
-          "\(late) within \(destination?.startTimeout ?? 0) ms (start-timeout)"
+          state.presentations[handle]!.awaitsPresenter ? Absence.error : lateness(of: handle)
         ends.append(End(handle: handle, reason: .failed))
       case (.answer, _): unanswered.append(deadline)
       case (.hold, _), (.departure, _): break
@@ -134,6 +132,12 @@ extension Turn {
     clear(ends)
     for deadline in unanswered where state.holds(deadline) { dismissalUnanswered(by: deadline.handle) }
     release(released)
+  }
+
+  private func lateness(of handle: Handle) -> String {
+    let destination = state.presentations[handle]!.item.destination
+    let late = destination?.window == nil ? "not shown" : "no window of it opened"
+    return "\(late) within \(destination?.startTimeout ?? 0) ms (start-timeout)"
   }
 
   private mutating func dismissalUnanswered(by handle: Handle) {

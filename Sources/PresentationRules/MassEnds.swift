@@ -38,8 +38,10 @@ extension StateMachine {
   }
 
   /// What to end before a presenter's report is taken in.
-  public mutating func massEnds(of report: Report) -> MassEnds {
+  public mutating func massEnds(of report: Report, at now: Instant) -> MassEnds {
     switch report {
+    case .presenterLeft(let handle):
+      massEnds(of: mayReturn(to: handle, at: now) ? [] : [End(handle: handle, reason: .failed, isOver: true)])
     case .ended(let handle, _, _): massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
     case .windowsGone(let handle, isFinal: true) where mayEndWithWindows(handle):
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
@@ -53,8 +55,7 @@ extension StateMachine {
     case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
     case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
     case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded, .noFocus,
-      .windowsGone,
-      .windowsBack:
+      .windowsGone, .windowsBack, .presenterReturned:
       MassEnds()
     }
   }

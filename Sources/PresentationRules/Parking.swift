@@ -120,7 +120,7 @@ extension Turn {
   mutating func loseParked(_ survivals: [Handle: Survival]) {
     for (program, parked) in Array(state.parked) {
       switch survivals[parked.claimant ?? program] {
-      case .shown, .toBeShown: break
+      case .shown, .toBeShown, .awaited: break
       case .gone, nil: unpark(program)
       }
     }

@@ -99,8 +99,12 @@ public struct PresentationFields: Hashable, Sendable {
   public package(set) var expires: Instant?
   /// When it ends as `expired` if it still waits then (H6).
   public package(set) var startsBy: Instant?
-  /// The deadline for its presenter's answer.
+  /// The deadline for its presenter's answer, or for its presenter's return.
   public package(set) var answerDue: Instant?
+  /// Whether its presenter has left the bus, and may come back until `answerDue` (D4).
+  public package(set) var awaitsPresenter = false
+  /// When its presenter has left the bus, as far as that counts for the next time (D4).
+  @Unrecorded var absences: [Instant] = []
   public package(set) var updates = UpdateState.idle
   /// Whether the answer to an update is to come, which it may do during a dismissal. None comes after a restart.
   @Unrecorded var awaitsUpdateAnswer = false
@@ -150,15 +154,18 @@ extension PresentationFields {
     let stage: Dismissal.Stage =
       switch phase {
       case .waiting: .overtaken
-      case .presenting, .presented: isOver ? .departed : .held
+      // Nobody is there to be asked.
+      case .presenting, .presented: isOver || awaitsPresenter ? .departed : .held
       case .dismissing: preconditionFailure("a dismissal begins once")
       }
     phase = .dismissing(
       Dismissal(
-        stage, reason: reason, animated: animated, isForced: reason.isForced || presentedAt == nil,
+        stage, reason: reason, animated: animated,
+        isForced: reason.isForced || presentedAt == nil || stage == .departed,
         timeLeft: expires.flatMap { $0 > now ? $0.nanoseconds(since: now) : nil }))
     endedBy = requester
     answerDue = nil
+    awaitsPresenter = false
     expires = nil
     startsBy = nil
   }

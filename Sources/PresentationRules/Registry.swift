@@ -10,8 +10,14 @@ struct Registry: Sendable {
 
   /// Whether files can declare destinations. An embedded coordinator reads none.
   var hasFiles = true
+  private struct Registration {
+    let destination: Shared<Destination>
+    /// The last handle that was given out before it. Later presentations were not there yet.
+    var after = Handle(0)
+  }
+
   /// Registrations by name; the last one counts.
-  private var registrations: [String: [Shared<Destination>]] = [:]
+  private var registrations: [String: [Registration]] = [:]
   /// Names whose registrations by clients may differ from the record.
   private var noted = NotedKeys<String>()
   private(set) var ofClients: [Client: Set<String>] = [:]
@@ -20,21 +26,26 @@ struct Registry: Sendable {
   /// The mistakes of files, by the names of their destinations (D2).
   private var mistakes: [String: String] = [:]
 
-  subscript(name: String) -> Shared<Destination>? { registrations[name]?.last }
+  subscript(name: String) -> Shared<Destination>? { registrations[name]?.last?.destination }
 
   /// The registrations that count, in the order of their names.
-  var all: [Destination] { registrations.values.compactMap { $0.last?.content }.sorted { $0.name < $1.name } }
+  var all: [Destination] {
+    registrations.values.compactMap { $0.last?.destination.content }.sorted { $0.name < $1.name }
+  }
 
   var countOfClients: Int { ofClients.values.reduce(0) { $0 + $1.count } }
 
   /// Adds a client's registration of a name, or replaces its earlier one; it counts from now on.
+  /// - Parameter handle: the last one that was given out.
   /// - Returns: the tags that are newly declared, or no longer declared.
-  mutating func register(_ destination: Destination, by client: Client) -> Set<GroupTag> {
+  mutating func register(
+    _ destination: Destination, by client: Client, after handle: Handle = Handle(0)
+  ) -> Set<GroupTag> {
     ofClients[client, default: []].insert(destination.name)
     noted.note(destination.name)
     return change(destination.name) { list in
-      list.removeAll { $0.source == .client(client) }
-      list.append(Shared(destination))
+      list.removeAll { $0.destination.source == .client(client) }
+      list.append(Registration(destination: Shared(destination), after: handle))
     }
   }
 
@@ -43,7 +54,7 @@ struct Registry: Sendable {
     guard ofClients[client]?.remove(name) != nil else { return nil }
     if ofClients[client]?.isEmpty == true { ofClients[client] = nil }
     noted.note(name)
-    return change(name) { list in list.removeAll { $0.source == .client(client) } }
+    return change(name) { list in list.removeAll { $0.destination.source == .client(client) } }
   }
 
   /// Whether there is a record; without one, nothing is noted.
@@ -54,11 +65,19 @@ struct Registry: Sendable {
 
   var hasNoted: Bool { !noted.isEmpty }
 
+  /// The registration of a name that counts, if a client has made it when a presentation was there already.
+  func successor(_ name: String, of handle: Handle) -> Shared<Destination>? {
+    guard let last = registrations[name]?.last, case .client = last.destination.source, last.after >= handle else {
+      return nil
+    }
+    return last.destination
+  }
+
   /// Returns, for each name whose registrations by clients changed since this was last called, those that are left, the one that
   /// counts last; nil if none is.
   mutating func takeNoted() -> RecordChanges.Rows<String, [Destination]> {
     noted.take { [registrations] name in
-      let left = (registrations[name] ?? []).map(\.content).filter {
+      let left = (registrations[name] ?? []).map(\.destination.content).filter {
         if case .client = $0.source { true } else { false }
       }
       return left.isEmpty ? nil : left
@@ -73,29 +92,30 @@ struct Registry: Sendable {
   mutating func load(_ destinations: [Destination], mistakes: [String: String]) -> Set<GroupTag> {
     self.mistakes = mistakes
     var differing: Set<GroupTag> = []
-    func isFile(_ destination: Shared<Destination>) -> Bool {
-      if case .file = destination.source { true } else { false }
+    func isFile(_ registration: Registration) -> Bool {
+      if case .file = registration.destination.source { true } else { false }
     }
     for (name, list) in registrations where list.contains(where: isFile) {
       differing.formSymmetricDifference(change(name) { list in list.removeAll(where: isFile) })
     }
     for destination in destinations {
-      differing.formSymmetricDifference(change(destination.name) { list in list.insert(Shared(destination), at: 0) })
+      differing.formSymmetricDifference(
+        change(destination.name) { list in list.insert(Registration(destination: Shared(destination)), at: 0) })
     }
     return differing
   }
 
-  private mutating func change(_ name: String, _ body: (inout [Shared<Destination>]) -> Void) -> Set<GroupTag> {
+  private mutating func change(_ name: String, _ body: (inout [Registration]) -> Void) -> Set<GroupTag> {
     var list = registrations[name] ?? []
     var differing: Set<GroupTag> = []
-    if let tag = declaredTag(of: list.last) {
+    if let tag = declaredTag(of: list.last?.destination) {
       differing.formSymmetricDifference([GroupTag(group: tag.group, tag: tag.tag)])
       declared[tag.group]?[tag.tag] = nil
       if declared[tag.group]?.isEmpty == true { declared[tag.group] = nil }
     }
     body(&list)
     registrations[name] = list.isEmpty ? nil : list
-    if let tag = declaredTag(of: list.last) {
+    if let tag = declaredTag(of: list.last?.destination) {
       differing.formSymmetricDifference([GroupTag(group: tag.group, tag: tag.tag)])
       declared[tag.group, default: [:]][tag.tag] = DeclaredTag(binding: tag.binding, destination: name)
     }

@@ -124,6 +124,11 @@ extension Turn {
     case .focused(let handle, let isOwn):
       take(focusOf: handle, isOwn: isOwn)
 
+    case .presenterLeft(let handle): presenterLeft(handle)
+
+    case .presenterReturned(let handle):
+      if let destination = state.presentations[handle]?.item.destination { presenterReturned(handle, as: destination) }
+
     case .ended(let handle, let failed, let result):
       take(endOf: handle, reason: failed ? .failed : .closed, result: result)
     }
@@ -136,8 +141,8 @@ extension Turn {
     guard var dismissal = presentation.phase.dismissal else {
       guard presentation.phase != .waiting else { return }
       presentation.result = machine.limited(result)
-      if reason == .failed, presentation.result[PresentationResult.keys.error] == nil {
-        presentation.result[PresentationResult.keys.error] = presentation.result.crash
+      if reason == .failed, let failure = presentation.result.failure {
+        presentation.result[PresentationResult.keys.error] = failure
       }
       state.presentations[handle] = presentation
       clear([End(handle: handle, reason: reason, isOver: true)], by: client)
@@ -196,7 +201,7 @@ extension Turn {
     var result = machine.limited(result)
     if hasCrashed, dismissal.reason == .closed {
       dismissal.reason = .failed
-      if result[PresentationResult.keys.error] == nil { result[PresentationResult.keys.error] = result.crash }
+      if let failure = result.failure { result[PresentationResult.keys.error] = failure }
     }
     presentation.result.merge(result) { first, _ in first }
     presentation.phase = .dismissing(dismissal)
@@ -216,12 +221,17 @@ extension Turn {
 }
 
 extension Properties {
-  /// Why a presentation failed that gave no reason.
-  fileprivate var crash: String {
+  /// Why a presentation failed whose presenter did not say it itself; nil if it did.
+  fileprivate var failure: String? {
+    let lastLine = self[PresentationResult.keys.error]
     let crashes = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS"]
-    guard let signal = self[PresentationResult.keys.signal] else { return "it failed, and gave no reason" }
-    return crashes.contains(signal)
+    guard let signal = self[PresentationResult.keys.signal] else {
+      return lastLine == nil ? "it failed, and gave no reason" : nil
+    }
+    let end =
+      crashes.contains(signal)
       ? "its program crashed (\(signal))" : "its program was ended by \(signal), which navd did not send"
+    return lastLine.map { "\(end): \($0)" } ?? end
   }
 }
 

@@ -13,6 +13,8 @@ public enum Survival: Hashable, Sendable {
   case shown
   /// It has to be shown, or shown again: its presenter has not begun, or does not know it any more.
   case toBeShown
+  /// Its presenter had left the bus, and has not come back yet (D4).
+  case awaited
   /// It was shown and ended; with what is known of its result.
   case gone(result: Properties)
 }
@@ -66,7 +68,7 @@ extension StateMachine {
   ) -> Outcome {
     let found = survivors.map { presentation in
       let survival = survivals[presentation.handle] ?? .gone(result: [:])
-      return (presentation, isOtherSession && survival == .toBeShown ? .gone(result: [:]) : survival)
+      return (presentation, isOtherSession && survival != .shown ? .gone(result: [:]) : survival)
     }
     var former: [Handle] = []
     if isOtherSession {
@@ -155,22 +157,34 @@ extension Turn {
     case (.presenting?, .shown):
       becomePresented(handle)
     case (.presenting?, .toBeShown), (.presented?, .toBeShown):
-      if presentation.phase == .presented { state.presentations[handle]!.updates = .underWay }
+      if presentation.phase == .presented { return presentAgain(handle) }
       expectAnswer(handle, for: presentation.item.destination?.startTimeout ?? 0)
       outcome.commands.append(.present(handle))
+    case (.presented?, .awaited):
+      awaitPresenter(of: handle)
     default:
       break
     }
   }
 
-  /// Takes in the answer of a presenter that was asked to show a presentation again after a restart (R2).
+  /// Asks a presenter to show what it, or the one before, has shown (R2, D4).
+  mutating func presentAgain(_ handle: Handle) {
+    let presentation = state.presentations[handle]!
+    state.presentations[handle]!.updates = .underWay
+    state.presentations[handle]!.awaitsPresenter = false
+    state.abandoned.remove(handle)
+    expectAnswer(handle, for: presentation.item.destination?.startTimeout ?? 0)
+    outcome.commands.append(.present(handle))
+  }
+
+  /// Takes in the answer of a presenter that was asked to show a presentation again (R2, D4).
   mutating func presentedAgain(_ handle: Handle, error: String?) {
     guard let presentation = state.presentations[handle] else { return }
     if let error, presentation.phase.dismissal?.stage == .held {
       // Should it be kept (P15), it would be kept without being shown.
       return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
     }
-    guard presentation.phase == .presented, presentation.answerDue != nil else { return }
+    guard presentation.phase == .presented, presentation.answerDue != nil, !presentation.awaitsPresenter else { return }
     state.presentations[handle]!.answerDue = nil
     if let error {
       take(endOf: handle, reason: .failed, result: ["error": .string(error)])
@@ -255,6 +269,11 @@ extension State {
     // Only what differs is written, since that copies it.
     if presentation.announced != presentation.phase.name { presentation.announced = presentation.phase.name }
     if !presentation.children.isEmpty { presentation.children = [] }
+    if presentation.awaitsPresenter {
+      presentation.awaitsPresenter =
+        presentation.phase == .presented && presentation.isShownByPresenter && presentation.answerDue != nil
+      if presentation.awaitsPresenter { abandoned.insert(presentation.handle) }
+    }
     if presentation.hasDeadline {
       // Those that other phases have are damage.
       switch (presentation.phase, presentation.phase.dismissal?.stage) {

@@ -191,9 +191,12 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
 
   // MARK: Destinations
 
-  /// Registers a presenter for a destination name; the last registration of a name counts (D1).
+  /// Registers a presenter for a destination name; the last registration of a name counts (D1). It is asked to show what a
+  /// presenter of that name has left behind (D4).
   /// - Throws: `Refusal`: `invalidConfiguration` (G7), `invalidArgument` (B5), `limitExceeded` (L1).
-  public mutating func register(_ destination: Destination, by client: Client) throws(Refusal) -> Outcome {
+  public mutating func register(
+    _ destination: Destination, by client: Client, at now: Instant
+  ) throws(Refusal) -> Outcome {
     try check(destination: destination.name)
     if let style = destination.style { try limits.check("id", style.utf8.count, limits.id, of: "bytes of style") }
     if case .bus(_, let path) = destination.presenter {
@@ -210,7 +213,10 @@ public struct StateMachine: ~Copyable, @unchecked Sendable {
         of: "destinations registered by clients"
       )
     }
-    return process { turn in turn.announce(turn.state.registry.register(destination, by: client)) }
+    return process(at: now) { turn in
+      turn.announce(turn.state.registry.register(destination, by: client, after: turn.state.lastHandle))
+      turn.presenterReturned(toItemsOf: destination.name)
+    }
   }
 
   /// Removes a client's registration; an earlier registration of the name counts again (D1).

@@ -224,13 +224,15 @@ struct Turn: ~Copyable {
   mutating func begin(
     endOf handle: Handle, reason: Reason, animated: Bool, isOver: Bool, by client: Client?
   ) {
-    if reason.isForced { machine.lists.mayForce.append(handle) }
     let (now, endedBy) = (now, client.map { requester($0, ofTheEndOf: handle) })
     let presentation = state.presentations.modify(handle) { presentation in
       presentation.content.beginDismissal(reason: reason, animated: animated, isOver: isOver, by: endedBy, at: now)
       return presentation
     }
-    if presentation.phase.dismissal?.stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
+    state.abandoned.remove(handle)
+    let stage = presentation.phase.dismissal?.stage
+    if reason.isForced || stage == .departed { machine.lists.mayForce.append(handle) }
+    if stage != .overtaken { state.slots[presentation.binding]!.dismissing = handle }
     if let position = presentation.item.position { insert(handle, intoDismissalsOf: position.stack) }
     machine.lists.touched.append(handle)
     machine.lists.mayEnd.append(handle)
@@ -388,6 +390,8 @@ struct Turn: ~Copyable {
     guard let presentation = state.presentations[handle], presentation.item.destination?.isBus == true else {
       return
     }
+    // A presenter that comes back gets the latest item.
+    if presentation.awaitsPresenter { return }
     switch (presentation.phase, presentation.updates) {
     case (.presented, .idle):
       state.presentations[handle]!.updates = .underWay

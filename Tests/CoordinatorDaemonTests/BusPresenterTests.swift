@@ -156,29 +156,40 @@ func busPresenter_noAnswer_isAwaitedUntilThePresenterLeaves() throws {
   try fixture.bus.advance(by: .seconds(3600))
   #expect(fixture.reports == [])
   try fixture.bus.close(program.connection)
-  let left: Properties = ["error": .string("the presenter left the bus")]
-  // The bus answers the call, or the name's loss comes first: one of the two is reported, and the end once.
-  #expect(fixture.reports.last == .ended(handle, failed: true, result: left))
-  #expect(fixture.reports.count { if case .ended = $0 { true } else { false } } == 1)
+  // The bus answers the call, or the name's loss comes first: that is reported once.
+  #expect(fixture.reports == [.presenterLeft(handle)])
 }
 
-@Test("D4: a presenter that leaves the bus has failed its items, once")
-func busPresenter_leaves_isReportedOnceAndForgotten() throws {
+@Test("D4: a presenter that leaves the bus is reported once, and so is one that takes its name then")
+func busPresenter_leavesAndReturns_isReportedOnceEach() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
   try fixture.presentWhole(program)
   try fixture.bus.close(program.connection)
-  #expect(
-    fixture.reports == [.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")])])
+  #expect(fixture.reports == [.presenterLeft(handle)])
   #expect(!fixture.presenter.shows(handle, as: Client(program.connection.uniqueName.text)))
-  #expect(fixture.bus.connection.watchedNames.isEmpty)
-  // A program that takes the name later is another one.
-  _ = try ScriptedPresenter(fixture.bus)
+  let next = try ScriptedPresenter(fixture.bus)
   try fixture.bus.settle()
-  #expect(fixture.reports.count == 1)
+  #expect(fixture.reports == [.presenterLeft(handle), .presenterReturned(handle)])
+  #expect(next.calls == [])
+  try fixture.present()
+  #expect(next.items.map { $0["restored"] } == [.boolean(true)])
 }
 
-@Test("D4, L2: the items of a presenter that leaves with many fail over several turns")
+@Test("D4: a presenter that has left is not waited for when its item has ended")
+func busPresenter_leavesAndIsForgotten_isNotWatched() throws {
+  let fixture = try BusPresenterFixture()
+  let program = try ScriptedPresenter(fixture.bus)
+  try fixture.presentWhole(program)
+  try fixture.bus.close(program.connection)
+  fixture.presenter.forget(handle)
+  #expect(fixture.bus.connection.watchedNames.isEmpty)
+  _ = try ScriptedPresenter(fixture.bus)
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.presenterLeft(handle)])
+}
+
+@Test("D4, L2: a presenter that leaves many items is reported over several turns")
 func busPresenter_leavesWithMany_isReportedOverTurns() throws {
   let fixture = try BusPresenterFixture()
   let program = try ScriptedPresenter(fixture.bus)
@@ -206,9 +217,7 @@ func busPresenter_leavesWithMany_isReportedOverTurns() throws {
   #expect(fixture.reports.count == 2)
   // One that had left before the call.
   try fixture.present(2, name: name)
-  #expect(
-    fixture.reports.contains(
-      .ended(Handle(2), failed: true, result: ["error": .string("the presenter left the bus")])))
+  #expect(fixture.reports.contains(.presenterLeft(Handle(2))))
 }
 
 // MARK: Updating
@@ -548,6 +557,20 @@ func busPresenter_adopted_isToBeShownAsRestored() throws {
   ) { _ in }
   try fixture.bus.settle()
   try fixture.bus.close(program.connection)
-  #expect(
-    fixture.reports == [.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")])])
+  #expect(fixture.reports == [.presenterLeft(handle)])
+}
+
+@Test("D4, R6: a presenter that was away when navd was killed is waited for by the next one")
+func busPresenter_adoptedWhileAway_isReportedWhenItReturns() throws {
+  let fixture = try BusPresenterFixture()
+  var away = try fixture.presentation()
+  away.awaitsPresenter = true
+  var survivals: [Handle: Survival]?
+  fixture.presenter.adopt([Remembered(presentation: away, memory: [:], shownAs: nil)], from: .example(names: [])) {
+    survivals = $0
+  }
+  #expect(survivals == [handle: .awaited])
+  _ = try ScriptedPresenter(fixture.bus)
+  try fixture.bus.settle()
+  #expect(fixture.reports == [.presenterReturned(handle)])
 }

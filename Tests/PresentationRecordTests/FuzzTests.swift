@@ -34,7 +34,7 @@ private func livelyRecord(in directory: TemporaryDirectory) throws {
     _ = try machine.register(
       Destination(
         name: name, presenter: .bus(name: ":1.7", path: "/p"), group: name == "dock" ? binding("panels") : nil,
-        source: .client(client)), by: client)
+        source: .client(client)), by: client, at: now)
   }
   try commit()
   try perform(

@@ -92,6 +92,112 @@ import Testing
     try fixture.clearAway()
   }
 
+  // MARK: Presenters that leave and come back
+
+  private func showOnBus(_ fixture: RulesFixture, _ id: String = "1") throws -> Handle {
+    try fixture.register(destination("shell", by: "bert"), by: "bert")
+    try fixture.show("a", id, .with(to: "shell"))
+    let handle = try #require(fixture.handle("a"))
+    fixture.leave("bert")
+    fixture.report(.presenterLeft(handle))
+    return handle
+  }
+
+  @Test("D4: a presenter that registers its destination again is asked to present again, with the latest item")
+  func presenter_returns_presentsAgain() throws {
+    let handle = try showOnBus(fixture)
+    #expect(fixture.taken() == [])
+    try fixture.present("a", "1", .with(title: "T"))
+    #expect(fixture.taken() == ["updated a 1"])
+    try fixture.register(destination("shell", by: "anna"), by: "anna")
+    #expect(fixture.taken() == ["present \(handle) a"])
+    #expect(fixture.item("a")?.destination?.source == .client("anna"))
+    // The change from before is in what it was asked to present.
+    try fixture.present("a", "1", .with(title: "U"))
+    fixture.report(.presentAnswered(handle, error: nil))
+    #expect(fixture.taken() == ["updated a 1", "update \(handle) by anna"])
+    try fixture.clearAway()
+  }
+
+  @Test("D4: two seconds after its presenter has left, a presentation has failed")
+  func presenter_staysAway_hasFailed() throws {
+    let handle = try showOnBus(fixture)
+    fixture.pass(1999)
+    #expect(fixture.taken() == [])
+    fixture.pass(1)
+    #expect(fixture.taken() == ["dismissed a 1 failed"])
+    #expect(
+      fixture.ending(handle)?.result["error"].flatMap { String(value: $0) }?.contains("did not come back") == true)
+  }
+
+  @Test("D4: what ends while its presenter is away needs no answer; what depends on it cannot keep it (P15)")
+  func presenter_away_dismissalEndsAtOnce() throws {
+    let handle = try showOnBus(fixture)
+    try fixture.show("a.b", "", .with(to: "bus"))
+    _ = fixture.taken()
+    try fixture.dismiss("a")
+    let child = try #require(fixture.machine.allPresentations.first { $0.handle != handle }).handle
+    #expect(fixture.taken() == ["dismissing a 1", "dismissing a.b", "dismiss \(child) parent forced"])
+    fixture.report(.dismissAnswered(child, result: [:]))
+    #expect(fixture.taken() == ["dismissed a.b parent", "dismissed a 1 dismissed"])
+  }
+
+  @Test("D4: only a registration made since the item is a return; an earlier one of another client is none")
+  func presenter_leaves_earlierRegistrationIsNoReturn() throws {
+    try fixture.register(destination("shell", by: "anna"), by: "anna")
+    let handle = try showOnBus(fixture)
+    #expect(fixture.taken() == [])
+    fixture.pass(2000)
+    #expect(fixture.ending(handle)?.reason == .failed)
+  }
+
+  @Test("D4: a presenter that registers before the one before it leaves is asked at once")
+  func presenter_registersBeforeTheOtherLeaves_presentsAgain() throws {
+    try fixture.register(destination("shell", by: "bert"), by: "bert")
+    try fixture.show("a", "1", .with(to: "shell"))
+    try fixture.register(destination("shell", by: "anna"), by: "anna")
+    fixture.leave("bert")
+    _ = fixture.taken()
+    fixture.report(.presenterLeft(fixture.handle("a")!))
+    #expect(fixture.taken() == ["present 1 a"])
+    try fixture.clearAway()
+  }
+
+  @Test("D4: a name of a file's destination that has an owner again is asked")
+  func presenter_nameReturns_presentsAgain() throws {
+    try fixture.show("a", "1", .with(to: "bus"))
+    _ = fixture.taken()
+    fixture.report(.presenterLeft(1))
+    fixture.report(.presenterReturned(1))
+    fixture.report(.presenterReturned(1))
+    #expect(fixture.taken() == ["present 1 a"])
+    fixture.report(.presentAnswered(1, error: "no"))
+    #expect(fixture.taken() == ["dismissed a 1 failed"])
+  }
+
+  @Test("D4: a presenter that leaves for the sixth time within ten seconds has failed")
+  func presenter_leavesForEver_hasFailed() throws {
+    try fixture.show("a", "1", .with(to: "bus"))
+    for _ in 1...5 {
+      fixture.report(.presenterLeft(1))
+      fixture.report(.presenterReturned(1))
+      fixture.report(.presentAnswered(1, error: nil))
+    }
+    fixture.pass(9_999)
+    #expect(fixture.phase(1) == "presented")
+    fixture.report(.presenterLeft(1))
+    #expect(fixture.ending(1)?.reason == .failed)
+    // Not one that leaves now and then.
+    try fixture.show("a", "2", .with(to: "bus"))
+    for _ in 1...8 {
+      fixture.report(.presenterLeft(2))
+      fixture.report(.presenterReturned(2))
+      fixture.report(.presentAnswered(2, error: nil))
+      fixture.pass(2001)
+    }
+    #expect(fixture.phase(2) == "presented")
+  }
+
   @Test("D1: a live presentation stays when its destination is unregistered")
   func unregister_whileLive_stays() throws {
     try fixture.register(destination("x", by: "bert"), by: "bert")

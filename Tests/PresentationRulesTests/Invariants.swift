@@ -68,7 +68,8 @@ extension StateMachine {
         isAsked = true
         if hasToWait(presentation) { faults.append("\(handle) started too early (P13)") }
       case .presented:
-        isAsked = false
+        // It may be asked again (R2, D4), or may come back.
+        isAsked = presentation.answerDue != nil && presentation.item.destination?.isBus == true
         if hasToWait(presentation) { faults.append("\(handle) is presented too early (P13)") }
       case .dismissing(let dismissal):
         if dismissal.isForced != hasToBeForced(presentation, dismissal) {

@@ -210,6 +210,31 @@ private final class RestartableMachine {
     #expect(navd.phase(handles[0]) == "presented")
   }
 
+  @Test("D4, R6: a presentation whose presenter was away waits for it again, and is asked when it comes back")
+  func restored_presenterAway_isAwaited() throws {
+    let navd = try RestartableMachine()
+    let handles = try ["a", "b", "c"].map { try navd.present($0, to: "bus") }
+    for handle in handles {
+      navd.hear(.presentAnswered(handle, error: nil))
+      navd.hear(.presenterLeft(handle))
+    }
+    #expect(
+      try navd.restart(after: 1900, [handles[0]: .awaited, handles[1]: .awaited, handles[2]: .toBeShown]) == [
+        .present(handles[2])
+      ])
+    #expect(navd.hear(.presenterReturned(handles[1])) == [.present(handles[1])])
+    for handle in handles[1...] { navd.hear(.presentAnswered(handle, error: nil)) }
+    _ = navd.pass(1999)
+    #expect(handles.map(navd.phase) == ["presented", "presented", "presented"])
+    _ = navd.pass(1)
+    #expect(navd.reason(handles[0]) == .failed)
+    #expect(handles[1...].map(navd.phase) == ["presented", "presented"])
+    // On another bus (R8), nobody comes back.
+    navd.hear(.presenterLeft(handles[1]))
+    _ = try navd.restart([handles[1]: .awaited, handles[2]: .toBeShown], isOtherSession: true)
+    #expect(navd.reason(handles[1]) == .lost)
+  }
+
   @Test("R2, C1: a parent stays named", arguments: [true, false])
   func restored_parent_staysNamedOrImplied(isNamed: Bool) throws {
     let navd = try RestartableMachine()

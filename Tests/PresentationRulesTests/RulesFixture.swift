@@ -281,7 +281,7 @@ final class RulesFixture {
     _ destination: Destination, by client: Client, from sourceLocation: SourceLocation = #_sourceLocation
   ) throws(Refusal) {
     try keepingWhole(sourceLocation) { () throws(Refusal) in
-      take(try machine.register(destination, by: client), from: sourceLocation)
+      take(try machine.register(destination, by: client, at: now), from: sourceLocation)
       presentLate([destination.name], from: sourceLocation)
     }
   }

@@ -17,6 +17,8 @@ final class BusPresenter: ProgramPresenter {
     var owner: Client?
     /// Whether navd has called it to dismiss without a way to decline (P15).
     var isForced = false
+    /// Whether its program has left the bus, so that only the name may come back.
+    var isGone = false
 
     init(name: BusName, path: ObjectPath) {
       self.name = name
@@ -29,14 +31,15 @@ final class BusPresenter: ProgramPresenter {
   private let log: Logger
   private let report: (Report) -> Void
   private var showing: [Handle: Showing] = [:]
-  /// Presentations of the previous navd that their presenters have not been asked to show again.
+  /// Presentations that presenters are to show again, and have not been asked to: those of the previous navd (R2), and those of
+  /// presenters that have left the bus (D4).
   private var restored: Set<Handle> = []
   /// Calls that wait until there is room for them, in their order.
   private var waiting: [BusName: [() -> Void]] = [:]
   private var isLookingForRoom = false
-  /// Presentations whose presenters have left the bus, not reported yet.
-  private var abandoned: ArraySlice<Handle> = []
-  /// How many of them are reported in a turn: a presenter may leave very many (L2).
+  /// Presenters that have left the bus or come back, not reported yet.
+  private var movements: ArraySlice<Report> = []
+  /// How many of them are reported in a turn: a presenter may leave very many presentations behind (L2).
   private static let reportsPerTurn = 100
 
   init(_ connection: Connection, limits: Limits, log: Logger, report: @escaping (Report) -> Void) {
@@ -77,6 +80,8 @@ final class BusPresenter: ProgramPresenter {
       guard let self, self.showing[handle] === showing else { return }
       switch result {
       case .success: report(.presentAnswered(handle, error: nil))
+      // The bus may say that before it says that the name has no owner.
+      case .failure(let error) where error.name == .noReply: left(handle)
       case .failure(let error): report(.presentAnswered(handle, error: Self.reason(error)))
       }
     }
@@ -165,26 +170,42 @@ final class BusPresenter: ProgramPresenter {
     }
   }
 
-  /// Reports the end of an item whose presenter has left the bus (D4).
+  /// Reports that the presenter of an item has left the bus (D4).
   private func left(_ handle: Handle) {
-    forget(handle)
-    if abandoned.isEmpty { connection.loop.soon { [weak self] in self?.reportAbandoned() } }
-    abandoned.append(handle)
+    guard let name = showing[handle]?.name, let path = showing[handle]?.path else { return }
+    stopShowing(handle)
+    notice(.presenterLeft(handle))
+    awaitReturn(handle, name, path)
   }
 
-  private func reportAbandoned() {
-    let some = abandoned.prefix(Self.reportsPerTurn)
-    abandoned.removeFirst(some.count)
-    if !abandoned.isEmpty { connection.loop.soon { [weak self] in self?.reportAbandoned() } }
-    // A presenter that has taken the name since may have been asked for it.
-    for handle in some where showing[handle] == nil {
-      report(.ended(handle, failed: true, result: ["error": .string("the presenter left the bus")]))
+  /// Waits until a name has an owner again. The name of a connection never has.
+  private func awaitReturn(_ handle: Handle, _ name: BusName, _ path: ObjectPath) {
+    restored.insert(handle)
+    guard !name.isUnique else { return }
+    let gone = Showing(name: name, path: path)
+    gone.isGone = true
+    showing[handle] = gone
+    gone.watch = connection.watchName(name) { [weak self] owner in
+      guard let self, owner != nil, showing[handle] === gone else { return }
+      notice(.presenterReturned(handle))
     }
+  }
+
+  private func notice(_ movement: Report) {
+    if movements.isEmpty { connection.loop.soon { [weak self] in self?.reportMovements() } }
+    movements.append(movement)
+  }
+
+  private func reportMovements() {
+    let some = movements.prefix(Self.reportsPerTurn)
+    movements.removeFirst(some.count)
+    if !movements.isEmpty { connection.loop.soon { [weak self] in self?.reportMovements() } }
+    for movement in some { report(movement) }
   }
 
   func update(_ presentation: Presentation, _ properties: Properties, author: Client?) {
     let handle = presentation.handle
-    guard let showing = showing[handle] else { return }
+    guard let showing = showing[handle], !showing.isGone else { return }
     guard author == nil || author != showing.owner else {
       report(.updateAnswered(handle))
       return
@@ -199,7 +220,7 @@ final class BusPresenter: ProgramPresenter {
   }
 
   func dismiss(_ handle: Handle, _ reason: Reason, animated: Bool, isForced: Bool) {
-    guard let showing = showing[handle] else {
+    guard let showing = showing[handle], !showing.isGone else {
       report(.dismissAnswered(handle, result: [:]))
       return
     }
@@ -259,14 +280,19 @@ final class BusPresenter: ProgramPresenter {
   ) {
     var survivals: [Handle: Survival] = [:]
     for presentation in remembered.map(\.presentation) {
-      guard case .bus(let text, let path) = presentation.item.destination?.presenter, recovered.names.contains(text),
-        let name = BusName(text)
-      else { continue }
-      let showing = Showing(name: name, path: path)
-      self.showing[presentation.handle] = showing
-      follow(showing, presentation.handle)
-      restored.insert(presentation.handle)
-      survivals[presentation.handle] = .toBeShown
+      guard case .bus(let text, let path) = presentation.item.destination?.presenter, let name = BusName(text) else {
+        continue
+      }
+      if recovered.names.contains(text) {
+        let showing = Showing(name: name, path: path)
+        self.showing[presentation.handle] = showing
+        follow(showing, presentation.handle)
+        restored.insert(presentation.handle)
+        survivals[presentation.handle] = .toBeShown
+      } else if presentation.awaitsPresenter {
+        awaitReturn(presentation.handle, name, path)
+        survivals[presentation.handle] = .awaited
+      }
     }
     completion(survivals)
   }

@@ -183,7 +183,7 @@ final class WindowPresenter: Presenter {
     case .ended(let handle, let failed, let result):
       guard programEnded(handle, failed: failed, result) else { return false }
     case .updateAnswered, .declined, .hidden, .parkedEnded, .outputGone, .asking, .focused, .noFocus, .windowsGone,
-      .windowsBack:
+      .windowsBack, .presenterLeft, .presenterReturned:
       return false
     }
     perform()
@@ -420,7 +420,7 @@ final class WindowPresenter: Presenter {
     let isParked = remembered.shownAs == nil
     var end: Properties?
     switch survival {
-    case .toBeShown:
+    case .toBeShown, .awaited:
       tracker.notStarted(handle)
       return .toBeShown
     case .gone(let result): end = result

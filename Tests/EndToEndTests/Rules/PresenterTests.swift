@@ -291,6 +291,78 @@ func presenter_leavingWhileItsItemWaits_hasFailed() throws {
   #expect(!result.error.isEmpty)
 }
 
+/// Has a presenter leave the bus; navd knows that when it gets the next call.
+private func leave(_ presenter: BusPresenter, _ session: Session) throws {
+  var isThere = true
+  let watch = session.client.watchName(presenter.connection.uniqueName) { isThere = $0 != nil }
+  defer { watch.cancel() }
+  presenter.connection.close()
+  try session.wait("it has left the bus") { !isThere }
+  // What follows from it is done, and on record, in the turns until these are answered.
+  for _ in 1...3 { _ = try session.call(Rows.destinations, ()) }
+}
+
+@Test(
+  "D4: a presenter that registers its destination again within two seconds shows its items again, under their handles")
+func presenter_leavingAndRegisteringAgain_isAskedAgain() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let path = try session.present("fact", "1", dialog)
+  let watcher = try session.watch()
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try leave(presenter, session)
+  try session.call(Rows.update, ("fact", ["n": .int32(7)], [:]))
+  let next = try BusPresenter(session, destination: "dialog")
+  try session.wait("it is asked") { next.log == ["present fact 1"] }
+  #expect(next.items[0]["restored"] == .boolean(true))
+  #expect(next.items[0]["value"].flatMap { Properties(value: $0) } == ["n": .int32(7)])
+  #expect(watcher.lines == ["updated fact 1"])
+  try session.dismiss("fact")
+  try session.wait("it is told to end") { next.log.last == "dismiss dismissed" }
+  #expect(try session.ending(of: path).reason == "dismissed")
+}
+
+@Test("D4: a shell that registers what it has read anew before it lets go of what it had is asked at once")
+func presenter_registeringBeforeLeaving_isAskedAgain() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let path = try session.present("fact", "1", dialog)
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  let next = try BusPresenter(session, destination: "dialog")
+  #expect(next.log == [])
+  presenter.connection.close()
+  try session.wait("it is asked") { next.log == ["present fact 1"] }
+}
+
+@Test("D4: what is dismissed while its presenter is away ends at once")
+func presenter_away_itemIsDismissedAtOnce() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let path = try session.present("fact", "1", dialog)
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try leave(presenter, session)
+  try session.dismiss("fact")
+  #expect(try session.ending(of: path).reason == "dismissed")
+  let next = try BusPresenter(session, destination: "dialog")
+  try session.present("fact", "2", dialog)
+  try session.wait("it is asked") { next.log == ["present fact 2"] }
+}
+
+@Test("D4, R6: navd that is killed while a presenter is away waits for it all the same")
+func presenter_awayWhileNavdIsKilled_isAskedAgain() throws {
+  let session = try Session()
+  let presenter = try BusPresenter(session, destination: "dialog")
+  let path = try session.present("fact", "1", dialog)
+  #expect(try session.call(Rows.wait, (path, "presented")).0 == "")
+  try leave(presenter, session)
+  try session.stop(SIGKILL)
+  try session.start()
+  let next = try BusPresenter(session, destination: "dialog")
+  try session.wait("it is asked") { next.log == ["present fact 1"] }
+  #expect(next.items[0]["restored"] == .boolean(true))
+  #expect(try session.call(Rows.get, "fact").0 == path)
+}
+
 // MARK: Registrations
 
 @Test("D1: the last registered presenter of a destination is used; when it leaves, the previous one is used again")

@@ -53,7 +53,7 @@ enum Input {
       return Effect(outcome: all)
     case .left(let client): return Effect(outcome: machine.clientLeft(client, at: now))
     case .register(let destination, let client):
-      var all = try machine.register(destination, by: client)
+      var all = try machine.register(destination, by: client, at: now)
       for late in machine.lateItems(of: [destination.name]) {
         let outcome = machine.present(late, at: now)
         all.created += outcome.created

@@ -53,7 +53,7 @@ extension NaiveModel {
   mutating func loseParked(_ survivals: [Handle: Survival]) {
     for (program, other) in parked {
       switch survivals[other.claimant ?? program] {
-      case .shown, .toBeShown: parked[program]!.isEnding = false
+      case .shown, .toBeShown, .awaited: parked[program]!.isEnding = false
       case .gone, nil: parked[program] = nil
       }
     }

@@ -32,9 +32,10 @@ struct OrderChecker {
     let position: Int
     let parent: Handle?
     let hasNamedParent: Bool
-    let presenter: Destination.Presenter
-    let startTimeout: UInt64
-    let grace: UInt64
+    let destination: String?
+    var presenter: Destination.Presenter
+    var startTimeout: UInt64
+    var grace: UInt64
     let followsWindows: Bool
     let creator: Client?
     var stage = Stage.waiting
@@ -55,8 +56,12 @@ struct OrderChecker {
     var isToBeShownAgain = false
     /// When it may start, until that has come (K3).
     var startDue: UInt64?
-    /// The deadline of its presenter's answer after a restart.
+    /// The deadline of its presenter's answer after a restart, or of its presenter's return.
     var againDue: UInt64?
+    /// Whether its presenter has left the bus, and may come back (D4).
+    var isAway = false
+    /// When its presenter has left.
+    var absences: [UInt64] = []
 
     var isStateOnly: Bool { presenter == .none }
     var isBus: Bool { if case .bus = presenter { true } else { false } }
@@ -123,7 +128,8 @@ struct OrderChecker {
         id: presentation.item.id, group: presentation.item.membership?.group, tag: presentation.item.membership?.tag,
         stack: presentation.item.position?.stack,
         position: presentation.item.position?.index ?? 0, parent: presentation.parent, hasNamedParent: hasNamedParent,
-        presenter: destination?.presenter ?? .none, startTimeout: destination?.startTimeout ?? 0,
+        destination: destination?.name, presenter: destination?.presenter ?? .none,
+        startTimeout: destination?.startTimeout ?? 0,
         grace: destination?.grace ?? 0, followsWindows: destination?.window != nil, creator: presentation.creator,
         startDue: startDue))
   }
@@ -136,7 +142,7 @@ struct OrderChecker {
   /// Takes in a report of a presenter.
   /// - Returns: the presentation that ends because of it, with the reason; nil if the report is too late or too early, or
   ///   answers a command.
-  mutating func hear(_ report: Report) -> (handle: Handle, reason: Reason)? {
+  mutating func hear(_ report: Report, at now: UInt64) -> (handle: Handle, reason: Reason)? {
     acknowledged = []
     switch report {
     case .presentAnswered(let handle, let error):
@@ -152,7 +158,7 @@ struct OrderChecker {
       }
       switch alive[index].stage {
       case .presenting: break
-      case .presented where alive[index].againDue != nil: break
+      case .presented where alive[index].againDue != nil && !alive[index].isAway: break
       default: return nil
       }
       alive[index].againDue = nil
@@ -179,6 +185,35 @@ struct OrderChecker {
       alive[index].hasDeparted = true
       alive[index].awaitsResult = true
       return alive[index].isGoing ? nil : (handle, .closed)
+
+    case .presenterLeft(let handle):
+      guard let index = alive.firstIndex(where: { $0.handle == handle }), alive[index].isBus, !alive[index].hasDeparted,
+        !alive[index].isAway
+      else { return nil }
+      switch alive[index].stage {
+      case .presented where !alive[index].isGoing:
+        // D4: “six times within ten seconds”.
+        let absences = alive[index].absences.filter { now - $0 < 10_000 }
+        alive[index].absences = absences + [now]
+        alive[index].againDue = nil
+        alive[index].isUpdateUnderWay = false
+        guard absences.count < 5 else {
+          alive[index].hasDeparted = true
+          return (handle, .failed)
+        }
+        goAway(index, at: now)
+        return nil
+      case .presenting, .presented:
+        alive[index].hasDeparted = true
+        return alive[index].isGoing ? nil : (handle, .failed)
+      case .asked, .asking, .killed: acknowledge(index, [:])
+      case .waiting, .settling, .ended: break
+      }
+      return nil
+
+    case .presenterReturned(let handle):
+      if let showing = showing(handle), showing.isAway { comesBack(handle, as: nil) }
+      return nil
 
     case .updateAnswered(let handle):
       guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return nil }
@@ -219,6 +254,35 @@ struct OrderChecker {
     }
   }
 
+  private mutating func goAway(_ index: Int, at now: UInt64) {
+    alive[index].isAway = true
+    alive[index].againDue = now + 2000
+  }
+
+  /// A presenter has come back, perhaps under another name.
+  mutating func comesBack(_ handle: Handle, as destination: Destination?) {
+    guard let index = alive.firstIndex(where: { $0.handle == handle }) else { return }
+    alive[index].isAway = false
+    alive[index].isToBeShownAgain = true
+    guard let destination else { return }
+    alive[index].presenter = destination.presenter
+    (alive[index].startTimeout, alive[index].grace) = (destination.startTimeout, destination.grace)
+  }
+
+  /// What is to go while its presenter is away has ended.
+  mutating func endAbsences(unless isCurrent: (Token) -> Bool) -> [Token] {
+    var ended: [Token] = []
+    for index in alive.indices where alive[index].isAway && !isCurrent(alive[index].token) {
+      alive[index].isAway = false
+      alive[index].hasDeparted = true
+      ended.append(alive[index].token)
+    }
+    return ended
+  }
+
+  /// A navd that starts anew does not know how often presenters have left.
+  mutating func forgetAbsences() { for index in alive.indices { alive[index].absences = [] } }
+
   private mutating func acknowledge(_ index: Int, _ result: Properties) {
     acknowledged.insert(alive[index].handle)
     alive[index].add(result)
@@ -244,11 +308,12 @@ struct OrderChecker {
 
   /// Takes in what became of live presentations while navd was not running.
   /// - Returns: the presentations that were lost.
-  mutating func note(_ survivals: [Handle: Survival]) -> [Token] {
+  mutating func note(_ survivals: [Handle: Survival], at now: UInt64) -> [Token] {
     var lost: [Token] = []
     for index in alive.indices {
       alive[index].isUpdateUnderWay = false
       alive[index].againDue = nil
+      alive[index].isAway = false
       // No result comes any more (N3).
       if alive[index].isSettling { acknowledged.insert(alive[index].handle) }
       alive[index].awaitsResult = false
@@ -263,6 +328,7 @@ struct OrderChecker {
         alive[index].stage = .presented
         alive[index].isForced = false
       case (.shown, .presenting) where !alive[index].isGoing: alive[index].stage = .presented
+      case (.awaited, .presented) where !alive[index].isGoing: goAway(index, at: now)
       case (.toBeShown, _) where !alive[index].isGoing: alive[index].isToBeShownAgain = true
       default: break
       }
@@ -349,6 +415,7 @@ struct OrderChecker {
       case .update(let handle, _):
         let index = try index(handle)
         try require(alive[index].isBus, "D10", "\(handle) has no presenter that is told of updates")
+        try require(!alive[index].isAway, "D4", "\(handle) was updated, and its presenter is away")
         try require(alive[index].stage == .presented, "D8", "\(handle) was updated while \(alive[index].stage)")
         try require(!alive[index].isUpdateUnderWay, "D8", "\(handle) was updated while an update was under way")
         alive[index].isUpdateUnderWay = true

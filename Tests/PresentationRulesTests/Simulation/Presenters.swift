@@ -80,6 +80,17 @@ struct Presenters {
     }
   }
 
+  /// Drops what a presenter would have said of a presentation, since it has left the bus.
+  mutating func forget(_ handle: Handle) {
+    box.removeAll { input in
+      switch input {
+      case .report(let report): report.handle == handle
+      case .asking(let asking, _): asking == handle
+      default: false
+      }
+    }
+  }
+
   /// Drops all reports, since navd was killed.
   /// - Returns: the presentations whose end was reported in them.
   mutating func forgetAll() -> Set<Handle> {
@@ -136,11 +147,13 @@ struct Presenters {
   /// A report that no presenter would make.
   mutating func nonsense(_ handles: UInt64, _ dice: inout SplitMix64) -> Report {
     let handle = Handle(handles + 2 - min(handles + 2, UInt64(dice.below(16))))
-    return switch dice.below(11) {
+    return switch dice.below(13) {
     case 8: .windowsGone(handle, isFinal: true)
     case 9: .windowsGone(handle, isFinal: false)
     case 10: .windowsBack(handle)
     case 0: .presentAnswered(handle, error: nil)
+    case 11: .presenterLeft(handle)
+    case 12: .presenterReturned(handle)
     case 6: .hidden(handle)
     case 7: .parkedEnded(handle)
     case 1: .presentAnswered(handle, error: "no")
@@ -161,4 +174,18 @@ struct Presenters {
   }
 
   mutating func closing() -> Properties { result() }
+}
+
+extension Report {
+  fileprivate var handle: Handle? {
+    switch self {
+    case .presentAnswered(let handle, _), .updateAnswered(let handle), .dismissAnswered(let handle, _),
+      .declined(let handle, _), .hidden(let handle), .outputGone(let handle), .parkedEnded(let handle),
+      .asking(let handle, _), .presenterLeft(let handle), .presenterReturned(let handle), .windowsGone(let handle, _),
+      .windowsBack(let handle), .ended(let handle, _, _):
+      handle
+    case .focused(let handle, _): handle
+    case .noFocus: nil
+    }
+  }
 }

@@ -72,9 +72,9 @@ import Testing
     func destination(_ name: String) -> Destination {
       Destination(name: name, presenter: .none, group: binding("g"), source: .client(client))
     }
-    #expect(events(try machine.register(destination("m"), by: client)) == ["group g"])
-    #expect(events(try machine.register(destination("m"), by: client)).isEmpty)
-    #expect(events(try machine.register(destination("n"), by: client)) == ["group g"])
+    #expect(events(try machine.register(destination("m"), by: client, at: now)) == ["group g"])
+    #expect(events(try machine.register(destination("m"), by: client, at: now)).isEmpty)
+    #expect(events(try machine.register(destination("n"), by: client, at: now)) == ["group g"])
     #expect(events(machine.clientLeft(client, at: now)) == ["group g"])
   }
 
@@ -83,7 +83,7 @@ import Testing
     var machine = StateMachine()
     let serial = machine.serial
     _ = try machine.register(
-      Destination(name: "m", presenter: .none, group: binding("g"), source: .client(client)), by: client)
+      Destination(name: "m", presenter: .none, group: binding("g"), source: .client(client)), by: client, at: now)
     #expect(throws: Refusal.self) {
       try machine.perform(
         Request(.deselect(binding("g"), tag: nil), expecting: Expectation(serial: serial)), by: client, at: now)

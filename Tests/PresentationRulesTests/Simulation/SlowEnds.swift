@@ -61,7 +61,7 @@ extension StateMachine {
       case .perform(let requests, let sender) where requests.count == 1:
         client = sender
         mass = copy.massEnds(of: requests[0], by: sender, at: now)
-      case .report(let report): mass = copy.massEnds(of: report)
+      case .report(let report): mass = copy.massEnds(of: report, at: now)
       default: return nil
       }
       // What the request itself ends may end with something else then, before it; and what ends after its parent, with that.

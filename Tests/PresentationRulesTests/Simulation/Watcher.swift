@@ -152,6 +152,8 @@ struct Watcher {
         var item = presentation.item
         item.timeout = told.timeout
         item.isStateMeant = told.isStateMeant
+        // Nor does anybody hear that it has another presenter (D4).
+        if item.destination?.name == told.destination?.name { item.destination = told.destination }
         try require(item == told, "W1", "\(handle) shows \(item), but \(told) was told")
       }
     }

@@ -12,6 +12,8 @@ struct World: ~Copyable {
   /// The record.
   private(set) var disk = RecordedState()
   private let files: [Destination]
+  /// The last handle before each registration that is left: by the names of the destination and the client (D4).
+  private var registered: [String: Handle] = [:]
   private let fallbacks: [BindingID: String]
   /// Before navd is killed: the number of commands that still reach presenters, and the presentations not asked for.
   private var asked: Int?
@@ -188,7 +190,9 @@ struct World: ~Copyable {
       if case .presenting = showing.stage, undelivered.contains(showing.handle), !isGone || !isBus {
         survivals[showing.handle] = .toBeShown
       } else {
-        survivals[showing.handle] = isGone ? .gone(result: presenters.closing()) : isBus ? .toBeShown : .shown
+        let isAway = showing.isAway && dice.chance(70)
+        survivals[showing.handle] =
+          isAway ? .awaited : isGone ? .gone(result: presenters.closing()) : isBus ? .toBeShown : .shown
       }
     }
     let shown = survivals.keys.sorted()
@@ -215,10 +219,17 @@ struct World: ~Copyable {
   private mutating func leave(_ index: Int, _ dice: inout SplitMix64) throws(Violation) {
     let client = clients[index]
     let isToldFirst = dice.chance(50)
+    // A shell may register what it has read anew before it lets go of what it had (D4).
+    for name in model.registrations.keys.sorted() where dice.chance(20) {
+      let successor = dice.pick(clients)
+      guard successor != client else { continue }
+      try happen(.register(generator.registration(of: name, by: successor, &dice), successor), &dice)
+    }
     if isToldFirst { try tell(ofLeaving: index, &dice) }
     for showing in checker.alive {
       guard case .bus(name: client.name, _) = showing.presenter, showing.hasStarted else { continue }
-      try happen(.report(presenters.end(showing.handle, failed: true)), &dice)
+      presenters.forget(showing.handle)
+      try happen(.report(.presenterLeft(showing.handle)), &dice)
     }
     if !isToldFirst { try tell(ofLeaving: index, &dice) }
   }
@@ -351,6 +362,8 @@ struct World: ~Copyable {
     model.fallbacks = fallbacks.mapValues { NaiveFallback(destination: $0) }
     model.hasNewFallbacks = true
     twin = nil
+    registered = [:]
+    checker.forgetAbsences()
     // The record does not have the requests to programs to end.
     for program in model.parked.keys { model.parked[program]!.isEnding = false }
   }
@@ -366,6 +379,7 @@ struct World: ~Copyable {
           tokens: { tokens[$0] }, alive: (checker.alive.count, checker.alive.count { $0.creator == client }),
           own: { token in checker.alive.contains { $0.token == token && $0.creator == client } })
         model.fallBack(at: now)
+        endAbsences()
         return .success(plan)
       case .report(let report):
         hear(report)
@@ -408,6 +422,10 @@ struct World: ~Copyable {
       case .left(let client): model.left(client, at: now)
       case .register(let destination, let client):
         try model.register(destination, by: client)
+        registered["\(destination.name) \(client)"] = checker.lastHandle
+        for showing in checker.alive where showing.isAway && showing.destination == destination.name {
+          comesBack(showing, as: destination)
+        }
         model.presentLate(destination, at: now, alive: checker.alive.count)
       case .unregister(let name, let client):
         guard model.registrations[name]?.contains(where: { $0.source == .client(client) }) == true else {
@@ -432,7 +450,7 @@ struct World: ~Copyable {
       case .shutDown: model.shutDown(at: now)
       case .resume(let survivals, let left):
         model.loseParked(survivals)
-        let lost = checker.note(survivals)
+        let lost = checker.note(survivals, at: now)
         model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
         let owned = model.slots.values.filter { left.contains($0.item.owner ?? Client("")) }.map(\.token)
         model.end(
@@ -445,6 +463,7 @@ struct World: ~Copyable {
       case .register, .unregister, .act: break
       default: model.fallBack(at: now)
       }
+      endAbsences()
       return .success(nil)
     } catch {
       return .failure(error)
@@ -473,7 +492,7 @@ struct World: ~Copyable {
       if let showing = checker.showing(handle), showing.awaitsResult { model.crash(showing.token) }
     default: break
     }
-    if let end = checker.hear(report), let token = tokens[end.handle] {
+    if let end = checker.hear(report, at: now), let token = tokens[end.handle] {
       model.end([token], end.reason, at: now, results: liveResults)
     }
     if case .hidden(let handle) = report, let showing = checker.showing(handle), case .asked = showing.stage,
@@ -482,6 +501,28 @@ struct World: ~Copyable {
       checker.hides(handle)
     }
     model.force(checker.alive.filter { $0.isGoing && $0.hasDeparted }.map(\.token))
+    if case .presenterLeft(let handle) = report, let showing = checker.showing(handle), showing.isAway,
+      let name = showing.destination, let last = model.destination(name), case .client(let client) = last.source,
+      registered["\(name) \(client)"].map({ $0 >= handle }) == true
+    {
+      comesBack(showing, as: last)
+    }
+  }
+
+  /// D4: the presenter of a destination shows what the one before it has left behind.
+  private mutating func comesBack(_ showing: OrderChecker.Showing, as destination: Destination) {
+    checker.comesBack(showing.handle, as: destination)
+    guard let binding = model.binding(of: showing.token), var own = model.slots[binding]?.item.destination else {
+      return
+    }
+    (own.presenter, own.source) = (destination.presenter, destination.source)
+    (own.startTimeout, own.grace) = (destination.startTimeout, destination.grace)
+    model.slots[binding]!.item.destination = own
+  }
+
+  /// D4: what is to go while its presenter is away needs no answer, and so nothing can keep it.
+  private mutating func endAbsences() {
+    model.force(checker.endAbsences { [model] in model.isCurrent($0) })
   }
 
   /// The known results of the started programs.

@@ -1,0 +1,79 @@
+import DBusValues
+import PresentationModel
+
+// A presenter that leaves the bus, and may come back: a shell that reloads itself (D4).
+
+/// How long, and how often, a presenter may be away before what it shows has failed.
+enum Absence {
+  static let milliseconds: UInt64 = 2000
+  /// More absences within ``window`` are those of a presenter that cannot show it.
+  static let most = 5
+  /// Milliseconds.
+  static let window: UInt64 = 10_000
+  static let error = "the presenter left the bus, and did not come back within \(milliseconds / 1000) seconds"
+}
+
+extension PresentationFields {
+  /// Those of its presenter's absences that count now.
+  fileprivate func recentAbsences(at now: Instant) -> [Instant] {
+    absences.filter { $0.after(milliseconds: Absence.window) > now }
+  }
+}
+
+extension StateMachine {
+  /// Whether a presentation stays when its presenter leaves the bus, so that the presenter may come back.
+  func mayReturn(to handle: Handle, at now: Instant) -> Bool {
+    guard let presentation = state.presentations[handle] else { return false }
+    return presentation.phase == .presented && presentation.content.recentAbsences(at: now).count < Absence.most
+  }
+}
+
+extension Turn {
+  /// Takes in that the presenter of a presentation has left the bus.
+  mutating func presenterLeft(_ handle: Handle) {
+    guard let presentation = state.presentations[handle], presentation.item.destination?.isBus == true,
+      !presentation.awaitsPresenter
+    else { return }
+    guard machine.mayReturn(to: handle, at: now) else {
+      let error =
+        presentation.phase == .presented
+        ? "the presenter has left the bus \(Absence.most + 1) times within \(Absence.window / 1000) seconds"
+        : "the presenter left the bus"
+      return take(endOf: handle, reason: .failed, result: ["error": .string(error)])
+    }
+    state.presentations[handle]!.absences = presentation.content.recentAbsences(at: now) + [now]
+    awaitPresenter(of: handle)
+    // A shell may register what it has read anew before it lets go of what it had.
+    if let name = presentation.item.destination?.name, let successor = state.registry.successor(name, of: handle) {
+      presenterReturned(handle, as: successor)
+    }
+  }
+
+  mutating func awaitPresenter(of handle: Handle) {
+    state.presentations[handle]!.awaitsPresenter = true
+    state.presentations[handle]!.updates = .idle
+    state.presentations.modifyDerived(handle) { $0.awaitsUpdateAnswer = false }
+    state.abandoned.insert(handle)
+    expectAnswer(handle, for: Absence.milliseconds)
+  }
+
+  /// Takes in that a client has registered a destination.
+  mutating func presenterReturned(toItemsOf name: String) {
+    guard let destination = state.registry[name] else { return }
+    for handle in state.abandoned.sorted() where state.presentations[handle]?.item.destination?.name == name {
+      presenterReturned(handle, as: destination)
+    }
+  }
+
+  /// Has a presentation shown by the presenter that has come back.
+  mutating func presenterReturned(_ handle: Handle, as destination: Shared<Destination>) {
+    guard var presentation = state.presentations[handle], presentation.awaitsPresenter,
+      var own = presentation.item.destination
+    else { return }
+    (own.presenter, own.source) = (destination.presenter, destination.source)
+    (own.startTimeout, own.grace) = (destination.startTimeout, destination.grace)
+    presentation.item.destination = own
+    state.presentations[handle] = presentation
+    presentAgain(handle)
+  }
+}
