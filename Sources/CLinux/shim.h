@@ -35,9 +35,13 @@
 #define LINUX_O_PATH 010000000
 #define LINUX_SPLICE_F_NONBLOCK 2u
 #define LINUX_RLIMIT_LOCKS 10u
+#define LINUX_SEEK_DATA 3
+// FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE.
+#define LINUX_FALLOC_FREE 3
 #define LINUX_PF_KTHREAD 0x00200000u
 #define LINUX_PF_EXITING 0x00000004u
 
+int fallocate(int file, int mode, off_t offset, off_t length);
 int memfd_create(const char *name, unsigned int flags);
 ssize_t splice(int from, off_t *from_offset, int to, off_t *to_offset, size_t length, unsigned int flags);
 const char *strerrordesc_np(int error);
@@ -102,6 +106,8 @@ struct linux_command {
   // The FIFO that becomes standard output, open for reading and writing; NULL for standard error. Just before the program is
   // executed, it loses its sticky bit, as evidence that the program was.
   const char *output;
+  // The descriptor that becomes standard error; -1 for this process's.
+  int errors;
   // A file into which the process writes its number just before the program is executed; NULL for none.
   const char *evidence;
   // The limit of open descriptors; NULL for this process's.
@@ -144,6 +150,7 @@ static int linux_execute(void *argument) {
     command->has_bad_directory = 1;
   }
   if (isReady) isReady = (command->input == 0 ? fcntl(0, F_SETFD, 0) : dup2(command->input, 0)) >= 0;
+  if (isReady && command->errors >= 0) isReady = dup2(command->errors, 2) >= 0;
   if (isReady && command->output) {
     const int output = open(command->output, O_RDWR);
     isReady = output >= 0 && dup2(output, 1) >= 0;

@@ -72,7 +72,8 @@ public struct StateEntry: TypedDictionary {
       doc: "If it follows windows: each with id s, app-id s, title s, output s and focused b, as far as known.")
     public let animated = DictionaryKey<Bool>("animated", doc: "Whether the presenter animates the change.")
     public let restored = DictionaryKey<Bool>(
-      "restored", doc: "True if the coordinator was restarted: an item that is still on the screen stays.")
+      "restored",
+      doc: "True if the coordinator or the presenter was restarted: an item that is still on the screen stays.")
     public let platformData = DictionaryKey<Properties>(
       "platform-data", doc: "Passed to the presenter: activation-token s, parent-window s, output s.")
   }
@@ -191,8 +192,18 @@ public struct EndingEntry: TypedDictionary {
   /// The client whose request ended it; nil if it ended without a request.
   public var requester: RequesterEntry? { self.by.map(RequesterEntry.init) }
 
-  /// Whether it could not be shown, or crashed.
-  public var hasFailed: Bool { self.reason == Reason.failed.rawValue }
+  /// Whether it has failed for a person: it could not be shown, it crashed, or its command ended by itself shortly after its start
+  /// and said that it had failed. The reason of that is `closed` (rule D3).
+  public var hasFailed: Bool { self.reason == Reason.failed.rawValue || endedAtOnce }
+
+  /// Whether its command ended by itself with another exit status than 0 within two seconds of its start.
+  public var endedAtOnce: Bool {
+    self.reason == Reason.closed.rawValue && self.by == nil && self.status.map { $0 != 0 } ?? false
+      && self.shownFor.map { $0 < Self.shortly } ?? true
+  }
+
+  /// Milliseconds.
+  private static let shortly: UInt64 = 2000
 
   /// Why it failed, as long as the coordinator remembers it. The answer of `History` has no results (rule D6); clients add this
   /// from the answer of `Wait`.

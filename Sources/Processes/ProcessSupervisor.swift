@@ -91,11 +91,12 @@ public final class ProcessSupervisor {
   /// - Parameters:
   ///   - marker: a value that no other tree of this supervisor has.
   ///   - output: where standard output is captured; earlier files there are removed. Nil sends it to standard error.
+  ///   - errors: the descriptor that becomes standard error; nil for this process's.
   ///   - isWholeTree: whether everything that descends from the command belongs to it. Otherwise its standard output is
   ///     its standard error: what it leaves behind may write after the capture has ended.
   /// - Throws: ``SpawnError``; then nothing was started.
   public func spawn(
-    _ command: Command, marker: ByteString, output: OutputCapture? = nil, isWholeTree: Bool = true
+    _ command: Command, marker: ByteString, output: OutputCapture? = nil, errors: Int32? = nil, isWholeTree: Bool = true
   ) throws(SpawnError) -> ProcessTree {
     guard trees[marker] == nil else { throw .malformed("the marker \(marker) is in use") }
     var command = command
@@ -106,7 +107,7 @@ public final class ProcessSupervisor {
       if let output, isWholeTree { tree.output = try .create(output, loop: loop) } else { output?.remove() }
     } catch { throw .failed(error) }
     do throws(SpawnError) {
-      try start(command, output: output, as: tree)
+      try start(command, output: output, errors: errors, as: tree)
     } catch {
       output?.remove()
       throw error
@@ -116,10 +117,12 @@ public final class ProcessSupervisor {
     return tree
   }
 
-  private func start(_ command: Command, output: OutputCapture?, as tree: ProcessTree) throws(SpawnError) {
+  private func start(
+    _ command: Command, output: OutputCapture?, errors: Int32?, as tree: ProcessTree
+  ) throws(SpawnError) {
     let before = ProcessTable.time
     let (pid, pidfd) = try Processes.spawn(
-      command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil,
+      command, mark: tree.mark, output: tree.isWhole ? output?.fifo : nil, errors: errors,
       evidence: tree.isWhole ? nil : output?.evidence, handledSignals: handledSignals,
       descriptorLimit: descriptorLimitOfCommands?.limits)
     let startTime = before == ProcessTable.time ? before : nil

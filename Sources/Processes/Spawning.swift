@@ -3,19 +3,20 @@ import EventLoops
 import Glibc
 
 /// Starts the command in a session of its own, with an empty signal mask and default signal handling. Of this process's
-/// descriptors it gets only standard error. Returns when the program was executed, or could not be.
+/// descriptors it gets only the one for standard error. Returns when the program was executed, or could not be.
 /// - Parameters:
 ///   - mark: the number that the child and all its descendants carry.
 ///   - output: the FIFO for standard output. The child opens it for reading and writing, so that it survives the end of
 ///     this process, and its output does too. It loses its sticky bit just before the program is executed.
 ///     Nil sends standard output to standard error.
+///   - errors: the descriptor that becomes standard error; nil for this process's.
 ///   - evidence: the file into which the child writes its number just before it executes the program.
 ///   - handledSignals: the signals that this process handles or ignores, as ``ProcessTable/handledSignals`` has them.
 ///   - descriptorLimit: the child's limit of open descriptors; nil for this process's.
 /// - Returns: the child, which the caller reaps, and its pidfd, which the caller closes.
 func spawn(
-  _ command: Command, mark: DescentMark, output: ByteString?, evidence: ByteString?, handledSignals: UInt64,
-  descriptorLimit: rlimit?
+  _ command: Command, mark: DescentMark, output: ByteString?, errors: Int32?, evidence: ByteString?,
+  handledSignals: UInt64, descriptorLimit: rlimit?
 ) throws(SpawnError) -> (pid: pid_t, pidfd: Int32) {
   try validate(command)
   let program = try command.locate()
@@ -31,6 +32,7 @@ func spawn(
 
   var start = linux_command()
   start.input = input
+  start.errors = errors ?? -1
   start.mark = rlimit(rlim_cur: rlim_t(mark.number), rlim_max: DescentMark.hardLimit)
   start.handled = handledSignals
   var pidfd: Int32 = -1

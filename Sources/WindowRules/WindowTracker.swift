@@ -297,7 +297,9 @@ public struct WindowTracker {
     if failed { return reportEnd(of: handle, failed: true, result: result) }
     if result.hasExitedInError, let status = result[PresentationResult.keys.status] {
       var result = result
-      result[PresentationResult.keys.error] = "its program ended with status \(status) before it had a window"
+      let lastLine = result[PresentationResult.keys.error].map { ": \($0)" } ?? ""
+      result[PresentationResult.keys.error] =
+        "its program ended with status \(status) before it had a window\(lastLine)"
       return reportEnd(of: handle, failed: true, result: result)
     }
     // A program that the bus has started for it may have shown its window before the command ended.

@@ -17,6 +17,8 @@ struct Launch {
   /// A value in the environment of the command's first process, unique among all commands of the user.
   let marker: ByteString
   let output: OutputCapture
+  /// Its standard error; nil for navd's own, or the journal of its unit.
+  var errors: Descriptor?
   /// Time between SIGTERM and SIGKILL, in milliseconds.
   let grace: UInt64
 }

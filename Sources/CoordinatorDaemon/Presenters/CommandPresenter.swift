@@ -23,6 +23,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   private(set) var summary = "navd does not know yet whether there is a user manager"
   private let loop: EventLoop
   private let runtime: RuntimeDirectory
+  private let errors: CommandErrors
   private let outputLimit: Int
   /// The variables that clients have given for all commands (K6).
   private let environment: () -> [String: String]
@@ -56,6 +57,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     self.token = token
     self.remember = remember
     self.runtime = runtime
+    errors = CommandErrors(loop, runtime, manager)
     self.outputLimit = outputLimit
     self.environment = environment
     self.log = log
@@ -114,7 +116,9 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
     waiting.insert(handle)
     manager.whenKnown { [self] in
       guard waiting.remove(handle) != nil, let launcher else { return }
-      let launch = launch(of: presentation, properties)
+      var launch = launch(of: presentation, properties)
+      let unit = launcher === services ? ServiceLauncher.unit(presentation.binding, handle) : nil
+      launch.errors = errors.begin(launch.marker, unit: unit)
       outputs[handle] = launch.output
       running[handle] = launcher.launch(launch, for: self)
       rememberFirst(of: handle)
@@ -134,13 +138,17 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
       return report(.presentAnswered(handle, error: nil))
     }
     running[handle] = nil
+    _ = errors.finish(marker(of: handle))
     // `ended` also completes a dismissal that came before the start.
     report(.ended(handle, failed: true, result: ["error": .string("could not be started: \(error)")]))
   }
 
   func ended(_ handle: Handle, _ result: ProcessResult) {
     running[handle] = nil
-    report(.ended(handle, failed: result.hasCrashed, result: result.properties))
+    var properties = result.properties
+    let lastLine = errors.finish(marker(of: handle))
+    if result.status.isFailure { properties[PresentationResult.keys.error] = lastLine }
+    report(.ended(handle, failed: result.hasCrashed, result: properties))
   }
 
   func forget(_ handle: Handle) { outputs.removeValue(forKey: handle)?.remove() }
@@ -160,6 +168,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   func abandon(_ handle: Handle) {
     guard let command = running.removeValue(forKey: handle) else { return }
+    _ = errors.finish(marker(of: handle))
     log.error(
       "a command could not be ended, not even by SIGKILL, and counts as gone: \(command.abandon())",
       metadata: ["presentation": "\(handle)"])
@@ -202,6 +211,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
         scope: presentation.item.destination?.scope ?? .tree)
     }
     removeLeftovers()
+    errors.resume(Dictionary(uniqueKeysWithValues: launches.values.map { ($0.marker, $0.unit) }))
     guard !launches.isEmpty else { return completion([:]) }
     manager.whenKnown { [self] in
       (launcher ?? direct).adopt(launches, for: self) { [self] commands in
@@ -217,6 +227,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
 
   private func survival(of presentation: Presentation, isFound: Bool) -> Survival {
     if isFound { return .shown }
+    _ = errors.finish(marker(of: presentation.handle))
     let output = output(of: presentation.handle)
     // A service leaves no trace of its start; without one, a command that was about to start counts as not started.
     if presentation.phase == .presenting, !output.wasStarted { return .toBeShown }
@@ -226,8 +237,10 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// Removes the output of commands whose ends are on record, and reads that of those that go on all the same.
   private func removeLeftovers() {
     let kept = Set(outputs.keys.map { marker(of: $0) })
-    let left = runtime.names(beginningWith: token + "-").compactMap { name in
-      name.lastIndex(of: ".").map { ByteString(String(name[..<$0])) }
+    // What errors are written into is followed until nobody writes any more, by itself.
+    let left = runtime.names(beginningWith: token + "-").compactMap { name -> ByteString? in
+      guard let dot = name.lastIndex(of: "."), name[dot...] != ErrorFiles.suffix.description[...] else { return nil }
+      return ByteString(String(name[..<dot]))
     }
     for marker in Set(left).subtracting(kept) {
       drains[marker] = OutputDrain(of: OutputCapture(path: runtime.path(marker), limit: 0), loop: loop) { [weak self] in
@@ -278,6 +291,17 @@ extension ProcessIdentity {
       return nil
     }
     self.init(pid: pid, startTime: startTime)
+  }
+}
+
+extension ProcessStatus {
+  /// Whether it is known to be another one than success.
+  fileprivate var isFailure: Bool {
+    switch self {
+    case .exited(let code): code != 0
+    case .signaled: true
+    case .unknown: false
+    }
   }
 }
 

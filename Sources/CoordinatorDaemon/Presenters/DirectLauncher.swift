@@ -34,7 +34,8 @@ final class DirectLauncher: CommandLauncher {
     }
     do throws(SpawnError) {
       let tree = try supervisor.spawn(
-        launch.command, marker: launch.marker, output: launch.output, isWholeTree: launch.scope == .tree)
+        launch.command, marker: launch.marker, output: launch.output, errors: launch.errors?.number,
+        isWholeTree: launch.scope == .tree)
       let command = DirectCommand(tree, launch.output, launch.scope)
       observer.started(launch.handle, error: nil)
       command.reportEnd(of: launch.handle, to: observer)

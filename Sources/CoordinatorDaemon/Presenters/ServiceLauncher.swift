@@ -227,6 +227,13 @@ private final class Service: RunningCommand {
         let output = Descriptor(owning: try launched.output.openForCommand())
         properties.append(Structure("StandardOutputFileDescriptor", .descriptor(output)))
       }
+      if let errors = launch.errors {
+        properties.append(Structure("StandardErrorFileDescriptor", .descriptor(errors)))
+        // What is left behind writes there, too.
+        if launch.scope == .process {
+          properties.append(Structure("StandardOutputFileDescriptor", .descriptor(errors)))
+        }
+      }
     } catch {
       launched.output.remove()
       throw error

@@ -77,6 +77,8 @@ final class SystemdManager {
   }
 
   private(set) var presence = Presence.unknown
+  /// The id of its process; nil if the bus has not told it.
+  private(set) var process: UInt32?
   /// Called when the presence is known, and whenever the manager joins the bus or has left for good.
   var onPresenceChanged: (() -> Void)?
 
@@ -111,7 +113,10 @@ final class SystemdManager {
     self.absenceLimit = absenceLimit
     follower = connection.watchName(Systemd.name) { [unowned self] owner in
       isSubscribed = false
-      if owner != nil { readVersion() } else { left() }
+      process = nil
+      guard owner != nil else { return left() }
+      connection.credentials(of: Systemd.name) { [weak self] in self?.process = (try? $0.get())?.processID }
+      readVersion()
     }
   }
 

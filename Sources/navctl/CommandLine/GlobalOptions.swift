@@ -20,7 +20,11 @@ struct GlobalOptions: ParsableArguments {
   var noLegend = false
 
   @Flag(
-    name: .customLong(DesktopNotification.option), help: "Show a failure also as a notification of the desktop.")
+    name: .customLong(DesktopNotification.option),
+    help: """
+      Show a failure also as a notification of the desktop. What is opened is watched for two seconds: a program that \
+      ends at once in that time, with another status than 0, has failed.
+      """)
   var notifies = false
 
   @Option(

@@ -111,6 +111,7 @@ extension DaemonClient {
   ///   that would depend on timing.
   func requireStart(of presentation: ObjectPath, after serial: UInt64) throws(Failure) {
     guard presentation != .root else { return }
+    if global.notifies { try watchStart(of: [presentation]) }
     // A call of Wait makes navd follow this client.
     let failures = try history(0, failures(after: serial))
     // Usually there are none; a key path would be made all the same, which takes longer than the call.
@@ -125,12 +126,47 @@ extension DaemonClient {
     ofAll presentations: [ObjectPath], in groups: Set<String> = [], after serial: UInt64
   ) throws(Failure) {
     guard !presentations.isEmpty || !groups.isEmpty else { return }
+    if global.notifies { try watchStart(of: presentations + shown(in: groups)) }
     for failure in try history(0, failures(after: serial)).reversed() {
       let presentation = failure.presentation.map(CoordinatorNames.presentation) ?? .root
       if presentations.contains(presentation) || failure.group.map(groups.contains) == true {
         try reportFailedStart(of: presentation, at: failure.binding)
       }
     }
+  }
+
+  // MARK: Starts that a notification tells of
+
+  /// How long a person still connects what happens with the key that was pressed.
+  private static let startTime = Duration.seconds(2)
+
+  /// The presentations of the selected members of groups.
+  private func shown(in groups: Set<String>) throws(Failure) -> [ObjectPath] {
+    guard !groups.isEmpty else { return [] }
+    return try state().entries.filter { $0.group.map(groups.contains) == true && $0.knownPhase != .waiting }
+      .compactMap { $0.presentation.map(CoordinatorNames.presentation) }
+  }
+
+  /// Waits whether programs that were just started fail at once (`--notify`): nobody else would tell the user.
+  /// - Throws: `Failure` for the first one that does.
+  private func watchStart(of presentations: [ObjectPath]) throws(Failure) {
+    guard !presentations.isEmpty else { return }
+    var failure: Failure?
+    var open = presentations.count
+    let calls = presentations.map { presentation in
+      callWait(presentation, .gone) { [self] result in
+        open -= 1
+        if case .success(let outcome) = result {
+          failure = failure ?? outcome.failureAtStart.map { Failure(operation, $0) }
+        }
+        if open == 0 || failure != nil { loop.stop() }
+      }
+    }
+    let timer = loop.timer(after: min(Self.startTime, timeLeft ?? Self.startTime)) { [loop] in loop.stop() }
+    loop.run()
+    timer.cancel()
+    for call in calls { call.cancel() }
+    if let failure { throw failure }
   }
 
   private func failures(after serial: UInt64) -> Properties {
@@ -150,6 +186,7 @@ extension DaemonClient {
 
   /// The same for a member of a group, if the reply does not name its presentation.
   func requireStart(in group: String, after serial: UInt64) throws(Failure) {
+    if global.notifies { try watchStart(of: shown(in: [group])) }
     var filter = failures(after: serial)
     filter[Options.group] = group
     guard let number = try history(1, filter).first?.presentation else { return }

@@ -34,6 +34,14 @@ struct WaitOutcome: Equatable {
     }
   }
 
+  /// Why it failed, if it has, shortly after its start. What somebody has closed has not.
+  var failureAtStart: String? {
+    if hasFailed { return result.error.map(StandardError.part) ?? "it could not be opened, or its program crashed" }
+    guard reason == Reason.closed.rawValue, let status = result.status, status != 0 else { return nil }
+    return "its program ended at once with status \(status)"
+      + (result.error.map { ": \(StandardError.part($0))" } ?? "")
+  }
+
   /// One JSON object: members of a command's result by name, all others in `result`.
   var json: JSON {
     let keys = PresentationResult.keys

@@ -63,6 +63,12 @@ extension EndingEntry {
   /// The signal that ended its command, or the exit status; empty for success.
   var shownStatus: String { self.signal ?? self.status.flatMap { $0 == 0 ? nil : String($0) } ?? "" }
 
+  /// Why it failed, for people.
+  var failure: String {
+    guard endedAtOnce else { return error ?? shownStatus }
+    return "its program ended at once with status \(shownStatus)\(error.map { ": \($0)" } ?? "")"
+  }
+
   /// Program and process id of the client whose request ended it; “itself” or “navd” if no request did.
   var endedBy: String {
     guard let requester else {

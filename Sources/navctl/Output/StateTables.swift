@@ -37,7 +37,7 @@ enum StateTables {
     for entry in entries {
       table.add(
         entry.cell(\.presentation), entry.cell(\.binding), entry.cell(\.id),
-        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.error ?? entry.shownStatus, .bad))
+        Table.Cell(entry.time.map { WallClock.local($0) } ?? ""), Table.Cell(entry.failure, .bad))
     }
     return table
   }

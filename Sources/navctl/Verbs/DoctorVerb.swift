@@ -258,11 +258,9 @@ private struct Examined {
 
   private var ofFailures: Finding {
     guard let last = failures.first else { return Finding("failures", "none") }
-    let error = last.error.map { ": \($0)" } ?? ""
     let time = last.time.map { " at \(WallClock.local($0))" } ?? ""
     return Finding(
-      "failures",
-      "\(failures.count), the last one of \(last.text(\.binding))\(time)\(error)",
-      "see navctl history --reason failed")
+      "failures", "\(failures.count), the last one of \(last.text(\.binding))\(time): \(last.failure)",
+      "see navctl list --failed")
   }
 }

@@ -1,0 +1,78 @@
+import DBusValues
+import EventLoops
+import Glibc
+import Processes
+
+/// Standard error of commands: handed on as it was before, to the journal of the command's unit or to navd's own standard error,
+/// and the last line kept for a command that fails (D7).
+final class CommandErrors {
+  private var files: ErrorFiles!
+  /// The units of commands that the service manager runs, by their markers.
+  private var units: [ByteString: UnitName] = [:]
+  private let journal = Journal()
+
+  /// - Parameter manager: the service manager, whose journal it is.
+  init(_ loop: EventLoop, _ runtime: RuntimeDirectory, _ manager: SystemdManager) {
+    files = ErrorFiles(directory: ByteString(runtime.name), loop: loop) { [unowned self] marker, line in
+      if let unit = units[marker], journal.write(line, of: unit, manager.process) { return }
+      Self.writeToOwn(line)
+    }
+  }
+
+  /// Makes the file of a command.
+  /// - Parameter unit: its unit, if the service manager runs it.
+  /// - Returns: the descriptor for its standard error; nil if there is no room for a file, and it has to have navd's.
+  func begin(_ marker: ByteString, unit: UnitName?) -> Descriptor? {
+    guard let file = try? files.create(marker) else { return nil }
+    units[marker] = unit
+    return Descriptor(owning: file)
+  }
+
+  /// Follows the files of the previous navd.
+  /// - Parameter running: the commands that may still run, with their units.
+  func resume(_ running: [ByteString: UnitName?]) {
+    units = running.compactMapValues { $0 }
+    files.resume { running.keys.contains($0) }
+  }
+
+  /// Takes in that a command has ended.
+  /// - Returns: the last line that it has written, as people read it; nil if there was none.
+  func finish(_ marker: ByteString) -> String? { ErrorText(files.finish(marker))?.text }
+
+  /// Never waits: a terminal that is stopped must not stop navd (L2).
+  private static func writeToOwn(_ line: [UInt8]) {
+    var own = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    guard poll(&own, 1, 0) == 1, own.revents & Int16(POLLOUT) != 0 else { return }
+    let bytes = line + [UInt8(ascii: "\n")]
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+  }
+}
+
+/// The journal of systemd, if there is one (systemd.journal-fields(7)).
+private final class Journal {
+  private static let path = "/run/systemd/journal/socket"
+  private lazy var socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+
+  deinit { close(socket) }
+
+  /// - Parameter manager: the process of the manager. Its journal may be another one than this process can see, as in a container.
+  /// - Returns: whether the journal has taken it.
+  func write(_ line: [UInt8], of unit: UnitName, _ manager: UInt32?) -> Bool {
+    let fields =
+      Array("PRIORITY=6\nSYSLOG_IDENTIFIER=navd\nUSER_UNIT=\(unit)\nMESSAGE=".utf8) + line + [UInt8(ascii: "\n")]
+    return manager.map { send(fields, to: "/proc/\($0)/root" + Self.path) } ?? false || send(fields, to: Self.path)
+  }
+
+  private func send(_ fields: [UInt8], to path: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(
+          socket, fields, fields.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), $0,
+          socklen_t(MemoryLayout<sockaddr_un>.size)) == fields.count
+      }
+    }
+  }
+}
