@@ -239,7 +239,9 @@ extension StateMachine {
   /// Whether a presentation ends when its windows are gone for good, whatever its result. Where that says whether its item is
   /// presented again (K3), the item stays until then.
   func mayEndWithWindows(_ handle: Handle) -> Bool {
-    guard let presentation = state.presentations[handle] else { return false }
+    guard let presentation = state.presentations[handle], presentation.item.destination?.window != nil else {
+      return false
+    }
     return presentation.phase.isDismissing || restartRule(of: presentation.item) == nil
   }
 

@@ -37,6 +37,7 @@ extension WindowTracker {
     guard var closing = followed[handle]?.closing, !closing.isForced else { return }
     closing.dialogs.insert(id)
     closing.hasAsked = true
+    closing.asksAgain = false
     followed[handle]!.closing = closing
     effects.append(.stopWaiting(handle))
     reportAsking(of: handle, windows[id]?.properties.title ?? "")

@@ -7,7 +7,8 @@ extension WindowTracker {
   /// - Parameters:
   ///   - isForced: whether its windows and programs end without a question.
   ///   - isFinal: whether no program stays behind with hidden windows, since everything ends (N8).
-  public mutating func dismiss(_ handle: Handle, isForced: Bool, isFinal: Bool = false) {
+  /// - Parameter isNew: whether it has had its first window for less than ``timeToStart``.
+  public mutating func dismiss(_ handle: Handle, isForced: Bool, isFinal: Bool = false, isNew: Bool = false) {
     if claims[handle] != nil, !isShown(handle) {
       giveUpClaim(handle)
       return effects.append(.dismissed(handle, result: [:]))
@@ -30,7 +31,7 @@ extension WindowTracker {
       } else if isForced {
         force(handle)
       } else {
-        askToClose(handle)
+        askToClose(handle, isNew: isNew)
       }
     case .hiding: if isFinal { force(handle) } else if isForced { followed[handle]!.mustHide = true }
     case .closing(let closing): if isForced, !closing.isForced { force(handle) }
@@ -82,13 +83,17 @@ extension WindowTracker {
     return false
   }
 
-  mutating func askToClose(_ handle: Handle) {
+  mutating func askToClose(_ handle: Handle, isNew: Bool = false) {
     guard isAble(to: .close, "asked to close", handle) else { return }
     let following = followed[handle]!
     let dialogs = following.windows.filter { isOpenDialog($0, of: handle) }
     order += 1
     followed[handle]!.stage = .closing(.init(isForced: false, dialogs: Set(dialogs), since: order))
     askWindows(of: handle, but: Set(dialogs))
+    if isNew, dialogs.isEmpty {
+      followed[handle]!.closing?.asksAgain = true
+      effects.append(.wait(handle, milliseconds: Self.timeToAnswer))
+    }
     limitParkedEnd(of: handle)
     if let dialog = dialogs.first { reportAsking(of: handle, windows[dialog]?.properties.title ?? "") }
   }
@@ -156,6 +161,9 @@ extension WindowTracker {
     case .lingering: lastWindowClosed(handle)
     case .settling: leave(handle)
     case .withdrawing: endProgram(handle)
+    case .closing(let closing) where !closing.isForced && closing.asksAgain:
+      followed[handle]!.closing?.asksAgain = false
+      askWindows(of: handle, but: closing.dialogs)
     case .closing(let closing) where following.isParked && (closing.isForced || !closing.hasAsked):
       limitIsOver(for: handle)
     case .terminating where following.isParked: limitIsOver(for: handle)

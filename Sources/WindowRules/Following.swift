@@ -94,6 +94,8 @@ struct Following {
     let since: UInt64
     /// Whether its user was asked.
     var hasAsked = false
+    /// Whether its windows are asked once more: its program may have lost the request, since it still started.
+    var asksAgain = false
   }
 
   var role: Role

@@ -72,6 +72,11 @@ public struct WindowTracker {
   static let timeBetweenWindows: UInt64 = 2000
   /// How long a window may stay after its dialog has closed, in milliseconds, before it counts as kept.
   static let timeAfterDialog: UInt64 = 500
+  /// How long a program may take to close a window or to ask its user, in milliseconds, before a request that came while it
+  /// started counts as lost.
+  static let timeToAnswer: UInt64 = 500
+  /// How long a program still starts after its first window, in milliseconds.
+  public static let timeToStart: UInt64 = 1000
   /// How long no window may have the focus, in milliseconds, before it is lost (N9).
   static let timeWithoutFocus: UInt64 = 250
   /// Windows that are tracked at most. A user has hundreds; an adapter that tells more is broken.

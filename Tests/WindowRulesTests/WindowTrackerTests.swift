@@ -487,6 +487,32 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
     #expect(tracker.next() == [.dismissed(one, result: ["status": .int32(0)])])
   }
 
+  @Test("N5: a window of a program that still starts is asked once more, since it may have lost the request")
+  func dismissal_ofNewWindow_asksOnceMore() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false, isNew: true)
+    #expect(tracker.next() == [.close(window: "w1"), .wait(one, milliseconds: WindowTracker.timeToAnswer)])
+    tracker.timeIsOver(for: one)
+    #expect(tracker.next() == [.close(window: "w1")])
+    tracker.graceIsOver(for: one)
+    #expect(tracker.next().contains { if case .declined = $0 { true } else { false } })
+  }
+
+  @Test("N5, N6: a program that asks its user has got the request, and is not asked once more")
+  func dismissal_ofNewWindowThatAsks_isNotRepeated() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.dismiss(one, isForced: false, isNew: true)
+    _ = tracker.next()
+    tracker.opened(window("d", title: "Save?", parent: "w1"), program: one)
+    #expect(tracker.next() == [.asking(one, message: "Save?")])
+    tracker.closed("d")
+    _ = tracker.next()
+    tracker.timeIsOver(for: one)
+    #expect(!tracker.next().contains(.close(window: "w1")))
+  }
+
   @Test("N6: a dialog after the request to close is a question; if it goes and the window stays, that is declined")
   func dismissal_answeredByDialog_isAskingThenDeclined() {
     var tracker = tracker()

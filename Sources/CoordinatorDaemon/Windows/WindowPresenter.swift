@@ -20,6 +20,8 @@ final class WindowPresenter: Presenter {
     /// The data of its presenter, recorded together with the windows.
     var memory: Properties = [:]
     var timer: Timer?
+    /// When it had its first window.
+    var shown: EventLoop.Instant?
   }
 
   private let loop: EventLoop
@@ -205,7 +207,10 @@ final class WindowPresenter: Presenter {
       perform()
       return report(.dismissAnswered(handle, result: [:]))
     }
-    tracker.dismiss(handle, isForced: isForced, isFinal: reason == .shutdown)
+    let isNew = programs[tracker.program(of: handle)]?.shown.map {
+      loop.now - $0 < .milliseconds(WindowTracker.timeToStart)
+    }
+    tracker.dismiss(handle, isForced: isForced, isFinal: reason == .shutdown, isNew: isNew ?? false)
     perform()
   }
 
@@ -272,7 +277,10 @@ final class WindowPresenter: Presenter {
   private func perform(_ effect: WindowTracker.Effect) {
     switch effect {
     case .start(let program): start(program)
-    case .presented(let handle): report(.presentAnswered(handle, error: nil))
+    case .presented(let handle):
+      let program = tracker.program(of: handle)
+      if programs[program]?.shown == nil { programs[program]?.shown = loop.now }
+      report(.presentAnswered(handle, error: nil))
     case .windowsGone(let handle, let isFinal): report(.windowsGone(handle, isFinal: isFinal))
     case .windowsBack(let handle): report(.windowsBack(handle))
     case .ended(let handle, let failed, let result): report(.ended(handle, failed: failed, result: result))

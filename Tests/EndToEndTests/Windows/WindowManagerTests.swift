@@ -182,3 +182,62 @@ extension JSON {
     try screen.wait(for: ["stranger"])
   }
 }
+
+@Suite struct EarlyDismissalTests {
+  /// A program that loses the first request to close its window, as one may that still starts.
+  private static let forgetful = """
+    import gi
+    gi.require_version("Gtk", "3.0")
+    from gi.repository import Gtk
+    window = Gtk.Window(title="forgetful")
+    asked = []
+    def delete(*_):
+        asked.append(1)
+        return len(asked) == 1
+    window.connect("delete-event", delete)
+    window.connect("destroy", Gtk.main_quit)
+    window.show_all()
+    Gtk.main()
+    """
+
+  @Test(
+    "N5: a program that loses the request to close, since it still starts, is asked once more",
+    arguments: [Desktop.Manager.sway, .openbox])
+  func window_dismissedWhileItsProgramStarts_isAskedOnceMore(_ manager: Desktop.Manager) throws {
+    let desktop = try WindowedDesktop(
+      manager,
+      destinations: [
+        "panel": "command = ['sh', '-c', 'exec python3 \"$HOME/forgetful.py\"']\n"
+          + "window = true\ngrace = '20s'"
+      ],
+      files: ["forgetful.py": Self.forgetful])
+    let path = try desktop.session.open("panel")
+    try desktop.session.dismiss("panel")
+    #expect(try desktop.session.ending(of: path).reason == "dismissed")
+  }
+
+  /// xterm shows its window before the program in it can get SIGHUP, by which xterm ends it: some of these dismissals were lost.
+  @Test("N5: a terminal that is dismissed as soon as it is presented closes, each time")
+  func terminal_dismissedAtOnce_closes() throws {
+    let count = isThorough ? 500 : 20
+    let desktop = try WindowedDesktop(
+      .openbox, destinations: ["terminal": "command = ['xterm']\nwindow = true\ngrace = '1500ms'"])
+    let session = desktop.session
+    var kept = 0
+    let watcher = try session.watch()
+    for _ in 1...count {
+      let path = try session.open("terminal")
+      try session.dismiss("terminal")
+      try session.wait("it has closed, or stays") {
+        watcher.lines.contains { $0.hasPrefix("dismissed") || $0.hasPrefix("declined") }
+      }
+      if watcher.lines.contains(where: { $0.hasPrefix("declined") }) {
+        kept += 1
+        try session.dismiss("terminal", ["force": .boolean(true)])
+      }
+      _ = try session.ending(of: path)
+      watcher.clear()
+    }
+    #expect(kept == 0, "\(kept) of \(count) were lost")
+  }
+}

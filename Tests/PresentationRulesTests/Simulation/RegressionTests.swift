@@ -350,8 +350,8 @@ import Testing
     let fixture = fixtureWithWindows(limits)
     let browser = try fixture.show("browser", "", ItemOptions())
     for index in 0..<4 { try fixture.show(binding("browser[\(index)]"), "", .with(to: "bare")) }
-    let afterWindows = fixture.machine.massEnds(of: .windowsGone(browser, isFinal: true))
-    let afterResult = fixture.machine.massEnds(of: .ended(browser, failed: false, result: [:]))
+    let afterWindows = fixture.machine.massEnds(of: .windowsGone(browser, isFinal: true), at: fixture.now)
+    let afterResult = fixture.machine.massEnds(of: .ended(browser, failed: false, result: [:]), at: fixture.now)
     #expect(afterWindows.isEmpty)
     #expect(!afterResult.isEmpty)
   }
