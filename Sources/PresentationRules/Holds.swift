@@ -167,13 +167,16 @@ extension StateMachine {
   }
 
   /// The members of groups that are selected, though a hold keeps them from being presented (H4): they were so when it began, or
-  /// when an earlier release recorded them.
+  /// when an earlier release recorded them. In a stack the topmost is first, so that none is popped that ends by itself.
   var heldSelections: [Handle] {
     guard !state.holdsInForce.isEmpty else { return [] }
     return state.presentations.values.filter { presentation in
       presentation.phase == .waiting && presentation.item.membership != nil && !presentation.item.isQueued
         && presentation.item.isHeld(by: state.holdsInForce) && !isFallback(presentation.item.membership)
-    }.map { $0.handle }.sorted()
+    }.sorted { a, b in
+      let (height, other) = (a.item.position?.index ?? 0, b.item.position?.index ?? 0)
+      return height != other ? height > other : a.handle < b.handle
+    }.map { $0.handle }
   }
 
   fileprivate func dismissals(by names: Set<String>) -> [End] {

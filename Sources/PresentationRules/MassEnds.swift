@@ -42,8 +42,11 @@ extension StateMachine {
     switch report {
     case .presenterLeft(let handle):
       massEnds(of: mayReturn(to: handle, at: now) ? [] : [End(handle: handle, reason: .failed, isOver: true)])
-    case .ended(let handle, _, _): massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
-    case .windowsGone(let handle, isFinal: true) where mayEndWithWindows(handle):
+    // A late report about one that waits changes nothing (P5).
+    case .ended(let handle, _, _) where state.presentations[handle]?.phase != .waiting:
+      massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
+    case .windowsGone(let handle, isFinal: true)
+    where state.presentations[handle]?.phase != .waiting && mayEndWithWindows(handle):
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
     case .presentAnswered(let handle, error: .some) where state.presentations[handle]?.answerDue != nil:
       massEnds(of: [End(handle: handle, reason: .closed, isOver: true)])
@@ -54,8 +57,8 @@ extension StateMachine {
       }
     case .outputGone(let handle): massEnds(of: ends(withOutputOf: handle))
     case .focused(let handle, let isOwn): massEnds(of: ends(ofFocusGoingTo: handle, isOwn: isOwn))
-    case .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded, .noFocus,
-      .windowsGone, .windowsBack, .presenterReturned:
+    case .ended, .presentAnswered, .updateAnswered, .dismissAnswered, .declined, .asking, .hidden, .parkedEnded,
+      .noFocus, .windowsGone, .windowsBack, .presenterReturned:
       MassEnds()
     }
   }

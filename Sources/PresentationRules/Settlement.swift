@@ -169,24 +169,33 @@ extension Transaction {
   }
 
   /// X→nil→X changes nothing (T1): an item dismissed and presented again in one transaction keeps its parent and its age
-  /// in its queue.
+  /// in its queue. One that is held stays there, whatever the request in between would have had held (H4).
   private mutating func keepWhatCameBack() {
     for index in draft.slots.indices where draft.slots[index].resolution == .kept {
       let (binding, slot) = (draft.slots.binding(at: index), draft.slots[index])
       guard case .renewed(let given) = slot.change, let item = slot.item else { continue }
       if !slot.from.isNamed { draft.slots[index].from = .asBefore }
-      guard item.isQueued, let membership = item.membership,
+      guard let membership = item.membership, item.isQueued || waitsHeld(slot, at: binding),
         let earlier = state.groups[membership.group]?.queue.first(where: { $0.binding == binding })
       else { continue }
       let entry = QueueEntry(
         priority: given.priority ?? earlier.priority, age: earlier.age, binding: binding, tag: membership.tag,
         isInterrupted: earlier.isInterrupted)
+      draft.slots[index].item!.isQueued = true
+      draft.slots[index].item!.queueAge = entry.age
       draft.slots[index].item!.isInterrupted = entry.isInterrupted
       withGroup(membership.group) { group in
+        if group.selected == binding { group.selected = nil }
         group.dequeue(binding)
         group.enqueue(entry)
       }
     }
+  }
+
+  /// Whether a presentation that stays waits, and is held.
+  private func waitsHeld(_ slot: Shared<SlotDraft>, at binding: BindingID) -> Bool {
+    slot.before.flatMap { state.presentations[$0] }?.phase == .waiting && isHeld(binding)
+      && !turn.machine.isFallback(slot.item?.membership)
   }
 
   // MARK: Parents
@@ -334,7 +343,18 @@ extension Transaction {
 
   /// The first one of a queue that is not held; nil if there is none.
   func nextInQueue(of group: BindingID) -> QueueEntry? {
-    queue(of: group).first { item(at: $0.binding)?.isHeld(by: state.holdsInForce) == false }
+    queue(of: group).first { item(at: $0.binding) != nil && !isHeld($0.binding) }
+  }
+
+  /// Whether a hold keeps the item of a slot from being presented. A presentation that stays keeps what was said when it began (H3).
+  func isHeld(_ binding: BindingID) -> Bool {
+    guard !state.holdsInForce.isEmpty else { return false }
+    if let slot = draft.slots[binding], slot.resolution == .kept, case .renewed = slot.change,
+      let before = slot.before.flatMap({ state.presentations[$0] })
+    {
+      return before.item.isHeld(by: state.holdsInForce)
+    }
+    return item(at: binding)?.isHeld(by: state.holdsInForce) == true
   }
 
   /// Refuses too many items, in all or of the client, and too many bytes of items (L1).

@@ -294,6 +294,21 @@ struct HoldTests {
     #expect(fixture.ending(1)?.reason == .deselected)
   }
 
+  @Test(
+    "H4, T1: a held member that is dismissed and presented in one transaction keeps its place, whatever is said for all"
+  )
+  func heldMember_cameBack_keepsItsPlace() throws {
+    try fixture.hold("dnd")
+    try fixture.present("note", "1", note(.with(group: "g")))
+    try fixture.present("offer", "", .with(to: "note", group: "g"))
+    // Without a destination, the item of the request would not be held; but its presentation stays.
+    try fixture.present("x", "", .with(to: "note", group: "g"))
+    try fixture.apply(.dismiss("x"), .present("x", id: "", .with(group: "g")))
+    #expect(fixture.machine.selection(of: "g") == nil)
+    #expect(fixture.machine.queuedTags(of: "g") == ["note", "offer", "x"])
+    #expect(fixture.handle("x") == 3)
+  }
+
   @Test("H4: in a stack it cannot wait in a queue, and is refused")
   func heldMember_inStack_isRefused() throws {
     try fixture.hold("dnd")
@@ -312,6 +327,16 @@ struct HoldTests {
     try fixture.hold("dnd")
     #expect([2, 3].map { fixture.ending($0)?.reason } == [.held, .popped])
     #expect(fixture.machine.selection(of: "g") == nil)
+  }
+
+  @Test("H4: of several such elements of a stack, each ends for itself")
+  func waitingElements_holdBegins_endAsHeld() throws {
+    try fixture.show("old", "", .with(to: "bus", group: "g"))
+    try fixture.show("other", "", .with(to: "bus", group: "h"))
+    try fixture.ask(.push("s", "note", id: "", note(.with(group: "g"))))
+    try fixture.ask(.push("s", "upper", id: "", note(.with(group: "h"))))
+    try fixture.hold("dnd")
+    #expect([3, 4].map { fixture.ending($0)?.reason } == [.held, .held])
   }
 
   @Test("H4, K1: a fallback that is held stays selected, and blocks nobody")

@@ -154,6 +154,18 @@ import Testing
     try fixture.ask(.dismissAll(.everything))
   }
 
+  @Test("P5, L2: a late report about what waits ends nothing before it, as it ends nothing itself")
+  func ends_ofLateReport_areNone() throws {
+    let fixture = try fixture(items: 2) { $0.ends = 1 }
+    try fixture.hold("dnd")
+    fixture.machine.setHolds(["dnd": .postpone])
+    try fixture.present("late", "", .with(to: "cmd"))
+    for number in 0..<3 { try fixture.present(BindingID("late[\(number)]"), "", .with(from: "late")) }
+    let late = try #require(fixture.handle("late"))
+    #expect(fixture.phase(late) == "waiting")
+    #expect(fixture.machine.massEnds(of: .ended(late, failed: true, result: [:]), at: fixture.now).isEmpty)
+  }
+
   @Test("L2: a transaction that ends too many is refused; a request has them ended before")
   func ends_tooMany_endedBefore() throws {
     let fixture = try fixture(items: 8) { $0.ends = 6 }

@@ -492,7 +492,8 @@ struct NaiveModel {
     guard !held.isEmpty || !ends.isEmpty else { return }
     var plan = NaivePlan(self, by: nil, at: now)
     plan.clearEach(ends)
-    for binding in held.keys.sorted(by: { held[$0]!.token < held[$1]!.token }) where plan.items[binding] != nil {
+    let height = held.keys.map { ($0, position(of: $0)?.index ?? 0) }.sorted { $0.1 > $1.1 }
+    for (binding, _) in height where plan.items[binding] != nil {
       if position(of: binding) != nil {
         plan.clear(binding, .held)
       } else {

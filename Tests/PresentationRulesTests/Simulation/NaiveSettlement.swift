@@ -114,9 +114,12 @@ extension NaivePlan {
     for (binding, options) in given where stays.contains(binding) {
       let old = before.slots[binding]!.item
       var item = old.taking(options, from: client)
-      if items[binding]!.queuedAt == nil { item.queuedAt = nil }
+      // H4: what is held goes on to wait.
+      let isHeld = before.hold(on: item) != .show && !before.isFallback(item)
+      if items[binding]!.queuedAt == nil, !isHeld { item.queuedAt = nil }
       item.isStateMeant = items[binding]!.isStateMeant
-      item.mayQueueAt = items[binding]!.mayQueueAt == nil ? nil : old.mayQueueAt ?? items[binding]!.mayQueueAt
+      let isPlaced = items[binding]!.mayQueueAt == nil && item.queuedAt == nil
+      item.mayQueueAt = isPlaced ? nil : old.mayQueueAt ?? items[binding]!.mayQueueAt
       items[binding] = item
     }
   }
@@ -174,8 +177,8 @@ extension NaivePlan {
     guard !before.isShutDown else { return false }
     for (binding, item) in items where item.queuedAt == nil && !groupsOfKept.contains(item.group ?? binding) {
       let token = stays.contains(binding) ? before.slots[binding]?.token : nil
-      let waits = items.values.contains {
-        $0.group == item.group && $0.queuedAt != nil && before.hold(on: $0) == .show
+      let waits = items.contains {
+        $0.value.group == item.group && $0.value.queuedAt != nil && before.hold(on: itsHolder($0.key)) == .show
       }
       guard before.givesWay(token, item), waits else { continue }
       clear(binding, .deselected)
@@ -183,6 +186,11 @@ extension NaivePlan {
       return true
     }
     return false
+  }
+
+  /// H3: what stays keeps what was said when it began.
+  private func itsHolder(_ binding: BindingID) -> NaiveItem {
+    stays.contains(binding) && given[binding] != nil ? before.slots[binding]!.item : items[binding]!
   }
 
   /// H4: what is new because it is presented again, and is held, waits before the others.
