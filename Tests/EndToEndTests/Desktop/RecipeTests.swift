@@ -335,7 +335,7 @@ func recipe_rofi_opensWhatIsChosen() throws {
   try session.press("Return")
   try session.wait("the script ends") { power.hasEnded }
   #expect(session.journalLines == ["lock-session"])
-  let again = try session.start(program: session.path("config/rofi/power.sh"), [])
+  let again = try session.start(program: session.path("config/rofi/power.sh"), [], mayFail: true)
   try session.waitForUnmanaged("rofi")
   #expect(try session.run(program: session.path("config/rofi/power.sh"), []).exitCode == 0)
   try session.wait("the script ends") { again.hasEnded }
@@ -365,7 +365,7 @@ func recipe_zenity_isAnswered() throws {
   #expect(answered.exitCode == 0)
 
   // Another client closes the dialog.
-  let alone = try session.start(program: script, [])
+  let alone = try session.start(program: script, [], mayFail: true)
   // The window of the question before may still have the focus.
   try session.wait("it asks") { watcher.lines(of: "ask").last?.hasPrefix("presented") == true }
   try windows.waitForFocus(on: "Zenity")
@@ -374,7 +374,7 @@ func recipe_zenity_isAnswered() throws {
   #expect(alone.outputText == "")
 
   // The first answer is taken back.
-  let doubtful = try session.start(program: script, [])
+  let doubtful = try session.start(program: script, [], mayFail: true)
   try session.wait("it asks") { watcher.lines(of: "ask").last?.hasPrefix("presented") == true }
   try windows.waitForFocus(on: "Zenity")
   try session.type("Blob")

@@ -181,7 +181,7 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
 
   @Test("with the last presentation that follows windows, the socket is closed; the next one asks for another")
   func adapter_notNeeded_losesItsClient() throws {
-    let files = try FollowedCommand(socket: directly())
+    let files = try FollowedCommand(window: "window = { leftover = 'end' }", socket: directly())
     for round in 1...20 {
       let (path, pid) = try files.present()
       files.adapter.open(Window("w\(round)", appID: "files", pid: pid))
