@@ -311,7 +311,9 @@ final class X11Backend: Backend {
     case .close:
       guard facts.canBeAsked(window) || facts.isGone(window) else { return completion(.failure(.cannotBeAsked)) }
       tell(window, "_NET_CLOSE_WINDOW", 0, pager)
-    case .activate: tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
+    case .activate:
+      showDesktop(of: window)
+      tell(window, "_NET_ACTIVE_WINDOW", pager, 0)
     // Iconic state (ICCCM 4.1.4). An unmapped window would be withdrawn.
     case .hide:
       if state.windows.properties(of: key)?.hidden != true { hiding.insert(window) }
@@ -327,6 +329,14 @@ final class X11Backend: Backend {
     }
     connection.flush()
     completion(.success(()))
+  }
+
+  /// Shows the desktop of a window, as pagers do first: openbox only marks a window of another one.
+  private func showDesktop(of window: Window) {
+    guard let own = connection.numbers(window, "_NET_WM_DESKTOP").first, own != Self.everyDesktop,
+      let current = connection.numbers(connection.root, "_NET_CURRENT_DESKTOP").first, own != current
+    else { return }
+    tell(connection.root, "_NET_CURRENT_DESKTOP", own, 0)
   }
 
   private func tell(_ window: Window, _ type: String, _ first: UInt32, _ second: UInt32) {
