@@ -233,6 +233,7 @@ extension WindowFollowing {
     all["leftover"] = .string(endsLeftover ? "end" : "leave")
     if let linger { all["linger"] = .uint64(linger) }
     all["unfocus"] = .string(endsUnfocused ? "dismiss" : "keep")
+    all["here"] = .boolean(comesHere)
     all["output-gone"] = .string(endsWithOutput ? "dismiss" : "keep")
     all["dismissal"] = .string(hides ? "hide" : "close")
     if let appID = pattern.appID { all["app-id"] = .string(appID) }

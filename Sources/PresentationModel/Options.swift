@@ -40,6 +40,12 @@ public enum Options {
     doc:
       "Whether the windows of what is shown already are brought to the front. Then Toggle and ToggleSelection dismiss it "
       + "only if it has the focus (default false).")
+  public static let here = DictionaryKey<Bool>(
+    "here",
+    doc:
+      "Whether the windows of what is shown already on another workspace or output come to the one in use, with the focus. "
+      + "Then Toggle and ToggleSelection dismiss it only if it is in view there (default: the key here of the destination)."
+  )
   public static let remove = DictionaryKey<[String]>("remove", doc: "Keys to remove from the item's value.")
   public static let startTimeout = DictionaryKey<UInt64>(
     "start-timeout", doc: "Milliseconds after which an item that is not on the screen ends as failed.")
@@ -57,7 +63,7 @@ extension Options {
   public static let ofSlot = ofChanges + expectations
 
   /// Options of the methods that present.
-  public static let ofPresenting = ofItem + OptionTable([known.row, raise.row])
+  public static let ofPresenting = ofItem + OptionTable([known.row, raise.row, here.row])
   public static let ofPresent = ofPresenting + ofSlot
   public static let ofToggle = ofPresenting + ofSlot + OptionTable([anyID.row])
   public static let ofUpdate =

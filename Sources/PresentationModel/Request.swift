@@ -48,6 +48,10 @@ public struct Request: Hashable, Sendable {
   public var meansState: Bool
   /// Whether the windows of what is open already are brought to the front (N7).
   public var raises: Bool
+  /// Whether what is shown elsewhere comes to where its user is (N11); nil leaves that to its destination.
+  public var bringsHere: Bool?
+  /// Where the windows of presentations are (N11), as the coordinator finds when it carries out the request; nil if it does not know.
+  package var places: WindowPlaces?
   /// Why windows cannot be moved to an output (U1), as the coordinator finds when it carries out the request; nil if they can, or
   /// if it does not know.
   package var whyNoMoving: String?
@@ -56,7 +60,8 @@ public struct Request: Hashable, Sendable {
 
   public init(
     _ operation: Operation, expecting expectation: Expectation = Expectation(), animated: Bool? = nil,
-    isForced: Bool = false, needsKnownName: Bool = false, meansState: Bool = false, raises: Bool = false
+    isForced: Bool = false, needsKnownName: Bool = false, meansState: Bool = false, raises: Bool = false,
+    bringsHere: Bool? = nil
   ) {
     self.operation = operation
     self.expectation = expectation
@@ -65,6 +70,7 @@ public struct Request: Hashable, Sendable {
     self.needsKnownName = needsKnownName
     self.meansState = meansState
     self.raises = raises
+    self.bringsHere = bringsHere
   }
 }
 
@@ -102,7 +108,8 @@ extension Request {
     self.init(
       try operation(), expecting: expectation, animated: options[Options.animated],
       isForced: options[Options.force] ?? false, needsKnownName: options[Options.known] == true,
-      meansState: options[Options.known] == false, raises: options[Options.raise] ?? false)
+      meansState: options[Options.known] == false, raises: options[Options.raise] ?? false,
+      bringsHere: options[Options.here])
   }
 }
 

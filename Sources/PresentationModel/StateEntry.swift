@@ -69,7 +69,8 @@ public struct StateEntry: TypedDictionary {
     public let unit = DictionaryKey<String>("unit", doc: "The systemd unit that shows it.")
     public let windows = DictionaryKey<[Properties]>(
       "windows",
-      doc: "If it follows windows: each with id s, app-id s, title s, output s and focused b, as far as known.")
+      doc:
+        "If it follows windows: each with id s, app-id s, title s, output s, focused b and in-view b, as far as known.")
     public let animated = DictionaryKey<Bool>("animated", doc: "Whether the presenter animates the change.")
     public let restored = DictionaryKey<Bool>(
       "restored",
@@ -275,7 +276,7 @@ public struct DestinationEntry: TypedDictionary {
     public let window = DictionaryKey<Properties>(
       "window",
       doc:
-        "If its items follow windows: app-id s, title s, windows s, adopt b, linger t, leftover s, kill b, unfocus s, output-gone s, dismissal s."
+        "If its items follow windows: app-id s, title s, windows s, adopt b, linger t, leftover s, kill b, unfocus s, here b, output-gone s, dismissal s."
     )
   }
 }

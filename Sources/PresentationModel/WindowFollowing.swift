@@ -15,6 +15,8 @@ public struct WindowFollowing: Hashable, Sendable {
   public var kills: Bool
   /// Whether it ends when its windows lose the focus (N9).
   public var endsUnfocused: Bool
+  /// Whether requests bring it to where its user is (N11).
+  public var comesHere: Bool
   /// Whether the presentation ends when the output of its windows is unplugged (U3).
   public var endsWithOutput: Bool
   /// Whether a dismissal hides its windows and keeps its program (N8).
@@ -22,7 +24,8 @@ public struct WindowFollowing: Hashable, Sendable {
 
   public init(
     _ pattern: WindowPattern = WindowPattern(), takesAll: Bool = true, adopts: Bool = false, linger: UInt64? = nil,
-    endsLeftover: Bool = false, kills: Bool = false, endsUnfocused: Bool = false, endsWithOutput: Bool = false,
+    endsLeftover: Bool = false, kills: Bool = false, endsUnfocused: Bool = false, comesHere: Bool = false,
+    endsWithOutput: Bool = false,
     hides: Bool = false
   ) {
     self.pattern = pattern
@@ -32,6 +35,7 @@ public struct WindowFollowing: Hashable, Sendable {
     self.endsLeftover = endsLeftover
     self.kills = kills
     self.endsUnfocused = endsUnfocused
+    self.comesHere = comesHere
     self.endsWithOutput = endsWithOutput
     self.hides = hides
   }

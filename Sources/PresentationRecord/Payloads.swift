@@ -373,6 +373,7 @@ extension WindowFollowing: Recordable {
     try coder.mark(8, &endsUnfocused)
     try coder.mark(9, &endsWithOutput)
     try coder.mark(10, &hides)
+    try coder.mark(11, &comesHere)
     takesAll = !takesFirst
   }
 }

@@ -41,6 +41,8 @@ public enum Command: Hashable, Sendable {
   case kill(Handle)
   /// Activate its windows (N7).
   case raise(Handle)
+  /// Bring its windows to where its user is, with the focus (N11). `output`: the one that a request names; nil for the place in use.
+  case bring(Handle, output: String?)
   /// Move its windows to its output (U2).
   case move(Handle)
   /// It counts as ended although it never answered (P14); release what is kept for it.
@@ -54,7 +56,7 @@ extension Command {
   public var handle: Handle {
     switch self {
     case .present(let handle), .update(let handle, _), .dismiss(let handle, _, _, _), .kill(let handle),
-      .raise(let handle), .move(let handle), .abandon(let handle), .endParked(let handle, _):
+      .raise(let handle), .bring(let handle, _), .move(let handle), .abandon(let handle), .endParked(let handle, _):
       handle
     }
   }

@@ -33,7 +33,8 @@ extension Turn {
       announceKept(handle, message: handle == draft.kept.handles.last ? draft.kept.message : "")
     }
     for subject in draft.forced { machine.lists.mayForce += machine.awaited(by: subject) }
-    raise(draft.raised)
+    bring(draft.brought)
+    raise(draft.raised, except: draft.brought)
     if draft.endsParked.isAsked { endParked(isForced: draft.endsParked.isForced) }
     advance()
   }

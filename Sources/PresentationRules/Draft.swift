@@ -31,6 +31,8 @@ struct Draft: ~Copyable, Sendable {
   var endsParked: (isAsked: Bool, isForced: Bool) = (false, false)
   /// Slots whose windows requests raise (N7).
   var raised: [BindingID] = []
+  /// Slots whose windows requests bring to where their user is (N11).
+  var brought: [Brought] = []
   /// Presentations that are presented again, what they depend on first, and why the last one of them is (P15).
   var kept: (handles: [Handle], message: String) = ([], "")
   /// Slots with new items, in the order of the requests; a slot may be there more than once.

@@ -53,13 +53,15 @@ extension StateMachine {
     return all
   }
 
-  /// Whether an item follows windows, is on the screen, and does not have the focus.
-  func canBeRaised(_ binding: BindingID) -> Bool {
-    guard let handle = state.slots[binding]?.current, let presentation = state.presentations[handle] else {
-      return false
-    }
+  /// Whether an item follows windows, and is on the screen.
+  func isShownInWindows(_ binding: BindingID) -> Bool {
+    guard let presentation = state.slots[binding]?.current.flatMap({ state.presentations[$0] }) else { return false }
     return presentation.phase == .presented && presentation.item.destination?.window != nil
-      && (handle != state.focused || state.focusLostAt != nil)
+  }
+
+  /// Whether such an item does not have the focus.
+  func canBeRaised(_ binding: BindingID) -> Bool {
+    isShownInWindows(binding) && (state.slots[binding]?.current != state.focused || state.focusLostAt != nil)
   }
 }
 
@@ -75,9 +77,10 @@ extension Turn {
     clear(ends)
   }
 
-  /// Has the windows activated of what was open before the requests.
-  mutating func raise(_ bindings: [BindingID]) {
-    for binding in bindings where machine.canBeRaised(binding) {
+  /// Has the windows activated of what was open before the requests. What is brought gets the focus by that.
+  mutating func raise(_ bindings: [BindingID], except brought: [Brought]) {
+    for binding in bindings
+    where machine.isShownInWindows(binding) && !brought.contains(where: { $0.binding == binding }) {
       outcome.commands.append(.raise(state.slots[binding]!.current!))
     }
   }
@@ -109,6 +112,9 @@ extension Turn {
 }
 
 extension Transaction {
-  /// Whether a toggle only raises the item that is open (N7).
-  func raisesInstead(of binding: BindingID) -> Bool { raises && turn.machine.canBeRaised(binding) }
+  /// Whether the request raises the item that is open: a toggle does nothing else then (N7). X11 may tell that a window is out of
+  /// view before it tells that it has lost the focus.
+  func raisesWindows(of binding: BindingID) -> Bool {
+    raises && (turn.machine.canBeRaised(binding) || isOutOfView(binding))
+  }
 }

@@ -18,7 +18,7 @@ extension Transaction {
     var options = options
     let isOutdated = isOutdated(binding, options)
     if isOutdated { options.destination = binding.text }
-    let isRefresh = current?.id == id && !isOutdated && !isWithoutWindow(binding)
+    let isRefresh = current?.id == id && !isOutdated && !isWithoutWindow(binding) && !isOfOtherOutput(binding, options)
     if let current, isRefresh {
       try refresh(binding, current, options)
     } else {
@@ -38,13 +38,15 @@ extension Transaction {
 
   /// Whether the windows of what a slot shows are gone, so that its user sees nothing (N3). A request for it shows it anew.
   func isWithoutWindow(_ binding: BindingID) -> Bool {
+    standing(at: binding).map { $0.isWithoutWindow && $0.phase == .presented } ?? false
+  }
+
+  /// The presentation of a slot; nil if this transaction shows another one, or none.
+  func standing(at binding: BindingID) -> Presentation? {
     switch draft.slots[binding]?.change {
-    case .edited, .refreshed, nil: break
-    // This transaction shows it anew already.
-    case .renewed, .continued, .recreated, .cleared, .givenBack: return false
+    case .edited, .refreshed, nil: state.slots[binding]?.current.flatMap { state.presentations[$0] }
+    case .renewed, .continued, .recreated, .cleared, .givenBack: nil
     }
-    guard let presentation = state.slots[binding]?.current.flatMap({ state.presentations[$0] }) else { return false }
-    return presentation.isWithoutWindow && presentation.phase == .presented
   }
 
   /// Updates the item with the same id: options that the request gives are replaced, the others stay (P2).
@@ -100,12 +102,6 @@ extension Transaction {
     }
     if let group = options.group, group != current.membership?.group {
       return differs("group", group.text, current.membership?.group.text)
-    }
-    if options.output != nil, options.namedOutput != current.output, case .perOutput = current.destination?.group,
-      let membership = current.membership,
-      (try? current.destination?.group?.binding(on: current.output)) == membership.group
-    {
-      return differs("output", options.output ?? "", current.output)
     }
     if let tag = options.tag, tag != current.membership?.tag {
       return differs("tag", tag, current.membership?.tag)

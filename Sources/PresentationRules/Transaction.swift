@@ -18,6 +18,10 @@ struct Transaction: ~Copyable {
   var isRestoring = false
   /// Whether the request that is being planned raises what is open already (N7).
   private(set) var raises = false
+  /// Whether it brings what is shown elsewhere to where its user is; nil leaves that to the destination (N11).
+  private(set) var bringsHere: Bool?
+  /// Where windows are; nil if that is not known.
+  private(set) var places: WindowPlaces?
   /// Why the request that is being planned can have no windows moved (U1); nil if it can.
   private(set) var whyNoMoving: String?
   /// Why the request that is being planned can have no windows hidden (N8); nil if it can.
@@ -41,13 +45,18 @@ struct Transaction: ~Copyable {
     needsKnownName = request.needsKnownName
     meansState = request.meansState
     raises = request.raises
+    bringsHere = request.bringsHere
+    places = request.places
     whyNoMoving = request.whyNoMoving
     whyNoHiding = request.whyNoHiding
     do throws(Refusal) {
       try check(request.expectation, of: request.operation)
       let answer = try plan(request.operation)
       if request.isForced { draft.forced.formUnion(try forced(by: request.operation)) }
-      if raises, let binding = presented(by: answer) { draft.raised.append(binding) }
+      if let binding = presented(by: answer), let options = request.operation.items.first {
+        if raisesWindows(of: binding) { draft.raised.append(binding) }
+        noteBringing(binding, options, isToggle: request.operation.isToggle)
+      }
       return answer
     } catch {
       throw error.about(author)

@@ -21,9 +21,9 @@ extension Transaction {
 
     case .toggle(let binding, let id, let options, let anyID):
       if let current = item(at: binding), !isOutdated(binding, options), !isWithoutWindow(binding),
-        anyID || current.id == requestedID(id, at: binding, options)
+        !isElsewhere(binding, options), anyID || current.id == requestedID(id, at: binding, options)
       {
-        if !raisesInstead(of: binding) { clear(binding, reason: .dismissed) }
+        if !raisesWindows(of: binding) { clear(binding, reason: .dismissed) }
       } else if item(at: binding) != nil || !state.wasJustUnfocused(binding, at: turn.now) {
         try requireTrust(of: author, toRunBy: options)
         try set(binding, id: id, options)
@@ -55,9 +55,10 @@ extension Transaction {
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       try turn.machine.check(tag: tag)
       if let selected = selected(in: group), selectedTag(in: group) == tag,
-        outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil, !isWithoutWindow(selected)
+        outdated(GroupTag(group: group, tag: tag), at: selected, options) == nil, !isWithoutWindow(selected),
+        !isElsewhere(selected, options)
       {
-        if !raisesInstead(of: selected) { deselect(group, tag) }
+        if !raisesWindows(of: selected) { deselect(group, tag) }
       } else if let held = heldInQueue(GroupTag(group: group, tag: tag)) {
         clear(held, reason: .deselected)
       } else if !state.wasJustUnfocused(binding, GroupTag(group: group, tag: tag), at: turn.now) {

@@ -11,6 +11,33 @@ extension WindowTracker {
     for id in followed[handle]!.windows { place(id, of: handle) }
   }
 
+  /// Brings the windows of a presentation to where their user is, with the focus (N11).
+  /// - Parameter output: the output to which they come; nil for the place in use.
+  public mutating func bring(_ handle: Handle, to output: String?) {
+    guard let following = followed[program(of: handle)], let last = following.windows.last else { return }
+    if output != nil || capabilities?.contains(.summon) != true {
+      if output != nil { move(handle, to: output) }
+      if capabilities?.contains(.activate) == true { raise(handle) }
+    } else {
+      activated = last
+      effects += following.windows.map { .summon(window: $0) }
+    }
+  }
+
+  /// Where the windows are of presentations that are on the screen (N11).
+  public var places: [Handle: WindowPlaces.Place] {
+    guard let capabilities else { return [:] }
+    var places: [Handle: WindowPlaces.Place] = [:]
+    for (_, following) in followed {
+      guard case .shown = following.stage, case .presentation(let handle) = following.role else { continue }
+      let known = following.windows.compactMap { windows[$0]?.properties }
+      places[handle] = WindowPlaces.Place(
+        isOutOfView: capabilities.contains(.summon) && known.allSatisfy { $0.inView == false },
+        outputs: Set(known.compactMap(\.output)))
+    }
+    return places
+  }
+
   /// Takes in that outputs are there no longer, before their windows move to others (U3).
   public mutating func outputsGone(_ gone: Set<String>) {
     for (handle, following) in followed.sorted(by: { $0.key < $1.key }) {

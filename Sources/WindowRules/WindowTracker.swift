@@ -39,6 +39,8 @@ public struct WindowTracker {
     case abandon(Handle)
     /// Give the window the focus.
     case activate(window: String)
+    /// Bring the window to the place in use, with the focus.
+    case summon(window: String)
     /// Move the window to the output.
     case move(window: String, output: String)
     /// The focus is at a window of a presentation, or at one that belongs to none. `isOwn`: navd has moved it.

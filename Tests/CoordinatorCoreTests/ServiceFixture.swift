@@ -248,6 +248,7 @@ final class ServiceFixture: CoordinatorHost {
       case .kill(let handle): log.append("command kill \(handle)")
       case .abandon(let handle): log.append("command abandon \(handle)")
       case .raise(let handle): log.append("command raise \(handle)")
+      case .bring(let handle, _): log.append("command bring \(handle)")
       case .move(let handle): log.append("command move \(handle)")
       case .endParked(let program, _): log.append("command end parked \(program)")
       }

@@ -112,16 +112,32 @@ struct OutputTests {
     #expect(fixture.item("volume")?.membership?.group == "g")
   }
 
-  @Test("U3, P2: an item stays in its group, so another output under the same id is refused")
-  func group_perOutput_isNotChangedByUpdate() throws {
+  @Test("U3, P3: in a group for each output, the same id on another output replaces the item")
+  func group_perOutput_otherOutputReplaces() throws {
     try fixture.show("volume", "", .with(output: "DP-1"))
-    let refusal = #expect(throws: Refusal.self) { try fixture.present("volume", "", .with(output: "DP-2")) }
-    #expect(refusal?.code == .invalidArgument)
-    #expect(
-      refusal?.message
-        == "output is “DP-2”, but the item at “volume” has “DP-1”; dismiss it first, or leave output out")
-    try fixture.present("volume", "other", .with(output: "DP-2"))
+    try fixture.show("wifi", "", .with(output: "DP-2"))
+    try fixture.present("volume", "", .with(output: "DP-2"))
     #expect(fixture.item("volume")?.membership?.group == "panels-DP-2")
+    #expect(fixture.machine.presentation(1)?.phase.dismissal?.reason == .replaced)
+    #expect(fixture.machine.presentation(2)?.phase.dismissal?.reason == .deselected)
+    #expect(fixture.handle("volume") == 3)
+    #expect(fixture.machine.selection(of: "panels-DP-1") == nil)
+    // Without another output, it is an update.
+    try fixture.present("volume", "", .with(title: "Volume"))
+    #expect(fixture.handle("volume") == 3)
+  }
+
+  @Test("N11: a toggle that names another output than the item's shows it there")
+  func toggle_ofOtherOutput_showsItThere() throws {
+    try fixture.show("volume", "", .with(output: "DP-1"))
+    #expect(
+      try fixture.ask(.toggle("volume", id: "", .with(output: "DP-2"), anyID: false)) == .toggled(presented: true, 2))
+    try fixture.show("files", "", .with(output: "DP-1"))
+    #expect(
+      try fixture.ask(.toggle("files", id: "", .with(output: "DP-2"), anyID: false)) == .toggled(presented: true, 3))
+    #expect(fixture.item("files")?.output == "DP-2")
+    #expect(
+      try fixture.ask(.toggle("files", id: "", .with(output: "DP-2"), anyID: false)) == .toggled(presented: false, nil))
   }
 
   @Test(

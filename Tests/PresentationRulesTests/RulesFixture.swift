@@ -120,6 +120,7 @@ final class RulesFixture {
     case .kill(let handle): "kill \(handle)"
     case .abandon(let handle): "abandon \(handle)"
     case .raise(let handle): "raise \(handle)"
+    case .bring(let handle, let output): "bring \(handle)" + (output.map { " to \($0)" } ?? "")
     case .move(let handle): "move \(handle)"
     case .endParked(let program, let isForced): "end parked \(program)" + (isForced ? " forced" : "")
     }

@@ -950,6 +950,50 @@ private func gone(_ handle: Handle) -> [WindowTracker.Effect] {
 }
 
 @Suite struct WindowOutputTests {
+  @Test("N11: windows come to the place in use with the focus, and its loss to that is navd's own doing")
+  func bring_toPlaceInUse_summons() {
+    var tracker = tracker()
+    tracker.show(one)
+    tracker.opened(window("dialog", parent: "w1"), program: one)
+    tracker.opened(window("stranger", focused: true), program: nil)
+    _ = tracker.next()
+    tracker.bring(one, to: nil)
+    #expect(tracker.next() == [.summon(window: "w1"), .summon(window: "dialog")])
+    tracker.changed("dialog", window("dialog", parent: "w1", focused: true).properties)
+    #expect(tracker.next() == [.focused(one, isOwn: true)])
+  }
+
+  @Test("N11: a named output is where they are moved and raised, as they are where windows cannot be summoned")
+  func bring_toOutput_movesAndRaises() {
+    var tracker = tracker()
+    tracker.show(one)
+    _ = tracker.next()
+    tracker.bring(one, to: "two")
+    #expect(tracker.next() == [.move(window: "w1", output: "two"), .activate(window: "w1")])
+    tracker.bring(two, to: nil)
+    #expect(tracker.next() == [])
+  }
+
+  @Test("N11: the places of what is shown: out of view only if no window is in view, and if it could be brought")
+  func places_ofPresentations_areThoseOfTheirWindows() {
+    var tracker = tracker()
+    func window(_ id: String, _ inView: Bool) -> Window {
+      var properties = WindowProperties()
+      (properties.output, properties.inView) = ("one", inView)
+      return Window(id: id, properties)
+    }
+    tracker.follow(one, WindowFollowing(), grace: 2000)
+    #expect(tracker.places == [:])
+    tracker.opened(window("w1", false), program: one)
+    #expect(tracker.places == [one: .init(isOutOfView: true, outputs: ["one"])])
+    tracker.opened(window("w2", true), program: one)
+    #expect(tracker.places == [one: .init(isOutOfView: false, outputs: ["one"])])
+    tracker.changed("w2", window("w2", false).properties)
+    #expect(tracker.places[one]?.isOutOfView == true)
+    tracker.left()
+    #expect(tracker.places == [:])
+  }
+
   @Test("U1: a window is moved to its presentation's output as soon as it opens, unless it is there or is a dialog")
   func window_opened_isMovedToOutput() {
     var tracker = tracker()

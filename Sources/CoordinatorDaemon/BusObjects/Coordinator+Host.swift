@@ -43,7 +43,7 @@ extension Coordinator: CoordinatorHost {
     guard windowSystem.mustBeKnown(for: requests) else {
       try windowSystem.check(requests, inTransaction: isTransaction)
       return authorization.authorize(privilege, call) { [unowned self] trust throws(Refusal) in
-        try body(trust, windowSystem.placing(requests, inTransaction: isTransaction))
+        try body(trust, windowSystem.placing(requests, among: presenters.places, inTransaction: isTransaction))
       }
     }
     hold(call.client)

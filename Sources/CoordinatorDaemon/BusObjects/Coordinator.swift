@@ -196,6 +196,8 @@ final class Coordinator {
       presenters[handle]?.kill(handle)
     case .raise(let handle):
       presenters[handle]?.raise(handle)
+    case .bring(let handle, let output):
+      presenters[handle]?.bring(handle, to: output)
     case .move(let handle):
       guard let presentation = service.machine.presentation(handle) else { return }
       presenters[handle]?.move(presentation)

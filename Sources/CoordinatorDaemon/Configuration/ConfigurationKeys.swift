@@ -10,7 +10,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
   case restartDelayMax = "restart-delay-max"
   case restartLimit = "restart-limit"
   case restore
-  case window, unfocus
+  case window, unfocus, here
   case outputGone = "output-gone"
   case dismissal, holds, hold, inhibit
   case startTimeout = "start-timeout"
@@ -55,6 +55,9 @@ public enum DestinationKey: String, CaseIterable, Sendable {
         + "`false`"
     case .unfocus:
       "with `dismiss` the item ends when its windows lose the focus to others, as popups need; default `keep`"
+    case .here:
+      "whether what is shown on another workspace or output comes to the one in use when it is asked for, as `--here` does; default "
+        + "`false`"
     case .outputGone:
       "with `dismiss` the item ends when the output (screen) of its windows is unplugged, instead of being moved to another "
         + "one; default `keep`"
@@ -100,6 +103,7 @@ public enum DestinationKey: String, CaseIterable, Sendable {
     case .restore: "\"login\""
     case .window: "{ app-id = \"org.gnome.Nautilus\" }"
     case .unfocus: "\"dismiss\""
+    case .here: "true"
     case .outputGone: "\"dismiss\""
     case .dismissal: "\"hide\""
     case .holds: "{ dnd = \"postpone\", locked = \"dismiss\" }"

@@ -38,6 +38,8 @@ enum DestinationFile {
       reader.word(.dismissal, ("close", "hide"), of: destination, because: "only windows can be hidden")
     )
     destination.window?.endsUnfocused = endsUnfocused
+    let comesHere = reader.comesHere(destination)
+    destination.window?.comesHere = comesHere
     destination.window?.endsWithOutput = endsWithOutput
     destination.window?.hides = hides
     destination.itemSettings = reader.itemSettings(of: destination)
@@ -169,6 +171,14 @@ extension TableReader {
     guard bool(DestinationKey.protected.rawValue, default: false) == true else { return false }
     if destination.presenter == .none, faults.isEmpty {
       fault(nil, "“protected” needs a “command”, “unit” or “bus”: an item without a program never ends by itself")
+    }
+    return true
+  }
+
+  fileprivate mutating func comesHere(_ destination: Destination) -> Bool {
+    guard bool(DestinationKey.here.rawValue, default: false) == true else { return false }
+    if destination.window == nil, faults.isEmpty {
+      fault(nil, "“here” needs “window”: only windows are on workspaces and outputs")
     }
     return true
   }

@@ -29,6 +29,9 @@ protocol Presenter: AnyObject {
   func abandon(_ handle: Handle)
   /// Brings it to the front (N7).
   func raise(_ handle: Handle)
+  /// Brings its windows to where their user is, with the focus (N11).
+  /// - Parameter output: the output that the request names; nil for the place in use.
+  func bring(_ handle: Handle, to output: String?)
   /// Takes in that it is to appear on another output (U2).
   func move(_ presentation: Presentation)
   /// Releases everything kept for a presentation whose end is on record.
@@ -59,6 +62,7 @@ extension Presenter {
   func kill(_ handle: Handle) {}
   func abandon(_ handle: Handle) {}
   func raise(_ handle: Handle) {}
+  func bring(_ handle: Handle, to output: String?) {}
   func move(_ presentation: Presentation) {}
   func forget(_ handle: Handle) {}
   func platform(of handle: Handle) -> Properties { [:] }
@@ -89,6 +93,9 @@ final class PresenterTable {
 
   /// The programs that go on after the last windows of their items (N3), a line each.
   var programsLeft: [String] { windows.left }
+
+  /// Where the windows of presentations are (N11).
+  var places: [Handle: WindowPlaces.Place] { windows.places }
 
   /// Assigns a presenter to a presentation; nil if the item is state only.
   func presenter(for presentation: Presentation) -> (any Presenter)? {

@@ -13,6 +13,7 @@ extension WindowFollowing {
     if pattern.isEmpty { all.append((.pid, "[window] without “app-id” and “title”")) }
     if hides { all.append((.hide, "dismissal = \"hide\"")) }
     if endsWithOutput { all.append((.output, "output-gone = \"dismiss\"")) }
+    if comesHere { all.append((.summon, "here = true")) }
     if endsUnfocused { all.append((.focus, "unfocus = \"dismiss\"")) }
     return all
   }

@@ -224,6 +224,11 @@ final class WindowPresenter: Presenter {
     perform()
   }
 
+  func bring(_ handle: Handle, to output: String?) {
+    tracker.bring(handle, to: output)
+    perform()
+  }
+
   func move(_ presentation: Presentation) {
     let handle = presentation.handle
     if let start = programs[handle]?.start { programs[handle]!.start = (presentation, start.properties) }
@@ -318,6 +323,8 @@ final class WindowPresenter: Presenter {
       }
     case .activate(let id):
       system.activate(id) { [log] message in log.warning("a window could not be raised: \(message)") }
+    case .summon(let id):
+      system.summon(id) { [log] message in log.warning("a window could not be brought into view: \(message)") }
     case .move(let id, let output):
       system.move(id, to: output) { [log] message in log.warning("a window could not be moved: \(message)") }
     case .focused(let handle, let isOwn): report(.focused(handle, isOwn: isOwn))
@@ -339,6 +346,9 @@ final class WindowPresenter: Presenter {
   }
 
   // MARK: State
+
+  /// Where the windows of presentations are (N11).
+  var places: [Handle: WindowPlaces.Place] { tracker.places }
 
   func platform(of handle: Handle) -> Properties {
     let program = tracker.program(of: handle)
@@ -364,7 +374,7 @@ final class WindowPresenter: Presenter {
 
   private static let keysOfState: Set<String> = [
     WindowProperties.keys.appID.name, WindowProperties.keys.title.name, WindowProperties.keys.output.name,
-    WindowProperties.keys.focused.name,
+    WindowProperties.keys.focused.name, WindowProperties.keys.inView.name,
   ]
 
   // MARK: Record

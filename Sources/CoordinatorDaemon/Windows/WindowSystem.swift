@@ -282,6 +282,11 @@ final class WindowSystem {
     request(WindowSystemInterface.moveToOutput, (id, output), refused: refused)
   }
 
+  /// - Parameter refused: as for ``close(_:refused:)``.
+  func summon(_ id: String, refused: @escaping (String) -> Void) {
+    request(WindowSystemInterface.summon, id, refused: refused)
+  }
+
   private func request<Input>(
     _ method: Method<Input, Void>, _ input: Input, done: @escaping () -> Void = {}, refused: @escaping (String) -> Void
   ) {
@@ -322,8 +327,13 @@ extension WindowSystem {
   /// - Throws: `Refusal` with the code `notSupported`.
   func check(_ requests: [Request], inTransaction: Bool) throws(Refusal) {
     guard isPresent else { return }
-    for (index, request) in requests.enumerated() where request.raises {
-      guard let why = whyNot(.activate, for: "raising a window") else { return }
+    for (index, request) in requests.enumerated() {
+      let why =
+        request.raises
+        ? whyNot(.activate, for: "raising a window")
+        : nil
+          ?? (request.bringsHere == true ? whyNot(.summon, for: "bringing a window to the place in use") : nil)
+      guard let why else { continue }
       var refusal = Refusal(.notSupported, why)
       refusal.index = inTransaction ? index : nil
       throw refusal
@@ -341,16 +351,26 @@ extension WindowSystem {
   /// Whether requests name the output with the focus, and it is not known yet whether there is a window system.
   func mustBeKnown(for requests: [Request]) -> Bool {
     (presence == .unknown || isResting && isPresent)
-      && requests.indices.contains { requests[$0].operation.namesFocusedOutput }
+      && requests.indices.contains {
+        requests[$0].operation.namesFocusedOutput || requests[$0].bringsHere == true
+      }
   }
 
-  /// The requests with the name of the output that has the focus, and with what cannot be done on outputs (U1).
+  /// The requests with the name of the output that has the focus, with what cannot be done on outputs (U1), and with the places of
+  /// the windows (N11).
   /// - Throws: `Refusal` with the code `notSupported` if that output is not known.
-  func placing(_ requests: [Request], inTransaction: Bool) throws(Refusal) -> [Request] {
+  func placing(
+    _ requests: [Request], among windows: @autoclosure () -> [Handle: WindowPlaces.Place], inTransaction: Bool
+  ) throws(Refusal) -> [Request] {
     var placed = requests
+    var places: WindowPlaces?
+    if isPresent, requests.contains(where: { $0.operation.presents { _ in true } }) {
+      places = WindowPlaces(focusedOutput: focusedOutput.isEmpty ? nil : focusedOutput, windows())
+    }
     let whyNoMoving = whyNot(.move, for: "moving a window to an output")
     let whyNoHiding = whyNot(.hide, for: "dismissal = \"hide\"")
     for index in requests.indices {
+      placed[index].places = places
       if let whyNoMoving { placed[index].whyNoMoving = whyNoMoving }
       if let whyNoHiding { placed[index].whyNoHiding = whyNoHiding }
       guard requests[index].operation.namesFocusedOutput else { continue }

@@ -164,7 +164,7 @@ final class EmbeddedBackend: CoordinatorBackend {
         }
       }
     // There is no process to kill. A presenter that does not answer counts as gone after its grace (P14).
-    case .kill, .abandon, .raise, .move, .endParked: break
+    case .kill, .abandon, .raise, .bring, .move, .endParked: break
     }
   }
 

@@ -49,6 +49,9 @@ public struct PresentationOptions: Hashable, Sendable {
   public var platformData: Properties?
   /// Whether the windows of what is shown already are brought to the front.
   public var raisesWindows = false
+  /// Whether the windows of what is shown on another workspace or output come to the one in use (N11); nil leaves that to the
+  /// destination.
+  public var bringsHere: Bool?
   /// Whether the request is refused if nothing is known by the name: an item needs a destination or a command, and a tag without them
   /// must be one that the group knows (D2).
   public var mustBeKnown = false
@@ -104,6 +107,7 @@ public struct PresentationOptions: Hashable, Sendable {
     all[Options.animated] = animated
     if isForced { all[Options.force] = true }
     if raisesWindows { all[Options.raise] = true }
+    all[Options.here] = bringsHere
     if mustBeKnown { all[Options.known] = true }
     return all
   }

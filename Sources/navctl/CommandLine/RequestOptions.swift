@@ -63,6 +63,12 @@ struct ItemOptions: ParsableArguments {
   var raise = false
 
   @Flag(
+    help:
+      "If it is open already on another workspace or screen, bring it to the one in use; “toggle” then closes it only if it is in view there."
+  )
+  var here = false
+
+  @Flag(
     inversion: .prefixedNo,
     help:
       "Whether the program reads navctl's standard input; otherwise it reads the item as JSON. Default with --wait and a program after “--”: if that is a pipe."
@@ -107,6 +113,7 @@ struct ItemOptions: ParsableArguments {
     options[Options.ifBusy] = ifBusy?.rawValue
     options[Options.priority] = priority
     if raise { options[Options.raise] = true }
+    if here { options[Options.here] = true }
     state.write(to: &options)
     if !command.isEmpty {
       let bytes = RawArguments.last(command.count)
@@ -128,7 +135,8 @@ extension ItemOptions {
       ($0.destination, $0.values, $0.containerValues) = (nil, [], [])
       ($0.style, $0.title, $0.from, $0.timeout, $0.owned) = (nil, nil, nil, nil, false)
       $0.validFor = nil
-      ($0.ifBusy, $0.priority, $0.output, $0.raise, $0.command) = (nil, nil, nil, false, [])
+      ($0.ifBusy, $0.priority, $0.output, $0.command) = (nil, nil, nil, [])
+      ($0.raise, $0.here) = (false, false)
       $0.stdin = nil
       $0.state = .filled { $0.isAllowed = false }
     }

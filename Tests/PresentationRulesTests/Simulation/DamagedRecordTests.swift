@@ -20,7 +20,7 @@ private func answer(_ commands: [Command], of machine: inout StateMachine, at no
       report = .declined(handle, message: "")
     case .dismiss(let handle, _, _, _), .kill(let handle): report = .dismissAnswered(handle, result: [:])
     case .endParked(let program, _): report = .parkedEnded(program)
-    case .abandon, .raise, .move: continue
+    case .abandon, .raise, .bring, .move: continue
     }
     open += machine.report(report, at: now).commands
   }

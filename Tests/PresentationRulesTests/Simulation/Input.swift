@@ -134,6 +134,7 @@ extension Request {
     if isForced { text += ", forced" }
     if needsKnownName { text += ", known" }
     if meansState { text += ", state" }
+    if let places { text += ", out of view \(places.ofPresentations.keys.sorted())" }
     if let id = expectation.id { text += ", expecting id “\(id)”" }
     if expectation.content != nil {
       text += ", expecting \(expectation.presentation.map(\.description) ?? "nothing")"

@@ -30,6 +30,8 @@ struct NaivePlan {
   private var isKnownTag = false
   /// D1: whether what it presents without a destination is to have none.
   private var meansState = false
+  /// N11: the presentations of which no window is in view.
+  private var outOfView: Set<Token> = []
   /// L3: whether nothing of the requests is from a client that may be in a sandbox.
   var isTrusted = true
   /// Whether the memory that the request at hand repeats is trusted.
@@ -128,6 +130,7 @@ struct NaivePlan {
   ) throws(NaiveRefusal) {
     needsKnownName = request.needsKnownName
     meansState = request.meansState
+    outOfView = Set((request.places?.ofPresentations ?? [:]).filter { $0.value.isOutOfView }.keys.compactMap(tokens))
     isKnownTag = false
     isMemoryTrusted = true
     let (slot, subject) = request.operation.subjects
@@ -162,7 +165,7 @@ struct NaivePlan {
       answers.append(.slot(binding))
 
     case .toggle(let binding, let id, let options, let anyID):
-      if let item = items[binding], !isLate(binding, options), !isUnseen(binding),
+      if let item = items[binding], !isLate(binding, options), !isUnseen(binding), !isAway(binding),
         anyID || item.id == itsID(id, binding, options)
       {
         clear(binding, .dismissed)
@@ -204,7 +207,7 @@ struct NaivePlan {
     case .toggleSelection(let group, let tag, let binding, let id, let options):
       guard !tag.isEmpty, !tag.contains("\u{7}") else { throw NaiveRefusal(.invalidArgument) }
       if let selected = selected(in: group), items[selected]!.tag == tag, lateTarget(selected, options) == nil,
-        !isUnseen(selected)
+        !isUnseen(selected), !isAway(selected)
       {
         deselect(group, tag)
       } else if let held = items.first(where: {
@@ -290,6 +293,13 @@ struct NaivePlan {
   private func isUnseen(_ binding: BindingID) -> Bool {
     guard given[binding] == nil, let slot = before.slots[binding] else { return false }
     return before.isUnseen(slot.token)
+  }
+
+  /// N11: whether its user does not see what is on the screen.
+  private func isAway(_ binding: BindingID) -> Bool {
+    guard given[binding] == nil, items[binding] != nil, let slot = before.slots[binding] else { return false }
+    return before.presented.contains(slot.token) && slot.item.destination?.window != nil
+      && outOfView.contains(slot.token)
   }
 
   /// D1: whether a request for a person finds something that nothing shows, and that a destination of its name could.

@@ -73,7 +73,7 @@ struct Presenters {
       case 2: [.ended(handle, failed: dice.chance(50), result: result()), .dismissAnswered(handle, result: [:])]
       default: [.presentAnswered(handle, error: "cancelled"), .dismissAnswered(handle, result: result())]
       }
-    case .raise, .move: return []
+    case .raise, .bring, .move: return []
     case .endParked(let program, let isForced): return isForced || dice.chance(60) ? [.parkedEnded(program)] : []
     case .abandon(let handle):
       return dice.chance(faults) ? [.dismissAnswered(handle, result: result())] : []

@@ -75,6 +75,8 @@ extension StateMachine {
     copy.state.limits.ends = limits.ends
     var refusal: Refusal?
     do throws(Refusal) { _ = try input.withoutSerial.happen(to: &copy, at: milliseconds) } catch { refusal = error }
+    // What ends in an earlier turn counts until it is gone (L1); in one turn, what comes takes its place.
+    if refusal?.code == .limitExceeded { return nil }
     var aftermath = Aftermath(of: copy)
     aftermath.refusal = refusal
     return aftermath
