@@ -95,6 +95,7 @@ func destinationFile_bus_isReadInEverySpellingOfATable(_ text: String) throws {
 
 @Test(arguments: [
   ("window = true", WindowFollowing()), ("window = true\nunfocus = 'dismiss'", WindowFollowing(endsUnfocused: true)),
+  ("window = true\nhere = true", WindowFollowing(comesHere: true)), ("window = true\nhere = false", WindowFollowing()),
   ("window = true\ndismissal = 'hide'", WindowFollowing(hides: true)),
   ("window = true\noutput-gone = 'dismiss'", WindowFollowing(endsWithOutput: true)),
   ("window = false", nil), ("[window]", WindowFollowing()),
@@ -168,7 +169,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
   ("\ncomand = ['a']", "2:1: “comand” is not a key of a destination; did you mean “command”?"),
   (
     "colour = 'x'",
-    "1:1: “colour” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
+    "1:1: “colour” is not a key of a destination; use one of command, unit, bus, scope, state, group, style, protected, window, unfocus, output-gone, dismissal, here, id, title, value, timeout, directory, environment, on-present, on-dismiss, hold, holds, inhibit, restart, restart-delay, restart-delay-max, restart-limit, restore, start-timeout, grace"
   ),
   (
     "command = \"foot -e pulsemixer\"",
@@ -384,6 +385,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
     "command = ['x']\nprotected = true\nholds = { locked = 'dismiss' }",
     "3:1: “holds”: “dismiss” for “locked” would end an item that “protected” keeps; use one of them"
   ),
+  ("command = ['x']\nhere = true", "“here” needs “window”: only windows are on workspaces and outputs"),
   ("command = ['x']\nunfocus = 'dismiss'", "2:1: “unfocus” needs “window”: only windows have the focus"),
   ("command = ['x']\ndismissal = 'hide'", "2:1: “dismissal” needs “window”: only windows can be hidden"),
   ("command = ['x']\nwindow = true\nunfocus = 'hide'", "3:1: “unfocus”: expected “keep” or “dismiss”, found “hide”"),

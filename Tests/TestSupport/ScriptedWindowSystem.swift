@@ -13,6 +13,8 @@ public final class ScriptedWindowSystem {
   public private(set) var reads = 0
   /// Called when a client reads all windows, once their answer is made. The signals of changes that it makes are sent before that.
   public var onRead: () -> Void = {}
+  /// Called before that answer is sent.
+  public var beforeRead: () -> Void = {}
   /// Whether readers of all windows get no answer.
   public var isSilent = false
   private var unanswered: [Call<([Structure<String, Properties>], UInt64)>] = []
@@ -88,6 +90,7 @@ public final class ScriptedWindowSystem {
   }
 
   private func answer(_ call: Call<([Structure<String, Properties>], UInt64)>) {
+    beforeRead()
     call.reply((windows.map { Structure($0.id, $0.properties.properties) }, serial))
     onRead()
   }

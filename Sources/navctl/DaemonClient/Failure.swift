@@ -55,9 +55,11 @@ struct Failure: Error, Equatable {
   }
 
   /// Exit status 3, with a line that says why.
-  init(notPresented operation: String) {
+  /// - Parameter left: what goes on of the item that was open there last (N3).
+  init(notPresented operation: String, left: String? = nil) {
     self.init(
-      operation, "nothing is open under that name", hint: "“navctl list” shows what is open", status: .notPresented)
+      operation, "nothing is open under that name", hint: left ?? "“navctl list” shows what is open",
+      status: .notPresented)
   }
 
   /// The line for standard error.

@@ -170,6 +170,8 @@ func demo_onADesktop_editsInAWindowOfItsOwn() throws {
   // Closed from outside: the state is nil, and the note is unchanged.
   try session.runNavctl("dismiss", edited)
   try windows.wait(for: "demo")
+  // The demo would not take the next key before.
+  try session.wait("its end is announced") { watcher.lines.last == "dismissed \(edited) 1 dismissed" }
   try windows.waitForFocus(on: "demo")
   try press("-M ctrl -k e")
   try windows.wait(for: "demo", "note-editor")

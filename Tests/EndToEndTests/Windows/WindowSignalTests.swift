@@ -59,7 +59,8 @@ private func directly(if isOffered: Bool = true) -> ((Connection) throws -> Desc
     let files = try FollowedCommand(
       "echo $NAVD_OUTPUT >>$NAVD_TEST_JOURNAL; exec sleep 1000", socket: directly(if: hasSocket))
     let adapter = try #require(files.adapter)
-    adapter.onRead = { [unowned adapter] in adapter.focusedOutput = "two" }
+    // navd has read the properties, and not yet the windows.
+    adapter.beforeRead = { [unowned adapter] in adapter.focusedOutput = "two" }
     try files.session.runNavctl("present", "files", "--output", "focused")
     try files.session.wait("the command has its output") { !files.session.journalLines.isEmpty }
     #expect(files.session.journalLines == ["two"])
