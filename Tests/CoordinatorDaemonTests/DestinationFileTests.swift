@@ -385,7 +385,7 @@ func destinationFile_scope_isThatOfTheCommand(_ line: String, _ scope: CommandSc
     "command = ['x']\nprotected = true\nholds = { locked = 'dismiss' }",
     "3:1: “holds”: “dismiss” for “locked” would end an item that “protected” keeps; use one of them"
   ),
-  ("command = ['x']\nhere = true", "“here” needs “window”: only windows are on workspaces and outputs"),
+  ("command = ['x']\nhere = true", "2:1: “here” needs “window”: only windows are on workspaces and outputs"),
   ("command = ['x']\nunfocus = 'dismiss'", "2:1: “unfocus” needs “window”: only windows have the focus"),
   ("command = ['x']\ndismissal = 'hide'", "2:1: “dismissal” needs “window”: only windows can be hidden"),
   ("command = ['x']\nwindow = true\nunfocus = 'hide'", "3:1: “unfocus”: expected “keep” or “dismiss”, found “hide”"),

@@ -42,6 +42,9 @@ struct TableReader {
     return table[key]
   }
 
+  /// Where the value of a key is; nil if the key is missing.
+  func position(of key: String) -> TextPosition? { table[key]?.position }
+
   /// The text of a key; nil if the key is missing, or has another type, which is a fault.
   /// - Parameter example: a valid value, as written in a file.
   mutating func text(_ key: String, example: String) -> (text: String, position: TextPosition)? {
