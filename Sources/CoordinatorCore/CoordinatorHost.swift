@@ -81,7 +81,7 @@ package protocol CoordinatorHost: AnyObject {
   func release(_ client: Client)
 }
 
-/// What only a client outside of any sandbox may do, beside its requests (L3).
+/// Privileges of clients outside of any sandbox, beside their requests (L3).
 package enum ServicePrivilege: Sendable {
   case holding, registeringPresenters, importingEnvironment
 }

@@ -1,6 +1,6 @@
 import TextFormats
 
-/// What a variable for commands may be.
+/// The form of a variable for commands.
 public enum EnvironmentVariable {
   /// Variables about the start of one program, most of them set by a service manager or the bus for a service.
   public static let ofOneProgram: Set<String> = [

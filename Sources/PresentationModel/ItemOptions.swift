@@ -50,7 +50,7 @@ public struct ItemOptionFields: Hashable, Sendable {
   public var directory: String?
   /// Variables that are added to the command's environment.
   public var environment: [String: String]?
-  /// What the command reads on its standard input instead of the item (D16).
+  /// The standard input of the command instead of the item (D16).
   public var input: [UInt8]?
   /// Passed to the presenter.
   public var platformData: Properties?

@@ -50,7 +50,7 @@ public struct Request: Hashable, Sendable {
   public var raises: Bool
   /// Whether what is shown elsewhere comes to where its user is (N11); nil leaves that to its destination.
   public var bringsHere: Bool?
-  /// Where the windows of presentations are (N11), as the coordinator finds when it carries out the request; nil if it does not know.
+  /// The places of the windows of presentations (N11), as the coordinator finds when it carries out the request; nil if it does not know.
   package var places: WindowPlaces?
   /// Why windows cannot be moved to an output (U1), as the coordinator finds when it carries out the request; nil if they can, or
   /// if it does not know.

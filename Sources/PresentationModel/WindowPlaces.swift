@@ -1,4 +1,4 @@
-/// Where the windows of presentations are, and where their user is (N11).
+/// The places of the windows of presentations, and the place of their user (N11).
 public struct WindowPlaces: Hashable, Sendable {
   public struct Place: Hashable, Sendable {
     /// Whether none of the windows is in view, and the window system can bring them there; false if it does not tell.
@@ -14,7 +14,7 @@ public struct WindowPlaces: Hashable, Sendable {
 
   /// The output with the focus; nil if the window system does not tell it.
   public var focusedOutput: String?
-  /// By the presentations that are shown, and follow windows.
+  /// The places, by the presentations that are shown and follow windows.
   public var ofPresentations: [Handle: Place]
 
   public init(focusedOutput: String? = nil, _ ofPresentations: [Handle: Place]) {

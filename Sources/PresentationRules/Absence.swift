@@ -14,7 +14,7 @@ enum Absence {
 }
 
 extension PresentationFields {
-  /// Those of its presenter's absences that count now.
+  /// The absences of its presenter that count now.
   fileprivate func recentAbsences(at now: Instant) -> [Instant] {
     absences.filter { $0.after(milliseconds: Absence.window) > now }
   }

@@ -30,7 +30,7 @@ extension StateMachine {
     state.fallbacks = fallbacks.sorted { $0.key.text < $1.key.text }.map {
       Fallback(group: $0.key, destination: $0.value)
     }
-    // What is selected may be a fallback now, and gives way then.
+    // The selected item may be a fallback now, and gives way then.
     state.hasNewFallbacks = true
     // A fallback is not kept (K4).
     forgetOtherKeptItems()

@@ -38,7 +38,7 @@ public struct Item: Hashable, Sendable {
   public var position: StackPosition?
   public var directory: String?
   public var environment: [String: String]
-  /// What its command reads instead of the item; nil for the item (D16).
+  /// The standard input of its command; nil for the item (D16).
   public var input: [UInt8]?
   public var platformData: Properties
   /// Whether showing it is animated (T2).

@@ -101,7 +101,7 @@ struct State: Sendable {
   var bindingsOfRoot: [String: Set<BindingID>] = [:]
   var ownedBy: [Client: Set<Handle>] = [:]
   var countsOfClients: [Client: Int] = [:]
-  /// Those whose presenters have left the bus, and may come back (D4).
+  /// The presentations whose presenters have left the bus, and may come back (D4).
   var abandoned: Set<Handle> = []
   /// Bytes of the items of all presentations (L1).
   var bytesOfItems = 0

@@ -20,7 +20,7 @@ struct Transaction: ~Copyable {
   private(set) var raises = false
   /// Whether it brings what is shown elsewhere to where its user is; nil leaves that to the destination (N11).
   private(set) var bringsHere: Bool?
-  /// Where windows are; nil if that is not known.
+  /// The places of windows; nil if they are not known.
   private(set) var places: WindowPlaces?
   /// Why the request that is being planned can have no windows moved (U1); nil if it can.
   private(set) var whyNoMoving: String?

@@ -229,7 +229,7 @@ extension Transaction {
         "the option tag is \(quoted(other)), but the request selects \(quoted(tag)); leave the option out")
     }
     let key = GroupTag(group: group, tag: tag)
-    // What its user has closed is selected as if nothing were (N3).
+    // An item that its user has closed is selected as if nothing were (N3).
     if let selected = selected(in: group), selectedTag(in: group) == tag, isWithoutWindow(selected) {
       clear(selected, reason: .closed)
     }

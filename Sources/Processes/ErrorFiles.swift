@@ -2,7 +2,7 @@ import CLinux
 import EventLoops
 import Glibc
 
-/// What commands write on standard error: each into a file of its own, `NAME.errors` in a directory of this user.
+/// The standard errors of commands: each is a file of its own, `NAME.errors` in a directory of this user.
 ///
 /// A file never blocks its writer and never signals it, whether or not anybody reads, and keeps what is written while no reader
 /// runs. What was read is freed at once: the file becomes sparse. So a file takes as much memory as was not read yet.
@@ -46,7 +46,7 @@ public final class ErrorFiles {
     self.directory = directory
     self.loop = loop
     self.receive = receive
-    // Without one, commands have this process's standard error.
+    // If there is none, commands have this process's standard error.
     notifications = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     if notifications >= 0 {
       watch = try? loop.watch(notifications, .read) { [weak self] _ in self?.takeChanges() }
@@ -81,7 +81,7 @@ public final class ErrorFiles {
   public func resume(_ isOfCommand: (ByteString) -> Bool) {
     for name in names() where files[name] == nil && (try? follow(name)) != nil {
       files[name] = File(isOfCommand: isOfCommand(name))
-      // What was read is a hole.
+      // The part that was read is a hole.
       withFile(name) { file in
         let data = lseek(file, 0, LINUX_SEEK_DATA)
         files[name]!.read = data >= 0 ? data : lseek(file, 0, SEEK_END)

@@ -8,7 +8,7 @@ public struct BootTime: Comparable, Hashable, Sendable {
   public static func < (a: BootTime, b: BootTime) -> Bool { a.milliseconds < b.milliseconds }
 }
 
-/// What a presentation that follows windows has of its destination besides the table `window`.
+/// The settings of a destination for presentations that follow windows, besides the table `window`.
 public struct FollowingSettings: Hashable, Sendable {
   /// The name of its destination; empty for a command of a request.
   public var destination: String
@@ -27,7 +27,7 @@ public struct FollowingSettings: Hashable, Sendable {
   }
 }
 
-/// What is known of the process that shows a window.
+/// The known facts of the process that shows a window.
 public struct WindowProcess: Hashable, Sendable {
   /// The program that it belongs to, by the handle for which that was started.
   public var program: Handle?
@@ -188,7 +188,7 @@ struct TrackedWindow {
   var properties: WindowProperties
   /// When it opened, among windows and presentations.
   let order: UInt64
-  /// What is known of its process; nil if nothing is.
+  /// The known facts of its process; nil if there are none.
   let process: WindowProcess?
   var owner = Owner.none
 }

@@ -24,7 +24,7 @@ extension WindowTracker {
     }
   }
 
-  /// Where the windows are of presentations that are on the screen (N11).
+  /// The places of the windows of presentations that are on the screen (N11).
   public var places: [Handle: WindowPlaces.Place] {
     guard let capabilities else { return [:] }
     var places: [Handle: WindowPlaces.Place] = [:]

@@ -85,7 +85,7 @@ public struct WindowTracker {
   public static let maxWindows = 10_000
 
   var windows: [String: TrackedWindow] = [:]
-  /// By the handles for which their programs were started.
+  /// The presentations, by the handles for which their programs were started.
   var followed: [Handle: Following] = [:]
   /// The parked programs that presentations show again, or are about to, by the handles of these (N8).
   var claims: [Handle: Handle] = [:]

@@ -42,7 +42,7 @@ struct TableReader {
     return table[key]
   }
 
-  /// Where the value of a key is; nil if the key is missing.
+  /// The position of a key's value; nil if the key is missing.
   func position(of key: String) -> TextPosition? { table[key]?.position }
 
   /// The text of a key; nil if the key is missing, or has another type, which is a fault.

@@ -237,7 +237,7 @@ final class CommandPresenter: ProgramPresenter, LaunchObserver {
   /// Removes the output of commands whose ends are on record, and reads that of those that go on all the same.
   private func removeLeftovers() {
     let kept = Set(outputs.keys.map { marker(of: $0) })
-    // What errors are written into is followed until nobody writes any more, by itself.
+    // The file of errors is followed until nobody writes into it any more.
     let left = runtime.names(beginningWith: token + "-").compactMap { name -> ByteString? in
       guard let dot = name.lastIndex(of: "."), name[dot...] != ErrorFiles.suffix.description[...] else { return nil }
       return ByteString(String(name[..<dot]))

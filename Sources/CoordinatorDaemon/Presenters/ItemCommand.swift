@@ -22,7 +22,7 @@ struct ItemCommand {
   }()
 
   let command: Processes.Command
-  /// Those of its variables that do not come from navd's environment alone, so that a service manager has to be told them.
+  /// The variables that do not come from navd's environment alone, so that a service manager has to be told them.
   let given: Set<ByteString>
 
   /// - Parameters:

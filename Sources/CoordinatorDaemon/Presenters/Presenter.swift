@@ -94,7 +94,7 @@ final class PresenterTable {
   /// The programs that go on after the last windows of their items (N3), a line each.
   var programsLeft: [String] { windows.left }
 
-  /// Where the windows of presentations are (N11).
+  /// The places of the windows of presentations (N11).
   var places: [Handle: WindowPlaces.Place] { windows.places }
 
   /// Assigns a presenter to a presentation; nil if the item is state only.

@@ -229,7 +229,7 @@ private final class Service: RunningCommand {
       }
       if let errors = launch.errors {
         properties.append(Structure("StandardErrorFileDescriptor", .descriptor(errors)))
-        // What is left behind writes there, too.
+        // Processes that are left behind write there, too.
         if launch.scope == .process {
           properties.append(Structure("StandardOutputFileDescriptor", .descriptor(errors)))
         }

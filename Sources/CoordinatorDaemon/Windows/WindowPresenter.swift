@@ -11,7 +11,7 @@ import WindowRules
 /// Shows items by their windows (N1–N6): it stands between a presenter that runs programs, which starts and ends them, and the
 /// coordinator. Carries out what the ``WindowTracker`` says.
 final class WindowPresenter: Presenter {
-  /// What the presenter keeps of a program for which windows are followed. Its stage is in the tracker.
+  /// A program for which windows are followed, as the presenter keeps it. Its stage is in the tracker.
   private struct Program {
     /// Starts it, and ends it.
     let presenter: any Presenter
@@ -30,7 +30,7 @@ final class WindowPresenter: Presenter {
   private let remember: (Handle, Properties) -> Void
   private let report: (Report) -> Void
   private var tracker: WindowTracker
-  /// By the handles for which they were started.
+  /// The programs, by the handles for which they were started.
   private var programs: [Handle: Program] = [:]
   private var isPerforming = false
   /// Runs while no window has the focus, which another one may get in a moment (N9).
@@ -82,7 +82,7 @@ final class WindowPresenter: Presenter {
     if programs[program] == nil { programs[program] = Program(presenter: presenter) }
   }
 
-  /// What is known of the process that shows a window (N1).
+  /// The known facts of the process that shows a window (N1).
   private func process(of window: Window) -> WindowProcess? {
     guard let pid = window.properties.pid, pid > 1 else { return nil }
     let process = ProcessOrigin(of: pid_t(truncatingIfNeeded: pid))
@@ -347,7 +347,7 @@ final class WindowPresenter: Presenter {
 
   // MARK: State
 
-  /// Where the windows of presentations are (N11).
+  /// The places of the windows of presentations (N11).
   var places: [Handle: WindowPlaces.Place] { tracker.places }
 
   func platform(of handle: Handle) -> Properties {

@@ -43,7 +43,7 @@ public struct PresentationOptions: Hashable, Sendable {
   public var directory: String?
   /// Variables that are added to the environment of ``command`` or of the destination's command.
   public var environment: [String: String]?
-  /// What ``command`` or the destination's command reads on its standard input, instead of the item as JSON (D16).
+  /// The standard input of ``command`` or of the destination's command, instead of the item as JSON (D16).
   public var input: [UInt8]?
   /// Passed to the presenter: `activation-token`, `parent-window`.
   public var platformData: Properties?

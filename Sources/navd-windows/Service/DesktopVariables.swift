@@ -5,7 +5,7 @@ import Logging
 
 /// Gives navd the variables of the desktop that the adapter belongs to, since navd may have started before it (K6).
 enum DesktopVariables {
-  /// What programs need to find the desktop and its session, and to know which one it is.
+  /// The variables that programs need to find the desktop and its session, and to know which one it is.
   private static let names = [
     "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY", "SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET",
     "WAYFIRE_SOCKET", "LABWC_PID", "XDG_CURRENT_DESKTOP", "XDG_SESSION_DESKTOP", "XDG_SESSION_TYPE", "DESKTOP_SESSION",

@@ -17,7 +17,7 @@ final class I3Backend: Backend {
   private let ids = WindowIDs()
   /// What i3 does not tell of its windows; nil for sway.
   private var display: XWindowFacts?
-  /// What sway's socket does not tell of its windows; nil for i3, or if it has no such protocol.
+  /// The facts of windows that sway's socket does not tell; nil for i3, or if it has no such protocol.
   private var toplevels: WlrConnection?
   private var model = I3Model(capabilities: []) { _, _ in I3Model.Identity(id: "") }
   private var isReading: Set<I3Message.Kind> = []

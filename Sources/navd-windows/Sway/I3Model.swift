@@ -27,7 +27,7 @@ struct I3Model {
   private var nodes: [Int64: I3Tree.Node] = [:]
   private var hasTree = false
   private var focusedWorkspace = ""
-  /// What requests have done to windows that the tree does not tell yet: those before it was asked for, and those since.
+  /// The effects of requests on windows that the tree does not tell yet: of those before it was asked for, and those since.
   private var (asked, unasked) = (Foresight(), Foresight())
 
   /// - Parameter capabilities: what works with this window manager.
@@ -41,10 +41,10 @@ struct I3Model {
 
   func node(_ key: Key) -> I3Tree.Node? { nodes[Self.container(key)] }
 
-  /// What requests make of windows. One may follow another before the tree tells what came of the first.
+  /// The effects of requests. One may follow another before the tree tells what came of the first.
   private struct Foresight {
     var hidden: [Int64: Bool] = [:]
-    /// What windows that are hidden or shown were before, and are again when they are shown.
+    /// The states of windows that are hidden or shown, as they were before, and are again when they are shown.
     var memories: [Int64: Set<Memory>] = [:]
     var focused: Int64?
 
@@ -164,7 +164,7 @@ struct I3Model {
 
   // MARK: Requests
 
-  /// What the scratchpad takes from a window, which gets it back when it is shown. Marks that begin with `_` are not shown, and
+  /// The properties that the scratchpad takes from a window, which gets it back when it is shown. Marks that begin with `_` are not shown, and
   /// outlive the adapter.
   private enum Memory: String, CaseIterable {
     case tiled

@@ -57,7 +57,7 @@ struct I3Tree {
     case "output"?: place.output = Self.output(name ?? "")
     case "workspace"?:
       place.isHidden = name == "__i3_scratch"
-      // Of the workspaces of an output, the one that had the focus last is shown.
+      // Among the workspaces of an output, the one that had the focus last is shown.
       place.isInView = !place.isHidden && place.front != nil && place.front == json[.id]
       if place.isInView { workspaces[place.output] = name }
     case "floating_con"?: place.isFloating = true
