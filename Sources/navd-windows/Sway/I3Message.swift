@@ -57,20 +57,11 @@ extension I3Message {
 
   private static let members = JSON.MemberNames(Member.allCases.map(\.rawValue))
 
-  /// The members of ``Member`` in the payload; nil if it is not JSON, or was too large. Text that is not UTF-8 is repaired.
-  var content: JSON? {
-    guard let payload else { return nil }
-    if let content = Self.parse(payload) { return content }
-    // The window manager passes on titles as clients set them. One of them must not hide all windows.
-    return Self.parse(Array(String(decoding: payload, as: UTF8.self).utf8))
-  }
+  /// The members of ``Member`` in the payload; nil if it is not JSON, or was too large.
+  var content: JSON? { payload.flatMap { JSON.repaired($0, keeping: Self.members, depth: Self.maximumDepth) } }
 
   /// How many arrays and objects may be nested: two for each container. With some layouts, each new window splits that of the one before.
   private static let maximumDepth = 512
-
-  private static func parse(_ payload: [UInt8]) -> JSON? {
-    try? JSON.parse(payload, keeping: members, depth: maximumDepth)
-  }
 }
 
 extension JSON {

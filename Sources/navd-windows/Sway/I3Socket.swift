@@ -8,11 +8,8 @@ final class I3Socket {
   /// Commands without a reply; past that, none is sent. The adapter's own questions are few, and not counted.
   private static let maxCommands = 1024
 
-  private let descriptor: Int32
-  private var watch: Watch?
+  private let socket: StreamSocket
   private var reader = I3Reader()
-  private var unsent: [UInt8] = []
-  private var buffer = [UInt8](repeating: 0, count: 256 << 10)
   private var commands = 0
   private var requests: [(kind: I3Message.Kind, completion: (JSON?) -> Void)] = []
   /// Called with the content; nil if it cannot be read.
@@ -20,40 +17,15 @@ final class I3Socket {
   /// Called once, with the reason.
   var onEnd: ((String) -> Void)?
   /// The process of the window manager; nil if it cannot be known.
-  let peer: pid_t?
+  var peer: pid_t? { socket.peer }
 
   /// - Throws: `SystemError` if there is no window manager at the path.
   init(_ path: String, _ loop: EventLoop) throws(SystemError) {
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-    let socket = try check("socket") { Glibc.socket(AF_UNIX, kind, 0) }
-    descriptor = socket
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      close(socket)
-      throw SystemError(code: ENAMETOOLONG, operation: "connect \(path)")
+    socket = try StreamSocket(path, loop)
+    socket.onBytes = { [unowned self] in take($0) }
+    socket.onEnd = { [unowned self] error in
+      onEnd?(error?.description ?? "the window manager has closed its connection")
     }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard result == 0 else {
-      let error = SystemError("connect \(path)")
-      close(socket)
-      throw error
-    }
-    peer = peerProcess(of: socket)
-    watch = try loop.watch(socket, .read) { [unowned self] readiness in
-      if readiness.contains(.write) { write() }
-      read()
-    }
-  }
-
-  deinit {
-    watch?.cancel()
-    close(descriptor)
   }
 
   /// Sends a request.
@@ -66,32 +38,13 @@ final class I3Socket {
     }
     if kind == .command { commands += 1 }
     requests.append((kind, completion))
-    unsent += I3Message.bytes(kind, payload)
-    write()
+    socket.send(I3Message.bytes(kind, payload))
   }
 
-  private func write() {
-    while !unsent.isEmpty {
-      let count = Glibc.send(descriptor, unsent, unsent.count, Int32(MSG_NOSIGNAL))
-      if count < 0 {
-        if errno == EINTR { continue }
-        // An error is found by reading, too.
-        break
-      }
-      unsent.removeFirst(count)
-    }
-    watch?.interest = unsent.isEmpty ? .read : [.read, .write]
-  }
-
-  private func read() {
-    let count = Glibc.read(descriptor, &buffer, buffer.count)
-    if count < 0, errno == EAGAIN || errno == EINTR { return }
-    guard count > 0 else {
-      return end(count == 0 ? "the window manager has closed its connection" : SystemError("read").description)
-    }
-    reader.take(buffer.prefix(count))
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    reader.take(bytes)
     do throws(I3Reader.Fault) {
-      while watch?.isCancelled == false, let message = try reader.next() { take(message) }
+      while socket.isOpen, let message = try reader.next() { take(message) }
     } catch {
       end("the window manager breaks its protocol: \(error)")
     }
@@ -110,8 +63,8 @@ final class I3Socket {
   }
 
   private func end(_ reason: String) {
-    guard watch?.isCancelled == false else { return }
-    watch?.cancel()
+    guard socket.isOpen else { return }
+    socket.close()
     onEnd?(reason)
   }
 }

@@ -1,0 +1,106 @@
+import EventLoops
+import Glibc
+
+/// A connection to a socket of the compositor. Bytes are handed on as they arrive.
+final class StreamSocket {
+  private let descriptor: Int32
+  private let path: String
+  private var watch: Watch?
+  private var unsent: [UInt8] = []
+  private var isEnding = false
+  private var buffer: [UInt8]
+  /// Called with bytes that have arrived.
+  var onBytes: ((UnsafeRawBufferPointer) -> Void)?
+  /// Called once, when the other end has closed the connection; with the reason if it failed.
+  var onEnd: ((SystemError?) -> Void)?
+  /// The process at the other end; nil if it cannot be known.
+  let peer: pid_t?
+
+  /// - Parameter bufferSize: how many bytes are read at a time.
+  /// - Throws: `SystemError` if nothing listens at the path.
+  init(_ path: String, _ loop: EventLoop, bufferSize: Int = 256 << 10) throws(SystemError) {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let socket = try check("socket") { Glibc.socket(AF_UNIX, kind, 0) }
+    descriptor = socket
+    self.path = path
+    buffer = [UInt8](repeating: 0, count: bufferSize)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      Glibc.close(socket)
+      throw SystemError(code: ENAMETOOLONG, operation: "connect \(path)")
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard result == 0 else {
+      let error = SystemError("connect \(path)")
+      Glibc.close(socket)
+      throw error
+    }
+    peer = peerProcess(of: socket)
+    watch = try loop.watch(socket, .read) { [unowned self] readiness in
+      if readiness.contains(.write) { write() }
+      read()
+    }
+  }
+
+  deinit {
+    close()
+    Glibc.close(descriptor)
+  }
+
+  var isOpen: Bool { watch?.isCancelled == false }
+
+  /// Ends the connection from this side. ``onEnd`` is not called.
+  func close() { watch?.cancel() }
+
+  func send(_ bytes: [UInt8]) {
+    unsent += bytes
+    write()
+  }
+
+  /// Tells the other end, after all that is sent, that nothing follows.
+  func endSending() {
+    isEnding = true
+    write()
+  }
+
+  private func write() {
+    while !unsent.isEmpty {
+      let count = Glibc.send(descriptor, unsent, unsent.count, Int32(MSG_NOSIGNAL))
+      if count < 0 {
+        if errno == EINTR { continue }
+        // An error is found by reading, too.
+        break
+      }
+      unsent.removeFirst(count)
+    }
+    if unsent.isEmpty, isEnding { shutdown(descriptor, Int32(SHUT_WR)) }
+    watch?.interest = unsent.isEmpty ? .read : [.read, .write]
+  }
+
+  /// Hands on all that has arrived, but not more than a fast writer sends in a while.
+  func readArrived() {
+    for _ in 0..<64 where read() {}
+  }
+
+  /// - Returns: whether there was something to be read.
+  @discardableResult
+  private func read() -> Bool {
+    guard isOpen else { return false }
+    let count = Glibc.read(descriptor, &buffer, buffer.count)
+    if count < 0, errno == EAGAIN || errno == EINTR { return false }
+    guard count > 0 else {
+      let error = count == 0 ? nil : SystemError("read \(path)")
+      close()
+      onEnd?(error)
+      return false
+    }
+    buffer.withUnsafeBytes { onBytes?(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+    return true
+  }
+}
