@@ -16,7 +16,8 @@ struct NavdWindowsCommand: ParsableCommand {
       It owns org.navd.WindowSystem1 on the session bus, and runs as long as the compositor or X server. Start it with the \
       session: “exec navd-windows” in the configuration of sway or i3, or the systemd unit navd-windows.service.
 
-      The backend sway is for sway and i3, by their socket ($SWAYSOCK, $I3SOCK). The backend wlr is for other Wayland \
+      The backend sway is for sway and i3, by their socket ($SWAYSOCK, $I3SOCK). The backends hyprland and niri are for these \
+      compositors, by their sockets ($HYPRLAND_INSTANCE_SIGNATURE, $NIRI_SOCKET). The backend wlr is for other Wayland \
       compositors that have wlr-foreign-toplevel-management ($WAYLAND_DISPLAY). The backend x11 is for X window managers \
       ($DISPLAY). Without --backend, the first of them that works is used.
 
@@ -24,7 +25,7 @@ struct NavdWindowsCommand: ParsableCommand {
       """,
     version: "navd-windows \(Release.version)")
 
-  @Option(help: ArgumentHelp("How to know the windows: sway, wlr or x11.", valueName: "backend"))
+  @Option(help: ArgumentHelp("How to know the windows: sway, hyprland, niri, wlr or x11.", valueName: "backend"))
   var backend: BackendName?
 
   @Option(help: ArgumentHelp("Address of the bus to use instead of the session bus.", valueName: "address"))

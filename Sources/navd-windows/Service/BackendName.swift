@@ -3,7 +3,7 @@ import Logging
 
 /// The backends, in the order in which they are tried.
 enum BackendName: String, CaseIterable {
-  case sway, wlr, x11
+  case sway, hyprland, niri, wlr, x11
 
   /// Finds a backend that works here.
   /// - Parameter chosen: the only one to try; nil for all.
@@ -34,6 +34,8 @@ enum BackendName: String, CaseIterable {
   private var variables: [String] {
     switch self {
     case .sway: ["SWAYSOCK", "I3SOCK"]
+    case .hyprland: ["HYPRLAND_INSTANCE_SIGNATURE"]
+    case .niri: ["NIRI_SOCKET"]
     case .wlr: ["WAYLAND_DISPLAY"]
     case .x11: ["DISPLAY"]
     }
@@ -44,6 +46,8 @@ enum BackendName: String, CaseIterable {
     guard let place = variables.lazy.compactMap({ Environment[$0] }).first else { return nil }
     switch self {
     case .sway: return try I3Backend(place, loop, log)
+    case .hyprland: return try HyprlandBackend(instance: place, loop, log)
+    case .niri: return try NiriBackend(place, loop, log)
     case .wlr: return try WlrBackend(loop, log)
     case .x11: return try X11Backend(loop, log)
     }

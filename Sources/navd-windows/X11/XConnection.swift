@@ -91,6 +91,14 @@ final class XConnection {
 
   // MARK: Questions
 
+  /// The windows in a window; none if it is gone.
+  func children(of window: Window) -> [Window] {
+    guard let reply = xcb_query_tree_reply(raw, xcb_query_tree(raw, window), nil) else { return [] }
+    defer { free(reply) }
+    return Array(
+      UnsafeBufferPointer(start: xcb_query_tree_children(reply), count: Int(xcb_query_tree_children_length(reply))))
+  }
+
   func atom(_ name: String) -> Atom {
     if let known = atoms[name] { return known }
     let reply = xcb_intern_atom_reply(raw, xcb_intern_atom(raw, 0, UInt16(name.utf8.count), name), nil)

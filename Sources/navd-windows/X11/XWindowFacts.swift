@@ -81,6 +81,16 @@ final class XWindowFacts {
 
   func pid(of window: UInt32) -> UInt32? { connection.process(of: window) }
 
+  /// The process of the window with that class and title; nil if there is none, or if several processes have one.
+  func pid(appID: String, title: String) -> UInt32? {
+    let windows = connection.children(of: connection.root).filter { window in
+      self.appID(of: window) == appID
+        && (connection.text(window, "_NET_WM_NAME") ?? connection.text(window, "WM_NAME") ?? "") == title
+    }
+    let processes = Set(windows.compactMap { pid(of: $0) })
+    return processes.count == 1 ? processes.first : nil
+  }
+
   /// Whether it takes part in WM_DELETE_WINDOW (ICCCM 4.2.8.1). Else a request to close it kills its client.
   func canBeAsked(_ window: UInt32) -> Bool {
     connection.numbers(window, "WM_PROTOCOLS").contains(connection.atom("WM_DELETE_WINDOW"))

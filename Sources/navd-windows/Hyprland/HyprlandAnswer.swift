@@ -1,0 +1,139 @@
+import PresentationModel
+import TextFormats
+
+/// The monitors, the windows and the window with the focus, as Hyprland answers.
+struct HyprlandAnswer {
+  /// What is asked at once, so that it is of one moment.
+  static let request = "[[BATCH]]j/monitors;j/clients;j/activewindow"
+
+  struct Monitor: Hashable {
+    let number: Int64
+    let name: String
+    /// What it shows; nil if it does not say.
+    let workspace: Workspace?
+    /// The special workspace that it shows above that; nil for none.
+    let special: Workspace?
+    let isFocused: Bool
+  }
+
+  struct Workspace: Hashable {
+    /// Its number or, since 0.57, its address: both stay when it gets another name.
+    let identity: String
+    /// Up to 0.56 negative for one that was named when it was made, and since then absent.
+    let number: Int64?
+    let name: String
+  }
+
+  struct Client {
+    let address: UInt64
+    /// A number that no other window of this run of Hyprland has; nil for versions that do not tell.
+    let stableID: UInt64?
+    var properties: WindowProperties
+    let workspace: Workspace?
+    let monitor: Int64?
+    let isPinned: Bool
+    let isGrouped: Bool
+    let tags: [String]
+  }
+
+  let monitors: [Monitor]
+  let clients: [Client]
+  /// The address of the window with the focus; nil for none.
+  let focused: UInt64?
+
+  /// - Parameter bytes: the answer to ``request``; nil if it is something else.
+  init?(_ bytes: [UInt8]) {
+    let parts = Self.parts(of: bytes).map { JSON.repaired($0, keeping: HyprlandMember.names) }
+    guard parts.count == 3, let monitors = parts[0]?.array, let clients = parts[1]?.array, let active = parts[2] else {
+      return nil
+    }
+    self.monitors = monitors.compactMap(Self.monitor)
+    self.clients = clients.compactMap(Self.client)
+    focused = active[hyprland: .address]?.string.flatMap(Self.address)
+  }
+
+  /// The answers to the requests of a batch, between which are two empty lines.
+  private static func parts(of bytes: [UInt8]) -> [[UInt8]] {
+    let newline = UInt8(ascii: "\n")
+    var parts: [[UInt8]] = []
+    var start = 0
+    var index = 0
+    while index + 2 < bytes.count {
+      guard bytes[index] == newline, bytes[index + 1] == newline, bytes[index + 2] == newline else {
+        index += 1
+        continue
+      }
+      parts.append(Array(bytes[start..<index]))
+      index += 3
+      start = index
+    }
+    return parts + [Array(bytes[start...])]
+  }
+
+  /// An address as Hyprland writes it, with `0x` or without.
+  static func address(_ text: some StringProtocol) -> UInt64? {
+    UInt64(text.hasPrefix("0x") ? text.dropFirst(2) : text[...], radix: 16)
+  }
+
+  private static func integer(_ json: JSON?) -> Int64? {
+    guard case .integer(let number)? = json else { return nil }
+    return number
+  }
+
+  private static func workspace(_ json: JSON?) -> Workspace? {
+    let number = integer(json?[hyprland: .id])
+    guard let identity = json?[hyprland: .address]?.string ?? number.map({ "\($0)" }), !identity.isEmpty else {
+      return nil
+    }
+    return Workspace(identity: identity, number: number, name: json?[hyprland: .name]?.string ?? "")
+  }
+
+  private static func monitor(_ json: JSON) -> Monitor? {
+    guard let number = integer(json[hyprland: .id]), let name = json[hyprland: .name]?.string, !name.isEmpty else {
+      return nil
+    }
+    let special = workspace(json[hyprland: .specialWorkspace])
+    return Monitor(
+      number: number, name: name, workspace: workspace(json[hyprland: .activeWorkspace]),
+      special: special?.number == 0 ? nil : special, isFocused: json[hyprland: .focused] == true)
+  }
+
+  private static func client(_ json: JSON) -> Client? {
+    guard let address = json[hyprland: .address]?.string.flatMap(address), json[hyprland: .mapped] != false else {
+      return nil
+    }
+    var properties = WindowProperties()
+    properties.appID = json[hyprland: .class]?.string
+    properties.title = json[hyprland: .title]?.string
+    properties.pid = json[hyprland: .pid]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
+    properties.floating = json[hyprland: .floating].map { $0 == true }
+    // 1 is maximized, 2 fullscreen, 3 both.
+    properties.fullscreen = json[hyprland: .fullscreen]?.unsigned.map { $0 & 2 != 0 }
+    return Client(
+      address: address, stableID: json[hyprland: .stableID]?.string.flatMap { UInt64($0, radix: 16) },
+      properties: properties,
+      workspace: workspace(json[hyprland: .workspace]), monitor: integer(json[hyprland: .monitor]),
+      isPinned: json[hyprland: .pinned] == true,
+      isGrouped: json[hyprland: .grouped]?.array?.isEmpty == false,
+      tags: json[hyprland: .tags]?.array?.compactMap(\.string) ?? [])
+  }
+}
+
+/// The members of JSON objects of Hyprland that the adapter reads.
+enum HyprlandMember: String, CaseIterable {
+  // Its state.
+  case configProvider
+  // Monitors and workspaces.
+  case id, name, focused, activeWorkspace, specialWorkspace
+  // Windows.
+  case address, mapped, workspace, floating, monitor, `class`, title, pid, pinned, fullscreen, grouped, tags
+  case stableID = "stableId"
+
+  /// The names by which answers are read; the others are left out.
+  static let names = JSON.MemberNames(allCases.map(\.rawValue))
+}
+
+extension JSON {
+  /// A member of an answer of Hyprland; nil if this is not an object, or has no such member.
+  subscript(hyprland member: HyprlandMember) -> JSON? { self[member.rawValue] }
+}

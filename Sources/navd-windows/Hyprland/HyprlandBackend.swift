@@ -1,0 +1,130 @@
+import EventLoops
+import Logging
+import PresentationModel
+import TextFormats
+
+/// Windows of Hyprland, by its two sockets: one tells events, the other answers requests.
+///
+/// Its Wayland protocols are not used besides. They tell no processes and nothing earlier or better than the sockets do, and their
+/// windows would have to be matched with these.
+final class HyprlandBackend: Backend {
+  let name = "hyprland"
+  var onEnd: ((String) -> Void)?
+
+  private let loop: EventLoop
+  private let log: Logger
+  private let events: EventStream
+  private let requests: RequestQueue
+  private let ids = WindowIDs()
+  private var language = HyprlandCommand.Language.words
+  private var model: HyprlandModel
+  private var isReading = false
+  private var reading: Timer?
+  private var retrying: Timer?
+  private var ready: (() -> Void)?
+  /// Bytes of an answer.
+  private static let limit = 32 << 20
+  /// Bytes of an event, which has at most a kibibyte of data.
+  private static let maxEvent = 64 << 10
+
+  /// - Parameter instance: the signature of the running Hyprland, which names its directory.
+  init(instance: String, _ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.loop = loop
+    self.log = log
+    guard let runtime = Environment["XDG_RUNTIME_DIR"] else {
+      throw BackendFailure(description: "XDG_RUNTIME_DIR is not set, where its sockets are")
+    }
+    let directory = "\(runtime)/hypr/\(instance)"
+    do throws(SystemError) {
+      events = try EventStream("\(directory)/.socket2.sock", request: "", limit: Self.maxEvent, loop)
+    } catch {
+      throw BackendFailure(description: "no compositor at the socket: \(error)")
+    }
+    requests = RequestQueue("\(directory)/.socket.sock", limit: Self.limit, loop)
+    // It begins with the commit that Hyprland was built from; the time of its start and a random number follow.
+    let token = instance.split(separator: "_", maxSplits: 1).last.map(String.init) ?? instance
+    let ids = ids
+    model = HyprlandModel(NumberedIDs(token: token, ids)) { ids.next() }
+  }
+
+  var state: WindowSystemState { model.state }
+  func takeEvents() -> [WindowEvent] { model.takeEvents() }
+  func announceDue(now: MonotonicInstant) { model.announceDue(now: now) }
+
+  func start(ready: @escaping () -> Void) {
+    self.ready = ready
+    events.onEnd = { [unowned self] in onEnd?($0) }
+    events.onGap = { [unowned self] in
+      model.takeGap()
+      readSoon()
+    }
+    events.onLine = { [unowned self] line in
+      if let line { model.take(line, now: loop.now) } else { model.takeGap() }
+      readSoon()
+    }
+    events.start()
+    // Versions with Lua still read hyprland.conf, too, so that the number of the version does not say it.
+    requests.ask("j/status") { [unowned self] answer in
+      let status = answer.flatMap { JSON.repaired($0, keeping: HyprlandMember.names) }
+      language = status?[hyprland: .configProvider] == "lua" ? .lua : .words
+      read()
+    }
+  }
+
+  /// Reads once for all events of a change, which come within a millisecond.
+  private func readSoon() {
+    guard ready == nil, model.wantsAnswer, reading?.isPending != true else { return }
+    reading = loop.timer(after: .milliseconds(3)) { [unowned self] in read() }
+  }
+
+  /// Reads all windows again, once at a time.
+  private func read() {
+    guard !isReading, model.wantsAnswer else { return }
+    isReading = true
+    model.takeWant()
+    requests.ask(HyprlandAnswer.request) { [unowned self] bytes in
+      isReading = false
+      // What was told before the answer was made is to be known before it.
+      events.readArrived()
+      if let answer = bytes.flatMap(HyprlandAnswer.init) {
+        model.take(answer, now: loop.now)
+        ready?()
+        ready = nil
+      } else {
+        log.error("an answer of the compositor cannot be read, and is passed over; it is asked again in a second")
+        retrying = loop.timer(after: .seconds(1)) { [unowned self] in
+          model.takeGap()
+          read()
+        }
+      }
+      readSoon()
+    }
+  }
+
+  func perform(
+    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
+  ) {
+    do throws(Refusal) {
+      let commands = try model.commands(request, key)
+      try requests.command(commands.map { $0.text(language) }) { [unowned self] answers in
+        let failed = zip(commands, answers).first { $0.isEssential && $1?.starts(with: Array("ok".utf8)) != true }
+        completion(outcome(of: request, key, failed: failed.map { $1 }))
+      }
+      readSoon()
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  /// - Parameter failed: the answer to a command that was refused, which is nil if there is none; nil if all succeeded.
+  private func outcome(of request: WindowRequest, _ key: WindowTable.Key, failed: [UInt8]??) -> Result<Void, Refusal> {
+    guard let failed else { return .success(()) }
+    // It may have closed since, which is told already.
+    events.readArrived()
+    guard model.state.windows.contains(key) else {
+      return .failure(Refusal(.unknownWindow, "the window has closed"))
+    }
+    let reason = failed.map { quoted(String(decoding: $0, as: UTF8.self)) } ?? "the compositor does not answer"
+    return .failure(Refusal(.notSupported, "\(request.noun): \(reason)"))
+  }
+}

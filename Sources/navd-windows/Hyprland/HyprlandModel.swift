@@ -1,0 +1,253 @@
+import EventLoops
+import PresentationModel
+import TextFormats
+
+/// What the events and the answers of Hyprland say of the windows, and which commands carry out a request. No I/O.
+///
+/// Events say that something has happened, and seldom what is so now. What they do say is taken from them at once; for the rest,
+/// everything is read again.
+struct HyprlandModel {
+  typealias Key = WindowTable.Key
+  typealias Instant = MonotonicInstant
+  typealias Client = HyprlandAnswer.Client
+
+  private(set) var state = WindowSystemState()
+  /// Whether all is to be read again.
+  private(set) var wantsAnswer = true
+  private var ids: NumberedIDs
+  private let makeID: () -> String
+  private var clients: [Key: Client] = [:]
+  private var monitors: [HyprlandAnswer.Monitor] = []
+  private var hasAnswer = false
+  /// Whether this version tells a title with its event.
+  private var tellsTitles = false
+  /// What happened since the answer was asked for that is still to come; it may be older than that.
+  private var meanwhile = Meanwhile()
+  /// What requests make of windows that no answer tells yet. One may follow another before that.
+  private var foreseen = Foresight()
+
+  private struct Meanwhile {
+    var closed: Set<Key> = []
+    var titled: Set<Key> = []
+    var hasFocusMoved = false
+    var hasRequests = false
+  }
+
+  private struct Foresight {
+    var hidden: [Key: Bool] = [:]
+    var pinned: [Key: Bool] = [:]
+    var focused: Key?
+  }
+
+  /// - Parameter makeID: makes an id, for versions that do not tell one.
+  init(_ ids: NumberedIDs, makeID: @escaping () -> String) {
+    state.capabilities = [.close, .activate, .hide, .move, .summon, .pid, .output, .focus, .inView]
+    self.ids = ids
+    self.makeID = makeID
+  }
+
+  mutating func announceDue(now: Instant) { state.windows.announceDue(now: now) }
+  mutating func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
+
+  // MARK: Input
+
+  /// Takes that lines were missed.
+  mutating func takeGap() { wantsAnswer = true }
+
+  /// - Parameter line: `EVENT>>DATA`, of at most 1024 bytes of data.
+  mutating func take(_ line: [UInt8], now: Instant) {
+    guard let end = line.indices.dropLast().first(where: { line[$0] == Self.arrow && line[$0 + 1] == Self.arrow })
+    else { return }
+    let event = String(decoding: line[..<end], as: UTF8.self)
+    let data = line[(end + 2)...]
+    let fields = data.split(separator: UInt8(ascii: ","), maxSplits: 1, omittingEmptySubsequences: false)
+    let first = String(decoding: fields.first ?? [], as: UTF8.self)
+    switch event {
+    case "closewindow":
+      guard let key = HyprlandAnswer.address(first) else { return }
+      close(key)
+      meanwhile.closed.insert(key)
+      wantsAnswer = true
+    case "windowtitle": if !tellsTitles { wantsAnswer = true }
+    case "windowtitlev2":
+      tellsTitles = true
+      guard let key = HyprlandAnswer.address(first), state.windows.contains(key), fields.count == 2 else { return }
+      // The rest is cut off.
+      guard data.count < Self.maxData else { return wantsAnswer = true }
+      var properties = WindowProperties()
+      properties.title = String(decoding: fields[1], as: UTF8.self)
+      meanwhile.titled.insert(key)
+      state.windows.see(key, WindowTable.Sighting(properties: properties), now: now, id: "")
+    case "activewindow":
+      // Also tells a new class of the window with the focus. A new title changes nothing that is not known.
+      let appID = state.windows.focused.flatMap { state.windows.properties(of: $0)?.appID } ?? ""
+      if !data.starts(with: Array("\(appID),".utf8)) { wantsAnswer = true }
+    case "activewindowv2":
+      let key = HyprlandAnswer.address(first)
+      guard key != state.windows.focused else { return }
+      // A window that has just opened is known, and has it, with the next answer.
+      if key.map(state.windows.contains) != false { focus(key, now: now) }
+      meanwhile.hasFocusMoved = true
+      wantsAnswer = true
+    case "urgent":
+      if let key = HyprlandAnswer.address(first), state.windows.contains(key), state.windows.focused != key {
+        set(urgent: true, key, now: now)
+      }
+    default: if Self.changes.contains(event) { wantsAnswer = true }
+    }
+  }
+
+  private static let arrow = UInt8(ascii: ">")
+  /// Bytes of the data of an event.
+  private static let maxData = 1024
+
+  /// Events after which windows, or where they are, may be others. The second version of an event comes with the first.
+  private static let changes: Set<String> = [
+    "openwindow", "movewindow", "changefloatingmode", "fullscreen", "pin", "minimized", "togglegroup", "moveintogroup",
+    "moveoutofgroup", "workspace", "activespecial", "moveworkspace", "renameworkspace", "changeworkspaceid",
+    "focusedmon",
+    "monitoradded", "monitorremoved", "configreloaded",
+  ]
+
+  /// Notes that an answer is asked for now.
+  mutating func takeWant() {
+    wantsAnswer = false
+    meanwhile = Meanwhile()
+  }
+
+  mutating func take(_ answer: HyprlandAnswer, now: Instant) {
+    monitors = answer.monitors
+    state.outputs = monitors.map(\.name)
+    state.focusedOutput = monitors.first(where: \.isFocused)?.name ?? ""
+    let isFirst = !hasAnswer
+    hasAnswer = true
+    if !meanwhile.hasRequests { foreseen = Foresight() }
+    let present = answer.clients.filter { !meanwhile.closed.contains($0.address) }
+    let addresses = Set(present.map(\.address))
+    for key in state.windows.allKeys.filter({ !addresses.contains($0) }) { close(key) }
+    // In the order in which they opened, where that is told.
+    for client in present.sorted(by: { ($0.stableID ?? 0) < ($1.stableID ?? 0) }) { see(client, now: now) }
+    if !meanwhile.hasFocusMoved { focus(answer.focused.flatMap { addresses.contains($0) ? $0 : nil }, now: now) }
+    meanwhile = Meanwhile()
+    if isFirst { state.windows.announceAll() }
+  }
+
+  private mutating func see(_ client: Client, now: Instant) {
+    let key = client.address
+    // A window that has closed may leave its address to another.
+    if let former = clients[key], former.stableID != client.stableID { close(key) }
+    clients[key] = client
+    var sighting = WindowTable.Sighting(properties: client.properties)
+    // The event of a title is the newest of it.
+    if meanwhile.titled.contains(key) { sighting.properties.title = nil }
+    let isHidden = client.workspace?.name == HyprlandCommand.hiding
+    let monitor = monitors.first { $0.number == client.monitor }
+    sighting.properties.hidden = isHidden
+    sighting.properties.output = isHidden ? "" : monitor?.name ?? ""
+    sighting.properties.inView = client.workspace.map { workspace in
+      !isHidden
+        && monitors.contains {
+          $0.workspace?.identity == workspace.identity || $0.special?.identity == workspace.identity
+        }
+    }
+    let id = state.windows.contains(key) ? "" : client.stableID.map(ids.id) ?? makeID()
+    state.windows.see(key, sighting, now: now, id: id)
+  }
+
+  private mutating func close(_ key: Key) {
+    if let stableID = clients.removeValue(forKey: key)?.stableID { ids.close(stableID) }
+    state.windows.close(key)
+    foreseen.hidden[key] = nil
+    foreseen.pinned[key] = nil
+    if foreseen.focused == key { foreseen.focused = nil }
+  }
+
+  private mutating func focus(_ key: Key?, now: Instant) {
+    state.windows.setFocus(key)
+    // Nothing else tells that it is not urgent any more.
+    if let key, state.windows.properties(of: key)?.urgent == true { set(urgent: false, key, now: now) }
+  }
+
+  private mutating func set(urgent: Bool, _ key: Key, now: Instant) {
+    var properties = WindowProperties()
+    properties.urgent = urgent
+    state.windows.see(key, WindowTable.Sighting(properties: properties), now: now, id: "")
+  }
+
+  // MARK: Requests
+
+  /// The commands that carry out a request for a window.
+  mutating func commands(_ request: WindowRequest, _ key: Key) throws(Refusal) -> [HyprlandCommand] {
+    let isHidden = foreseen.hidden[key] ?? (state.windows.properties(of: key)?.hidden == true)
+    var commands: [HyprlandCommand] = []
+    switch request {
+    case .close: return [.close(key)]
+    case .show where !isHidden: return []
+    case .hide where isHidden: return []
+    case .activate, .show:
+      if isHidden { commands = show(key, on: try focusedMonitor(request)) }
+      commands.append(.focus(key))
+      foreseen.focused = key
+    case .summon:
+      let monitor = try focusedMonitor(request)
+      commands = isHidden ? show(key, on: monitor) : bring(key, to: monitor)
+      commands.append(.focus(key))
+      foreseen.focused = key
+    case .hide: commands = hide(key)
+    case .move(let output):
+      guard let monitor = monitors.first(where: { $0.name == output }) else {
+        throw Refusal(.notSupported, "\(request.noun): the output is gone")
+      }
+      let hasFocus = (foreseen.focused ?? state.windows.focused) == key
+      switch (isHidden, hasFocus) {
+      case (true, _): commands = show(key, on: monitor)
+      case (false, true): commands = bring(key, to: monitor) + [.focus(key)]
+      case (false, false): commands = [.move(key, to: monitor, withFocus: false)]
+      }
+    }
+    meanwhile.hasRequests = true
+    // Nothing may change, and no event come.
+    wantsAnswer = true
+    return commands
+  }
+
+  private func focusedMonitor(_ request: WindowRequest) throws(Refusal) -> HyprlandAnswer.Monitor {
+    guard let monitor = monitors.first(where: \.isFocused) ?? monitors.first else {
+      throw Refusal(.notSupported, "\(request.noun): there is no output")
+    }
+    return monitor
+  }
+
+  private mutating func hide(_ key: Key) -> [HyprlandCommand] {
+    foreseen.hidden[key] = true
+    if foreseen.focused == key { foreseen.focused = nil }
+    var commands: [HyprlandCommand] = []
+    // Else its whole group moves.
+    if clients[key]?.isGrouped == true { commands.append(.leaveGroup(key)) }
+    // A pinned window goes to no special workspace.
+    if foreseen.pinned[key] ?? (clients[key]?.isPinned == true) {
+      foreseen.pinned[key] = false
+      commands += [.tag(key, HyprlandCommand.wasPinned), .togglePin(key)]
+    }
+    return commands + [.hide(key)]
+  }
+
+  /// Shows a hidden window on an output.
+  private mutating func show(_ key: Key, on monitor: HyprlandAnswer.Monitor) -> [HyprlandCommand] {
+    foreseen.hidden[key] = false
+    let move = HyprlandCommand.move(key, to: monitor, withFocus: false)
+    let wasPinned = foreseen.pinned[key].map { !$0 } ?? (clients[key]?.tags.contains(HyprlandCommand.wasPinned) == true)
+    guard wasPinned else { return [move] }
+    foreseen.pinned[key] = true
+    return [move, .togglePin(key), .untag(key, HyprlandCommand.wasPinned)]
+  }
+
+  /// Moves a window that is to have the focus, so that no other window has it in between.
+  private func bring(_ key: Key, to monitor: HyprlandAnswer.Monitor) -> [HyprlandCommand] {
+    let workspace = clients[key]?.workspace
+    // Some versions refuse that.
+    if let workspace, workspace.identity == monitor.workspace?.identity { return [] }
+    // It would close the special workspace that is in view, whether or not it is that of the window.
+    return [.move(key, to: monitor, withFocus: workspace?.name.hasPrefix("special") != true)]
+  }
+}

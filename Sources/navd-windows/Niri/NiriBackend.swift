@@ -1,0 +1,102 @@
+import CoordinatorAPI
+import EventLoops
+import Logging
+import PresentationModel
+import Processes
+import TextFormats
+
+/// Windows of niri, by its socket: one connection tells events, and each request has another.
+final class NiriBackend: Backend {
+  let name = "niri"
+  var onEnd: ((String) -> Void)?
+
+  private let loop: EventLoop
+  private let log: Logger
+  private let events: EventStream
+  private let requests: RequestQueue
+  private let ids = WindowIDs()
+  private var model: NiriModel
+  private var hasComplained = false
+  private var ready: (() -> Void)?
+  /// Bytes of an event or of an answer.
+  private static let limit = 32 << 20
+
+  /// - Parameter path: that of the socket.
+  init(_ path: String, _ loop: EventLoop, _ log: Logger) throws(BackendFailure) {
+    self.loop = loop
+    self.log = log
+    do throws(SystemError) {
+      events = try EventStream(path, request: "\"EventStream\"\n", limit: Self.limit, loop)
+    } catch {
+      throw BackendFailure(description: "no compositor at the socket: \(error)")
+    }
+    requests = RequestQueue(path, limit: Self.limit, loop)
+    let token = events.peer.flatMap(ProcessIdentity.init(of:)).map { "\($0.pid)-\($0.startTime)" } ?? ids.token
+    let ids = ids
+    model = NiriModel(NumberedIDs(token: token, ids)) { Self.process(of: $0, ids) }
+  }
+
+  var state: WindowSystemState { model.state }
+  func takeEvents() -> [WindowEvent] { model.takeEvents() }
+  func announceDue(now: MonotonicInstant) { model.announceDue(now: now) }
+
+  func start(ready: @escaping () -> Void) {
+    self.ready = ready
+    events.onLine = { [unowned self] in take($0) }
+    events.onEnd = { [unowned self] in onEnd?($0) }
+    events.start()
+  }
+
+  private func take(_ line: LineReader.Line) {
+    guard let line else {
+      log.error("an event of the compositor is larger than \(Self.limit) bytes; the windows are read again")
+      return events.restart()
+    }
+    guard let event = JSON.repaired(line, keeping: NiriMember.names) else {
+      if !hasComplained { log.error("an event of the compositor cannot be read, and is passed over") }
+      return hasComplained = true
+    }
+    if let reason = event[niri: .error]?.string {
+      log.error("the compositor tells no events: \(quoted(reason))")
+    }
+    model.take(event, now: loop.now)
+    guard model.isComplete else { return }
+    ready?()
+    ready = nil
+  }
+
+  /// The process of a window. Those of X11 are all windows of xwayland-satellite, and only its X server knows whose they are.
+  private static func process(of node: NiriModel.Node, _ ids: WindowIDs) -> UInt32? {
+    guard let client = node.client, ProcessName.of(client) == satellite else { return node.client }
+    guard let appID = node.properties.appID, let title = node.properties.title else { return nil }
+    // It is not kept: it would keep the X server, too.
+    return (try? XWindowFacts(ids))?.pid(appID: appID, title: title)
+  }
+
+  /// The name of its process, which the kernel cuts off.
+  private static let satellite = "xwayland-satell"
+
+  func perform(
+    _ request: WindowRequest, _ key: WindowTable.Key, _ completion: @escaping (Result<Void, Refusal>) -> Void
+  ) {
+    do throws(Refusal) {
+      try requests.command(try model.actions(request, key)) { [unowned self] answers in
+        completion(outcome(of: answers, request, key))
+      }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  private func outcome(
+    of answers: [[UInt8]?], _ request: WindowRequest, _ key: WindowTable.Key
+  ) -> Result<Void, Refusal> {
+    let answers = answers.map { $0.flatMap { JSON.repaired($0, keeping: NiriMember.names) } }
+    guard let failed = answers.first(where: { $0?[niri: .ok] == nil }) else { return .success(()) }
+    guard model.state.windows.contains(key) else {
+      return .failure(Refusal(.unknownWindow, "the window has closed"))
+    }
+    let reason = failed?[niri: .error]?.string ?? "the compositor does not answer"
+    return .failure(Refusal(.notSupported, "\(request.noun): \(reason)"))
+  }
+}

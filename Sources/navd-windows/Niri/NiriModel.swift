@@ -1,0 +1,214 @@
+import EventLoops
+import PresentationModel
+import TextFormats
+
+/// What the events of niri say of the windows, and which actions carry out a request. No I/O.
+///
+/// The first events after the connection tell all workspaces and all windows, and the later ones what has changed, so that
+/// nothing has to be asked.
+struct NiriModel {
+  typealias Key = WindowTable.Key
+  typealias Instant = MonotonicInstant
+
+  /// A window in an event.
+  struct Node {
+    let number: UInt64
+    var properties: WindowProperties
+    /// The process that has opened its connection; nil if niri does not know it.
+    let client: UInt32?
+    /// Nil if it is on none, as while its user moves it.
+    let workspace: UInt64?
+  }
+
+  /// Finds the process of a window; it is that of its client, unless this shows windows of others. Nil if it is not known.
+  typealias FindingProcess = (_ node: Node) -> UInt32?
+
+  private struct Workspace {
+    let number: UInt64
+    let output: String
+    var isActive: Bool
+    var isFocused: Bool
+  }
+
+  private(set) var state = WindowSystemState()
+  private var workspaces: [UInt64: Workspace] = [:]
+  private var nodes: [Key: Node] = [:]
+  private var hasWorkspaces = false
+  private var hasWindows = false
+  private var ids: NumberedIDs
+  private let findProcess: FindingProcess
+
+  init(_ ids: NumberedIDs, findProcess: @escaping FindingProcess) {
+    state.capabilities = [.close, .activate, .move, .summon, .pid, .output, .focus, .inView]
+    self.ids = ids
+    self.findProcess = findProcess
+  }
+
+  /// Whether all is known that was there before.
+  var isComplete: Bool { hasWorkspaces && hasWindows }
+
+  // MARK: Events
+
+  /// - Parameter event: one that is not known is left out.
+  mutating func take(_ event: JSON, now: Instant) {
+    if let content = event[niri: .workspacesChanged] {
+      guard let all = content[niri: .workspaces]?.array else { return }
+      take(workspaces: all.compactMap(Self.workspace), now: now)
+    } else if let content = event[niri: .workspaceActivated] {
+      guard let number = content[niri: .id]?.unsigned, let workspace = workspaces[number] else { return }
+      for other in workspaces.keys {
+        if workspaces[other]?.output == workspace.output { workspaces[other]?.isActive = other == number }
+        if content[niri: .focused] == true { workspaces[other]?.isFocused = other == number }
+      }
+      place(now: now)
+    } else if let content = event[niri: .windowsChanged] {
+      guard let all = content[niri: .windows]?.array else { return }
+      take(windows: all.compactMap(Self.node), now: now)
+    } else if let content = event[niri: .windowOpenedOrChanged] {
+      guard hasWindows, let node = content[niri: .window].flatMap(Self.node) else { return }
+      see(node, now: now)
+      setFocus(node)
+    } else if let content = event[niri: .windowClosed] {
+      guard let key = content[niri: .id]?.unsigned else { return }
+      close(key)
+      seeLeftOut(now: now)
+    } else if let content = event[niri: .windowFocusChanged] {
+      guard let id = content[niri: .id] else { return }
+      // No window has it while a launcher or a bar does.
+      state.windows.setFocus(id.unsigned.flatMap { state.windows.contains($0) ? $0 : nil })
+    } else if let content = event[niri: .windowUrgencyChanged] {
+      guard let key = content[niri: .id]?.unsigned, var node = nodes[key],
+        case .boolean(let urgent)? = content[niri: .urgent]
+      else { return }
+      node.properties.urgent = urgent
+      see(node, now: now)
+    }
+  }
+
+  private mutating func take(workspaces all: [Workspace], now: Instant) {
+    workspaces = Dictionary(all.map { ($0.number, $0) }) { $1 }
+    // An output that is on has a workspace. niri tells them in no order.
+    state.outputs = Set(all.map(\.output)).subtracting([""]).sorted()
+    hasWorkspaces = true
+    place(now: now)
+    announceIfComplete()
+  }
+
+  private mutating func take(windows all: [Node], now: Instant) {
+    let present = Dictionary(all.map { ($0.number, $0) }) { $1 }
+    for key in state.windows.allKeys.filter({ present[$0] == nil }) { close(key) }
+    hasWindows = true
+    // The numbers ascend as windows open.
+    for node in present.values.sorted(by: { $0.number < $1.number }) { see(node, now: now) }
+    state.windows.setFocus(all.first { $0.properties.focused == true }?.number)
+    announceIfComplete()
+  }
+
+  private mutating func announceIfComplete() {
+    if isComplete { state.windows.announceAll() }
+  }
+
+  mutating func announceDue(now: Instant) { state.windows.announceDue(now: now) }
+  mutating func takeEvents() -> [WindowEvent] { state.windows.takeEvents() }
+
+  private mutating func close(_ key: Key) {
+    if nodes.removeValue(forKey: key) != nil { ids.close(key) }
+    state.windows.close(key)
+  }
+
+  private mutating func see(_ node: Node, now: Instant) {
+    let key = node.number
+    // Another program has got the number, and the end of the first window was not told.
+    if let former = nodes[key], former.client != node.client { close(key) }
+    var sighting = WindowTable.Sighting(properties: node.properties)
+    sighting.properties.focused = nil
+    sighting.properties.merge(place(of: node))
+    // The title and the class may be needed to find it, and come later.
+    if state.windows.properties(of: key)?.pid == nil { sighting.properties.pid = findProcess(node) }
+    nodes[key] = node
+    let id = state.windows.contains(key) ? "" : ids.id(of: key)
+    state.windows.see(key, sighting, now: now, id: id)
+  }
+
+  /// Has the table take the oldest window that was left out, if there is one: it is not told again.
+  private mutating func seeLeftOut(now: Instant) {
+    guard nodes.count > state.windows.allKeys.count else { return }
+    if let key = nodes.keys.filter({ !state.windows.contains($0) }).min(), let node = nodes[key] { see(node, now: now) }
+  }
+
+  private mutating func setFocus(_ node: Node) {
+    switch node.properties.focused {
+    case true?: state.windows.setFocus(node.number)
+    case false? where state.windows.focused == node.number: state.windows.setFocus(nil)
+    default: break
+    }
+  }
+
+  /// Where a window is, as far as that is known.
+  private func place(of node: Node) -> WindowProperties {
+    var properties = WindowProperties()
+    guard let workspace = node.workspace.flatMap({ workspaces[$0] }) else { return properties }
+    properties.output = workspace.output
+    properties.inView = workspace.isActive
+    return properties
+  }
+
+  /// Tells of all windows where they are now, and which output has the focus.
+  private mutating func place(now: Instant) {
+    for (key, node) in nodes where state.windows.contains(key) {
+      state.windows.see(key, WindowTable.Sighting(properties: place(of: node)), now: now, id: "")
+    }
+    state.focusedOutput = workspaces.values.first(where: \.isFocused)?.output ?? ""
+  }
+
+  private static func workspace(_ json: JSON) -> Workspace? {
+    guard let number = json[niri: .id]?.unsigned else { return nil }
+    return Workspace(
+      number: number, output: json[niri: .output]?.string ?? "", isActive: json[niri: .isActive] == true,
+      isFocused: json[niri: .isFocused] == true)
+  }
+
+  private static func node(_ json: JSON) -> Node? {
+    guard let number = json[niri: .id]?.unsigned else { return nil }
+    var properties = WindowProperties()
+    properties.appID = json[niri: .appID]?.string
+    properties.title = json[niri: .title]?.string
+    properties.focused = json[niri: .isFocused].map { $0 == true }
+    properties.floating = json[niri: .isFloating].map { $0 == true }
+    properties.urgent = json[niri: .isUrgent].map { $0 == true }
+    let client = json[niri: .pid]?.unsigned.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
+    return Node(number: number, properties: properties, client: client, workspace: json[niri: .workspaceID]?.unsigned)
+  }
+
+  // MARK: Requests
+
+  /// The actions that carry out a request for a window.
+  func actions(_ request: WindowRequest, _ key: Key) throws(Refusal) -> [String] {
+    let focus = Self.action("FocusWindow", "\"id\":\(key)")
+    switch request {
+    case .close: return [Self.action("CloseWindow", "\"id\":\(key)")]
+    case .activate: return [focus]
+    case .move(let output):
+      guard let workspace = workspaces.values.first(where: { $0.isActive && $0.output == output }) else {
+        throw Refusal(.notSupported, "\(request.noun): the output shows no workspace")
+      }
+      return [Self.moving(key, to: workspace)]
+    case .summon:
+      guard let workspace = workspaces.values.first(where: \.isFocused) else {
+        throw Refusal(.notSupported, "\(request.noun): no workspace has the focus")
+      }
+      return [Self.moving(key, to: workspace), focus]
+    case .hide, .show: preconditionFailure("the capability is not offered")
+    }
+  }
+
+  /// Moves a window; one that has the focus keeps it, and another does not get it. (A version of 2024 knows this action, and none
+  /// that moves a window to an output.)
+  private static func moving(_ key: Key, to workspace: Workspace) -> String {
+    action("MoveWindowToWorkspace", "\"window_id\":\(key),\"reference\":{\"Id\":\(workspace.number)},\"focus\":true")
+  }
+
+  private static func action(_ name: String, _ arguments: String) -> String {
+    "{\"Action\":{\"\(name)\":{\(arguments)}}}\n"
+  }
+}

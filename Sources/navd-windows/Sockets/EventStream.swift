@@ -1,0 +1,90 @@
+import EventLoops
+import Glibc
+
+/// The lines that a compositor sends as things happen.
+///
+/// Compositors close the connection of a program that does not read fast enough, such as one that was stopped. So it connects
+/// once more when the connection ends, and only then has the compositor ended.
+final class EventStream {
+  private let path: String
+  private let request: String
+  private let limit: Int
+  private let loop: EventLoop
+  private var socket: StreamSocket
+  private var reader: LineReader
+  private var connected: MonotonicInstant
+  private var isEnded = false
+  /// The shortest time from one connection to the next.
+  private static let pause = Duration.seconds(1)
+
+  /// Called with each line; nil for one that is too long.
+  var onLine: ((LineReader.Line) -> Void)?
+  /// Called when it has connected again, and lines may be missing.
+  var onGap: (() -> Void)?
+  /// Called once, with the reason.
+  var onEnd: ((String) -> Void)?
+
+  var peer: pid_t? { socket.peer }
+
+  /// - Parameters:
+  ///   - request: what asks for the events; empty if they come unasked.
+  ///   - limit: bytes of a line.
+  /// - Throws: `SystemError` if nothing listens at the path.
+  init(_ path: String, request: String, limit: Int, _ loop: EventLoop) throws(SystemError) {
+    self.path = path
+    self.request = request
+    self.limit = limit
+    self.loop = loop
+    socket = try StreamSocket(path, loop)
+    reader = LineReader(limit: limit)
+    connected = loop.now
+  }
+
+  func start() {
+    reader = LineReader(limit: limit)
+    socket.onBytes = { [unowned self] in take($0) }
+    socket.onEnd = { [unowned self] in lost($0) }
+    if !request.isEmpty { socket.send(Array(request.utf8)) }
+  }
+
+  /// Hands on what has arrived, in the middle of a turn.
+  func readArrived() { socket.readArrived() }
+
+  /// Connects again, since what is known may not be true any more. Not at once if it has just done so.
+  func restart() {
+    guard !isEnded, socket.isOpen else { return }
+    socket.close()
+    let earliest = connected + Self.pause
+    guard earliest > loop.now else { return connect() }
+    _ = loop.timer(at: earliest) { [weak self] in self?.connect() }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    reader.take(bytes)
+    let socket = socket
+    while !isEnded, socket.isOpen, let line = reader.next() { onLine?(line) }
+  }
+
+  private func lost(_ error: SystemError?) {
+    guard loop.now >= connected + Self.pause else { return end(error) }
+    connect(after: error)
+  }
+
+  private func connect(after error: SystemError? = nil) {
+    guard !isEnded else { return }
+    do throws(SystemError) {
+      socket = try StreamSocket(path, loop)
+    } catch let refused {
+      return end(error ?? (refused.code == ECONNREFUSED || refused.code == ENOENT ? nil : refused))
+    }
+    connected = loop.now
+    start()
+    onGap?()
+  }
+
+  private func end(_ error: SystemError?) {
+    isEnded = true
+    onEnd?(
+      error.map { "the connection to the compositor is lost: \($0)" } ?? "the compositor has closed its connection")
+  }
+}

@@ -1,0 +1,37 @@
+/// Reads lines from bytes as they arrive.
+struct LineReader {
+  /// A whole line, without its end; nil if it was longer than the limit.
+  typealias Line = [UInt8]?
+
+  /// Bytes of a line; a longer one is passed over.
+  private let limit: Int
+  private var buffer: [UInt8] = []
+  private var start = 0
+  /// Up to where no line ends.
+  private var searched = 0
+  private var isPassing = false
+
+  init(limit: Int) { self.limit = limit }
+
+  mutating func take(_ bytes: some Sequence<UInt8>) {
+    buffer.removeFirst(start)
+    searched -= start
+    start = 0
+    buffer += bytes
+  }
+
+  /// - Returns: nil if no whole line has arrived yet.
+  mutating func next() -> Line? {
+    guard let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
+      if buffer.count - start > limit {
+        isPassing = true
+        buffer = []
+        start = 0
+      }
+      searched = buffer.count
+      return nil
+    }
+    defer { (start, searched, isPassing) = (end + 1, end + 1, false) }
+    return isPassing || end - start > limit ? .some(nil) : Array(buffer[start..<end])
+  }
+}

@@ -1,0 +1,105 @@
+import EventLoops
+import Glibc
+import PresentationModel
+
+/// Asks a compositor one question after the other, each by a connection of its own: a connection that stays open keeps some
+/// versions of Hyprland from all else.
+final class RequestQueue {
+  /// Commands without an answer; past that, none is sent. The adapter's own questions are few, and not counted.
+  private static let maxCommands = 1024
+  /// The time until it connects again if too many others wait to be served.
+  private static let pause = Duration.milliseconds(10)
+
+  private struct Request {
+    let bytes: [UInt8]
+    let isCommand: Bool
+    let completion: ([UInt8]?) -> Void
+  }
+
+  private let path: String
+  private let limit: Int
+  private let loop: EventLoop
+  private var waiting: [Request] = []
+  private var current: (request: Request, socket: StreamSocket)?
+  private var answer: [UInt8]? = []
+  private var pausing: Timer?
+  private var commands = 0
+
+  /// - Parameter limit: bytes of an answer; a longer one is not kept.
+  init(_ path: String, limit: Int, _ loop: EventLoop) {
+    self.path = path
+    self.limit = limit
+    self.loop = loop
+  }
+
+  /// Asks something.
+  /// - Parameter completion: is called with the answer; nil if there is none, or if it is too long.
+  func ask(_ text: String, _ completion: @escaping ([UInt8]?) -> Void) {
+    waiting.append(Request(bytes: Array(text.utf8), isCommand: false, completion: completion))
+    next()
+  }
+
+  /// Sends commands, the later ones also if one is refused.
+  /// - Parameter completion: is called with all answers.
+  func command(_ texts: [String], _ completion: @escaping ([[UInt8]?]) -> Void) throws(Refusal) {
+    guard !texts.isEmpty else { return completion([]) }
+    guard commands + texts.count <= Self.maxCommands else {
+      throw Refusal(
+        .limitExceeded,
+        "expected at most \(Self.maxCommands) requests that the compositor has not answered, found more")
+    }
+    commands += texts.count
+    let answers = Answers()
+    for text in texts {
+      waiting.append(
+        Request(bytes: Array(text.utf8), isCommand: true) { answer in
+          answers.all.append(answer)
+          if answers.all.count == texts.count { completion(answers.all) }
+        })
+    }
+    next()
+  }
+
+  private final class Answers {
+    var all: [[UInt8]?] = []
+  }
+
+  private func next() {
+    guard current == nil, pausing?.isPending != true, let request = waiting.first else { return }
+    let socket: StreamSocket
+    do throws(SystemError) {
+      socket = try StreamSocket(path, loop, bufferSize: 64 << 10)
+    } catch {
+      if error.code == EAGAIN {
+        pausing = loop.timer(after: Self.pause) { [weak self] in self?.next() }
+      } else {
+        waiting.removeFirst()
+        // Not at once: what asks does not expect its answer before it has asked.
+        loop.soon { [weak self] in
+          self?.answered(request, nil)
+          self?.next()
+        }
+      }
+      return
+    }
+    waiting.removeFirst()
+    current = (request, socket)
+    answer = []
+    socket.onBytes = { [unowned self] bytes in
+      guard let length = answer?.count, length + bytes.count <= limit else { return answer = nil }
+      answer?.append(contentsOf: bytes)
+    }
+    socket.onEnd = { [unowned self] error in
+      current = nil
+      answered(request, error == nil && answer?.isEmpty == false ? answer : nil)
+      next()
+    }
+    socket.send(request.bytes)
+    socket.endSending()
+  }
+
+  private func answered(_ request: Request, _ answer: [UInt8]?) {
+    if request.isCommand { commands -= 1 }
+    request.completion(answer)
+  }
+}
