@@ -93,7 +93,7 @@ struct HyprlandModel {
       if let key = HyprlandAnswer.address(first), state.windows.contains(key), state.windows.focused != key {
         set(urgent: true, key, now: now)
       }
-    default: if Self.changes.contains(event) { wantsAnswer = true }
+    default: if Self.changes.contains(event.hasSuffix("v2") ? String(event.dropLast(2)) : event) { wantsAnswer = true }
     }
   }
 
@@ -101,7 +101,7 @@ struct HyprlandModel {
   /// Bytes of the data of an event.
   private static let maxData = 1024
 
-  /// Events after which windows, or where they are, may be others. The second version of an event comes with the first.
+  /// Events after which windows, or where they are, may be others. Some have a second version, which comes with the first.
   private static let changes: Set<String> = [
     "openwindow", "movewindow", "changefloatingmode", "fullscreen", "pin", "minimized", "togglegroup", "moveintogroup",
     "moveoutofgroup", "workspace", "activespecial", "moveworkspace", "renameworkspace", "changeworkspaceid",

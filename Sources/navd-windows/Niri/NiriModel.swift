@@ -33,6 +33,8 @@ struct NiriModel {
   private(set) var state = WindowSystemState()
   private var workspaces: [UInt64: Workspace] = [:]
   private var nodes: [Key: Node] = [:]
+  /// Windows for which the table has no room.
+  private var leftOut: Set<Key> = []
   private var hasWorkspaces = false
   private var hasWindows = false
   private var ids: NumberedIDs
@@ -113,13 +115,14 @@ struct NiriModel {
 
   private mutating func close(_ key: Key) {
     if nodes.removeValue(forKey: key) != nil { ids.close(key) }
+    leftOut.remove(key)
     state.windows.close(key)
   }
 
   private mutating func see(_ node: Node, now: Instant) {
     let key = node.number
     // Another program has got the number, and the end of the first window was not told.
-    if let former = nodes[key], former.client != node.client { close(key) }
+    if let former = nodes[key]?.client, let client = node.client, former != client { close(key) }
     var sighting = WindowTable.Sighting(properties: node.properties)
     sighting.properties.focused = nil
     sighting.properties.merge(place(of: node))
@@ -128,12 +131,12 @@ struct NiriModel {
     nodes[key] = node
     let id = state.windows.contains(key) ? "" : ids.id(of: key)
     state.windows.see(key, sighting, now: now, id: id)
+    if state.windows.contains(key) { leftOut.remove(key) } else { leftOut.insert(key) }
   }
 
   /// Has the table take the oldest window that was left out, if there is one: it is not told again.
   private mutating func seeLeftOut(now: Instant) {
-    guard nodes.count > state.windows.allKeys.count else { return }
-    if let key = nodes.keys.filter({ !state.windows.contains($0) }).min(), let node = nodes[key] { see(node, now: now) }
+    if let node = leftOut.min().flatMap({ nodes[$0] }) { see(node, now: now) }
   }
 
   private mutating func setFocus(_ node: Node) {

@@ -4,7 +4,7 @@ import Glibc
 /// The lines that a compositor sends as things happen.
 ///
 /// Compositors close the connection of a program that does not read fast enough, such as one that was stopped. So it connects
-/// once more when the connection ends, and only then has the compositor ended.
+/// once more when the connection ends. If that is refused, the compositor has ended.
 final class EventStream {
   private let path: String
   private let request: String
@@ -13,7 +13,7 @@ final class EventStream {
   private var socket: StreamSocket
   private var reader: LineReader
   private var connected: MonotonicInstant
-  private var isEnded = false
+  private var waiting: Timer?
   /// The shortest time from one connection to the next.
   private static let pause = Duration.seconds(1)
 
@@ -43,48 +43,44 @@ final class EventStream {
   func start() {
     reader = LineReader(limit: limit)
     socket.onBytes = { [unowned self] in take($0) }
-    socket.onEnd = { [unowned self] in lost($0) }
+    socket.onEnd = { [unowned self] in connectAgain(after: $0) }
     if !request.isEmpty { socket.send(Array(request.utf8)) }
   }
 
   /// Hands on what has arrived, in the middle of a turn.
   func readArrived() { socket.readArrived() }
 
-  /// Connects again, since what is known may not be true any more. Not at once if it has just done so.
+  /// Connects again, since what is known may not be true any more.
   func restart() {
-    guard !isEnded, socket.isOpen else { return }
     socket.close()
-    let earliest = connected + Self.pause
-    guard earliest > loop.now else { return connect() }
-    _ = loop.timer(at: earliest) { [weak self] in self?.connect() }
+    connectAgain(after: nil)
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) {
     reader.take(bytes)
     let socket = socket
-    while !isEnded, socket.isOpen, let line = reader.next() { onLine?(line) }
+    while socket.isOpen, let line = reader.next() { onLine?(line) }
   }
 
-  private func lost(_ error: SystemError?) {
-    guard loop.now >= connected + Self.pause else { return end(error) }
-    connect(after: error)
+  /// Not at once if it has just done so.
+  private func connectAgain(after error: SystemError?) {
+    let earliest = connected + Self.pause
+    guard earliest > loop.now else { return connect(after: error) }
+    waiting = loop.timer(at: earliest) { [unowned self] in connect(after: error) }
   }
 
-  private func connect(after error: SystemError? = nil) {
-    guard !isEnded else { return }
+  private func connect(after error: SystemError?) {
     do throws(SystemError) {
       socket = try StreamSocket(path, loop)
     } catch let refused {
-      return end(error ?? (refused.code == ECONNREFUSED || refused.code == ENOENT ? nil : refused))
+      let hasEnded = refused.code == ECONNREFUSED || refused.code == ENOENT
+      let reason = hasEnded ? error : refused
+      onEnd?(
+        reason.map { "the connection to the compositor is lost: \($0)" } ?? "the compositor has closed its connection")
+      return
     }
     connected = loop.now
     start()
     onGap?()
-  }
-
-  private func end(_ error: SystemError?) {
-    isEnded = true
-    onEnd?(
-      error.map { "the connection to the compositor is lost: \($0)" } ?? "the compositor has closed its connection")
   }
 }

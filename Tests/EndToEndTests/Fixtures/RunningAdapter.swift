@@ -19,13 +19,18 @@ struct AdapterSetup: CustomTestStringConvertible {
     AdapterSetup(manager: .openbox, backend: "x11"), AdapterSetup(manager: .i3, backend: "x11"),
   ]
 
-  /// The row of the table in docs/windows.md: what was found to work.
+  /// What was found to work.
   func capabilities() throws -> [String] {
-    let row = try Markdown("windows.md").lines.map { $0.split(separator: "|").map { $0.filter { !"` ".contains($0) } } }
-      .first { $0.count > WindowCapability.allCases.count && $0[0] == backend && $0[1].hasPrefix(manager.rawValue) }
-    let cells = try #require(row, "docs/windows.md has no row for \(testDescription)").dropFirst(2)
-    return zip(WindowCapability.allCases, cells).filter { $1.hasPrefix("yes") }.map(\.0.rawValue)
+    try documentedCapabilities(backend, on: manager.rawValue).filter { $0.cell.hasPrefix("yes") }.map(\.capability)
   }
+}
+
+/// The row of the table in docs/windows.md, without spaces.
+func documentedCapabilities(_ backend: String, on manager: String) throws -> [(capability: String, cell: String)] {
+  let row = try Markdown("windows.md").lines.map { $0.split(separator: "|").map { $0.filter { !"` ".contains($0) } } }
+    .first { $0.count > WindowCapability.allCases.count && $0[0] == backend && $0[1].hasPrefix(manager) }
+  let cells = try #require(row, "docs/windows.md has no row for \(backend) on \(manager)").dropFirst(2)
+  return zip(WindowCapability.allCases, cells).map { ($0.rawValue, $1) }
 }
 
 /// A program with a window, which does what it reads: `title TEXT`, `dialog`, `window TITLE`.

@@ -10,6 +10,7 @@ class ScriptedServer {
 
   private static let beginning = """
     import os, socket, sys, threading
+    os.makedirs(os.path.dirname(sys.argv[1]), exist_ok=True)
     server = socket.socket(socket.AF_UNIX)
     server.bind(sys.argv[1])
     server.listen()
@@ -28,16 +29,18 @@ class ScriptedServer {
             exec(line)
     """
 
-  /// - Parameter script: defines `serve`, which answers on `connection` in a thread of its own, and what tests call. Both take
-  ///   `lock` to send.
-  init(_ session: Session, script: String) throws {
+  /// - Parameters:
+  ///   - script: defines `serve`, which answers on `connection` in a thread of its own, and what tests call. Both take `lock` to
+  ///     send.
+  ///   - socket: the path of its socket, within the session.
+  init(_ session: Session, script: String, socket: String = "fake.socket") throws {
     self.session = session
-    socket = session.path("fake.socket")
+    self.socket = session.path(socket)
     pipe = session.path("fake.pipe")
     let made = try session.run(program: "/usr/bin/mkfifo", [pipe])
     guard made.exitCode == 0 else { throw Session.Failure(made.errorText) }
     let program = try session.start(
-      program: "/usr/bin/python3", ["-c", Self.beginning + script + Self.end, socket, pipe])
+      program: "/usr/bin/python3", ["-c", Self.beginning + script + Self.end, self.socket, pipe])
     self.program = program
     try session.wait("the scripted server listens") { program.lines == ["ready"] || program.hasEnded }
   }
@@ -49,4 +52,9 @@ class ScriptedServer {
       program: "/bin/sh", ["-c", "cat \"$1\" >\"$2\"", "sh", session.path("fake.lines"), pipe])
     guard run.exitCode == 0 else { throw Session.Failure(run.errorText) }
   }
+}
+
+/// A compositor that the adapter finds by variables.
+protocol ScriptedCompositor: ScriptedServer {
+  var variables: [String: String] { get }
 }

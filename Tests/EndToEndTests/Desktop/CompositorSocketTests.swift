@@ -1,0 +1,315 @@
+// The backends for niri and Hyprland, with compositors that are scripted from their sources, and from what Hyprland 0.57 was seen
+// to send.
+
+import CoordinatorAPI
+import DBus
+import DBusValues
+import Glibc
+import PresentationModel
+import TestSupport
+import Testing
+
+private typealias Rows = WindowSystemInterface
+
+extension RunningAdapter {
+  fileprivate var capabilities: [String] { [String](value: properties["Capabilities"] ?? .string("")) ?? [] }
+
+  fileprivate var titles: [String?] { windows.map(\.properties.title) }
+
+  /// Calls a method that is not answered as it should be.
+  fileprivate func failure<Input>(_ method: Method<Input, Void>, _ input: Input) throws -> String? {
+    do {
+      try call(method, input)
+      return nil
+    } catch let error as DBusError {
+      return error.message
+    }
+  }
+}
+
+@Test("niri is found by its socket; its windows are followed, closed, raised, moved and summoned")
+private func windows_ofNiri_areFollowed() throws {
+  let session = try Session(starting: false)
+  let niri = try FakeNiri(session)
+  let adapter = try RunningAdapter(session, variables: niri.variables)
+  #expect(adapter.properties["Backend"] == "niri".value)
+  #expect(
+    try adapter.capabilities == documentedCapabilities("niri", on: "niri").filter { $0.cell != "no" }.map(\.capability))
+  #expect(adapter.properties["Outputs"] == ["FAKE-1"].value)
+  #expect(adapter.properties["FocusedOutput"] == "FAKE-1".value)
+  let window = try #require(adapter.windows.first)
+  #expect(window.properties.pid == 1 && window.properties.output == "FAKE-1" && window.properties.inView == true)
+
+  try niri.tell(
+    "workspaces.append(workspace(2, 'FAKE-2'))", "event('WorkspacesChanged', workspaces=workspaces)",
+    "event('WindowOpenedOrChanged', window=window(9, 'second', workspace_id=2, is_focused=True))")
+  try adapter.wait("the other one is there") { adapter.window("fake", "second")?.properties.focused == true }
+  #expect(adapter.window("fake", "second")?.properties.output == "FAKE-2")
+  #expect(adapter.properties["Outputs"] == ["FAKE-1", "FAKE-2"].value)
+  try adapter.call(Rows.close, window.id)
+  try adapter.call(Rows.activate, window.id)
+  try adapter.call(Rows.moveToOutput, (window.id, "FAKE-2"))
+  try adapter.call(Rows.summon, window.id)
+  #expect(
+    niri.program.lines.dropFirst() == [
+      #"{"CloseWindow": {"id": 8}}"#, #"{"FocusWindow": {"id": 8}}"#,
+      #"{"MoveWindowToWorkspace": {"window_id": 8, "reference": {"Id": 2}, "focus": true}}"#,
+      #"{"MoveWindowToWorkspace": {"window_id": 8, "reference": {"Id": 1}, "focus": true}}"#,
+      #"{"FocusWindow": {"id": 8}}"#,
+    ])
+  #expect(try adapter.refusal(Rows.hide, window.id) == .notSupported)
+  try niri.tell("answer = lambda action: dict(Err='not today')")
+  #expect(try adapter.failure(Rows.close, window.id)?.contains("not today") == true)
+  // Its answer is not JSON.
+  try niri.tell("answer = lambda action: [1]")
+  #expect(try adapter.refusal(Rows.close, window.id) == .notSupported)
+
+  try niri.tell("event('WindowClosed', id=8)")
+  try adapter.wait("it is closed") { adapter.titles == ["second"] }
+  #expect(try adapter.refusal(Rows.close, window.id) == .unknownWindow)
+  try niri.tell("os._exit(0)")
+  try session.wait("the adapter ends") { adapter.program.hasEnded }
+  #expect(adapter.program.exitCode == 1)
+  #expect(adapter.program.errorText.contains("connection"), "\(adapter.program.errorText)")
+}
+
+@Test("An item with “window = true” follows the window of its process", arguments: ["niri", "hyprland"])
+private func windows_ofProcesses_areThoseOfItems(_ backend: String) throws {
+  let session = try Session(destinations: ["panel": "command = [\"sleep\", \"1000\"]\nwindow = true"])
+  let compositor: any ScriptedCompositor = backend == "niri" ? try FakeNiri(session) : try FakeHyprland(session)
+  let adapter = try RunningAdapter(session, variables: compositor.variables)
+  #expect(adapter.properties["Backend"] == backend.value)
+  let path = try session.present("panel")
+  var pid: UInt64?
+  try session.poll("its program runs") {
+    pid = try session.call(CoordinatorInterface.get, "panel").1["pid"].flatMap { UInt64(value: $0) }
+    return pid != nil
+  }
+  let window = "window(9, 'panel', pid=\(try #require(pid)))"
+  if backend == "niri" {
+    try compositor.tell("event('WindowOpenedOrChanged', window=\(window))")
+  } else {
+    try compositor.tell("windows.append(\(window))", "event('openwindow', '9,1,fake,panel')")
+  }
+  #expect(try session.call(CoordinatorInterface.wait, (path, "presented")).0 == "")
+}
+
+@Test("Hyprland is told what to do in the language of its configuration", arguments: [true, false])
+private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
+  let session = try Session(starting: false)
+  let hyprland = try FakeHyprland(session, lua: lua)
+  let adapter = try RunningAdapter(session, variables: hyprland.variables)
+  #expect(adapter.properties["Backend"] == "hyprland".value)
+  #expect(
+    try adapter.capabilities
+      == documentedCapabilities("hyprland", on: "Hyprland").filter { $0.cell != "no" }.map(\.capability))
+  #expect(adapter.properties["Outputs"] == ["FAKE-1", "FAKE-2"].value)
+  #expect(adapter.properties["FocusedOutput"] == "FAKE-1".value)
+  let window = try #require(adapter.windows.first)
+  #expect(window.id == "1795710765_731092797-402653192")
+  #expect(window.properties.pid == 1 && window.properties.output == "FAKE-1" && window.properties.inView == true)
+
+  try adapter.call(Rows.close, window.id)
+  try adapter.call(Rows.activate, window.id)
+  try hyprland.tell("active = lambda: windows[0]", "event('activewindowv2', '8')")
+  try adapter.wait("it has the focus") { adapter.window("fake")?.properties.focused == true }
+  try adapter.call(Rows.moveToOutput, (window.id, "FAKE-2"))
+  try adapter.call(Rows.hide, window.id)
+  try hyprland.tell("windows[0]['workspace'] = special", "event('movewindowv2', '8,special:navd,special:navd')")
+  try adapter.wait("it is hidden") { adapter.window("fake")?.properties.hidden == true }
+  #expect(adapter.window("fake")?.properties.output == "")
+  try adapter.call(Rows.show, window.id)
+  let address = "address:0x8"
+  let expected =
+    lua
+    ? [
+      "hl.dsp.window.close({ window = \"\(address)\" })", "hl.dsp.focus({ window = \"\(address)\" })",
+      "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-2\", follow = true })",
+      "hl.dsp.focus({ window = \"\(address)\" })",
+      "hl.dsp.window.move({ window = \"\(address)\", workspace = \"special:navd\", follow = false })",
+      "hl.dsp.window.move({ window = \"\(address)\", monitor = \"FAKE-1\", follow = false })",
+      "hl.dsp.focus({ window = \"\(address)\" })",
+    ]
+    : [
+      "closewindow \(address)", "focuswindow \(address)", "movetoworkspace 2,\(address)", "focuswindow \(address)",
+      "movetoworkspacesilent special:navd,\(address)", "movetoworkspacesilent 1,\(address)", "focuswindow \(address)",
+    ]
+  #expect(Array(hyprland.program.lines.dropFirst()) == expected)
+
+  try hyprland.tell("dispatched = lambda command: 'not today'")
+  #expect(try adapter.failure(Rows.close, window.id)?.contains("not today") == true)
+  try hyprland.tell("dispatched = lambda command: ''")
+  #expect(try adapter.failure(Rows.close, window.id)?.contains("does not answer") == true)
+  try hyprland.tell("windows.clear()", "event('closewindow', '8')")
+  try adapter.wait("it is closed") { adapter.windows.isEmpty }
+  #expect(try adapter.refusal(Rows.close, window.id) == .unknownWindow)
+  try hyprland.tell("os._exit(0)")
+  try session.wait("the adapter ends") { adapter.program.hasEnded }
+  #expect(adapter.program.exitCode == 1)
+  #expect(adapter.program.errorText.contains("connection"), "\(adapter.program.errorText)")
+}
+
+@Test("Nonsense of niri, in any pieces, neither ends the adapter nor makes it tell nonsense")
+private func windows_badDataOfNiri_isLeftOut() throws {
+  let session = try Session(starting: false)
+  let niri = try FakeNiri(session)
+  let adapter = try RunningAdapter(session, variables: niri.variables)
+  let memory = Session.peakMemory(of: adapter.program.processID)
+  try niri.tell(
+    "for text in [b'', b'{', b'[]', b'null', b'\"x\"', b'\\xff' * 100, b'[' * 100000]: send(text + b'\\n')",
+    "event('FromTheFuture', id=8); event('WindowClosed', id=99); event('WindowClosed', id='8')",
+    "event('WindowOpenedOrChanged', window=dict(id=-1)); event('WindowsChanged', windows=None)",
+    // In pieces, and more than one at once.
+    "for byte in json.dumps(dict(WindowOpenedOrChanged=dict(window=window(2**64 - 1, 'wrapped')))).encode(): send(bytes([byte]))",
+    "send(b'\\n' + b''.join(b'{\"WindowUrgencyChanged\":{\"id\":8,\"urgent\":%s}}\\n' % u for u in [b'true', b'false', b'true']))",
+    "for n in range(20000): event('WindowOpenedOrChanged', window=window(8, str(n)))",
+    "for n in range(5000): event('WindowOpenedOrChanged', window=window(1000 + n, 'flood'))",
+    "for n in range(5000): event('WindowClosed', id=1000 + n)",
+    "event('WindowOpenedOrChanged', window=window(8, 'last' * 10000, is_urgent=True))")
+  try adapter.wait("the last event is reported") {
+    adapter.titles == [String(repeating: "last", count: 1024), "wrapped"]
+  }
+  #expect(adapter.window("fake")?.properties.urgent == true)
+  #expect(adapter.isGapless)
+  #expect(adapter.program.status == nil)
+
+  // What it has sent instead of an event of 64 MiB is asked again.
+  try niri.tell("windows[0]['title'] = 'again'", "send(b' ' * (64 << 20) + b'\\n')")
+  try adapter.wait("the windows are read again") { adapter.titles == ["again"] }
+  #expect(Session.peakMemory(of: adapter.program.processID) - memory < 100 << 20)
+  #expect(adapter.isGapless)
+}
+
+@Test("Nonsense of Hyprland, in any pieces, neither ends the adapter nor makes it tell nonsense")
+private func windows_badDataOfHyprland_isLeftOut() throws {
+  let session = try Session(starting: false)
+  let hyprland = try FakeHyprland(session)
+  let adapter = try RunningAdapter(session, variables: hyprland.variables)
+  let memory = Session.peakMemory(of: adapter.program.processID)
+  try hyprland.tell(
+    "for text in [b'', b'>', b'>>', b'x', b'x>>', b'\\xff>>\\xff', b'closewindow>>99', b'closewindow>>z']: send(text + b'\\n')",
+    "event('fromthefuture', '8'); event('windowtitlev2', '99,x'); send(b' ' * (1 << 20) + b'\\n')",
+    "for byte in b'windowtitlev2>>8,in, pieces': send(bytes([byte]))", "send(b'\\nurgent>>8\\nurgent>>99\\n')")
+  try adapter.wait("its title is reported") { adapter.titles == ["in, pieces"] }
+  try adapter.wait("it is urgent") { adapter.window("fake")?.properties.urgent == true }
+  try hyprland.tell(
+    "for n in range(20000): event('windowtitlev2', f'8,{n}')",
+    "windows[0]['title'] = 'last' * 10000", "windows += [window(1000 + n, 'flood') for n in range(5000)]",
+    "for n in range(5000): event('openwindow', f'{1000 + n:x},1,fake,flood')")
+  try adapter.wait("as many as may be are there") { adapter.windows.count == 4096 }
+  try hyprland.tell("del windows[1:]", "for n in range(5000): event('closewindow', f'{1000 + n:x}')")
+  try adapter.wait("they have closed") { adapter.titles == [String(repeating: "last", count: 1024)] }
+  // Answers that are none, and a huge one.
+  try hyprland.tell(
+    "good = clients", "clients = lambda: '[{'", "event('openwindow', '9,1,fake,x')",
+    "clients = lambda: ' ' * (64 << 20)", "event('openwindow', '9,1,fake,x')")
+  try session.poll("it complains") { adapter.program.errorText.contains("cannot be read") }
+  try hyprland.tell("windows.append(window(9, 'next'))", "clients = good")
+  try adapter.wait("it asks again by itself") { adapter.window("fake", "next") != nil }
+  #expect(adapter.isGapless)
+  #expect(Session.peakMemory(of: adapter.program.processID) - memory < 150 << 20)
+  #expect(adapter.program.status == nil)
+}
+
+@Test(
+  "What a compositor tells while it answers no requests is told on, and what it was asked is done when it answers",
+  arguments: ["niri", "hyprland"])
+private func windows_compositorThatDoesNotAnswer_isWaitedFor(_ backend: String) throws {
+  let session = try Session(starting: false)
+  let compositor: any ScriptedCompositor = backend == "niri" ? try FakeNiri(session) : try FakeHyprland(session)
+  let adapter = try RunningAdapter(session, variables: compositor.variables)
+  let window = try #require(adapter.windows.first)
+  try compositor.tell(
+    "gate = threading.Event()",
+    backend == "niri"
+      ? "answer = lambda action: (gate.wait(), dict(Ok='Handled'))[1]"
+      : "dispatched = lambda command: (gate.wait(), 'ok')[1]",
+    "print('closed', flush=True)")
+  try session.wait("it does not answer any more") { compositor.program.lines.contains("closed") }
+  // As many requests as may be unanswered, and one that is refused.
+  var answers: [Result<Void, DBusError>] = []
+  for _ in 0...1024 {
+    session.client.call(Rows.activate, on: Rows.bus, at: Rows.object, window.id) { answers.append($0) }
+  }
+  try session.wait("one is refused") { answers.count == 1 }
+  #expect(throws: DBusError.self) { try answers[0].get() }
+  for title in ["one", "two", "three"] {
+    try compositor.tell(
+      backend == "niri"
+        ? "event('WindowOpenedOrChanged', window=window(8, '\(title)'))" : "event('windowtitlev2', '8,\(title)')")
+    try adapter.wait("the title is reported") { adapter.titles == [title] }
+  }
+  try compositor.tell("windows[0]['title'] = 'three'", "gate.set()")
+  try session.wait("the others are answered") { answers.count == 1025 }
+  #expect(answers.dropFirst().allSatisfy { (try? $0.get()) != nil })
+  #expect(adapter.titles == ["three"])
+}
+
+@Test(
+  "A compositor that never answers leaves the adapter without a name, which a signal ends",
+  arguments: ["niri", "hyprland"])
+private func windows_compositorThatNeverAnswers_adapterEndsAtSignal(_ backend: String) throws {
+  let session = try Session(starting: false)
+  let silence = "(print('asked', flush=True), threading.Event().wait())"
+  let compositor: any ScriptedCompositor =
+    backend == "niri"
+    ? try FakeNiri(session, "handle = lambda connection: (connection.makefile().readline(), \(silence))")
+    : try FakeHyprland(session, "answer = lambda request: \(silence)")
+  let adapter = try session.start(
+    program: "/usr/bin/env",
+    compositor.variables.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows"), "--backend", backend])
+  try session.wait("the adapter waits") { compositor.program.lines.contains("asked") || adapter.hasEnded }
+  adapter.send(SIGTERM)
+  try session.wait("the adapter ends") { adapter.hasEnded }
+  #expect(adapter.exitCode == 0)
+}
+
+@Test(
+  "A compositor that drops the adapter, since it was stopped for a while, is asked for its windows once more",
+  arguments: ["niri", "hyprland"])
+private func windows_compositorThatDropsTheAdapter_isConnectedAgain(_ backend: String) throws {
+  let session = try Session(starting: false)
+  let compositor: any ScriptedCompositor = backend == "niri" ? try FakeNiri(session) : try FakeHyprland(session)
+  let adapter = try RunningAdapter(session, variables: compositor.variables)
+  let first = try #require(adapter.windows.first)
+  for title in ["one", "two"] {
+    try compositor.tell(
+      "windows[0]['title'] = '\(title)'",
+      "windows.append(window(\(title.count + adapter.windows.count * 16), 'after \(title)'))",
+      "dropped, streams[:] = streams[:], []", "for stream in dropped: stream.shutdown(socket.SHUT_RDWR)")
+    try adapter.wait("its windows are read again") {
+      adapter.titles.first == title && adapter.titles.last == "after \(title)"
+    }
+  }
+  #expect(adapter.windows.count == 3 && adapter.windows.first?.id == first.id)
+  #expect(adapter.isGapless && adapter.program.status == nil)
+}
+
+@Test("On niri, the process of a window of X11 is that of its program, and not that of xwayland-satellite")
+private func windows_ofX11OnNiri_haveTheirOwnProcess() throws {
+  let session = try Session(starting: false, desktop: .openbox)
+  let niri = try FakeNiri(session)
+  // The same name, as far as the kernel keeps it.
+  let made = try session.run(program: "/bin/cp", ["/bin/sleep", session.path("bin/xwayland-satellite")])
+  #expect(made.exitCode == 0, "\(made.errorText)")
+  let satellite = try session.start(program: session.path("bin/xwayland-satellite"), ["1000"])
+  // It puts no frames around windows.
+  for pid in session.managers() { kill(pid, SIGKILL) }
+  try session.poll("the window manager has ended") { session.managers().isEmpty }
+  let editors = try ["editor", "other"].map { name in
+    let editor = try session.edit(name)
+    try session.poll("\(name) is there") {
+      try session.run(program: "/usr/bin/xdotool", ["search", "--onlyvisible", "--class", name]).exitCode == 0
+    }
+    return editor
+  }
+  func window(_ number: Int, _ name: String, _ title: String) -> String {
+    "event('WindowOpenedOrChanged', window=window(\(number), '\(title)', app_id='\(name)', pid=\(satellite.processID)))"
+  }
+  let adapter = try RunningAdapter(session, "--backend", "niri", variables: niri.variables)
+  try niri.tell(window(20, "editor", "one"), window(21, "other", "one"), window(22, "nobody", "one"))
+  try adapter.wait("they are there") { adapter.windows.count == 4 }
+  #expect(adapter.window("editor")?.properties.pid == UInt32(editors[0].processID))
+  #expect(adapter.window("other")?.properties.pid == UInt32(editors[1].processID))
+  #expect(adapter.window("nobody") != nil && adapter.window("nobody")?.properties.pid == nil)
+}
