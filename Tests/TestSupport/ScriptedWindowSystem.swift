@@ -32,6 +32,8 @@ public final class ScriptedWindowSystem {
     didSet { connection.propertyChanged(WindowSystemInterface.object, WindowSystemInterface.focusedOutput) }
   }
 
+  public var backend = "scripted"
+
   /// How many sockets for its signals were asked for.
   public private(set) var socketRequests = 0
 
@@ -82,7 +84,7 @@ public final class ScriptedWindowSystem {
     object.implement(Rows.capabilities) { _ in capabilities.map(\.rawValue).sorted() }
     object.implement(Rows.outputs) { [unowned self] _ in outputs }
     object.implement(Rows.focusedOutput) { [unowned self] _ in focusedOutput }
-    object.implement(Rows.backend) { _ in "scripted" }
+    object.implement(Rows.backend) { [unowned self] _ in backend }
     connection.export(Rows.object, [object])
     var isOwned = false
     connection.requestName(Rows.bus) { result in if case .success = result { isOwned = true } }

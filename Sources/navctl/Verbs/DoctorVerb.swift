@@ -78,7 +78,7 @@ struct Doctor: ParsableCommand {
         manager.map { "the bus has a user manager, systemd \(String(value: $0) ?? "")" }
           ?? "the bus has no user manager")
     ] + Self.files(files) + [
-      Finding("windows", backend.map { "known by the backend “\($0)”" } ?? "no adapter is running"),
+      backend.map(Finding.ofBackend) ?? Finding("windows", "no adapter is running"),
       Finding("log", "the messages of a navd that the bus or systemd started: journalctl --user -u navd"),
     ]
   }
@@ -148,6 +148,18 @@ private struct Finding {
     var members: [String: JSON] = ["subject": .string(subject), "ok": .boolean(advice == nil), "text": .string(text)]
     members["advice"] = advice.map { .string($0) }
     return .object(members)
+  }
+
+  /// What an adapter knows the windows by. On a compositor with a socket of its own, that tells more than its Wayland protocol.
+  static func ofBackend(_ backend: String) -> Finding {
+    let known = "known by the backend “\(backend)”"
+    let sockets = ["HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET"]
+    guard backend == "wlr", let socket = sockets.first(where: { getenv($0).map { $0.pointee != 0 } ?? false }) else {
+      return Finding("windows", known)
+    }
+    return Finding(
+      "windows", "\(known), which tells no processes, though \(socket) is set here",
+      "dbus-update-activation-environment --systemd \(socket), then start navd-windows again")
   }
 
   static func ofFiles(_ mistakes: [String], count: Int, directories: [String]) -> [Finding] {
@@ -244,7 +256,7 @@ private struct Examined {
   }
 
   private var windows: Finding {
-    if let windowBackend { return Finding("windows", "known by the backend “\(windowBackend)”") }
+    if let windowBackend { return Finding.ofBackend(windowBackend) }
     let following = destinations.filter { $0.entry.window != nil }.map(\.name)
     if following.isEmpty { return Finding("windows", "no adapter is running, and no destination follows windows") }
     return Finding(

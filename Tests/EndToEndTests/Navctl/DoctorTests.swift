@@ -42,6 +42,27 @@ func doctor_withoutWindowSystem_saysWhatToDo() throws {
   adapter.connection.close()
 }
 
+@Test(
+  "The doctor says so if the windows of Hyprland or niri are known by a protocol that tells little",
+  arguments: [
+    "HYPRLAND_INSTANCE_SIGNATURE", "NIRI_SOCKET",
+  ])
+private func doctor_withAnotherBackendThanThatOfTheSocket_saysWhatToDo(_ socket: String) throws {
+  let session = try Session()
+  let adapter = try ScriptedWindowSystem(session)
+  adapter.backend = "wlr"
+  func finding() throws -> String { try session.navctl("doctor").lines.first { $0.contains("\twindows\t") } ?? "" }
+  #expect(try finding() == "ok\twindows\tknown by the backend “wlr”")
+  session.environment[socket] = session.path("socket")
+  let line = try finding()
+  #expect(
+    line.hasPrefix("!!\twindows\tknown by the backend “wlr”, which tells no processes, though \(socket) is set here; "))
+  #expect(line.hasSuffix("dbus-update-activation-environment --systemd \(socket), then start navd-windows again"))
+  adapter.backend = "niri"
+  #expect(try finding() == "ok\twindows\tknown by the backend “niri”")
+  adapter.connection.close()
+}
+
 @Test("The doctor says what is wrong with files, programs and the last failures, and what to do")
 func doctor_withTrouble_saysWhatToDo() throws {
   let session = try Session(destinations: ["fact": "command = [\"no-such-program\"]\n", "note": "colour = 3\n"])
