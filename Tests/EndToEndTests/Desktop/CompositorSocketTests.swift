@@ -149,6 +149,24 @@ private func windows_ofHyprland_areFollowed(inLua lua: Bool) throws {
   #expect(adapter.program.errorText.contains("connection"), "\(adapter.program.errorText)")
 }
 
+@Test(
+  "A compositor that is not there any more, as its variable was kept by the user manager, is passed over for another")
+private func windows_compositorOfAFormerSession_isPassedOver() throws {
+  let session = try Session(starting: false)
+  let former = ["HYPRLAND_INSTANCE_SIGNATURE": "gone", "NIRI_SOCKET": session.path("gone")]
+  let niri = try FakeNiri(session)
+  let adapter = try RunningAdapter(session, variables: former.merging(niri.variables) { $1 })
+  #expect(adapter.properties["Backend"] == "niri".value)
+  adapter.program.send(SIGTERM)
+  try session.wait("it ends") { adapter.program.hasEnded }
+  let none = try session.run(
+    program: "/usr/bin/env", former.map { "\($0.key)=\($0.value)" } + [session.executable("navd-windows")])
+  #expect(none.exitCode == 1)
+  for backend in ["hyprland", "niri"] {
+    #expect(none.errorText.contains("\(backend): no compositor at the socket: connect "), "\(none.errorText)")
+  }
+}
+
 @Test("Nonsense of niri, in any pieces, neither ends the adapter nor makes it tell nonsense")
 private func windows_badDataOfNiri_isLeftOut() throws {
   let session = try Session(starting: false)
