@@ -19,6 +19,7 @@ final class HyprlandBackend: Backend {
   private var language = HyprlandCommand.Language.words
   private var model: HyprlandModel
   private var isReading = false
+  private var hasComplained = false
   private var reading: Timer?
   private var retrying: Timer?
   private var ready: (() -> Void)?
@@ -87,17 +88,27 @@ final class HyprlandBackend: Backend {
       // What was told before the answer was made is to be known before it.
       events.readArrived()
       if let answer = bytes.flatMap(HyprlandAnswer.init) {
+        hasComplained = false
         model.take(answer, now: loop.now)
         ready?()
         ready = nil
+      } else if ready != nil, bytes == nil {
+        onEnd?("the compositor does not answer at its socket")
       } else {
-        log.error("an answer of the compositor cannot be read, and is passed over; it is asked again in a second")
-        retrying = loop.timer(after: .seconds(1)) { [unowned self] in
-          model.takeGap()
-          read()
-        }
+        askAgain()
       }
       readSoon()
+    }
+  }
+
+  private func askAgain() {
+    if !hasComplained {
+      log.error("an answer of the compositor cannot be read, and is passed over; it is asked again every second")
+    }
+    hasComplained = true
+    retrying = loop.timer(after: .seconds(1)) { [unowned self] in
+      model.takeGap()
+      read()
     }
   }
 
