@@ -93,6 +93,7 @@ final class HyprlandBackend: Backend {
         ready?()
         ready = nil
       } else if ready != nil, bytes == nil {
+        events.close()
         onEnd?("the compositor does not answer at its socket")
       } else {
         askAgain()

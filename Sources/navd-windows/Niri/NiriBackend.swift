@@ -57,7 +57,9 @@ final class NiriBackend: Backend {
       return hasComplained = true
     }
     if let reason = event[niri: .error]?.string {
-      log.error("the compositor tells no events: \(quoted(reason))")
+      events.close()
+      onEnd?("the compositor tells no events: \(quoted(reason))")
+      return
     }
     model.take(event, now: loop.now)
     guard model.isComplete else { return }

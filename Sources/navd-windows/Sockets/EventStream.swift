@@ -50,6 +50,12 @@ final class EventStream {
   /// Hands on what has arrived, in the middle of a turn.
   func readArrived() { socket.readArrived() }
 
+  /// Ends the connection. Nothing is called any more.
+  func close() {
+    socket.close()
+    waiting?.cancel()
+  }
+
   /// Connects again, since what is known may not be true any more.
   func restart() {
     socket.close()

@@ -167,6 +167,17 @@ private func windows_compositorOfAFormerSession_isPassedOver() throws {
   }
 }
 
+@Test("A niri that tells no events, as one of 2023, ends the adapter, which says so")
+private func windows_niriWithoutEvents_endsTheAdapter() throws {
+  let session = try Session(starting: false)
+  let niri = try FakeNiri(
+    session, #"handle = lambda connection: connection.sendall(b'{"Err":"error parsing request"}\n')"#)
+  let adapter = try session.run(
+    program: "/usr/bin/env", ["NIRI_SOCKET=\(niri.socket)", session.executable("navd-windows"), "--backend", "niri"])
+  #expect(adapter.exitCode == 1)
+  #expect(adapter.errorText.contains("tells no events: “error parsing request”"), "\(adapter.errorText)")
+}
+
 @Test("A Hyprland that tells events, but answers nothing, ends the adapter, which its unit starts again")
 private func windows_hyprlandWithoutAnswers_endsTheAdapter() throws {
   let session = try Session(starting: false)
